@@ -1,0 +1,272 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// testClock is a clock that moves by hand.
+type testClock struct{ nanoseconds atomic.Int64 }
+
+func (c *testClock) now() time.Time          { return epoch.Add(time.Duration(c.nanoseconds.Load())) }
+func (c *testClock) advance(d time.Duration) { c.nanoseconds.Add(int64(d)) }
+
+func newTestCache(b Bounds) (*Cache, *testClock) {
+	clock := new(testClock)
+	return NewCache(b, b, clock.now, nil), clock
+}
+
+var roomy = Bounds{Entries: 1000, Bytes: 1 << 20, Reads: 10}
+
+func answering(body string) func() Answer {
+	return func() Answer { return Answer{Status: 200, Body: []byte(body)} }
+}
+
+func TestCacheReadsOnceWhenDue(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "example.com"}, Named)
+	if e.Standing() != nil || !e.Due(clock.now()) {
+		t.Fatal("a new entry should know nothing and be due")
+	}
+	var reads atomic.Int32
+	read := func() Answer { reads.Add(1); return forbidding }
+	<-e.Refresh(holding(time.Hour), read, nil)
+	if e.Refresh(holding(time.Hour), read, nil) != nil {
+		t.Error("an entry that is not due was read again")
+	}
+	clock.advance(time.Hour)
+	<-e.Refresh(holding(time.Hour), read, nil)
+	if got := reads.Load(); got != 2 {
+		t.Errorf("read %d times, want 2", got)
+	}
+	if e.Standing().Good.Robots.RuleCount() != 1 {
+		t.Error("the rules are not there")
+	}
+}
+
+func TestCacheCoalescesReads(t *testing.T) {
+	c, _ := newTestCache(roomy)
+	release := make(chan struct{})
+	var reads atomic.Int32
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			e := c.Get(Key{Host: "example.com"})
+			if e == nil {
+				e = c.Add(Key{Host: "example.com"}, Named)
+			}
+			if done := e.Refresh(holding(time.Hour), func() Answer { reads.Add(1); <-release; return forbidding }, nil); done != nil {
+				<-done
+			}
+			if e.Standing() == nil {
+				t.Error("a caller that waited found nothing")
+			}
+		})
+	}
+	time.AfterFunc(10*time.Millisecond, func() { close(release) })
+	wg.Wait()
+	if got := reads.Load(); got != 1 {
+		t.Errorf("read %d times, want 1", got)
+	}
+}
+
+func TestCacheFailedRefreshKeepsTheGoodCopy(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "example.com"}, Named)
+	<-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /\n"), nil)
+	clock.advance(2 * time.Hour)
+	<-e.Refresh(holding(time.Hour), func() Answer { return failing }, nil)
+	if s := e.Standing(); s.Good == nil || s.Failures != 1 || s.Good.Robots.RuleCount() != 1 {
+		t.Errorf("after a failed refresh: %+v", s)
+	}
+}
+
+func TestCacheBoundsReadsOfASegment(t *testing.T) {
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 2})
+	release := make(chan struct{})
+	defer close(release)
+	slow := func() Answer { <-release; return forbidding }
+	for i := range 2 {
+		if c.Add(Key{Host: fmt.Sprint(i)}, Invented).Refresh(holding(time.Hour), slow, nil) == nil {
+			t.Fatalf("read %d was refused", i)
+		}
+	}
+	if c.Add(Key{Host: "2"}, Invented).Refresh(holding(time.Hour), slow, nil) != nil {
+		t.Error("a third read was allowed")
+	}
+	if c.Add(Key{Host: "example.com"}, Named).Refresh(holding(time.Hour), slow, nil) == nil {
+		t.Error("invented hosts kept a named one from being read")
+	}
+}
+
+func TestCacheEvictsTheLeastUsed(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	for i := range 3 {
+		c.Add(Key{Host: fmt.Sprint(i)}, Named)
+	}
+	clock.advance(time.Minute)
+	c.Get(Key{Host: "0"}).Use(clock.now())
+	c.Add(Key{Host: "3"}, Named)
+	for host, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true} {
+		if got := c.Get(Key{Host: host}) != nil; got != want {
+			t.Errorf("%s is kept: %t, want %t", host, got, want)
+		}
+	}
+	if stats := c.Stats(Named); stats.Entries != 3 || stats.Evicted != 1 {
+		t.Errorf("stats = %+v", stats)
+	}
+}
+
+func TestCacheInventedHostsDoNotEvictNamedOnes(t *testing.T) {
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 16, Reads: 4})
+	named := c.Add(Key{Host: "example.com"}, Named)
+	<-named.Refresh(holding(time.Hour), func() Answer { return forbidding }, nil)
+	for i := range 10_000 {
+		e := c.Add(Key{Host: fmt.Sprintf("%d.invented", i)}, Invented)
+		if done := e.Refresh(holding(time.Hour), answering(fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)), nil); done != nil && i%100 == 0 {
+			<-done
+		}
+	}
+	if c.Get(Key{Host: "example.com"}) != named || named.Standing().Good == nil {
+		t.Error("the named site is gone")
+	}
+	if stats := c.Stats(Invented); stats.Entries > 10 {
+		t.Errorf("%d invented hosts are kept, want at most 10", stats.Entries)
+	}
+}
+
+func TestCacheIsBoundedByBytes(t *testing.T) {
+	const bound = 100_000
+	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bound, Reads: 1})
+	for i := range 100 {
+		body := fmt.Sprintf("User-agent: *\n# %d\n%s", i, strings.Repeat("Disallow: /x\n", 100))
+		<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), answering(body), nil)
+		if stats := c.Stats(Named); stats.Bytes > bound {
+			t.Fatalf("after %d sites: %d bytes, want at most %d", i, stats.Bytes, bound)
+		}
+	}
+	if stats := c.Stats(Named); stats.Evicted == 0 || stats.Entries == 0 {
+		t.Errorf("stats = %+v", stats)
+	}
+}
+
+func TestCacheSharesEqualTexts(t *testing.T) {
+	clock := new(testClock)
+	derived := 0
+	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { derived++; return r.Names() })
+	var first *Version
+	for i := range 50 {
+		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+		<-e.Refresh(holding(time.Hour), answering("User-agent: FooBot\nDisallow: /\n"), nil)
+		good := e.Standing().Good
+		if first == nil {
+			first = good
+		}
+		if good.Robots != first.Robots {
+			t.Fatal("equal texts were compiled twice")
+		}
+		if names, _ := good.Derived.([]string); len(names) != 1 || names[0] != "FooBot" {
+			t.Fatalf("derived = %v", good.Derived)
+		}
+	}
+	if stats := c.Stats(Named); stats.Bytes != first.Robots.Size() {
+		t.Errorf("bytes = %d, want %d: equal texts count once", stats.Bytes, first.Robots.Size())
+	}
+	clock.advance(2 * time.Hour)
+	for i := range 50 {
+		<-c.Get(Key{Host: fmt.Sprint(i)}).Refresh(holding(time.Hour), func() Answer { return missing }, nil)
+	}
+	if got, want := c.Stats(Named).Bytes, Parse(nil).Size()+first.Robots.Size(); got != want {
+		t.Errorf("bytes = %d after all texts changed, want %d: the new one and the one before", got, want)
+	}
+}
+
+func TestCacheTellsWhatSettled(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "example.com"}, Named)
+	type change struct{ before, after Standing }
+	changes := make(chan change, 1)
+	settled := func(before, after Standing) { changes <- change{before, after} }
+	<-e.Refresh(holding(time.Hour), func() Answer { return forbidding }, settled)
+	if got := <-changes; got.before.Good != nil || got.after.Good == nil {
+		t.Errorf("first: %+v", got)
+	}
+	clock.advance(2 * time.Hour)
+	<-e.Refresh(holding(time.Hour), func() Answer { return failing }, settled)
+	if got := <-changes; got.before.Failures != 0 || got.after.Failures != 1 {
+		t.Errorf("second: %+v", got)
+	}
+}
+
+func TestCacheGetDoesNotAllocate(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	key := Key{Secure: true, Host: "example.com"}
+	c.Add(key, Named)
+	if n := testing.AllocsPerRun(100, func() { c.Get(key).Use(clock.now()) }); n != 0 {
+		t.Errorf("Get and Use allocate %v times", n)
+	}
+}
+
+func BenchmarkCacheGet(b *testing.B) {
+	c := NewCache(Bounds{Entries: 10_000}, roomy, time.Now, nil)
+	for i := range 10_000 {
+		c.Add(Key{Host: fmt.Sprintf("host%d.example", i)}, Named)
+	}
+	key := Key{Host: "host77.example"}
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if c.Get(key) == nil {
+				b.Fail()
+			}
+		}
+	})
+}
+
+func TestCacheRereadsADoubtedCopy(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "example.com"}, Named)
+	e.Doubt(clock.now())
+	if e.Doubted() {
+		t.Error("there is no copy to doubt yet")
+	}
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+	e.Doubt(clock.now())
+	if e.Doubted() || e.Due(clock.now()) {
+		t.Error("a copy that was just read is doubted")
+	}
+	clock.advance(doubtInterval)
+	e.Doubt(clock.now())
+	if !e.Doubted() || !e.Due(clock.now()) {
+		t.Error("a doubted copy is not due")
+	}
+	<-e.Refresh(holding(time.Hour), func() Answer { return failing }, nil)
+	if !e.Doubted() || e.Due(clock.now()) {
+		t.Error("a failure settles no doubt, but has to be waited out")
+	}
+	clock.advance(2 * time.Second)
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(2) }, nil)
+	if e.Doubted() || ruleOf(e.Standing().Good) != "2" {
+		t.Error("the new copy is doubted")
+	}
+}
+
+func TestCacheHastensAnEntry(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "example.com"}, Named)
+	e.Hasten() // nothing is known: it is due anyhow
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+	clock.advance(time.Minute)
+	e.Hasten()
+	if !e.Due(clock.now()) || ruleOf(e.Standing().Good) != "1" {
+		t.Errorf("after Hasten: %+v", e.Standing())
+	}
+	if all := c.Entries(); len(all) != 1 || all[0] != e || e.Segment() != Named || e.Key().String() != "http://example.com" {
+		t.Errorf("entries = %v", all)
+	}
+}

@@ -1,0 +1,59 @@
+package policy
+
+import "crypto/sha256"
+
+// texts holds one compiled policy for each text, however many sites have it.
+type texts struct {
+	byHash map[[sha256.Size]byte]*sharedText
+	bytes  int // estimated memory of all
+}
+
+type sharedText struct {
+	robots  *Robots
+	derived any
+	users   int
+}
+
+// keep counts a user of a version's text and makes the version share its
+// policy with the others.
+func (t *texts) keep(v *Version) {
+	shared := t.byHash[v.Hash]
+	if shared == nil {
+		shared = &sharedText{robots: v.Robots, derived: v.Derived}
+		t.byHash[v.Hash] = shared
+		t.bytes += v.Robots.Size()
+	}
+	shared.users++
+	if v.Robots != shared.robots { // else others may be reading v already
+		v.Robots, v.Derived = shared.robots, shared.derived
+	}
+}
+
+// release takes back a keep.
+func (t *texts) release(v *Version) {
+	if shared := t.byHash[v.Hash]; shared != nil {
+		if shared.users--; shared.users == 0 {
+			delete(t.byHash, v.Hash)
+			t.bytes -= shared.robots.Size()
+		}
+	}
+}
+
+// keepAll is keep for all versions of a standing.
+func (t *texts) keepAll(s *Standing) {
+	t.keep(s.Good)
+	for _, v := range s.Past {
+		t.keep(v)
+	}
+}
+
+// releaseAll takes back a keepAll. It may be nil or know nothing.
+func (t *texts) releaseAll(s *Standing) {
+	if s == nil || s.Good == nil {
+		return
+	}
+	t.release(s.Good)
+	for _, v := range s.Past {
+		t.release(v)
+	}
+}

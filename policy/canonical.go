@@ -1,0 +1,121 @@
+package policy
+
+// What a byte becomes in the canonical form, see RFC 9309 section 2.2.2 and
+// RFC 3986 section 2. A byte that may be spelled both raw and escaped without
+// changing what a server does is spelled one way only.
+const (
+	byteKept    = iota // stands for itself, and its escape is another URL
+	bytePlain          // stands for itself, and so does its escape
+	byteSlash          // kept; // and /. need a closer look
+	byteQuery          // kept; starts the query
+	byteEscaped        // is spelled %XX, and so is the raw byte
+	bytePercent        // starts an escape
+	byteStar           // an operator in a rule, spelled %2A in a target
+	byteDollar         // an operator at the end of a rule, else spelled %24
+)
+
+var byteClass = func() (class [256]uint8) {
+	for c := range class {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+			class[c] = bytePlain
+		case c <= ' ', c >= 0x7f:
+			class[c] = byteEscaped
+		}
+	}
+	for _, c := range []byte("-._~!'(),;:@") {
+		class[c] = bytePlain
+	}
+	for _, c := range []byte("\"<>\\^{}|`#[]") {
+		class[c] = byteEscaped
+	}
+	class['%'], class['*'], class['$'] = bytePercent, byteStar, byteDollar
+	class['/'], class['?'] = byteSlash, byteQuery
+	return class
+}()
+
+const upperHex = "0123456789ABCDEF"
+
+// appendEscaped appends %XX.
+func appendEscaped(dst []byte, c byte) []byte {
+	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
+}
+
+// unescape decodes the escape at the start of s, which begins with %.
+func unescape(s string) (c byte, ok bool) {
+	if len(s) < 3 {
+		return 0, false
+	}
+	high, low := unhex[s[1]], unhex[s[2]]
+	return high<<4 | low&15, high|low < 16
+}
+
+// unhex is the value of a hexadecimal digit, 16 for any other byte.
+var unhex = func() (value [256]byte) {
+	for c := range value {
+		value[c] = 16
+	}
+	for i := range byte(16) {
+		value[upperHex[i]], value[lower(upperHex[i])] = i, i
+	}
+	return value
+}()
+
+// appendCanonical appends the canonical form of s, a rule's path or a part of
+// a target. Escapes are decoded once only: %2541 stays %2541.
+func appendCanonical(dst []byte, s string, isRule bool) []byte {
+	for i := 0; i < len(s); i++ {
+		start := i
+		for i < len(s) && byteClass[s[i]] < byteEscaped {
+			i++
+		}
+		if dst = append(dst, s[start:i]...); i == len(s) {
+			break
+		}
+		c := s[i]
+		switch byteClass[c] {
+		case byteEscaped:
+			dst = appendEscaped(dst, c)
+		case bytePercent:
+			decoded, ok := unescape(s[i:])
+			switch {
+			case !ok:
+				dst = appendEscaped(dst, c)
+				continue
+			case byteClass[decoded] == bytePlain:
+				dst = append(dst, decoded)
+			default:
+				dst = appendEscaped(dst, decoded)
+			}
+			i += 2
+		case byteStar:
+			if isRule {
+				dst = append(dst, c)
+			} else {
+				dst = appendEscaped(dst, c)
+			}
+		case byteDollar:
+			if isRule && i == len(s)-1 {
+				dst = append(dst, c)
+			} else {
+				dst = appendEscaped(dst, c)
+			}
+		}
+	}
+	return dst
+}
+
+// isCanonicalRule reports whether a rule's path is its own canonical form.
+func isCanonicalRule(s string) bool {
+	for i := range len(s) {
+		switch byteClass[s[i]] {
+		case byteEscaped, bytePercent:
+			return false
+		case byteDollar:
+			if i != len(s)-1 {
+				return false
+			}
+		}
+	}
+	return true
+}

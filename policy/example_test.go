@@ -1,0 +1,110 @@
+package policy_test
+
+import (
+	"fmt"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func Example() {
+	robots := policy.Parse([]byte(`
+User-agent: GPTBot
+Disallow: /
+
+User-agent: *
+Disallow: /search
+Allow: /search/about
+`))
+	for _, target := range []string{"/search?q=x", "/%73earch", "/search/about"} {
+		v := robots.Select(true, "ExampleBot").Judge(target)
+		fmt.Println(target, v.Allowed, v.Rule, v.Rule.Line)
+	}
+	// Output:
+	// /search?q=x false Disallow: /search 6
+	// /%73earch false Disallow: /search 6
+	// /search/about true Allow: /search/about 7
+}
+
+// A crawler that goes by several names tries them in order: here a picture
+// crawler that also obeys what is written for its parent.
+func ExampleRobots_Select() {
+	robots := policy.Parse([]byte(`
+User-agent: ExampleBot
+Disallow: /drafts/
+
+User-agent: *
+Disallow: /
+`))
+	group := robots.Select(true, "ExampleBot-Image", "ExampleBot")
+	fmt.Println(group.Group().Name)
+	fmt.Println(group.Judge("/logo.png").Allowed)
+	fmt.Println(group.Judge("/drafts/logo.png").Allowed)
+
+	// A fetcher that acts for a user does not obey the * group, so that a file
+	// which does not name it says nothing about it.
+	group = robots.Select(false, "ExampleReader")
+	fmt.Println(group == nil, group.Judge("/").Allowed)
+	// Output:
+	// ExampleBot
+	// true
+	// false
+	// true true
+}
+
+func ExampleRobots_Findings() {
+	robots := policy.Parse([]byte(`
+User-agent: *
+Dissallow: /tmp/
+Disallow: private/
+`))
+	findings, more := robots.Findings()
+	for _, f := range findings {
+		fmt.Println(f)
+	}
+	fmt.Println(more, "more")
+	// Output:
+	// line 3: warning: "Dissallow" is misspelt; not every crawler understands it [misspelt-key]
+	// line 4: error: "private/" starts with neither / nor *, so it matches nothing; write the path from the root of the site [rule-without-slash]
+	// 0 more
+}
+
+// A verdict says by which rule and in which form of the target it came about.
+func ExampleVerdict() {
+	robots := policy.Parse([]byte("User-agent: *\nAllow: /public/\nDisallow: /private/\n"))
+	v := robots.Select(true, "ExampleBot").Judge("/public/..%2Fprivate/x")
+	fmt.Println(v.Allowed, v.Rule, v.Group.Name, v.Form)
+	// Output: false Disallow: /private/ * slashes, dots
+}
+
+// A target that several groups judge, or for a server that takes // and / for
+// different paths, is prepared once.
+func ExampleTarget() {
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /a/b\nUser-agent: x\nDisallow: /a/\n"))
+	var target policy.Target
+	target.Set("/a//b", true)
+	fmt.Println(robots.Select(true, "ExampleBot").JudgeTarget(&target).Allowed)
+	fmt.Println(robots.Select(true, "x").JudgeTarget(&target).Allowed)
+	// Output:
+	// true
+	// false
+}
+
+func ExampleTargetOf() {
+	fmt.Println(policy.TargetOf("https://example.com/a?b#c"))
+	fmt.Println(policy.TargetOf("example.com"))
+	fmt.Println(policy.TargetOf("/a#c"))
+	// Output:
+	// /a?b
+	// /
+	// /a#c
+}
+
+func ExampleNameMatches() {
+	fmt.Println(policy.NameMatches("googlebot/2.1", "Googlebot"))
+	fmt.Println(policy.NameMatches("Googlebot-Image", "Googlebot"))
+	fmt.Println(policy.NameMatches("*", "Googlebot"))
+	// Output:
+	// true
+	// false
+	// false
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFindings(t *testing.T) {
+	large := "User-agent: a\nDisallow: /x\n" + strings.Repeat("# comment\n", MaxSize/10)
+	tests := []struct {
+		code     Code
+		severity Severity
+		line     int
+		file     string
+		says     string // part of the message
+	}{
+		{TooLarge, Error, 0, large, "500 KiB"},
+		{LineCut, Warning, 51200, large[:MaxSize-2] + "Disallow: /x\n", "ignored"},
+		{LineTooLong, Warning, 2, "User-agent: a\nDisallow: /" + strings.Repeat("x", 8181) + "\n", "8,191"},
+		{UTF16, Error, 0, "\xff\xfeU\x00", "UTF-8"},
+		{NotText, Warning, 2, "User-agent: a\nDisallow: /x\x00\n", "NUL"},
+		{ByteOrderMark, Info, 1, "\xef\xbb\xbfUser-agent: a\nDisallow: /x\n", "byte order mark"},
+		{HTML, Error, 0, " \n<!DOCTYPE html>\n<p>User-agent: a</p>\n", "404"},
+		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\nthree little words\n", `"three little words"`},
+		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\ntwo words\n", `"two words"`},
+		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\n: /y\n", `": /y"`},
+		{MissingColon, Warning, 2, "User-agent: a\nDisallow /x\n", `"Disallow"`},
+		{MisspeltKey, Warning, 2, "User-agent: a\nDissallow: /x\n", `"Dissallow"`},
+		{UnknownKey, Info, 3, "User-agent: a\nDisallow: /x\nDisallowed: /y\n", `"Disallowed"`},
+		{RuleOutsideGroup, Error, 1, "Disallow: /x\nUser-agent: a\nDisallow: /y\n", "User-agent: *"},
+		{RuleWithoutSlash, Error, 2, "User-agent: a\nDisallow: x\n", `"x"`},
+		{DollarInside, Info, 2, "User-agent: a\nDisallow: /x$y\n", "end of a rule"},
+		{EmptyName, Warning, 1, "User-agent:\nDisallow: /x\n", "nobody"},
+		{NameList, Warning, 1, "User-agent: a, b\nDisallow: /x\n", `"a, b"`},
+		{NamePattern, Warning, 1, "User-agent: *bot\nDisallow: /x\n", `"*bot"`},
+		{NamePattern, Warning, 1, "User-agent: a*b\nDisallow: /x\n", `"a*b"`},
+		{RepeatedGroup, Info, 3, "User-agent: a\nDisallow: /x\nUser-agent: A\nDisallow: /y\n", "line 1"},
+		{RepeatedGroup, Info, 3, "User-agent: *\nDisallow: /x\nUser-agent: * \nDisallow: /y\n", "line 1"},
+		{GroupWithoutRule, Info, 3, "User-agent: a\nDisallow: /x\nUser-agent: b\n", `"b"`},
+		{AmbiguousGroup, Warning, 3, "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x\n", "Crawl-delay"},
+	}
+	seen := make(map[Code]bool)
+	for _, test := range tests {
+		t.Run(string(test.code), func(t *testing.T) {
+			seen[test.code] = true
+			findings, unreported := Parse([]byte(test.file)).Findings()
+			at := slices.IndexFunc(findings, func(f Finding) bool { return f.Code == test.code })
+			if at < 0 {
+				t.Fatalf("not among the findings:\n%v", findings)
+			}
+			f := findings[at]
+			if f.Severity != test.severity || f.Line != test.line || !strings.Contains(f.Message, test.says) {
+				t.Errorf("got %v, want %v in line %d with %q", f, test.severity, test.line, test.says)
+			}
+			others := len(findings) - 1
+			if test.code == LineCut || test.code == TooLarge {
+				others-- // these two go together here
+			}
+			if others != 0 || unreported != 0 {
+				t.Errorf("%d more findings, %d unreported:\n%v", others, unreported, findings)
+			}
+		})
+	}
+	for _, code := range Codes() {
+		if !seen[code] {
+			t.Errorf("no file is found to be %s", code)
+		}
+	}
+}
+
+// TestNoFindings holds what is all right.
+func TestNoFindings(t *testing.T) {
+	for _, file := range []string{
+		"", "\n", "# nothing\n", smallFile,
+		"User-agent: a\nUser-agent: b\nDisallow:\n\nUser-agent: *\nCrawl-delay: 1\nDisallow: /*.pdf$\nAllow: *\n",
+		"User-agent: Googlebot/2.1\nUser-agent: Bingbot*\nUser-agent: Sogou web spider\nDisallow: /\n",
+		"User-agent: a\nDisallow: /" + strings.Repeat("x", 8180) + "\n",
+	} {
+		if findings, unreported := Parse([]byte(file)).Findings(); len(findings) > 0 || unreported > 0 {
+			t.Errorf("%.100q: %v", file, findings)
+		}
+	}
+}
+
+// TestFindingsBounded checks a file that is wrong in every line.
+func TestFindingsBounded(t *testing.T) {
+	const lines = 1000
+	findings, unreported := Parse([]byte(strings.Repeat("x: y\n", lines))).Findings()
+	if len(findings) != maxFindings || len(findings)+unreported != lines {
+		t.Errorf("%d findings and %d unreported of %d", len(findings), unreported, lines)
+	}
+	// What says most about a web page is not lost among its lines.
+	findings, unreported = Parse([]byte("<html>\n" + strings.Repeat("style: y\n", lines))).Findings()
+	if len(findings) != 1 || findings[0].Code != HTML || unreported != 0 {
+		t.Errorf("a web page: %v, %d unreported", findings, unreported)
+	}
+	findings, _ = Parse([]byte(strings.Repeat("\u00e9", 4000) + "\n")).Findings()
+	if len(findings) != 1 || len(findings[0].Message) > 300 {
+		t.Errorf("a long line is quoted in full: %v", findings)
+	}
+}
+
+func TestFindingString(t *testing.T) {
+	for _, test := range []struct {
+		finding Finding
+		want    string
+	}{
+		{Finding{HTML, Error, 0, "a web page"}, "error: a web page [html]"},
+		{Finding{NoKey, Warning, 3, "no key"}, "line 3: warning: no key [no-key]"},
+		{Finding{UnknownKey, Info, 4, "unknown"}, "line 4: info: unknown [unknown-key]"},
+	} {
+		if got := test.finding.String(); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}

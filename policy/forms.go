@@ -1,0 +1,187 @@
+package policy
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Form says in which form a target was compared with a rule. The zero Form is
+// the target in canonical spelling: escapes that mean nothing decoded, all
+// others in upper case.
+type Form uint8
+
+// What else was done to a target. A form is a set of these.
+const (
+	FormSlashes      Form = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged
+	FormDots                          // dot segments resolved
+	FormQueryDecoded                  // escaped / and ? decoded in the query
+	FormQueryEncoded                  // / and ? escaped in the query
+)
+
+// String describes the form, for example "canonical" or "slashes, dots".
+func (f Form) String() string {
+	if f == 0 {
+		return "canonical"
+	}
+	var parts []string
+	for i, name := range []string{"slashes", "dots", "query decoded", "query encoded"} {
+		if f&(1<<i) != 0 {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// alternatives are the forms of the path or of the query.
+type alternatives struct {
+	text  [3]string
+	form  [3]Form
+	count int
+}
+
+func (a *alternatives) add(text string, form Form) {
+	a.text[a.count], a.form[a.count] = text, form
+	a.count++
+}
+
+// isOnePath reports whether a canonical path has no other form.
+func isOnePath(path string, keepSlashes bool) bool {
+	return !strings.Contains(path, "/.") &&
+		(keepSlashes || !strings.Contains(path, "//")) &&
+		!strings.Contains(path, "%2F") && !strings.Contains(path, "%5C")
+}
+
+// paths finds the forms of a canonical path: as it is and with its slashes
+// decoded and merged. No client sends dot segments; a path that has them is
+// compared only resolved, or "Allow: /public/" would open /public/../private/.
+func (t *Target) paths(canonical string, keepSlashes bool) (out alternatives) {
+	path, form := canonical, Form(0)
+	if hasDotSegment(path) {
+		path, form = t.resolved(path), FormDots
+	}
+	// A path that gets dot segments by decoding a slash is nothing that anybody
+	// serves as it is. Behind a backslash they may be part of a file's name.
+	dotted := (strings.Contains(path, "%2F.") || strings.Contains(path, ".%2F")) &&
+		hasDotSegment(t.decoded(path, "2F", '/', false))
+	if !dotted {
+		out.add(path, form)
+	}
+
+	path, form = t.decoded(canonical, "5C", '/', !keepSlashes), FormSlashes
+	if hasDotSegment(path) {
+		path, form = t.resolved(path), FormSlashes|FormDots
+	}
+	if out.count == 0 || path != out.text[0] {
+		out.add(path, form)
+	}
+	return out
+}
+
+// isOneQuery reports whether a canonical query has no other form.
+func isOneQuery(query string) bool {
+	return strings.IndexByte(query, '/') < 0 && strings.IndexByte(query, '?') < 0 &&
+		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
+}
+
+// queries finds the forms of a canonical query. Clients differ in whether they
+// escape / and ? there, which is allowed either way (RFC 3986 section 3.4).
+func (t *Target) queries(canonical string) (out alternatives) {
+	out.add(canonical, 0)
+	if decoded := t.decoded(canonical, "3F", '?', false); decoded != canonical {
+		out.add(decoded, FormQueryDecoded)
+	}
+	if encoded := t.encoded(canonical); encoded != canonical {
+		out.add(encoded, FormQueryEncoded)
+	}
+	return out
+}
+
+// decoded returns a canonical text with its escaped slashes decoded and the
+// escape of the given digits replaced; merge makes runs of slashes one.
+func (t *Target) decoded(canonical, digits string, by byte, merge bool) string {
+	start := len(t.buf)
+	t.buf = slices.Grow(t.buf, len(canonical))
+	for i := 0; i < len(canonical); i++ {
+		c := canonical[i]
+		if c == '%' {
+			switch canonical[i+1 : i+3] {
+			case "2F":
+				c, i = '/', i+2
+			case digits:
+				c, i = by, i+2
+			}
+		}
+		if c == '/' && merge && len(t.buf) > start && t.buf[len(t.buf)-1] == '/' {
+			continue
+		}
+		t.buf = append(t.buf, c)
+	}
+	return t.since(start)
+}
+
+// encoded returns a query with / and ? escaped.
+func (t *Target) encoded(query string) string {
+	start := len(t.buf)
+	for i := range len(query) {
+		if c := query[i]; c == '/' || c == '?' {
+			t.buf = appendEscaped(t.buf, c)
+		} else {
+			t.buf = append(t.buf, c)
+		}
+	}
+	return t.since(start)
+}
+
+// resolved returns a path without dot segments, see RFC 3986 section 5.2.4.
+func (t *Target) resolved(path string) string {
+	start := len(t.buf)
+	t.buf = append(t.buf, path...)
+	t.buf = resolveDots(t.buf, start)
+	return t.since(start)
+}
+
+// hasDotSegment reports whether a path has a segment . or .. .
+func hasDotSegment(path string) bool {
+	for {
+		i := strings.Index(path, "/.")
+		if i < 0 {
+			return false
+		}
+		path = path[i+len("/."):]
+		rest := strings.TrimPrefix(path, ".")
+		if path == "" || path[0] == '/' || rest == "" || rest != path && rest[0] == '/' {
+			return true
+		}
+	}
+}
+
+// resolveDots removes the dot segments from the path in buf[start:], as
+// RFC 3986 section 5.2.4 does.
+func resolveDots(buf []byte, start int) []byte {
+	end := start
+	for pos := start; pos < len(buf); {
+		// buf[pos] is the slash before a segment.
+		next := len(buf)
+		if i := bytes.IndexByte(buf[pos+1:], '/'); i >= 0 {
+			next = pos + 1 + i
+		}
+		switch segment := buf[pos+1 : next]; {
+		case len(segment) == 1 && segment[0] == '.':
+			if next == len(buf) {
+				buf[end] = '/'
+				end++
+			}
+		case len(segment) == 2 && segment[0] == '.' && segment[1] == '.':
+			end = start + max(0, bytes.LastIndexByte(buf[start:end], '/'))
+			if next == len(buf) {
+				buf[end] = '/'
+				end++
+			}
+		default:
+			end += copy(buf[end:], buf[pos:next])
+		}
+		pos = next
+	}
+	return buf[:end]
+}

@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pquerna/cachecontrol/cacheobject"
+)
+
+// Freshness says how long an answer holds before the file is read again, which
+// happens in the background while the answer is still in use.
+type Freshness struct {
+	// Default holds for answers that do not say how long they are fresh.
+	Default time.Duration
+	// Min and Max bound what an answer says. Max is not more than MaxAge.
+	Min, Max time.Duration
+}
+
+// Lifetime returns how long an answer that came at now holds, by RFC 9111
+// section 4.2 as a shared cache would compute it: s-maxage, else max-age, else
+// Expires, less the age that the answer has reached. An answer that must not be
+// stored or not be reused unchecked holds for Min, as does one whose freshness
+// cannot be understood.
+//
+// must-revalidate, stale-while-revalidate and stale-if-error change nothing:
+// RFC 9309 section 2.4 says itself how long a robots.txt may be used that is
+// not fresh any more, and a request never waits for a refresh.
+func (f Freshness) Lifetime(a Answer, now time.Time) time.Duration {
+	life, given := explicitLifetime(a.Header, now)
+	if !given {
+		life = f.Default
+	}
+	return min(max(life-age(a.Header, now), f.Min), f.Max, MaxAge)
+}
+
+// explicitLifetime returns the freshness lifetime that a header states.
+func explicitLifetime(h http.Header, now time.Time) (life time.Duration, given bool) {
+	if value := strings.Join(h.Values("Cache-Control"), ","); value != "" {
+		directives, err := cacheobject.ParseResponseCacheControl(value)
+		switch {
+		case err != nil, directives.NoStore, directives.NoCachePresent:
+			return 0, true
+		case directives.SMaxAge >= 0:
+			return seconds(uint64(directives.SMaxAge)), true
+		case directives.MaxAge >= 0:
+			return seconds(uint64(directives.MaxAge)), true
+		}
+	}
+	if h.Get("Expires") == "" {
+		return 0, false
+	}
+	expires, err := http.ParseTime(h.Get("Expires"))
+	if err != nil {
+		return 0, true // RFC 9111 section 5.3: in the past, above all "0"
+	}
+	date, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		date = now
+	}
+	return max(0, expires.Sub(date)), true
+}
+
+// age returns how old an answer was when it came (RFC 9111 section 4.2.3).
+func age(h http.Header, now time.Time) (age time.Duration) {
+	age, _ = deltaSeconds(h.Get("Age"))
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		age = max(age, now.Sub(date))
+	}
+	return age
+}
+
+// deltaSeconds reads a number of seconds. One that is too great to be
+// represented is a very great one, as RFC 9111 section 1.2.2 says, not nonsense.
+func deltaSeconds(value string) (d time.Duration, ok bool) {
+	n, err := strconv.ParseUint(value, 10, 64)
+	return seconds(n), err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// seconds returns n seconds, or a year if that is less.
+func seconds(n uint64) time.Duration {
+	const year = 365 * 24 * 3600
+	return time.Duration(min(n, year)) * time.Second
+}

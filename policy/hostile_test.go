@@ -1,0 +1,210 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// hostileFiles are as large as a file may be, and nothing like one.
+var hostileFiles = map[string]string{
+	"one line":          fill("x", MaxSize),
+	"one rule":          "User-agent: *\nDisallow: /" + fill("x", MaxSize-26),
+	"line feeds":        fill("\n", MaxSize),
+	"carriage returns":  fill("\r", MaxSize),
+	"NULs":              fill("\x00", MaxSize),
+	"keys":              fill("a:\n", MaxSize),
+	"colons":            fill(":", MaxSize),
+	"spaces":            fill(" ", MaxSize),
+	"extensions":        fill("host:\n", MaxSize),
+	"names":             fill("user-agent:x\n", MaxSize),
+	"groups":            fill("user-agent:x\nallow:/\n", MaxSize),
+	"global groups":     fill("user-agent:*\nallow:/\n", MaxSize),
+	"rules":             "user-agent:*\n" + fill("allow:/\n", MaxSize-13),
+	"stars":             "user-agent:*\nallow:" + fill("*", MaxSize-19),
+	"stars and letters": "user-agent:*\nallow:" + fill("*a", MaxSize-19),
+	"patterns":          "user-agent:*\n" + fill("allow:/*a*b*c\ndisallow:*aa*ab*ba$\n", MaxSize-13),
+	"escapes":           "user-agent:*\nallow:/" + fill("%2F", MaxSize-20),
+	"nested":            nested(),
+	"first words":       firstWords(),
+}
+
+// nested is a group whose every rule starts the next.
+func nested() string {
+	var b strings.Builder
+	b.WriteString("user-agent:*\n")
+	for i := 1; b.Len() < MaxSize; i++ {
+		b.WriteString("allow:/" + strings.Repeat("a", i) + "\n")
+	}
+	return b.String()
+}
+
+// firstWords names many crawlers that share the first word.
+func firstWords() string {
+	var b strings.Builder
+	for i := 0; b.Len() < MaxSize; i++ {
+		fmt.Fprintf(&b, "user-agent:bot number %d\n", i)
+	}
+	return b.String()
+}
+
+// TestHostile reads and judges by files that are all one thing, and by real
+// ones. It would not end if anything here took the square of their size.
+func TestHostile(t *testing.T) {
+	files := maps.Clone(hostileFiles)
+	for name, body := range corpus(t, 2<<20) {
+		files[name] = string(body)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		r := Parse([]byte(files[name]))
+		checkParse(t, []byte(files[name]))
+		for _, target := range []string{"/", "/" + strings.Repeat("a", 8000), "/" + strings.Repeat("%2F.", 2000), "/?" + strings.Repeat("/%2f", 2000)} {
+			for _, token := range []string{"x", "bot", "bot number 7", "Googlebot"} {
+				v := r.Select(true, token).Judge(target)
+				if v.Allowed == false && v.Rule.Line == 0 {
+					t.Errorf("%s: %.20q is forbidden by no rule", name, target)
+				}
+			}
+		}
+	}
+}
+
+// TestSelectionsBounded names very many crawlers above very many rules: what is
+// kept compiled has to stay within a bound.
+func TestSelectionsBounded(t *testing.T) {
+	const names = 500
+	var b strings.Builder
+	for i := range names {
+		fmt.Fprintf(&b, "User-agent: bot%d\n", i)
+	}
+	b.WriteString("Crawl-delay: 1\nUser-agent: x\n" + generateRules(300, 40, 9))
+	for i := range names {
+		fmt.Fprintf(&b, "User-agent: bot%d\nDisallow: /own/%d\n", i, i)
+	}
+	r := Parse([]byte(b.String()))
+	most := 0
+	for i := range names {
+		token := fmt.Sprintf("BOT%d", i)
+		if v := r.Select(true, token).Judge(fmt.Sprintf("/own/%d/x", i)); v.Allowed || v.Group.Name != fmt.Sprintf("bot%d", i) {
+			t.Fatalf("%s may fetch its own path: %+v", token, v)
+		}
+		kept := 0
+		counted := make(map[*matcher]bool)
+		for _, s := range r.selections.Load().named {
+			for _, m := range []*matcher{s.joined, s.split} {
+				if !counted[m] {
+					counted[m] = true
+					kept += len(m.literals.texts) + len(m.wildcards.patterns)
+				}
+			}
+		}
+		most = max(most, kept)
+	}
+	if limit := r.maxWeight() + 2*r.RuleCount(); most > limit {
+		t.Errorf("%d rules were kept compiled, want at most %d", most, limit)
+	}
+}
+
+// TestSharedMatcher checks that crawlers named above the same rules share them.
+func TestSharedMatcher(t *testing.T) {
+	r := Parse([]byte("User-agent: a\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y\n"))
+	a, b, c := r.Select(false, "a"), r.Select(false, "b"), r.Select(false, "c")
+	if a.joined != b.joined || a.joined == c.joined {
+		t.Error("a and b should share their compiled rules, and not with c")
+	}
+	if a != r.Select(false, "A") {
+		t.Error("a is compiled twice")
+	}
+}
+
+// TestConcurrent selects and judges on many goroutines at once.
+func TestConcurrent(t *testing.T) {
+	var b strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&b, "User-agent: bot%d\nUser-agent: all\nDisallow: /%d/\nDisallow: /*/x%d\n", i, i, i)
+	}
+	r := Parse([]byte(b.String()))
+	var wait sync.WaitGroup
+	for worker := range 16 {
+		wait.Go(func() {
+			for i := range 400 {
+				n := (i*7 + worker) % 50
+				for _, token := range []string{fmt.Sprintf("bot%d", n), "all"} {
+					s := r.Select(true, token)
+					v := s.Judge(fmt.Sprintf("/%d%%2F%%C3%%a9", n))
+					if v.Allowed || v.Rule.Path != fmt.Sprintf("/%d/", n) {
+						t.Errorf("%s: %+v", token, v)
+						return
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestPrefix cuts files anywhere, as a connection that breaks does not (it
+// reports an error) but a size limit does: what is read of a larger file never
+// forbids what its whole lines before the cut allow.
+func TestPrefix(t *testing.T) {
+	files := corpus(t, 64<<10)
+	if files == nil {
+		files = make(map[string][]byte)
+	}
+	files["small"] = []byte(smallFile)
+	targets := append(generateTargets(20, 6), "/", "/a", "/search", "/wp-admin/x", "/x.pdf")
+	for name, body := range files {
+		for i := range 8 {
+			// Shifted by a comment so that the limit is here.
+			cut := len(body) * i / 8
+			padded := append([]byte("#"+strings.Repeat("x", max(0, MaxSize-cut-2))+"\n"), body...)
+			if cut > MaxSize-2 || len(padded) <= MaxSize {
+				continue
+			}
+			read := Parse(padded)
+			end := MaxSize
+			if !isLineEnd(padded[end-1]) && !isLineEnd(padded[end]) {
+				for !isLineEnd(padded[end-1]) {
+					end--
+				}
+			}
+			whole := Parse(padded[:end])
+			if read.Text() != string(padded[:end]) {
+				t.Fatalf("%s cut at %d: %d bytes were read, want %d", name, cut, len(read.Text()), end)
+			}
+			for _, target := range targets {
+				got, want := read.Select(true, "Googlebot").Judge(target), whole.Select(true, "Googlebot").Judge(target)
+				if want.Allowed && !got.Allowed {
+					t.Fatalf("%s cut at %d forbids %q by %v", name, cut, target, got.Rule)
+				}
+			}
+		}
+	}
+}
+
+// TestAllocations checks that a verdict does not allocate.
+func TestAllocations(t *testing.T) {
+	small := Parse([]byte(smallFile))
+	large := Parse([]byte("User-agent: *\n" + generateRules(10000, 40, 4)))
+	contested := Parse([]byte("User-agent: Googlebot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /*/x\n"))
+	for name, r := range map[string]*Robots{"small": small, "large": large, "contested": contested} {
+		for _, target := range []string{
+			"/", "/search?q=x", "/products/a-1234/x.html", "/%7Euser/caf%c3%a9", "/a%2Fb//c/../d?u=http://x/%3F", "http://h/a",
+			"/" + fill("a/b-12.", 8000), "/" + fill("%c3/", 8000), "/shop%2fx//y?" + fill("/%3fpage=2%2F&", 7988),
+		} {
+			for _, token := range []string{"Googlebot", "Unnamed-Bot"} {
+				judge := func() { r.Select(true, "Googlebot-Image", token).Judge(target) }
+				judge()
+				if n := testing.AllocsPerRun(100, judge); n > 0 && !raceEnabled {
+					t.Errorf("%s file, %.30q for %s: %v allocations", name, target, token, n)
+				}
+			}
+		}
+	}
+	if rules := Parse(largeFile).RuleCount(); testing.AllocsPerRun(3, func() { Parse(largeFile) }) > float64(rules)/20 {
+		t.Error("parsing allocates more than once for 20 rules")
+	}
+}

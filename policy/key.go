@@ -1,0 +1,61 @@
+package policy
+
+// key is what a line of a robots.txt is about.
+type key uint8
+
+const (
+	keyNone      key = iota // no key that anybody defined
+	keyUserAgent            // opens or continues a group
+	keyAllow
+	keyDisallow
+	keySitemap   // about the whole file, stands anywhere
+	keyFile      // a known extension about the whole file
+	keyExtension // a known extension about a group
+)
+
+// maxKeyLength is the length of the longest known key, in bytes.
+const maxKeyLength = len("disallowaitraining")
+
+// lookupKey tells what a key means and whether it is one of the misspellings
+// that Google's parser forgives. Keys are compared whole and without case: a
+// comparison by prefix would read "DisallowAITraining: /", which is in use, as
+// "Disallow: /" and close whole sites.
+func lookupKey(s string) (k key, misspelt bool) {
+	if len(s) > maxKeyLength {
+		return keyNone, false
+	}
+	var folded [maxKeyLength]byte
+	for i := range len(s) {
+		folded[i] = lower(s[i])
+	}
+	switch string(folded[:len(s)]) {
+	case "user-agent":
+		return keyUserAgent, false
+	case "useragent", "user agent":
+		return keyUserAgent, true
+	case "allow":
+		return keyAllow, false
+	case "disallow":
+		return keyDisallow, false
+	case "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
+		return keyDisallow, true
+	case "sitemap":
+		return keySitemap, false
+	case "site-map":
+		return keySitemap, true
+	case "host", "clean-param", "license", "llm-policy":
+		return keyFile, false
+	case "crawl-delay", "request-rate", "visit-time", "noindex", "nofollow",
+		"content-signal", "content-usage", "disallowaitraining":
+		return keyExtension, false
+	}
+	return keyNone, false
+}
+
+// lower folds an ASCII letter to lower case and leaves every other byte alone.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+const (
+	// MaxAge is how long a copy may be used while the file can be read again
+	// (RFC 9309 section 2.4).
+	MaxAge = 24 * time.Hour
+
+	// MaxUnreachable is how long the last good copy holds while the file
+	// cannot be read. RFC 9309 section 2.3.1.4 calls it "a reasonably long
+	// period of time (for example, 30 days)".
+	MaxUnreachable = 30 * 24 * time.Hour
+
+	// MaxVersions is how many versions before the current one are kept.
+	MaxVersions = 8
+
+	// googleClosed is how long Google's crawlers stay away from a site whose
+	// robots.txt cannot be read.
+	googleClosed = 12 * time.Hour
+
+	firstRetry = time.Second
+	lastRetry  = 5 * time.Minute
+)
+
+// Fallback says what holds while a robots.txt cannot be read and no copy
+// younger than MaxAge is left.
+type Fallback uint8
+
+// The fallbacks.
+const (
+	// LastGood uses the last good copy up to MaxUnreachable, and restricts
+	// nothing where there is none.
+	LastGood Fallback = iota
+	// AllowAll restricts nothing.
+	AllowAll
+	// DisallowAll restricts everything up to MaxUnreachable, as RFC 9309
+	// section 2.3.1.4 asks of crawlers.
+	DisallowAll
+	// DisallowGoogle restricts everything for 12 hours and is LastGood after
+	// that, as Google documents of its crawlers.
+	DisallowGoogle
+)
+
+// Version is one text of a robots.txt as it was read.
+type Version struct {
+	Robots *Robots
+	// Hash is the SHA-256 of the body, of the empty body where the site has no
+	// robots.txt.
+	Hash [sha256.Size]byte
+	// Status is the HTTP status, for a file 200 or 404.
+	Status int
+	// ETag and LastModified are the validators that came with it, "" if none did.
+	ETag, LastModified string
+	// FirstRead and LastRead are when this text was read for the first and the
+	// last time in a row.
+	FirstRead, LastRead time.Time
+	// Until is when another text was found in its place, zero for the current
+	// version.
+	Until time.Time
+	// Derived is what the derive function of a Cache made of Robots.
+	Derived any
+}
+
+// Standing is what is known of the robots.txt of one site. It is a value:
+// [Standing.After] makes the next one. The zero Standing knows nothing.
+type Standing struct {
+	// Good is the last answer that settled the rules, nil if there is none.
+	Good *Version
+	// Past holds the versions before Good, the newest first, at most
+	// MaxVersions of them. It must not be modified.
+	Past []*Version
+	// Due is when the file should be read again.
+	Due time.Time
+	// Failures counts the attempts since Good that settled nothing, and
+	// FailingSince is when the first of them ended.
+	Failures     int
+	FailingSince time.Time
+	// Last is the meaning of the last answer and Err its error, if any.
+	Last Meaning
+	Err  error
+}
+
+// After returns the standing that follows from an answer which came at now.
+// A good answer holds as long as f says; jitter from 0 to 1 says how much
+// earlier within the last tenth of that the next attempt is due. After a failure
+// the next attempt is due in one second, doubling up to five minutes, or when
+// the server asks for it, but in MaxAge at the latest.
+func (s Standing) After(a Answer, now time.Time, f Freshness, jitter float64) Standing {
+	meaning := a.Meaning()
+	if meaning == Unchanged && s.Good == nil {
+		meaning = Unreachable // nobody asked for that
+	}
+	next := Standing{Good: s.Good, Past: s.Past, Last: meaning, Err: a.Err}
+	if !meaning.Known() {
+		next.Failures = s.Failures + 1
+		next.FailingSince = s.FailingSince
+		if s.Failures == 0 {
+			next.FailingSince = now
+		}
+		wait := lastRetry
+		if doublings := next.Failures - 1; doublings < 16 {
+			wait = min(lastRetry, firstRetry<<doublings)
+		}
+		wait += time.Duration(jitter * float64(wait) / 10)
+		next.Due = now.Add(min(MaxAge, max(wait, a.retryAfter(now))))
+		return next
+	}
+	next.take(a, meaning, now)
+	life := f.Lifetime(a, now)
+	next.Due = now.Add(life - time.Duration(jitter*float64(life)/10))
+	return next
+}
+
+// take makes a good answer the current version.
+func (s *Standing) take(a Answer, meaning Meaning, now time.Time) {
+	before := s.Good
+	var good Version
+	switch hash := sha256.Sum256(a.text(meaning)); {
+	case meaning == Unchanged, before != nil && before.Hash == hash:
+		good = *before
+	default:
+		good = Version{Hash: hash, FirstRead: now}
+		if before != nil {
+			s.retire(before, &good, now)
+		}
+		if good.Robots == nil {
+			good.Robots = Parse(a.text(meaning))
+		}
+	}
+	good.LastRead = now
+	if meaning != Unchanged {
+		good.Status = a.Status
+		good.ETag, good.LastModified = a.Header.Get("ETag"), a.Header.Get("Last-Modified")
+	}
+	s.Good = &good
+}
+
+// retire moves a version to the past. If the new one was there before, as with
+// two servers that take turns with two files, it comes back from there.
+func (s *Standing) retire(before, good *Version, now time.Time) {
+	old := *before
+	old.Until = now
+	past := []*Version{&old}
+	for _, v := range s.Past {
+		if v.Hash == good.Hash {
+			good.Robots, good.Derived = v.Robots, v.Derived
+		} else if len(past) < MaxVersions {
+			past = append(past, v)
+		}
+	}
+	s.Past = past
+}
+
+// Held returns the versions before the current one that a crawler may still
+// follow at now: those that were current less than grace ago and after the
+// crawler has last read the file, which it did at read (zero if never).
+// RFC 9309 section 2.4 lets a crawler use a copy for up to 24 hours.
+func (s *Standing) Held(now, read time.Time, grace time.Duration) []*Version {
+	for i, v := range s.Past {
+		if now.Sub(v.Until) >= grace || !read.IsZero() && !read.Before(v.Until) {
+			return s.Past[:i]
+		}
+	}
+	return s.Past
+}
+
+// Usable tells what holds at now. robots is nil where nobody can know the
+// rules; closed then says whether everything is restricted for that reason.
+func (s *Standing) Usable(now time.Time, choice Fallback) (robots *Robots, closed bool) {
+	failing := now.Sub(s.FailingSince)
+	if s.Good != nil {
+		age := now.Sub(s.Good.LastRead)
+		lasts := choice == LastGood || choice == DisallowGoogle && failing >= googleClosed ||
+			choice != AllowAll && s.Last == Refused
+		if age < MaxAge || s.Failures == 0 || lasts && age < MaxUnreachable {
+			return s.Good.Robots, false
+		}
+	}
+	if s.Failures == 0 || s.Last == Refused {
+		return nil, false
+	}
+	return nil, choice == DisallowAll && failing < MaxUnreachable || choice == DisallowGoogle && failing < googleClosed
+}
+
+// Expired reports whether a copy is there that is too old to be used while the
+// file can be read again.
+func (s *Standing) Expired(now time.Time) bool {
+	return s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= MaxAge
+}

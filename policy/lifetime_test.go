@@ -1,0 +1,266 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestMeaningOfAnswers(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		answer Answer
+		want   Meaning
+	}{
+		{"200", Answer{Status: 200}, Rules},
+		{"204", Answer{Status: 204}, Rules},
+		{"a redirect that leads nowhere is unavailable", Answer{Status: 302}, Unavailable},
+		{"304 is about the copy that was asked about", Answer{Status: 304}, Unchanged},
+		{"400", Answer{Status: 400}, Unavailable},
+		{"401 and 403 restrict nothing", Answer{Status: 403}, Unavailable},
+		{"404", Answer{Status: 404}, Unavailable},
+		{"410", Answer{Status: 410}, Unavailable},
+		{"429 is a server in trouble", Answer{Status: 429}, Refused},
+		{"499", Answer{Status: 499}, Unavailable},
+		{"500", Answer{Status: 500}, Unreachable},
+		{"503", Answer{Status: 503}, Unreachable},
+		{"a status that nobody defined", Answer{Status: 700}, Unreachable},
+		{"no answer", Answer{}, Unreachable},
+		{"a body that ended early", Answer{Status: 200, Err: errors.New("unexpected EOF")}, Unreachable},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.answer.Meaning(); got != tc.want {
+				t.Errorf("Meaning() = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// standingAfter applies answers that came at the given times after epoch.
+func standingAfter(steps ...step) Standing {
+	var s Standing
+	for _, x := range steps {
+		s = s.After(x.answer, epoch.Add(x.at), tenMinutes, 0)
+	}
+	return s
+}
+
+var tenMinutes = holding(10 * time.Minute)
+
+// holding lets every answer hold for d.
+func holding(d time.Duration) Freshness { return Freshness{Default: d, Max: d} }
+
+type step struct {
+	at     time.Duration
+	answer Answer
+}
+
+var (
+	forbidding = Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /\n")}
+	missing    = Answer{Status: 404, Body: []byte("User-agent: *\nDisallow: /\n")}
+	failing    = Answer{Status: 503}
+	refusing   = Answer{Status: 429}
+)
+
+func TestUsable(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tc := range []struct {
+		name     string
+		steps    []step
+		at       time.Duration
+		fallback Fallback
+		known    bool // rules are known
+		forbids  bool
+		closed   bool
+	}{
+		{name: "nothing read yet", at: 0},
+		{name: "rules", steps: []step{{0, forbidding}}, at: time.Hour, known: true, forbids: true},
+		{name: "no robots.txt: the body of a 404 says nothing", steps: []step{{0, missing}}, at: time.Hour, known: true},
+		{name: "a failure within a day changes nothing", steps: []step{{0, forbidding}, {time.Hour, failing}}, at: 23 * time.Hour, fallback: AllowAll, known: true, forbids: true},
+		{name: "last_good holds 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30*day - 1, known: true, forbids: true},
+		{name: "last_good ends after 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day},
+		{name: "last_good without a copy restricts nothing", steps: []step{{0, failing}}, at: time.Minute},
+		{name: "allow restricts nothing after a day", steps: []step{{0, forbidding}, {day, failing}}, at: day, fallback: AllowAll},
+		{name: "disallow closes without a copy", steps: []step{{0, failing}}, at: time.Minute, fallback: DisallowAll, closed: true},
+		{name: "disallow closes after a day", steps: []step{{0, forbidding}, {day, failing}}, at: day, fallback: DisallowAll, closed: true},
+		{name: "disallow ends after 30 days", steps: []step{{0, failing}}, at: 30 * day, fallback: DisallowAll},
+		{name: "Google stays away for 12 hours", steps: []step{{0, failing}}, at: 12*time.Hour - 1, fallback: DisallowGoogle, closed: true},
+		{name: "and then crawls, if there never was a file", steps: []step{{0, failing}}, at: 12 * time.Hour, fallback: DisallowGoogle},
+		{name: "Google uses a copy of less than a day", steps: []step{{0, forbidding}, {time.Hour, failing}}, at: 23 * time.Hour, fallback: DisallowGoogle, known: true, forbids: true},
+		{name: "then stays away for the rest of 12 hours", steps: []step{{0, forbidding}, {day, failing}}, at: day + 11*time.Hour, fallback: DisallowGoogle, closed: true},
+		{name: "then uses the last good copy", steps: []step{{0, forbidding}, {day, failing}}, at: day + 12*time.Hour, fallback: DisallowGoogle, known: true, forbids: true},
+		{name: "for 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day, fallback: DisallowGoogle},
+		{name: "429 keeps Google from nothing", steps: []step{{0, forbidding}, {day, refusing}}, at: day + time.Hour, fallback: DisallowGoogle, known: true, forbids: true},
+		{name: "429 does not close even so", steps: []step{{0, refusing}}, at: time.Minute, fallback: DisallowAll},
+		{name: "429 keeps the last good copy", steps: []step{{0, forbidding}, {day, refusing}}, at: 2 * day, known: true, forbids: true},
+		{name: "the failure is over", steps: []step{{0, failing}, {time.Hour, missing}}, at: 2 * time.Hour, fallback: DisallowAll, known: true},
+		{name: "an idle site keeps its copy", steps: []step{{0, forbidding}}, at: 3 * day, fallback: AllowAll, known: true, forbids: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := standingAfter(tc.steps...)
+			robots, closed := s.Usable(epoch.Add(tc.at), tc.fallback)
+			if closed != tc.closed {
+				t.Errorf("closed = %t, want %t", closed, tc.closed)
+			}
+			if known := robots != nil; known != tc.known {
+				t.Fatalf("rules known = %t, want %t", known, tc.known)
+			}
+			if robots != nil {
+				if forbids := !robots.Select(true, "FooBot").Judge("/").Allowed; forbids != tc.forbids {
+					t.Errorf("forbids = %t, want %t", forbids, tc.forbids)
+				}
+			}
+		})
+	}
+}
+
+func TestNextAttempt(t *testing.T) {
+	retryAfter := func(value string) Answer {
+		return Answer{Status: 503, Header: http.Header{"Retry-After": {value}}}
+	}
+	failures := func(n int) (steps []step) {
+		for range n {
+			steps = append(steps, step{0, failing})
+		}
+		return steps
+	}
+	for _, tc := range []struct {
+		name  string
+		steps []step
+		want  time.Duration
+	}{
+		{"a good answer holds for its life", []step{{0, forbidding}}, 10 * time.Minute},
+		{"the first retry", failures(1), time.Second},
+		{"doubling", failures(4), 8 * time.Second},
+		{"at most five minutes", failures(12), 5 * time.Minute},
+		{"without overflow", failures(100), 5 * time.Minute},
+		{"a success in between starts anew", []step{{0, failing}, {0, failing}, {0, missing}, {0, failing}}, time.Second},
+		{"Retry-After in seconds", []step{{0, retryAfter("120")}}, 2 * time.Minute},
+		{"Retry-After as a date", []step{{0, retryAfter(epoch.Add(time.Hour).Format(http.TimeFormat))}}, time.Hour},
+		{"Retry-After in the past", []step{{0, retryAfter(epoch.Add(-time.Hour).Format(http.TimeFormat))}}, time.Second},
+		{"Retry-After of a month", []step{{0, retryAfter("2592000")}}, 24 * time.Hour},
+		{"Retry-After of nonsense", []step{{0, retryAfter("-5")}}, time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := standingAfter(tc.steps...)
+			if got := s.Due.Sub(epoch); got != tc.want {
+				t.Errorf("due after %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestJitterOnlyHastensAGoodAnswer(t *testing.T) {
+	good := Standing{}.After(forbidding, epoch, holding(time.Hour), 1).Due.Sub(epoch)
+	if good != 54*time.Minute {
+		t.Errorf("with full jitter a life of an hour ends after %v, want 54m", good)
+	}
+	failed := Standing{}.After(failing, epoch, holding(time.Hour), 1).Due.Sub(epoch)
+	if failed != 1100*time.Millisecond {
+		t.Errorf("with full jitter the first retry comes after %v, want 1.1s", failed)
+	}
+}
+
+func TestSameTextIsOneVersion(t *testing.T) {
+	first := standingAfter(step{0, forbidding})
+	again := first.After(forbidding, epoch.Add(time.Hour), holding(time.Hour), 0)
+	if again.Good.Robots != first.Good.Robots || !again.Good.FirstRead.Equal(epoch) || !again.Good.LastRead.Equal(epoch.Add(time.Hour)) {
+		t.Errorf("reading the same text again gave %+v", again.Good)
+	}
+	changed := again.After(missing, epoch.Add(2*time.Hour), holding(time.Hour), 0)
+	if changed.Good.Hash == again.Good.Hash || !changed.Good.FirstRead.Equal(epoch.Add(2*time.Hour)) {
+		t.Errorf("another text gave %+v", changed.Good)
+	}
+}
+
+func TestNotModifiedKeepsTheCopy(t *testing.T) {
+	tagged := Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {`"1"`}, "Last-Modified": {"yesterday"}}}
+	s := standingAfter(step{0, tagged}, step{time.Hour, Answer{Status: 304}})
+	if s.Good.Robots.RuleCount() != 1 || s.Good.ETag != `"1"` || s.Good.LastModified != "yesterday" || s.Good.Status != 200 {
+		t.Errorf("after a 304: %+v", s.Good)
+	}
+	if !s.Good.LastRead.Equal(epoch.Add(time.Hour)) || s.Failures != 0 || s.Past != nil {
+		t.Errorf("a 304 is no reading: %+v", s)
+	}
+	if s := standingAfter(step{0, Answer{Status: 304}}); s.Good != nil || s.Failures != 1 {
+		t.Errorf("a 304 that nobody asked for: %+v", s)
+	}
+}
+
+// version is an answer whose only rule has n in it.
+func version(n int) Answer {
+	return Answer{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", n)}
+}
+
+// ruleOf returns the n of a version.
+func ruleOf(v *Version) string { return strings.TrimPrefix(v.Robots.Groups()[0].Rules[0].Path, "/") }
+
+func TestVersionsAreKept(t *testing.T) {
+	var steps []step
+	for i := range 20 {
+		steps = append(steps, step{time.Duration(i) * time.Hour, version(i)})
+	}
+	s := standingAfter(steps...)
+	if ruleOf(s.Good) != "19" || len(s.Past) != MaxVersions {
+		t.Fatalf("current is %s with %d before it", ruleOf(s.Good), len(s.Past))
+	}
+	for i, v := range s.Past {
+		if want := fmt.Sprint(18 - i); ruleOf(v) != want || !v.Until.Equal(epoch.Add(time.Duration(19-i)*time.Hour)) {
+			t.Errorf("%d versions ago: %s until %v, want %s", i+1, ruleOf(v), v.Until, want)
+		}
+	}
+}
+
+func TestVersionsThatTakeTurns(t *testing.T) {
+	var steps []step
+	for i := range 9 {
+		steps = append(steps, step{time.Duration(i) * time.Hour, version(i % 2)})
+	}
+	s := standingAfter(steps...)
+	if ruleOf(s.Good) != "0" || len(s.Past) != 1 || ruleOf(s.Past[0]) != "1" {
+		t.Errorf("current is %s with %d before it", ruleOf(s.Good), len(s.Past))
+	}
+}
+
+func TestAFailureIsNoVersion(t *testing.T) {
+	s := standingAfter(step{0, version(0)}, step{time.Hour, failing}, step{2 * time.Hour, version(1)})
+	if len(s.Past) != 1 || !s.Past[0].Until.Equal(epoch.Add(2*time.Hour)) {
+		t.Errorf("past = %+v", s.Past)
+	}
+}
+
+func TestHeldVersions(t *testing.T) {
+	const grace = 24 * time.Hour
+	s := standingAfter(step{0, version(0)}, step{10 * time.Hour, version(1)}, step{20 * time.Hour, version(2)})
+	for _, tc := range []struct {
+		name     string
+		now      time.Duration
+		read     time.Duration // -1 if never
+		grace    time.Duration
+		versions int
+	}{
+		{"just changed", 20 * time.Hour, -1, grace, 2},
+		{"a day after the first change", 34 * time.Hour, -1, grace, 1},
+		{"a day after the second change", 44 * time.Hour, -1, grace, 0},
+		{"the crawler has read the current version", 21 * time.Hour, 20 * time.Hour, grace, 0},
+		{"the crawler has read the one before", 21 * time.Hour, 11 * time.Hour, grace, 1},
+		{"the crawler has read the first", 21 * time.Hour, 9 * time.Hour, grace, 2},
+		{"a shorter grace", 21 * time.Hour, -1, 2 * time.Hour, 1},
+		{"no grace", 20 * time.Hour, -1, 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var read time.Time
+			if tc.read >= 0 {
+				read = epoch.Add(tc.read)
+			}
+			if got := len(s.Held(epoch.Add(tc.now), read, tc.grace)); got != tc.versions {
+				t.Errorf("%d versions may be followed, want %d", got, tc.versions)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// literal is a rule without a wildcard inside: it matches the targets that
+// start with its text or, if it is anchored, that text alone.
+type literal struct {
+	text     string
+	anchored bool
+	allow    bool
+	length   int32
+	rule     int32
+}
+
+// literals finds the best of many literal rules. Their texts are sorted, so
+// that every text which starts a target is the greatest text not above the
+// target, or the longest text that this one starts with, or the longest that
+// that one starts with, and so on: one binary search and a walk up.
+type literals struct {
+	texts   []string
+	entries []literalEntry
+}
+
+type literalEntry struct {
+	parent int32   // the longest other text that this one starts with; -1 if none
+	prefix outcome // the best rules that match whatever starts with the text
+	exact  outcome // the best rules that match the text alone
+}
+
+func newLiterals(rules []literal) literals {
+	if len(rules) == 0 {
+		return literals{}
+	}
+	slices.SortFunc(rules, func(a, b literal) int {
+		return cmp.Or(strings.Compare(a.text, b.text), cmp.Compare(a.rule, b.rule))
+	})
+	distinct := 1
+	for i := 1; i < len(rules); i++ {
+		if rules[i].text != rules[i-1].text {
+			distinct++
+		}
+	}
+	l := literals{texts: make([]string, 0, distinct), entries: make([]literalEntry, 0, distinct)}
+	for _, x := range rules {
+		last := int32(len(l.texts) - 1)
+		if last < 0 || l.texts[last] != x.text {
+			parent := last
+			for parent >= 0 && !strings.HasPrefix(x.text, l.texts[parent]) {
+				parent = l.entries[parent].parent
+			}
+			e := literalEntry{parent: parent}
+			if parent >= 0 {
+				e.prefix = l.entries[parent].prefix
+			}
+			l.texts, l.entries = append(l.texts, x.text), append(l.entries, e)
+			last++
+		}
+		if x.anchored {
+			l.entries[last].exact.take(x.allow, x.length, x.rule, 0)
+		} else {
+			l.entries[last].prefix.take(x.allow, x.length, x.rule, 0)
+		}
+	}
+	return l
+}
+
+// match adds the best literal rules for a target to out.
+func (l *literals) match(target string, form Form, out *outcome) {
+	low, high := 0, len(l.texts)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if l.texts[mid] <= target {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	i := int32(low - 1)
+	if i < 0 {
+		return
+	}
+	common := commonPrefix(l.texts[i], target)
+	for i >= 0 && len(l.texts[i]) > common {
+		i = l.entries[i].parent
+	}
+	if i < 0 {
+		return
+	}
+	e := &l.entries[i]
+	out.takeAll(&e.prefix, form)
+	if len(l.texts[i]) == len(target) {
+		out.takeAll(&e.exact, form)
+	}
+}
+
+// takeAll records the matches of a literal.
+func (o *outcome) takeAll(found *outcome, form Form) {
+	o.take(true, found.allow.length, found.allow.rule, form)
+	o.take(false, found.disallow.length, found.disallow.rule, form)
+}
+
+// commonPrefix returns how many bytes a and b have in common at the start.
+func commonPrefix(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}

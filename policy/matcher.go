@@ -1,0 +1,121 @@
+package policy
+
+import "strings"
+
+// matcher holds the rules of one group, compiled. Rules that are a literal
+// prefix or a literal path are found by one binary search, rules with a
+// wildcard inside through an index of their bytes.
+type matcher struct {
+	literals  literals
+	wildcards wildcards
+}
+
+// outcome collects the longest matching rules of both kinds.
+type outcome struct {
+	allow, disallow match
+}
+
+// match is a rule that matched, with its length in canonical form, which is
+// its precedence. No rule has length 0.
+type match struct {
+	length int32
+	rule   int32 // index into Robots.rules
+	form   Form
+}
+
+// allowed is the verdict: a disallow rule has to be longer than every allow
+// rule that matches.
+func (o *outcome) allowed() bool { return o.disallow.length <= o.allow.length }
+
+// matters reports whether a rule of that kind and length can still change the
+// verdict or, being earlier in the file, the rule that is named for it.
+func (o *outcome) matters(allow bool, length, rule int32) bool {
+	if allow {
+		return length >= o.disallow.length && o.allow.gives(length, rule)
+	}
+	return length > o.allow.length && o.disallow.gives(length, rule)
+}
+
+// gives reports whether a rule takes precedence over m.
+func (m match) gives(length, rule int32) bool {
+	return length > m.length || length == m.length && rule < m.rule
+}
+
+// take records that a rule matched.
+func (o *outcome) take(allow bool, length, rule int32, form Form) {
+	kind := &o.disallow
+	if allow {
+		kind = &o.allow
+	}
+	if length > 0 && kind.gives(length, rule) {
+		*kind = match{length, rule, form}
+	}
+}
+
+// match adds the rules that match one form of a target to out.
+func (m *matcher) match(target string, form Form, out *outcome) {
+	m.literals.match(target, form, out)
+	if len(m.wildcards.patterns) > 0 {
+		m.wildcards.match(target, form, out)
+	}
+}
+
+// newMatcher compiles rules, given as indices into r.rules in file order.
+func newMatcher(r *Robots, rules []int32) *matcher {
+	var c compiler
+	for _, i := range rules {
+		x := r.rules[i]
+		if x.path == "" || x.path[0] != '/' && x.path[0] != '*' {
+			continue // matches nothing
+		}
+		path := x.path
+		if !isCanonicalRule(path) {
+			path = string(appendCanonical(nil, path, true))
+		}
+		c.add(path, x.allow, i)
+		if directory, ok := indexDirectory(path); ok && x.allow {
+			c.add(directory, true, i)
+		}
+	}
+	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}
+}
+
+// indexDirectory returns the rule that "Allow: /dir/index.html" implies for
+// Google: that /dir/ itself is allowed.
+func indexDirectory(path string) (string, bool) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 || !strings.HasPrefix(path[i:], "/index.htm") {
+		return "", false
+	}
+	return path[:i+1] + "$", true
+}
+
+// compiler sorts rules by how they are matched.
+type compiler struct {
+	literals []literal
+	patterns []pattern
+}
+
+// add takes a rule in canonical form. Every byte of it counts for its length;
+// for matching a run of stars is one star, and stars at the end mean nothing.
+func (c *compiler) add(path string, allow bool, rule int32) {
+	length := int32(len(path))
+	rest, anchored := strings.CutSuffix(path, "$")
+	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
+		rest, anchored = trimmed, false // "*$" is any end
+	}
+	for strings.Contains(rest, "**") {
+		rest = strings.ReplaceAll(rest, "**", "*")
+	}
+	star := strings.IndexByte(rest, '*')
+	if star < 0 {
+		c.literals = append(c.literals, literal{rest, anchored, allow, length, rule})
+		return
+	}
+	p := pattern{prefix: rest[:star], middle: rest[star+1:], anchored: anchored, allow: allow, length: length, rule: rule}
+	if anchored {
+		last := strings.LastIndexByte(p.middle, '*')
+		p.middle, p.suffix = p.middle[:max(last, 0)], p.middle[last+1:]
+	}
+	c.patterns = append(c.patterns, p)
+}

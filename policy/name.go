@@ -1,0 +1,51 @@
+package policy
+
+// NameMatches reports whether a group's name, the value of a user-agent line,
+// names the product token. The name has to start with the token, without
+// case, and to end there or go on with a byte that cannot be part of a token:
+// "Googlebot", "googlebot/2.1", "Googlebot*" and "Googlebot Images" name
+// Googlebot, "Googlebot-Image" and "Google" do not. A name that is empty or
+// starts with a star names no token, and * is no wildcard within a name.
+//
+// RFC 9309 section 2.2.1 asks for the longest token of [A-Za-z_-]. Real files
+// and real crawlers use digits, dots and spaces too (MJ12bot, archive.org_bot,
+// "Sogou web spider"), which that reading would cut or lose.
+func NameMatches(name, token string) bool {
+	if token == "" || token[0] == '*' || len(name) < len(token) {
+		return false
+	}
+	for i := range len(token) {
+		if lower(name[i]) != lower(token[i]) {
+			return false
+		}
+	}
+	return len(name) == len(token) || !inWord(name[len(token)])
+}
+
+// isGlobal reports whether a group's name stands for every crawler: * alone or
+// followed by white space.
+func isGlobal(name string) bool {
+	return name == "*" || len(name) > 1 && name[0] == '*' && isSpace(name[1])
+}
+
+// inWord reports whether c continues a product token in a group's name.
+func inWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '_' || c == '.' || c == '-'
+}
+
+// wordLength returns the length of the run of token bytes at the start of s.
+// A name and a token that match have the same such run.
+func wordLength[T string | []byte](s T) int {
+	for i := range len(s) {
+		if !inWord(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// isSpace reports whether c is white space within a line.
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\v' || c == '\f'
+}

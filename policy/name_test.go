@@ -1,0 +1,70 @@
+package policy
+
+import "testing"
+
+// TestNameMatches is about RFC 9309 section 2.2.1, Google's section on user
+// agents, and our token rule.
+func TestNameMatches(t *testing.T) {
+	tests := []struct {
+		name, token string
+		want        bool
+	}{
+		{"Googlebot", "Googlebot", true},
+		{"googlebot", "Googlebot", true}, // RFC: without case
+		{"GOOGLEBOT", "googlebot", true},
+		{"Googlebot/2.1", "Googlebot", true}, // Google: the version is ignored
+		{"Googlebot*", "Googlebot", true},    // Google: a star after it, too
+		{"Googlebot Images", "Googlebot", true},
+		{"Googlebot, Bingbot", "Googlebot", true},
+		{"Googlebot, Bingbot", "Bingbot", false},
+		{"Googlebot-Image", "Googlebot", false}, // another product
+		{"Googlebot", "Googlebot-Image", false}, // fallbacks are the caller's
+		{"Google", "Googlebot", false},
+		{"Googlebots", "Googlebot", false},
+		{"Googlebot_", "Googlebot", false},
+		{"Googlebot.x", "Googlebot", false},
+		{"Googlebot2", "Googlebot", false},
+		{"xGooglebot", "Googlebot", false},
+		{"Mozilla/5.0 (compatible; Googlebot/2.1)", "Googlebot", false}, // RFC: not within the name
+
+		// Tokens beyond the RFC's letters, "_" and "-".
+		{"MJ12bot", "MJ12bot", true},
+		{"MJ12bot", "MJ", false},
+		{"AB42bot", "AB", false},
+		{"360Spider", "360Spider", true},
+		{"archive.org_bot", "archive.org_bot", true},
+		{"archive.org_bot", "archive", false},
+		{"Yahoo! Slurp", "Yahoo! Slurp", true},
+		{"Yahoo! Slurp/3", "Yahoo! Slurp", true},
+		{"Sogou web spider", "Sogou web spider", true},
+		{"Sogou web spiders", "Sogou web spider", false},
+		{"Sogou web spider", "Sogou", true},
+		{"botÉ", "bot", true}, // ends at a byte that cannot be part of a token
+		{"\u212aelvin", "Kelvin", false},
+
+		// The global group and what only looks like it.
+		{"*", "Googlebot", false},
+		{"*", "*", false},
+		{"*", "", false},
+		{"*bot", "Googlebot", false},
+		{"*bot", "*bot", false},
+		{"*/x", "*", false},
+		{"* Googlebot", "Googlebot", false},
+		{"", "Googlebot", false},
+		{"", "", false},
+		{"!x", "", false},
+	}
+	for _, test := range tests {
+		if got := NameMatches(test.name, test.token); got != test.want {
+			t.Errorf("NameMatches(%q, %q) = %t, want %t", test.name, test.token, got, test.want)
+		}
+		// Select and Named look names up in another way.
+		r := Parse([]byte("User-agent: " + test.name + "\nDisallow: /\n"))
+		if got := r.Named(test.token); got != test.want {
+			t.Errorf("%q names %q: %t, want %t", test.name, test.token, got, test.want)
+		}
+		if got := r.Select(false, test.token) != nil; got != test.want {
+			t.Errorf("%q selects %q: %t, want %t", test.name, test.token, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package policy
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxSize is how much of a robots.txt is read, in bytes: 500 KiB, the least
+// that RFC 9309 section 2.5 asks of a parser and what Google reads.
+const MaxSize = 500 * 1024
+
+// longLine is the length in bytes from which a line is reported. Google's
+// parser cuts lines at 16,663 bytes, which makes a rule forbid more than it
+// says; other parsers cut earlier.
+const longLine = 8192
+
+// Parse reads a robots.txt. It accepts any bytes: what cannot be understood is
+// skipped and reported by [Robots.Findings]. A caller who limits what it reads
+// should pass at least one byte more than [MaxSize] of a longer file, so that
+// the cut is noticed and the line it splits is dropped: half a line can read
+// "Disallow: /". The body is copied.
+func Parse(body []byte) *Robots {
+	p := parser{robots: new(Robots)}
+	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
+		p.report(UTF16, Error, 0, "the file is UTF-16 and no crawler can read it; save it as UTF-8")
+		return p.finish()
+	}
+	kept := body
+	if len(body) > MaxSize {
+		kept = p.cut(body)
+	}
+	p.robots.text = string(kept)
+	text := p.skipByteOrderMark(p.robots.text)
+	p.robots.rules = make([]rule, 0, len(text)/24) // a common rule takes more than that
+	p.lines(text)
+	return p.finish()
+}
+
+// parser is the state between the lines of one file.
+type parser struct {
+	robots *Robots
+	line   int32
+	open   bool // the last group still takes user-agent lines
+	parted bool // an extension line came since the last user-agent line
+}
+
+// cut keeps the whole lines among the first MaxSize bytes of a longer file.
+func (p *parser) cut(body []byte) []byte {
+	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore what follows, so shorten it or move the most important groups to the top")
+	if isLineEnd(body[MaxSize-1]) || isLineEnd(body[MaxSize]) {
+		return body[:MaxSize]
+	}
+	end := bytes.LastIndexAny(body[:MaxSize], "\r\n") + 1
+	p.report(LineCut, Warning, int32(lineCount(body[:end]))+1, "the limit of 500 KiB splits this line, so it is ignored: half a rule can forbid far more than the whole one")
+	return body[:end]
+}
+
+// skipByteOrderMark drops a UTF-8 byte order mark, also one that lost its last
+// bytes, as Google's parser does.
+func (p *parser) skipByteOrderMark(text string) string {
+	const mark = "\xef\xbb\xbf"
+	n := 0
+	for n < len(mark) && n < len(text) && text[n] == mark[n] {
+		n++
+	}
+	if n > 0 {
+		p.report(ByteOrderMark, Info, 1, "the file starts with a byte order mark; some crawlers lose the first line over it, so save it without one")
+	}
+	return text[n:]
+}
+
+// lines calls readLine for each line of text; LF, CR and CRLF end one.
+func (p *parser) lines(text string) {
+	// The next CR is looked for only when it has been passed, so that a file
+	// with one kind of line end is not searched for the other at every line.
+	lf, cr := -1, -1
+	for pos := 0; pos < len(text); {
+		if lf < pos {
+			lf = next(text, pos, '\n')
+		}
+		if cr < pos {
+			cr = next(text, pos, '\r')
+		}
+		end := min(lf, cr)
+		p.line++
+		p.readLine(text[pos:end])
+		pos = end + 1
+		if end == cr && lf == cr+1 {
+			pos++
+		}
+	}
+}
+
+// next returns the index of the first c in text from pos on, len(text) if
+// there is none.
+func next(text string, pos int, c byte) int {
+	if i := strings.IndexByte(text[pos:], c); i >= 0 {
+		return pos + i
+	}
+	return len(text)
+}
+
+// readLine reads one line without its end.
+func (p *parser) readLine(s string) {
+	if len(s) >= longLine {
+		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey another rule than you wrote")
+	}
+	if i := strings.IndexByte(s, 0); i >= 0 {
+		p.report(NotText, Warning, p.line, "a NUL byte ends this line; save the file as plain UTF-8 text")
+		s = s[:i]
+	}
+	if i := strings.IndexByte(s, '#'); i >= 0 {
+		s = s[:i]
+	}
+	if s = trim(s); s == "" {
+		return
+	}
+	name, value, colon := strings.Cut(s, ":")
+	if !colon {
+		var ok bool
+		if name, value, ok = twoWords(s); !ok {
+			p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
+			return
+		}
+	}
+	name, value = trim(name), trim(value)
+	k, misspelt := lookupKey(name)
+	switch {
+	case name == "", k == keyNone && !colon:
+		p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
+		return
+	case k == keyNone:
+		p.report(UnknownKey, Info, p.line, "%s is not a key that crawlers know, so the line is ignored", name)
+		return
+	case !colon:
+		p.report(MissingColon, Warning, p.line, "a colon is missing after %s; not every crawler understands the line without it", name)
+	case misspelt:
+		p.report(MisspeltKey, Warning, p.line, "%s is misspelt; not every crawler understands it", name)
+	}
+	p.record(k, name, value)
+}
+
+// record takes a known key and its value.
+func (p *parser) record(k key, name, value string) {
+	switch k {
+	case keyUserAgent:
+		p.userAgent(value)
+	case keyAllow, keyDisallow:
+		p.rule(k == keyAllow, value)
+	case keySitemap, keyFile:
+		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: -1})
+	case keyExtension:
+		p.parted = true
+		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: len(p.robots.groups) - 1})
+	}
+}
+
+// userAgent continues the open group or opens one.
+func (p *parser) userAgent(name string) {
+	r := p.robots
+	if !p.open {
+		at, rules := int32(len(r.agents)), int32(len(r.rules))
+		r.groups = append(r.groups, group{agentFrom: at, split: at, agentTo: at, ruleFrom: rules, ruleTo: rules})
+		p.open = true
+	} else if p.parted {
+		r.groups[len(r.groups)-1].split = int32(len(r.agents))
+		r.contested = true
+		p.report(AmbiguousGroup, Warning, p.line, "a line such as Crawl-delay stands between this and the user-agent line before it, so crawlers disagree whether both obey the same rules; repeat the rules for each, or move that line below the user-agent lines")
+	}
+	p.parted = false
+	r.agents = append(r.agents, agent{name: name, line: p.line, group: int32(len(r.groups) - 1)})
+	r.groups[len(r.groups)-1].agentTo++
+	p.checkName(name)
+}
+
+func (p *parser) checkName(name string) {
+	switch {
+	case name == "":
+		p.report(EmptyName, Warning, p.line, "this user-agent line names nobody; write a product token, or * for all crawlers")
+	case isGlobal(name):
+	case name[0] == '*' || strings.Contains(name[:len(name)-1], "*"):
+		p.report(NamePattern, Warning, p.line, "* is no wildcard in %s; name each product token in a line of its own", name)
+	case strings.Contains(name, ","):
+		p.report(NameList, Warning, p.line, "only the first name in %s is read; give each its own user-agent line", name)
+	}
+}
+
+// rule adds a rule to the last group and ends its run of user-agent lines.
+func (p *parser) rule(allow bool, path string) {
+	r := p.robots
+	if len(r.groups) == 0 {
+		p.report(RuleOutsideGroup, Error, p.line, "this rule stands before any user-agent line and is for nobody; write User-agent: * above it")
+		return
+	}
+	p.open, p.parted = false, false
+	switch {
+	case path == "":
+	case path[0] != '/' && path[0] != '*':
+		p.report(RuleWithoutSlash, Error, p.line, "%s starts with neither / nor *, so it matches nothing; write the path from the root of the site", path)
+	case strings.Contains(path[:len(path)-1], "$"):
+		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
+	}
+	r.rules = append(r.rules, rule{path: path, line: p.line, group: int32(len(r.groups) - 1), allow: allow})
+	r.groups[len(r.groups)-1].ruleTo++
+}
+
+// finish looks at the file as a whole.
+func (p *parser) finish() *Robots {
+	r := p.robots
+	if len(r.rules) == 0 && looksLikeHTML(r.text) {
+		// What was found in its single lines is of no use to anybody.
+		r.findings = slices.DeleteFunc(r.findings, func(f Finding) bool { return f.Line > 0 })
+		r.unreported = 0
+		p.report(HTML, Error, 0, "this is a web page and no robots.txt, so nothing is forbidden; let the server answer 404 or send a text file")
+	}
+	p.checkGroups()
+	r.rules = slices.Clip(slices.Clone(r.rules))
+	slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+	r.index()
+	return r
+}
+
+// checkGroups reports names that stand in several places and groups that
+// forbid and allow nothing.
+func (p *parser) checkGroups() {
+	r := p.robots
+	last := make(map[string]agent, len(r.agents))
+	for _, a := range r.agents {
+		word := "*"
+		if !isGlobal(a.name) {
+			word = strings.ToLower(a.name)
+		}
+		if before, ok := last[word]; ok && before.group != a.group && word != "" {
+			p.report(RepeatedGroup, Info, a.line, "%s was named in line "+strconv.Itoa(int(before.line))+
+				" already; the rules of both places apply together, but some crawlers obey one only, so join them", a.name)
+		}
+		last[word] = a
+	}
+	for _, g := range r.groups {
+		if g.ruleFrom == g.ruleTo {
+			first := r.agents[g.agentFrom]
+			p.report(GroupWithoutRule, Info, first.line, "there is no rule under %s, so this group allows everything; an empty Disallow line would say so", first.name)
+		}
+	}
+}
+
+// report keeps a finding unless there are too many already. Each %s in the
+// message stands for a piece of the file, which is quoted only where it is kept:
+// every line of a file may be wrong.
+func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
+	r := p.robots
+	if len(r.findings) == maxFindings {
+		r.unreported++
+		return
+	}
+	for _, piece := range pieces {
+		message = strings.Replace(message, "%s", quoted(piece), 1)
+	}
+	r.findings = append(r.findings, Finding{Code: code, Severity: severity, Line: int(line), Message: message})
+}
+
+// trim removes white space at both ends.
+func trim(s string) string {
+	for len(s) > 0 && isSpace(s[0]) {
+		s = s[1:]
+	}
+	for len(s) > 0 && isSpace(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// twoWords splits a line of exactly two words.
+func twoWords(s string) (first, second string, ok bool) {
+	i := strings.IndexAny(s, " \t\v\f")
+	if i < 0 {
+		return "", "", false
+	}
+	first, second = s[:i], trim(s[i:])
+	return first, second, !strings.ContainsAny(second, " \t\v\f")
+}
+
+func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
+
+// lineCount counts the line ends of text, a CRLF as one.
+func lineCount(text []byte) int {
+	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
+}
+
+// looksLikeHTML reports whether the file starts as a web page does: with a tag,
+// a comment or a declaration.
+func looksLikeHTML(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\v\f\r\n"), "<")
+}

@@ -1,0 +1,135 @@
+package policy
+
+import "time"
+
+// clockSkew is how far the clocks of two machines may differ.
+const clockSkew = 5 * time.Minute
+
+// Adopt returns the standing that takes in what was known elsewhere or before,
+// other. The version that was read last is the current one; the other is held
+// to have come before it, if it was another. A version that was read in the
+// future, or too long ago to be used, is ignored.
+func (s Standing) Adopt(other Standing, now time.Time) Standing {
+	o := other.Good
+	if o == nil || o.LastRead.After(now.Add(clockSkew)) || now.Sub(o.LastRead) >= MaxUnreachable {
+		return s
+	}
+	switch {
+	case s.Good == nil:
+		next := s
+		next.Good, next.Past = o, other.Past
+		if s.Failures == 0 {
+			next.Due, next.Last = other.Due, other.Last
+		}
+		return next
+	case o.LastRead.After(s.Good.LastRead):
+		next := Standing{Due: other.Due, Last: other.Last}
+		if s.Failures > 0 && !o.LastRead.After(s.FailingSince) {
+			next = s // it could not be read since, here as there
+		}
+		next.Good, next.Past = joined(o, other.Past, s.Good, s.Past)
+		return next
+	}
+	next := s
+	next.Good, next.Past = joined(s.Good, s.Past, o, other.Past)
+	return next
+}
+
+// joined adds to a current version and its past what an older one adds to them.
+func joined(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
+	if older.Hash == current.Hash {
+		if older.FirstRead.Before(current.FirstRead) {
+			longer := *current
+			longer.FirstRead = older.FirstRead
+			current = &longer
+		}
+		if len(past) == 0 {
+			past = olderPast
+		}
+		return current, past
+	}
+	if len(past) > 0 {
+		return current, past // it knows what came before
+	}
+	// It ended when the current one was found, or earlier: grace counts from
+	// then, and more of it than needed does a crawler no wrong.
+	retired := *older
+	retired.Until = current.FirstRead
+	if retired.Until.Before(retired.LastRead) {
+		retired.Until = retired.LastRead
+	}
+	all := []*Version{&retired}
+	for _, v := range olderPast {
+		if v.Hash != current.Hash && len(all) < MaxVersions {
+			all = append(all, v)
+		}
+	}
+	return current, all
+}
+
+// Restore takes in what was known of a site elsewhere or before. A copy that is
+// fresh stays, unless newest is set: sites that answer everybody differently
+// would have it change all the time. Restore evicts nothing, and reports whether
+// the current version is that of other now.
+func (c *Cache) Restore(key Key, segment Segment, other Standing, newest bool) bool {
+	now := c.now()
+	e := c.Get(key)
+	if e == nil {
+		if c.full(segment) || (Standing{}).Adopt(other, now).Good == nil {
+			return false
+		}
+		e = c.Add(key, segment)
+	}
+	// No attempt to read begins and nobody hastens the entry meanwhile. One that
+	// is under way may end at any time: what it found is taken into account.
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for {
+		var before Standing
+		known := e.standing.Load()
+		if known != nil {
+			before = *known
+		}
+		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)
+		if fresh && !newest && other.Good != nil && other.Good.LastRead.After(before.Good.LastRead) {
+			return false
+		}
+		next := before.Adopt(other, now)
+		if next.Good == before.Good && len(next.Past) == len(before.Past) {
+			return false
+		}
+		for _, v := range append([]*Version{next.Good}, next.Past...) {
+			if v.Derived != nil {
+				continue
+			}
+			if derived := c.derive(v.Robots); derived != nil { // else others may be reading v already
+				v.Derived = derived
+			}
+		}
+		if e.replace(known, &next) {
+			return before.Good == nil || !next.Good.LastRead.Equal(before.Good.LastRead)
+		}
+	}
+}
+
+// full reports whether another entry would push one out.
+func (c *Cache) full(s Segment) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := c.kept[s]
+	return kept.order.Len() >= kept.bounds.Entries || kept.texts.bytes >= kept.bounds.Bytes
+}
+
+// Resize changes the bounds of a segment, dropping what was not used for longest
+// if there is too much of it now.
+func (c *Cache) Resize(s Segment, b Bounds) {
+	b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := c.kept[s]
+	kept.bounds = b
+	for kept.order.Len() > b.Entries || kept.texts.bytes > b.Bytes && kept.order.Len() > 1 {
+		c.evict(kept)
+	}
+	kept.order.Resize(b.Entries)
+}

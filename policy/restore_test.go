@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// known is the standing of a site whose versions were read at these times.
+func known(versions ...*Version) Standing {
+	s := Standing{Good: versions[0], Due: versions[0].LastRead.Add(time.Hour)}
+	for i, v := range versions[1:] {
+		old := *v
+		old.Until = versions[i].FirstRead
+		s.Past = append(s.Past, &old)
+	}
+	return s
+}
+
+func at(hours float64) time.Time { return epoch.Add(time.Duration(hours * float64(time.Hour))) }
+
+func TestAdopt(t *testing.T) {
+	a := func(from, to float64) *Version {
+		return versionOf(200, "User-agent: *\nDisallow: /a\n", at(from), at(to))
+	}
+	b := func(from, to float64) *Version {
+		return versionOf(200, "User-agent: *\nDisallow: /b\n", at(from), at(to))
+	}
+	c := func(from, to float64) *Version {
+		return versionOf(200, "User-agent: *\nDisallow: /c\n", at(from), at(to))
+	}
+	failing := func(s Standing, since float64) Standing {
+		s.Failures, s.FailingSince, s.Last, s.Due = 3, at(since), Unreachable, at(since+0.1)
+		return s
+	}
+	var nothing Standing
+	for name, tc := range map[string]struct {
+		live, other Standing
+		now         float64
+		want        []*Version // with Until from the one before
+		failures    int
+		due         float64
+	}{
+		"nothing was known":           {nothing, known(a(0, 1)), 1, []*Version{a(0, 1)}, 0, 2},
+		"nothing is known now":        {known(a(0, 1)), nothing, 1, []*Version{a(0, 1)}, 0, 2},
+		"it could not be read":        {failing(nothing, 1), known(a(0, 1)), 1, []*Version{a(0, 1)}, 3, 1.1},
+		"older than 30 days":          {nothing, known(a(0, 1)), 1 + 30*24, nil, 0, 0},
+		"hardly 30 days":              {nothing, known(a(0, 1)), 30 * 24, []*Version{a(0, 1)}, 0, 2},
+		"from the future":             {nothing, known(a(0, 1)), 0.9, nil, 0, 0},
+		"a clock that is a bit ahead": {nothing, known(a(0, 1)), 0.95, []*Version{a(0, 1)}, 0, 2},
+		"the same text, read later":   {known(a(1, 2)), known(a(0, 3)), 3, []*Version{a(0, 3)}, 0, 4},
+		"the same text, read before":  {known(a(1, 2)), known(a(0, 1.5), b(-1, 0)), 3, []*Version{a(0, 2), b(-1, 0)}, 0, 3},
+		"another text, read later":    {known(a(0, 1)), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"another text, read before":   {known(b(2, 3)), known(a(0, 1)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"the history is known":        {known(b(2, 3), c(1, 2)), known(a(0, 1)), 3, []*Version{b(2, 3), c(1, 2)}, 0, 4},
+		"the history is longer":       {known(b(2, 3)), known(a(1, 1), b(-2, -1), c(-3, -2)), 3, []*Version{b(2, 3), a(1, 1), c(-3, -2)}, 0, 4},
+		"a sibling could read it":     {failing(known(a(0, 1)), 2), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"nor could a sibling":         {failing(known(a(0, 1)), 2), known(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := tc.live.Adopt(tc.other, at(tc.now))
+			if tc.want == nil {
+				if got.Good != nil {
+					t.Errorf("got %+v, want nothing", got.Good)
+				}
+				return
+			}
+			want := known(tc.want...)
+			sameRead(t, got.Good, want.Good)
+			if got.Failures != tc.failures || !got.Due.Equal(at(tc.due)) {
+				t.Errorf("%d failures, due %v; want %d, %v", got.Failures, got.Due, tc.failures, at(tc.due))
+			}
+			if len(got.Past) != len(want.Past) {
+				t.Fatalf("%d past versions, want %d", len(got.Past), len(want.Past))
+			}
+			for i, v := range want.Past {
+				if g := got.Past[i]; g.Hash != v.Hash || g.Until.Before(g.LastRead) {
+					t.Errorf("past version %d is %.40q until %v", i, g.Robots.Text(), g.Until)
+				}
+			}
+		})
+	}
+}
+
+// TestAdoptNewestWins takes in what instances knew in any order.
+func TestAdoptNewestWins(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		var all []Standing
+		var latest time.Time
+		for i := range 1 + random.IntN(5) {
+			from := random.Float64() * 24
+			v := versionOf(200, oddFiles[i], at(from), at(from+random.Float64()))
+			all = append(all, known(v))
+			if v.LastRead.After(latest) {
+				latest = v.LastRead
+			}
+		}
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		var s Standing
+		for _, other := range all {
+			s = s.Adopt(other, at(25))
+		}
+		if !s.Good.LastRead.Equal(latest) || s.Failures != 0 || len(s.Past) > MaxVersions {
+			t.Fatalf("read at %v, want %v", s.Good.LastRead, latest)
+		}
+	}
+}
+
+func TestCacheRestore(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 10})
+	stored := func(body string) Standing {
+		return known(versionOf(200, body, clock.now().Add(-time.Minute), clock.now().Add(-time.Minute)))
+	}
+	x, y, z := Key{Host: "x.test"}, Key{Host: "y.test"}, Key{Host: "z.test"}
+	if !c.Restore(x, Named, stored(smallFile), false) || c.Get(x).Standing().Good.Robots.Text() != smallFile {
+		t.Fatal("it was not restored")
+	}
+	if c.Get(x).Due(clock.now()) {
+		t.Error("a fresh copy is due")
+	}
+	clock.advance(30 * time.Second)
+	if c.Restore(x, Named, stored(""), false) || !c.Restore(x, Named, stored(""), true) {
+		t.Error("a fresh copy is not to be replaced unless it is asked for")
+	}
+	e := c.Add(y, Named)
+	<-e.Refresh(holding(time.Hour), func() Answer { return Answer{Status: 503} }, nil)
+	if !c.Restore(y, Named, stored(smallFile), false) || e.Standing().Failures != 1 || e.Standing().Good == nil {
+		t.Error("a copy helps where the site cannot be read")
+	}
+	if c.Restore(z, Named, stored(smallFile), false) || c.Get(z) != nil || c.Stats(Named).Evicted != 0 {
+		t.Error("something was evicted to restore something else")
+	}
+	clock.advance(31 * 24 * time.Hour)
+	c.Resize(Named, roomy)
+	old := known(versionOf(200, smallFile, epoch, epoch))
+	if c.Restore(z, Named, old, false) || c.Get(z) != nil {
+		t.Error("a copy that is too old was restored")
+	}
+}
+
+// TestCacheRestoreWhileReading loses neither what is read nor what is restored.
+func TestCacheRestoreWhileReading(t *testing.T) {
+	for range 2000 {
+		c, clock := newTestCache(roomy)
+		stored := known(versionOf(200, smallFile, clock.now().Add(-time.Hour), clock.now().Add(-time.Hour)))
+		e := c.Add(Key{Host: "x.test"}, Named)
+		var both sync.WaitGroup
+		both.Go(func() { <-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /new\n"), nil) })
+		both.Go(func() { c.Restore(e.Key(), Named, stored, false) })
+		both.Wait()
+		s := e.Standing()
+		if s.Good.Robots.Text() == smallFile || len(s.Past) != 1 || s.Past[0].Robots.Text() != smallFile {
+			t.Fatalf("the current version is %q, and %d are past", s.Good.Robots.Text(), len(s.Past))
+		}
+	}
+}
+
+func TestCacheResize(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	var hosts []string
+	for i := range 10 {
+		clock.advance(time.Minute)
+		host := string(rune('a'+i)) + ".test"
+		hosts = append(hosts, host)
+		<-c.Add(Key{Host: host}, Named).Refresh(holding(time.Hour), answering("# "+host+"\n"), nil)
+	}
+	c.Resize(Named, Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	var left []string
+	for _, e := range c.Entries() {
+		left = append(left, e.Key().Host)
+	}
+	slices.Sort(left)
+	if !slices.Equal(left, hosts[7:]) {
+		t.Errorf("%v are left, want the last three", left)
+	}
+	c.Resize(Named, roomy)
+	for _, host := range hosts {
+		c.Add(Key{Host: host}, Named)
+	}
+	if n := c.Stats(Named).Entries; n != 10 {
+		t.Errorf("%d are kept after growing, want 10", n)
+	}
+	c.Resize(Named, Bounds{})
+	if n := c.Stats(Named).Entries; n != 1 {
+		t.Errorf("%d are kept, want 1", n)
+	}
+	if stats := c.Stats(Named); stats.Bytes > 2000 {
+		t.Errorf("%d bytes are counted for one", stats.Bytes)
+	}
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Robots is a parsed robots.txt. It never changes and may be used by several
+// goroutines at once. Its strings share the memory of one copy of the file.
+type Robots struct {
+	text       string   // the part that was read
+	rules      []rule   // in file order
+	agents     []agent  // user-agent lines in file order
+	groups     []group  // in file order
+	records    []Record // in file order
+	findings   []Finding
+	unreported int  // findings beyond maxFindings
+	contested  bool // some group reads differently for different crawlers
+
+	byWord map[string][]int32 // agents by the folded first word of their name
+	global []int32            // agents whose name is *
+
+	longest int // bytes of the longest name
+
+	selections atomic.Pointer[selections]
+	compiling  sync.Mutex          // held while selections are replaced; guards what follows
+	matchers   map[string]*matcher // by the groups they were compiled from
+	weight     int                 // of selections and matchers, for maxWeight
+}
+
+// rule is an allow or disallow line.
+type rule struct {
+	path  string // as written, trimmed
+	line  int32
+	group int32
+	allow bool
+}
+
+// agent is a user-agent line.
+type agent struct {
+	name  string // as written, trimmed
+	line  int32
+	group int32
+}
+
+// group is a run of user-agent lines and the rules that follow it, as ranges of
+// Robots.agents and Robots.rules.
+//
+// An extension line such as Crawl-delay between two user-agent lines joins
+// them for Google and parts them for other parsers. Agents before split have
+// these rules in the first reading and none in the second; in a group without
+// such a line split equals agentFrom.
+type group struct {
+	agentFrom, split, agentTo int32
+	ruleFrom, ruleTo          int32
+}
+
+// Rule is an allow or disallow line of a robots.txt.
+type Rule struct {
+	Allow bool
+	Path  string // the pattern as written, without surrounding white space
+	Line  int    // counted from 1; 0 in the zero Rule, which stands for no rule
+}
+
+// String returns the rule as a line of a robots.txt, "" for no rule.
+func (r Rule) String() string {
+	switch {
+	case r.Line == 0:
+		return ""
+	case r.Allow:
+		return "Allow: " + r.Path
+	}
+	return "Disallow: " + r.Path
+}
+
+// Agent is a user-agent line of a robots.txt.
+type Agent struct {
+	Name string // as written, without surrounding white space
+	Line int    // counted from 1
+}
+
+// Group is a group as it stands in the file: consecutive user-agent lines and
+// the rules under them.
+type Group struct {
+	Agents []Agent
+	Rules  []Rule
+	// Ambiguous says that an extension line such as Crawl-delay stands between
+	// the user-agent lines, so that crawlers disagree about which of them the
+	// rules are for.
+	Ambiguous bool
+}
+
+// Record is a line other than user-agent, allow and disallow that means
+// something to some crawlers: Sitemap, Crawl-delay, Request-rate, Visit-time,
+// Host, Clean-param, Noindex, Content-Signal, Content-Usage, License and the
+// like. Records never take part in a verdict.
+type Record struct {
+	Key   string // as written
+	Value string // as written, without surrounding white space
+	Line  int    // counted from 1
+	Group int    // index into Groups, -1 where the record is about the whole file
+}
+
+// Text returns the part of the file that was read: at most [MaxSize] bytes and
+// whole lines only. It is empty where the file was not text, as with UTF-16.
+func (r *Robots) Text() string { return r.text }
+
+// RuleCount returns the number of allow and disallow lines in groups, empty
+// ones included.
+func (r *Robots) RuleCount() int { return len(r.rules) }
+
+// Groups returns the groups in file order.
+func (r *Robots) Groups() []Group {
+	groups := make([]Group, len(r.groups))
+	for i, g := range r.groups {
+		for _, a := range r.agents[g.agentFrom:g.agentTo] {
+			groups[i].Agents = append(groups[i].Agents, Agent{a.name, int(a.line)})
+		}
+		for j := g.ruleFrom; j < g.ruleTo; j++ {
+			groups[i].Rules = append(groups[i].Rules, r.rule(j))
+		}
+		groups[i].Ambiguous = g.split > g.agentFrom
+	}
+	return groups
+}
+
+// Names returns the names of all groups, as written, in file order and with
+// repetitions; * is one of them.
+func (r *Robots) Names() []string {
+	names := make([]string, len(r.agents))
+	for i, a := range r.agents {
+		names[i] = a.name
+	}
+	return names
+}
+
+// Records returns the extension records in file order, sitemaps included.
+func (r *Robots) Records() []Record { return r.records }
+
+// Sitemaps returns the values of the Sitemap lines in file order, as written.
+func (r *Robots) Sitemaps() []string {
+	var sitemaps []string
+	for _, rec := range r.records {
+		if k, _ := lookupKey(rec.Key); k == keySitemap {
+			sitemaps = append(sitemaps, rec.Value)
+		}
+	}
+	return sitemaps
+}
+
+// Findings returns what the parser noticed, in file order, and how many more
+// there were than are kept.
+func (r *Robots) Findings() (findings []Finding, unreported int) {
+	return r.findings, r.unreported
+}
+
+// Size estimates the memory that the file takes, in bytes, once its groups are
+// compiled. It is meant for bounding a cache.
+func (r *Robots) Size() int {
+	const (
+		perRule    = 32 + 140 // the line, and its share of a compiled group
+		perAgent   = 24 + 90  // the line, and its share of the tables of names
+		perRecord  = 56
+		perFinding = 160
+		perFile    = 1024
+	)
+	return perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
+		perRecord*len(r.records) + perFinding*len(r.findings)
+}
+
+func (r *Robots) rule(i int32) Rule {
+	x := r.rules[i]
+	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
+}
+
+// index makes the tables that Select looks names up in.
+func (r *Robots) index() {
+	if len(r.agents) == 0 {
+		return
+	}
+	r.byWord = make(map[string][]int32, len(r.agents))
+	for i, a := range r.agents {
+		r.longest = max(r.longest, len(a.name))
+		if isGlobal(a.name) {
+			r.global = append(r.global, int32(i))
+			continue
+		}
+		if word := strings.ToLower(a.name[:wordLength(a.name)]); a.name != "" {
+			r.byWord[word] = append(r.byWord[word], int32(i))
+		}
+	}
+}

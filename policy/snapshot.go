@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxSnapshot is the size of an encoded Snapshot, in bytes, that is never
+// exceeded. The largest current version fits in; past ones are left out if they
+// do not.
+const MaxSnapshot = 1 << 20
+
+// snapshotFormat is the version of the encoding.
+const snapshotFormat = 1
+
+// maxValidator bounds an entity tag or a date that is kept, in bytes. Without
+// one the next attempt reads the whole file, nothing worse.
+const maxValidator = 1024
+
+// Snapshot is what is worth keeping of a site when the process ends: its
+// versions. Failures are not; another process may have better luck.
+type Snapshot struct {
+	Key Key
+	// Standing has Good, Past and Due, and nothing else.
+	Standing Standing
+	// Saved is when the snapshot was taken.
+	Saved time.Time
+}
+
+// The encoding is JSON, so that its owner can look at it. The checksum is that
+// of the bytes of policy; the texts are base64 since they may hold any bytes.
+type (
+	snapshotJSON struct {
+		Format int             `json:"format"`
+		SHA256 string          `json:"sha256"`
+		Policy json.RawMessage `json:"policy"`
+	}
+	policyJSON struct {
+		Source    string        `json:"source,omitempty"`
+		Secure    bool          `json:"secure,omitempty"`
+		Host      string        `json:"host,omitempty"`
+		Forwarded string        `json:"forwarded,omitempty"`
+		Saved     time.Time     `json:"saved"`
+		Due       time.Time     `json:"due"`
+		Current   versionJSON   `json:"current"`
+		Past      []versionJSON `json:"past,omitempty"`
+	}
+	versionJSON struct {
+		SHA256       string     `json:"sha256"`
+		Status       int        `json:"status"`
+		ETag         string     `json:"etag,omitempty"`
+		LastModified string     `json:"last_modified,omitempty"`
+		FirstRead    time.Time  `json:"first_read"`
+		LastRead     time.Time  `json:"last_read"`
+		Until        *time.Time `json:"until,omitempty"`
+		Form         string     `json:"form,omitempty"`
+		Text         []byte     `json:"text,omitempty"`
+	}
+)
+
+// The forms of a text that is not the whole body.
+const (
+	formCut   = "cut"   // the lines within MaxSize
+	formUTF16 = "utf16" // nothing
+)
+
+// Encode returns the snapshot as bytes for [DecodeSnapshot]. It fails where no
+// version is there, and for a key that is not UTF-8.
+func (s Snapshot) Encode() ([]byte, error) {
+	good := s.Standing.Good
+	if good == nil {
+		return nil, errors.New("no version of the robots.txt is known")
+	}
+	if err := s.Key.storable(); err != nil {
+		return nil, err
+	}
+	p := policyJSON{
+		Source: s.Key.Source, Secure: s.Key.Secure, Host: s.Key.Host, Forwarded: s.Key.Forwarded,
+		Saved: s.Saved.UTC(), Current: good.encoded(),
+	}
+	p.Due = s.Standing.Due.UTC()
+	if latest := p.Current.LastRead.Add(MaxAge); p.Due.After(latest) {
+		p.Due = latest
+	}
+	const (
+		perVersion = 16 << 10 // more than all of a version but its text can take
+		perKey     = 6 * maxKey
+	)
+	room := MaxSnapshot - perKey - 2*perVersion - encodedSize(p.Current)
+	for _, v := range s.Standing.Past {
+		e := v.encoded()
+		if room -= perVersion + encodedSize(e); room < 0 || len(p.Past) == MaxVersions {
+			break
+		}
+		p.Past = append(p.Past, e)
+	}
+	policy, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(policy)
+	data, err := json.Marshal(snapshotJSON{snapshotFormat, hex.EncodeToString(sum[:]), policy})
+	if err == nil && len(data) > MaxSnapshot {
+		err = fmt.Errorf("the snapshot takes %d bytes, more than %d", len(data), MaxSnapshot)
+	}
+	return data, err
+}
+
+// maxKey bounds the names in a key, in bytes.
+const maxKey = 8 << 10
+
+// storable tells why a key cannot be encoded.
+func (k Key) storable() error {
+	if n := len(k.Source) + len(k.Host) + len(k.Forwarded); n > maxKey {
+		return fmt.Errorf("%d bytes are more than a key can have", n)
+	}
+	for _, name := range []string{k.Source, k.Host, k.Forwarded} {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("%q is not UTF-8", name)
+		}
+	}
+	return nil
+}
+
+// encodedSize is how many bytes a text takes in base64.
+func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
+
+// encoded returns a version in the shape of the encoding. Times that a clock
+// set back has mixed up are put in order.
+func (v *Version) encoded() versionJSON {
+	e := versionJSON{
+		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status,
+		ETag: validator(v.ETag), LastModified: validator(v.LastModified),
+		FirstRead: v.FirstRead.UTC(), LastRead: v.LastRead.UTC(),
+		Text: []byte(v.Robots.Text()),
+	}
+	if e.FirstRead.After(e.LastRead) {
+		e.FirstRead = e.LastRead
+	}
+	if !v.Until.IsZero() {
+		until := v.Until.UTC()
+		if until.Before(e.LastRead) {
+			until = e.LastRead
+		}
+		e.Until = &until
+	}
+	if sha256.Sum256(e.Text) != v.Hash {
+		e.Form = formCut
+		findings, _ := v.Robots.Findings()
+		if len(findings) > 0 && findings[0].Code == UTF16 {
+			e.Form = formUTF16
+		}
+	}
+	return e
+}
+
+// validator returns an entity tag or a date if it can be kept, else "".
+func validator(s string) string {
+	if len(s) > maxValidator || !utf8.ValidString(s) {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// DecodeSnapshot returns the snapshot that was encoded. It accepts nothing that
+// [Snapshot.Encode] could not have written: bytes that were damaged, cut or
+// written by a newer version of this package are an error.
+func DecodeSnapshot(data []byte) (Snapshot, error) {
+	if len(data) > MaxSnapshot {
+		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
+	}
+	var envelope snapshotJSON
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
+	}
+	switch {
+	case envelope.Format > snapshotFormat:
+		return Snapshot{}, fmt.Errorf("format %d was written by a newer version; this one reads %d", envelope.Format, snapshotFormat)
+	case envelope.Format != snapshotFormat:
+		return Snapshot{}, fmt.Errorf("format %d is not known", envelope.Format)
+	}
+	sum := sha256.Sum256(envelope.Policy)
+	if hex.EncodeToString(sum[:]) != envelope.SHA256 {
+		return Snapshot{}, errors.New("the checksum does not match")
+	}
+	var p policyJSON
+	if err := json.Unmarshal(envelope.Policy, &p); err != nil {
+		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
+	}
+	return p.snapshot()
+}
+
+func (p *policyJSON) snapshot() (Snapshot, error) {
+	s := Snapshot{
+		Key:   Key{Source: p.Source, Secure: p.Secure, Host: p.Host, Forwarded: p.Forwarded},
+		Saved: p.Saved,
+	}
+	if (p.Source == "") == (p.Host == "") || p.Source != "" && s.Key != (Key{Source: p.Source}) {
+		return Snapshot{}, errors.New("it names neither a site nor a source")
+	}
+	if err := s.Key.storable(); err != nil {
+		return Snapshot{}, err
+	}
+	if len(p.Past) > MaxVersions {
+		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Past), MaxVersions)
+	}
+	good, err := p.Current.version()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if !good.Until.IsZero() || !sane(p.Saved) || !sane(p.Due) || p.Due.After(good.LastRead.Add(MaxAge)) {
+		return Snapshot{}, errors.New("its times cannot be")
+	}
+	s.Standing = Standing{Good: good, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
+	for i := range p.Past {
+		v, err := p.Past[i].version()
+		if err != nil {
+			return Snapshot{}, err
+		}
+		if v.Until.IsZero() {
+			return Snapshot{}, errors.New("a past version has no end")
+		}
+		s.Standing.Past = append(s.Standing.Past, v)
+	}
+	return s, nil
+}
+
+// version returns the version that was encoded.
+func (e *versionJSON) version() (*Version, error) {
+	v := &Version{
+		Status: e.Status, ETag: e.ETag, LastModified: e.LastModified,
+		FirstRead: e.FirstRead, LastRead: e.LastRead,
+	}
+	if n, err := hex.Decode(v.Hash[:], []byte(e.SHA256[:min(len(e.SHA256), 2*sha256.Size)])); err != nil || n != sha256.Size || len(e.SHA256) != 2*n {
+		return nil, fmt.Errorf("%q is no SHA-256", e.SHA256)
+	}
+	switch meaning := (Answer{Status: e.Status}).Meaning(); {
+	case meaning != Rules && meaning != Unavailable:
+		return nil, fmt.Errorf("status %d settles no rules", e.Status)
+	case meaning == Unavailable && (len(e.Text) > 0 || e.Form != ""):
+		return nil, fmt.Errorf("status %d comes without rules", e.Status)
+	}
+	if len(e.ETag) > maxValidator || len(e.LastModified) > maxValidator {
+		return nil, errors.New("a validator is too long")
+	}
+	if !sane(e.FirstRead) || !sane(e.LastRead) || e.FirstRead.After(e.LastRead) {
+		return nil, errors.New("its times cannot be")
+	}
+	if e.Until != nil {
+		if v.Until = *e.Until; !sane(v.Until) || v.Until.Before(v.LastRead) {
+			return nil, errors.New("its times cannot be")
+		}
+	}
+	var err error
+	v.Robots, err = e.robots(v.Hash)
+	return v, err
+}
+
+// robots parses the text. A text that is not the whole body is given what makes
+// the parser notice that again.
+func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
+	body := e.Text
+	whole := sha256.Sum256(body) == hash
+	switch {
+	case e.Form == "" && !whole:
+		return nil, errors.New("the text is not the one with that SHA-256")
+	case e.Form != "" && whole:
+		return nil, fmt.Errorf("the text is whole, not %q", e.Form)
+	}
+	switch e.Form {
+	case "":
+	case formCut:
+		if len(body) < MaxSize {
+			body = append(bytes.Clone(body), bytes.Repeat([]byte("#"), MaxSize+1-len(body))...)
+		} else {
+			body = append(bytes.Clone(body), '\n')
+		}
+	case formUTF16:
+		body = []byte("\xff\xfe")
+	default:
+		return nil, fmt.Errorf("form %q of the text is not known", e.Form)
+	}
+	robots := Parse(body)
+	if robots.Text() != string(e.Text) {
+		return nil, errors.New("the text is not what a parser keeps")
+	}
+	return robots, nil
+}
+
+// sane reports whether a time can be one of a robots.txt.
+func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }

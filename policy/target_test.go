@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTargetOf(t *testing.T) {
+	tests := []struct{ url, want string }{
+		{"", "/"},
+		{"/", "/"},
+		{"/a?b", "/a?b"},
+		{"/a#b", "/a#b"},
+		{"http://example.com", "/"},
+		{"http://example.com/", "/"},
+		{"http://example.com?q", "/?q"},
+		{"http://example.com#f", "/"},
+		{"http://example.com/a?b#c/d", "/a?b"},
+		{"HTTPS://user:pw@[::1]:8443/a", "/a"},
+		{"example.com", "/"},
+		{"bob/a", "/a"},
+		{"example.com/a?u=http://b/c", "/a?u=http://b/c"},
+		{"/a?u=http://b/c", "/a?u=http://b/c"},
+		{"?u=http://b/c", "/?u=http://b/c"},
+		{"//a/b", "//a/b"},
+		{"*", "/"},
+	}
+	for _, test := range tests {
+		if got := TargetOf(test.url); got != test.want {
+			t.Errorf("TargetOf(%q) = %q, want %q", test.url, got, test.want)
+		}
+	}
+}
+
+func TestForms(t *testing.T) {
+	tests := []struct {
+		name, target string
+		want         []string // text, a space and the form
+	}{
+		{"plain", "/a/b.c?d=e&f", []string{"/a/b.c?d=e&f canonical"}},
+		{"empty", "", []string{"/ canonical"}},
+		{"absolute", "http://h/a", []string{"/a canonical"}},
+		{"absolute without path", "http://h?q", []string{"/?q canonical"}},
+		{"an empty query", "/a?", []string{"/a? canonical"}},
+		{"escapes", "/%61%c3", []string{"/a%C3 canonical"}},
+		{"# is data", "/a#b", []string{"/a%23b canonical"}},
+		{"a dot in a name", "/.well-known/..x/.", []string{"/.well-known/..x/ dots"}},
+		{"names that start with a dot", "/.well-known/..x/x..", []string{"/.well-known/..x/x.. canonical"}},
+		{"%2F", "/a%2fb", []string{"/a%2Fb canonical", "/a/b slashes"}},
+		{"%5C", "/a%5cb", []string{"/a%5Cb canonical", "/a/b slashes"}},
+		{"backslash", `/a\b`, []string{"/a%5Cb canonical", "/a/b slashes"}},
+		{"runs of slashes", "//a///b//", []string{"//a///b// canonical", "/a/b/ slashes"}},
+		{"a run through %2F", "/a%2F/b", []string{"/a%2F/b canonical", "/a/b slashes"}},
+		{"slashes in the query stay", "/a?b//c", []string{"/a?b//c canonical", "/a?b%2F%2Fc query encoded"}},
+		{"dots", "/a/./b/../c", []string{"/a/c dots"}},
+		{"dots at the end", "/a/b/..", []string{"/a/ dots"}},
+		{"a dot at the end", "/a/b/.", []string{"/a/b/ dots"}},
+		{"dots above the root", "/../../a/..", []string{"/ dots"}},
+		{"escaped dots", "/a/%2e%2E/b", []string{"/b dots"}},
+		{"dots after a doubled slash", "/a//../b", []string{"/a/b dots", "/b slashes, dots"}},
+		{"dots behind %2F", "/a%2F..%2Fb", []string{"/b slashes, dots"}},
+		{"dots before %2F", "/a/..%2Fb", []string{"/b slashes, dots"}},
+		{"dots behind %5C may be part of a name", "/a%5C..%5Cb", []string{"/a%5C..%5Cb canonical", "/b slashes, dots"}},
+		{"both kinds of dots", "/a/./b%2F../c", []string{"/a/c slashes, dots"}},
+		{"%2F in a segment that dots remove", "/a%2Fb/../c", []string{"/c dots", "/a/c slashes, dots"}},
+		{"dots in the query are data", "/a?/../b", []string{"/a?/../b canonical", "/a?%2F..%2Fb query encoded"}},
+		{"query decoded", "/a?u=%2F%3f", []string{"/a?u=%2F%3F canonical", "/a?u=/? query decoded"}},
+		{"query both ways", "/a?u=/%3F", []string{"/a?u=/%3F canonical", "/a?u=/? query decoded", "/a?u=%2F%3F query encoded"}},
+		{"path and query", "/a%2Fb?c=/%2F", []string{
+			"/a%2Fb?c=/%2F canonical", "/a%2Fb?c=// query decoded", "/a%2Fb?c=%2F%2F query encoded",
+			"/a/b?c=/%2F slashes", "/a/b?c=// slashes, query decoded", "/a/b?c=%2F%2F slashes, query encoded"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var target Target
+			target.Set("/used//before?/", false) // Set forgets what was
+			target.Set(test.target, false)
+			var got []string
+			for i := range target.count {
+				got = append(got, fmt.Sprintf("%s %v", target.text[i], target.form[i]))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("forms of %q:\ngot  %q\nwant %q", test.target, got, test.want)
+			}
+		})
+	}
+}
+
+func TestKeepSlashes(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisallow: /a/b\n")).Select(true, "x")
+	var target Target
+	for _, test := range []struct {
+		target       string
+		merged, kept bool // allowed
+	}{
+		{"/a//b", false, true},
+		{"//a/b", false, true},
+		{"/a%2Fb", false, false},
+		{"/a/b", false, false},
+	} {
+		target.Set(test.target, false)
+		if v := s.JudgeTarget(&target); v.Allowed != test.merged {
+			t.Errorf("%q with slashes merged: allowed %t", test.target, v.Allowed)
+		}
+		target.Set(test.target, true)
+		if v := s.JudgeTarget(&target); v.Allowed != test.kept {
+			t.Errorf("%q with slashes kept: allowed %t", test.target, v.Allowed)
+		}
+	}
+	if v := s.JudgeTarget(new(Target)); !v.Allowed {
+		t.Error("a Target that was not set is forbidden")
+	}
+}
+
+// TestDots shows that no part of the tree opens another.
+func TestDots(t *testing.T) {
+	const file = "User-agent: *\nAllow: /public/\nDisallow: /private/\nDisallow: /\n"
+	for _, target := range []string{
+		"/public/../private/x", "/public/%2e%2e/private/x", "/public/.%2E/private/x", "/public%2F../private/x",
+		"/public/..%2Fprivate/x", "/public/x/../../private/x", "/public/./../private/x", "/public//../..//private/x",
+		"/public/..", "/./private/", "//private/x", "/x/..//private/x",
+	} {
+		if v := Parse([]byte(file)).Select(true, "a").Judge(target); v.Allowed {
+			t.Errorf("%q is allowed by %v", target, v.Rule)
+		}
+	}
+	for _, target := range []string{"/public/x", "/private/../public/x", "/public/./x", "/x/../public/", "/public/.../x", "/public/..x"} {
+		if v := Parse([]byte(file)).Select(true, "a").Judge(target); !v.Allowed {
+			t.Errorf("%q is forbidden by %v", target, v.Rule)
+		}
+	}
+}
+
+func TestRobotsTxtItself(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisallow: /\n")).Select(true, "a")
+	for target, want := range map[string]bool{
+		"/robots.txt": true, "/robots.txt?x=/y": true, "/robots.txt?": true, "/robots%2Etxt": true, "http://h/robots.txt": true, "/./robots.txt": true,
+		"/robots.txt/": false, "/robots.txt2": false, "/x/robots.txt": false, "/Robots.txt": false, "/robots.txt%3F": false, "/robots.txt/..": false,
+	} {
+		if v := s.Judge(target); v.Allowed != want {
+			t.Errorf("%q: allowed %t, want %t", target, v.Allowed, want)
+		}
+	}
+}
+
+func TestFormString(t *testing.T) {
+	for form, want := range map[Form]string{
+		0:                              "canonical",
+		FormSlashes:                    "slashes",
+		FormDots | FormSlashes:         "slashes, dots",
+		FormQueryDecoded | FormDots:    "dots, query decoded",
+		FormQueryEncoded | FormSlashes: "slashes, query encoded",
+	} {
+		if got := form.String(); got != want {
+			t.Errorf("Form(%d) is %q, want %q", form, got, want)
+		}
+	}
+}
+
+// TestLongTarget checks that a long target is matched whole.
+func TestLongTarget(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisallow: /*secret$\nDisallow: /*/%C3%A9/x\n")).Select(true, "a")
+	for _, target := range []string{"/" + strings.Repeat("a", 100_000) + "secret", strings.Repeat("/%C3%a9", 50_000) + "/x"} {
+		if v := s.Judge(target); v.Allowed {
+			t.Errorf("a target of %d bytes is allowed", len(target))
+		}
+	}
+}
