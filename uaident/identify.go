@@ -1,0 +1,293 @@
+package uaident
+
+import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+
+// Identify is Default().Identify.
+func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil) }
+
+// Identify tells who a User-Agent claims to be. Any bytes are fine; an empty
+// User-Agent, or "-", is a browser. It reads at most 2,048 bytes and does not
+// allocate.
+//
+// What decides, in this order:
+//   - a name in the registry. Of several, the first product of a User-Agent
+//     that does not begin with Mozilla wins, then one with a URL or mail address
+//     next to it, then the first. A name after "like" does not count, and a name
+//     that is also that of an app or an ordinary word counts only in a place
+//     where products stand;
+//   - structure that only robots have: a word such as FooBot, the name after
+//     "compatible;", a product with a URL or mail address next to it;
+//   - the name of an HTTP library or a headless browser;
+//   - the first product, if the User-Agent does not begin like a browser's
+//     (class [Other]).
+func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil) }
+
+// IdentifyWith is [Registry.Identify] with the names of a policy beside those
+// of the registry; o may be nil. Such a name counts, after the registry's, if it
+// stands as a product: with a version or a contact, after "compatible;", as the
+// first product, or if it looks like a robot's. A browser that is identified by
+// one is of class [Other].
+func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
+	var s scan
+	s.run(r, ua)
+	if s.n == 0 {
+		return Identity{}
+	}
+	if s.likeBrowser() && s.signs&signsOfRobots == 0 &&
+		(s.signs&signPlain == 0 || s.signs&sign(words.Contact) == 0 && s.stops > 1) {
+		if o == nil || s.signs&signPlain == 0 {
+			return Identity{}
+		}
+		return s.named(o)
+	}
+	return s.judge(r, o)
+}
+
+const signsOfRobots = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
+
+// likeBrowser reports whether the User-Agent begins with a word that only
+// browsers begin with, such as Mozilla or Opera.
+func (s *scan) likeBrowser() bool {
+	switch s.first {
+	case words.Stop, words.Like, words.Compatible, words.Device:
+		return true
+	}
+	return false
+}
+
+// judge decides about a User-Agent that is not plainly a browser's.
+func (s *scan) judge(r *Registry, o *Overlay) Identity {
+	known, fallback := s.inRegistry(r)
+	if known.Crawler != nil && !s.namesItself(known) {
+		return known
+	}
+	if o != nil {
+		if id := s.named(o); id.Token != "" {
+			return s.asRobot(id)
+		}
+	}
+	if id := s.byStructure(fallback); id.Token != "" {
+		return s.withFamily(r, id)
+	}
+	if fallback.Crawler != nil {
+		return fallback
+	}
+	if i := s.firstProduct(); i >= 0 && !s.likeBrowser() {
+		if name := s.nameFrom(i); libraryLike(name) {
+			return Identity{Token: name, Class: Library, Evidence: FromLibrary}
+		}
+		return s.withFamily(r, Identity{Token: s.nameFrom(i), Class: Other, Evidence: FromFirstProduct})
+	}
+	return Identity{}
+}
+
+// namesItself reports whether the first product is an unknown robot's own name
+// that only borrows the known one: "FooBot (compatible; Googlebot/2.1)".
+func (s *scan) namesItself(known Identity) bool {
+	if s.likeBrowser() {
+		return false
+	}
+	i := s.firstProduct()
+	w := &s.words[i]
+	return w.kind == words.Unknown && w.flags&isRobot != 0
+}
+
+// inRegistry looks for names of the registry: the best one that is a
+// crawler's, and the first that is a library's or a headless browser's.
+func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
+	best := 0
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.key < 0 && w.kind == words.Unknown {
+			s.withoutVersion(r, w)
+		}
+		if w.key < 0 || w.flags&afterLike != 0 {
+			continue
+		}
+		c, token, weak := s.nameAt(r, w)
+		if c == nil {
+			continue
+		}
+		rank := s.rank(i)
+		if weak && rank == elsewhere && !s.bare() {
+			continue
+		}
+		id := Identity{Token: token, Crawler: c, Class: c.Class, Evidence: FromRegistry}
+		switch {
+		case c.Class == Library:
+			id.Evidence = FromLibrary
+			if fallback.Crawler == nil && (rank > elsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
+				fallback = id
+			}
+		case c.Class == Headless:
+			id.Evidence = FromHeadless
+			if fallback.Crawler == nil {
+				fallback = id
+			}
+		case rank > best:
+			crawler, best = id, rank
+		}
+	}
+	return crawler, fallback
+}
+
+// endsLikeProduct reports whether a name that ends at the given place is a whole
+// product: "Java/17", but not "Java(TM) Runtime".
+func (s *scan) endsLikeProduct(end int) bool {
+	return s.nameStops(end) && (end == len(s.ua) || s.ua[end] != '(')
+}
+
+// Where a name stands, the better the higher.
+const (
+	elsewhere = 1 + iota
+	inCompatible
+	withContact
+	inFront
+)
+
+func (s *scan) rank(i int) int {
+	w := &s.words[i]
+	switch {
+	case i == s.firstProduct() && !s.likeBrowser():
+		return inFront
+	case w.flags&inDevice != 0:
+		return elsewhere
+	case s.contactOf(i) >= 0:
+		return withContact
+	case w.flags&afterCompatible != 0:
+		return inCompatible
+	}
+	return elsewhere
+}
+
+// nameAt returns the registry's crawler whose name begins at w, the longest.
+func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool) {
+	k := &r.keys[w.key]
+	for _, p := range k.Phrases {
+		end := int(w.start) + len(p.Text)
+		if hasFoldedPrefix(s.ua[w.start:], p.Text) && (end == len(s.ua) || words.Fold[s.ua[end]] <= words.Dot) {
+			w.kind, w.end = words.Name, uint16(end)
+			for i := range s.words[:s.n] {
+				if v := &s.words[i]; v.start > w.start && v.start < w.end {
+					v.flags |= inVersion
+				}
+			}
+			return &r.crawlers[p.Crawler], s.ua[w.start:end], false
+		}
+	}
+	if k.Kind != words.Name {
+		return nil, "", false
+	}
+	return &r.crawlers[k.Crawler], s.text(w), k.Weak
+}
+
+// withoutVersion looks an unknown word up again without the version that it
+// ends with, as in Nutch-1.7.
+func (s *scan) withoutVersion(r *Registry, w *word) {
+	text := s.text(w)
+	end := len(text)
+	for end > 0 && words.Fold[text[end-1]]&words.Letter == 0 {
+		end--
+	}
+	for i := end; i < len(text); i++ {
+		if text[i] == '-' || text[i] == '_' {
+			short := text[:i]
+			if k := r.key(short, words.Hash(short)); k != nil && k.Kind == words.Name {
+				s.lookUpAgain(r, w, i)
+			}
+			return
+		}
+	}
+}
+
+// lookUpAgain looks up the first n bytes of a word; the token is the word up to
+// the dot of its version.
+func (s *scan) lookUpAgain(r *Registry, w *word, n int) {
+	end := w.start + uint16(len(cutVersion(s.text(w))))
+	w.end = w.start + uint16(n)
+	w.hash = words.Hash(s.text(w))
+	s.lookUp(r, w)
+	w.end = end
+}
+
+// cutVersion returns a word up to the first dot that a digit follows.
+func cutVersion(w string) string {
+	for i := 1; i+1 < len(w); i++ {
+		if w[i] == '.' && words.Digit(w[i+1]) {
+			return w[:i]
+		}
+	}
+	return w
+}
+
+func (s *scan) text(w *word) string { return s.ua[w.start:w.end] }
+
+// firstProduct returns the number of the first word that can be a product, or
+// -1.
+func (s *scan) firstProduct() int {
+	for i := range s.words[:s.n] {
+		if s.words[i].kind != words.Contact {
+			return i
+		}
+	}
+	return -1
+}
+
+// bare reports whether the User-Agent says nothing of a browser but Mozilla.
+func (s *scan) bare() bool { return s.stops <= 1 && s.mozilla() }
+
+// mozilla reports whether the User-Agent begins with Mozilla.
+func (s *scan) mozilla() bool {
+	w := words.FirstWord(s.ua)
+	return len(w) == len("mozilla") && hasFoldedPrefix(w, "mozilla")
+}
+
+// modern reports whether the User-Agent begins as those of browsers have for
+// twenty years; robots do too, but many old browsers did not.
+func (s *scan) modern() bool {
+	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.Alnum(s.ua[12]))
+}
+
+// contactOf returns the number of the URL or mail address that stands next to
+// word i: later in the same comment, or in the comment that follows a product
+// directly; or -1.
+func (s *scan) contactOf(i int) int {
+	w := &s.words[i]
+	comment := w.comment
+	for j := i + 1; j < s.n; j++ {
+		v := &s.words[j]
+		switch {
+		case v.comment != comment:
+			if comment != 0 || !s.onlyVersion(int(w.end), int(v.start)) {
+				return -1
+			}
+			comment = v.comment
+			fallthrough
+		default:
+			if v.kind == words.Contact && !(s.likeBrowser() && hasFoldedPrefix(s.text(v), "www.")) {
+				if w.comment == 0 && !s.onlyVersion(int(w.end), int(v.start)) && v.comment == 0 && s.likeBrowser() && j != i+1 {
+					return -1
+				}
+				return j
+			}
+		}
+	}
+	return -1
+}
+
+// onlyVersion reports whether between two places there is nothing outside of
+// comments but a version.
+func (s *scan) onlyVersion(from, to int) bool {
+	spaces := 0
+	for i := from; i < to; i++ {
+		switch c := s.ua[i]; {
+		case c == '(' || c == '[':
+			return true
+		case c == ' ':
+			spaces++
+		case spaces > 0 && words.Fold[c]&words.Letter != 0:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// check returns all that is wrong with the entries of registry.json.
+func check(entries []entry) error {
+	var errs []error
+	owner := map[string]string{} // name in lower case: token
+	for i, e := range entries {
+		for _, name := range append([]string{e.Token}, e.Aliases...) {
+			lower := strings.ToLower(name)
+			if other, ok := owner[lower]; ok {
+				errs = append(errs, fmt.Errorf("%s: the name %q is already that of %s", e.Token, name, other))
+			}
+			owner[lower] = e.Token
+		}
+		if i > 0 && strings.ToLower(entries[i-1].Token) > strings.ToLower(e.Token) {
+			errs = append(errs, fmt.Errorf("%s: must come before %s", e.Token, entries[i-1].Token))
+		}
+	}
+	for _, e := range entries {
+		fail := func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf(e.Token+": "+format, args...))
+		}
+		if goClasses[e.Class] == "" {
+			fail("unknown class %q", e.Class)
+		}
+		for _, f := range e.Fallback {
+			if o, ok := owner[strings.ToLower(f)]; !ok {
+				fail("the fallback %q is in no entry", f)
+			} else if o == e.Token {
+				fail("falls back to itself")
+			}
+		}
+		for _, suffix := range e.Verification.RDNS {
+			if !strings.HasPrefix(suffix, ".") || strings.Count(suffix, ".") < 2 || suffix != strings.ToLower(suffix) {
+				fail("rdns %q must be a dot and a domain in lower case", suffix)
+			}
+		}
+		links := append([]string{e.Verification.WebBotAuth, e.Source}, e.Verification.Ranges...)
+		for _, link := range links {
+			if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
+				fail("%q is not an https URL", link)
+			}
+		}
+		switch e.Provenance {
+		case "", "dataset":
+			if e.Source == "" {
+				fail("has no source, so its provenance is \"unsourced\"")
+			}
+		case "unsourced":
+		default:
+			fail("unknown provenance %q", e.Provenance)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestTablesAreUpToDate(t *testing.T) {
+	want, err := Generate("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile("../../tables_gen.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, want) {
+		t.Error("tables_gen.go is not what registry.json and words.json say: run go generate ./uaident")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	good := entry{Token: "FooBot", Class: "search", Source: "https://example.com/bot"}
+	tests := []struct {
+		entries []entry
+		want    string
+	}{
+		{[]entry{good}, ""},
+		{[]entry{good, good}, "already that of FooBot"},
+		{[]entry{{Token: "BarBot", Class: "seo", Aliases: []string{"foobot"}, Source: good.Source}, good}, "already that of BarBot"},
+		{[]entry{good, {Token: "BarBot", Class: "seo", Source: good.Source}}, "must come before FooBot"},
+		{[]entry{{Token: "A", Class: "browser", Source: good.Source}}, `unknown class "browser"`},
+		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Fallback: []string{"B"}}}, "is in no entry"},
+		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Fallback: []string{"a"}}}, "falls back to itself"},
+		{[]entry{{Token: "A", Class: "seo", Source: "http://example.com"}}, "is not an https URL"},
+		{[]entry{{Token: "A", Class: "seo"}}, "has no source"},
+		{[]entry{{Token: "A", Class: "seo", Provenance: "unsourced"}}, ""},
+		{[]entry{{Token: "A", Class: "seo", Provenance: "hearsay"}}, "unknown provenance"},
+	}
+	for _, tt := range tests {
+		err := check(tt.entries)
+		switch {
+		case err == nil && tt.want != "":
+			t.Errorf("%+v: no error, want %q", tt.entries, tt.want)
+		case err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%+v: %v, want %q", tt.entries, err, tt.want)
+		}
+	}
+	bad := good
+	bad.Verification.RDNS = []string{"example.com"}
+	if err := check([]entry{bad}); err == nil {
+		t.Error("a reverse DNS suffix without a leading dot is accepted: notexample.com would pass")
+	}
+}

@@ -1,0 +1,212 @@
+// Command measure runs the identification over lists of User-Agents and prints
+// how good and how fast it is.
+//
+//	go run ./uaident/internal/measure [-v] [directory]
+//
+// The directory holds three lists (by default ../shared/data; they are third
+// parties' and not part of this repository):
+//
+//   - useragents-bots.tsv: User-Agent, product token alternatives, tier. Of tier
+//     A, the labelled one, it counts those that are found as crawlers (any class
+//     but browser, other, library and headless), those found as libraries or
+//     headless browsers, and among both those whose token is one of the labels,
+//     without regard to case.
+//   - useragents-browsers.txt: browsers and apps. A false positive is one that is
+//     called a crawler, a library or headless. Apps whose User-Agent begins
+//     with a product of their own are class other: they are called by the name
+//     that they give themselves, and no `*` group applies to them. They are
+//     counted apart.
+//   - useragents-hard.tsv: cases with a token and a class that must be right.
+//
+// The first two are also split into halves by a hash of the User-Agent. What was
+// missed or misnamed was looked at in the tuning half alone, so the other half
+// shows what the rules are worth; of the browsers, which are to be all but free
+// of false positives, both halves were looked at.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"log"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("measure: ")
+	verbose := flag.Bool("v", false, "list what is wrong in the tuning half, and all false positives")
+	flag.Parse()
+	dir := "../shared/data"
+	if flag.NArg() > 0 {
+		dir = flag.Arg(0)
+	}
+	list := func(name string) []string { return lines(filepath.Join(dir, name)) }
+
+	bots, browsers := list("useragents-bots.tsv"), list("useragents-browsers.txt")
+	for _, h := range halves {
+		b := measureBots(bots, h, *verbose && h.name == "tuning")
+		fmt.Printf("%-10s tier A %4d  crawlers %.1f %%  libraries and headless %.1f %%  token exact %.1f %%\n",
+			h.name, b.all, percent(b.crawlers, b.all), percent(b.tools, b.all), percent(b.exact, b.crawlers+b.tools))
+		f := measureBrowsers(browsers, h, *verbose && h.name == "all")
+		fmt.Printf("%-10s browsers %5d  false positives %d (%.3f %%): crawlers %d, libraries and headless %d; other %d\n",
+			h.name, f.all, f.crawlers+f.tools, percent(f.crawlers+f.tools, f.all), f.crawlers, f.tools, f.other)
+	}
+	wrong, all := measureHard(list("useragents-hard.tsv"))
+	fmt.Printf("hard cases %d of %d right\n", all-len(wrong), all)
+	for _, w := range wrong {
+		fmt.Println("  wrong:", w)
+	}
+	for i := range bots {
+		bots[i], _, _ = strings.Cut(bots[i], "\t")
+	}
+	speed("browsers", browsers)
+	speed("bots", bots)
+}
+
+// A half of a list.
+type half struct {
+	name string
+	has  func(ua string) bool
+}
+
+var halves = []half{
+	{"all", func(string) bool { return true }},
+	{"tuning", func(ua string) bool { return hash(ua)%2 == 0 }},
+	{"validation", func(ua string) bool { return hash(ua)%2 == 1 }},
+}
+
+func hash(s string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(s))
+	return h.Sum32()
+}
+
+type counts struct{ all, crawlers, tools, other, exact int }
+
+func (c *counts) add(id uaident.Identity) {
+	c.all++
+	switch {
+	case id.Class.IsCrawler():
+		c.crawlers++
+	case id.Class == uaident.Library || id.Class == uaident.Headless:
+		c.tools++
+	case id.Class == uaident.Other:
+		c.other++
+	}
+}
+
+func measureBots(rows []string, h half, verbose bool) (c counts) {
+	for _, row := range rows {
+		f := strings.Split(row, "\t")
+		if len(f) != 3 || f[2] != "A" || !h.has(f[0]) {
+			continue
+		}
+		id := uaident.Identify(f[0])
+		c.add(id)
+		found := id.Class.IsCrawler() || id.Class == uaident.Library || id.Class == uaident.Headless
+		switch {
+		case found && isOneOf(id.Token, f[1]):
+			c.exact++
+		case found && verbose:
+			fmt.Printf("inexact %s by %s: %q, label %q: %s\n", id.Class, id.Evidence, id.Token, f[1], f[0])
+		case verbose:
+			fmt.Printf("missed %s, label %q: %s\n", id.Class, f[1], f[0])
+		}
+	}
+	return c
+}
+
+func isOneOf(token, labels string) bool {
+	for label := range strings.SplitSeq(labels, "|") {
+		if strings.EqualFold(token, label) {
+			return true
+		}
+	}
+	return false
+}
+
+func measureBrowsers(rows []string, h half, verbose bool) (c counts) {
+	for _, ua := range rows {
+		if !h.has(ua) {
+			continue
+		}
+		id := uaident.Identify(ua)
+		c.add(id)
+		if verbose && id.Class > uaident.Other {
+			fmt.Printf("false %s by %s: %q: %s\n", id.Class, id.Evidence, id.Token, ua)
+		}
+	}
+	return c
+}
+
+func measureHard(rows []string) (wrong []string, all int) {
+	for _, row := range rows {
+		f := strings.Split(row, "\t")
+		if len(f) != 3 {
+			continue
+		}
+		all++
+		ua := f[0]
+		if u, err := strconv.Unquote(`"` + strings.ReplaceAll(ua, `"`, `\"`) + `"`); err == nil {
+			ua = u
+		}
+		id := uaident.Identify(ua)
+		token, class := id.Token, "crawler"
+		switch id.Class {
+		case uaident.Browser:
+			token, class = "-", "browser"
+		case uaident.Library:
+			class = "lib"
+		case uaident.Headless, uaident.Other:
+			class = id.Class.String()
+		case uaident.GenericCrawler:
+			if id.Crawler == nil {
+				class = "heur"
+			}
+		}
+		if token != f[1] || class != f[2] {
+			wrong = append(wrong, fmt.Sprintf("%q %s by %s, not %q %s: %s", token, class, id.Evidence, f[1], f[2], f[0]))
+		}
+	}
+	return wrong, all
+}
+
+func speed(name string, uas []string) {
+	bytes := 0
+	for _, ua := range uas {
+		bytes += len(ua)
+	}
+	r := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			uaident.Identify(uas[i%len(uas)])
+		}
+	})
+	fmt.Printf("speed on %s: %d ns for %d bytes in the mean, %d allocations\n",
+		name, r.NsPerOp(), bytes/max(len(uas), 1), r.AllocsPerOp())
+}
+
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
+// lines returns the lines of a file but for comments.
+func lines(file string) []string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var all []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		if line != "" && (line[0] != '#' || !strings.Contains(line, "\t")) {
+			all = append(all, line)
+		}
+	}
+	return all
+}

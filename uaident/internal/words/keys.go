@@ -1,0 +1,143 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind says what a known word is.
+type Kind uint8
+
+const (
+	Unknown    Kind = iota
+	Stop            // browser vocabulary, never a name of anything else
+	Like            // the next word is what the client only resembles
+	Compatible      // the next word may be a robot's name
+	Device          // what follows in this comment describes a device
+	Generic         // says that it is a robot, without naming it: bot, spider
+	Tool            // a robot's job: checker, preview
+	Name            // a name in the registry
+	Contact         // not a word: a URL or mail address
+)
+
+// Vocabulary is the words that are no names, as words.json has them.
+type Vocabulary struct {
+	Stop, Like, Compatible, Device, Generic, Tool []string
+	Weak                                          []string // names that are also those of apps, companies or ordinary things
+}
+
+// Key is a known word: the first word of a name, or one of the vocabulary.
+type Key struct {
+	Text    string   // lower case
+	Kind    Kind     // what the word is by itself
+	Crawler int16    // of a Name: the number of its crawler
+	Weak    bool     // of a Name: identifies only in a place where products stand
+	Phrases []Phrase // names that begin with this word and go on, longest first
+}
+
+// Phrase is a name that is not a single word, such as "sogou web spider".
+type Phrase struct {
+	Text    string // lower case
+	Crawler int16
+}
+
+// NameOf is a token or alias and the number of the crawler that has it.
+type NameOf struct {
+	Name    string
+	Crawler int
+}
+
+// FirstWord returns the word that s begins with, or "" if there is none.
+func FirstWord(s string) string {
+	if s == "" || !Alnum(s[0]) {
+		return ""
+	}
+	i := 1
+	for i < len(s) {
+		if f := Fold[s[i]]; f == Gap || f == Dot && (i+1 >= len(s) || Fold[s[i+1]] <= Dot) {
+			break
+		}
+		i++
+	}
+	return s[:i]
+}
+
+// Alnum reports whether a word may start with c.
+func Alnum(c byte) bool { f := Fold[c]; return f >= '0' && f <= '9' || f&Letter != 0 }
+
+// Digit reports whether c is a decimal digit.
+func Digit(c byte) bool { return c-'0' <= 9 }
+
+// Hex reports whether c is a hexadecimal digit.
+func Hex(c byte) bool { return Digit(c) || (c|0x20)-'a' < 6 }
+
+// Build makes the keys of a vocabulary and of names, stop words first, and
+// returns how many stop words without phrases there are.
+func Build(v Vocabulary, names []NameOf) (keys []Key, stops int, err error) {
+	byText := map[string]*Key{}
+	key := func(word string) *Key {
+		text := strings.ToLower(word)
+		if byText[text] == nil {
+			byText[text] = &Key{Text: text, Crawler: -1}
+		}
+		return byText[text]
+	}
+	for kind, list := range map[Kind][]string{
+		Stop: v.Stop, Like: v.Like, Compatible: v.Compatible, Device: v.Device, Generic: v.Generic, Tool: v.Tool,
+	} {
+		for _, word := range list {
+			if FirstWord(word) != word {
+				return nil, 0, fmt.Errorf("%q is not one word", word)
+			}
+			k := key(word)
+			if k.Kind != Unknown {
+				return nil, 0, fmt.Errorf("%q is in two lists", word)
+			}
+			k.Kind = kind
+		}
+	}
+	for _, n := range names {
+		first := FirstWord(n.Name)
+		if first == "" {
+			return nil, 0, fmt.Errorf("%q does not begin with a word", n.Name)
+		}
+		k := key(first)
+		switch {
+		case first != n.Name:
+			k.Phrases = append(k.Phrases, Phrase{strings.ToLower(n.Name), int16(n.Crawler)})
+		case k.Kind != Unknown:
+			return nil, 0, fmt.Errorf("%q is a common word or is named twice", n.Name)
+		default:
+			k.Kind, k.Crawler = Name, int16(n.Crawler)
+		}
+	}
+	for _, word := range v.Weak {
+		if k := byText[strings.ToLower(word)]; k != nil && k.Kind == Name {
+			k.Weak = true
+		}
+	}
+	for _, k := range byText {
+		slices.SortFunc(k.Phrases, func(a, b Phrase) int {
+			return cmp.Or(len(b.Text)-len(a.Text), strings.Compare(a.Text, b.Text))
+		})
+		keys = append(keys, *k)
+	}
+	plainStop := func(k Key) int {
+		if k.Kind == Stop && len(k.Phrases) == 0 {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		return cmp.Or(plainStop(a)-plainStop(b), strings.Compare(a.Text, b.Text))
+	})
+	for stops < len(keys) && plainStop(keys[stops]) == 0 {
+		stops++
+	}
+	if len(keys) > MaxKeys {
+		return nil, 0, fmt.Errorf("%d words and names do not fit: at most %d", len(keys), MaxKeys)
+	}
+	return keys, stops, nil
+}

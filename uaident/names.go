@@ -1,0 +1,173 @@
+package uaident
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
+
+// A name in a User-Agent may have several words: "Gluten Free Crawler/1.0".
+// These functions find where it begins and ends.
+
+// maxNameWords is how many words a name has at most.
+const maxNameWords = 6
+
+// nameFrom returns the name that begins with word i. It ends with the last word
+// that says it is a robot; without one it is all words up to a version, a
+// comment or a separator.
+func (s *scan) nameFrom(i int) string {
+	w := &s.words[i]
+	start := int(w.start)
+	end := start + len(cutVersion(s.text(w)))
+	if isDomain(s.text(w)) {
+		return s.ua[start:end]
+	}
+	robot := 0
+	if says(s.text(w)) {
+		robot = end
+	}
+	at := s.afterApostrophe(int(w.end))
+	if at > int(w.end) {
+		end = at
+	}
+	if end < int(w.end) {
+		return s.ua[start:end]
+	}
+	for n := 1; n < maxNameWords; n++ {
+		next := s.nextInName(at)
+		if next == 0 {
+			break
+		}
+		if w := s.ua[at+1 : next]; says(w) {
+			if robot = next; !isGeneric(w) && next < len(s.ua) && s.ua[next] == '/' {
+				start = at + 1 // "some words FooBot/1.0"
+			}
+		}
+		at = next
+	}
+	if robot > 0 {
+		return s.ua[start : start+len(cutVersion(s.ua[start:robot]))]
+	}
+	if s.nameStops(at) {
+		return s.ua[start:at]
+	}
+	return s.ua[start:end]
+}
+
+// nameEndingAt returns the name whose last word is word i, or "" if that is a
+// word that needs another one before it and has none.
+func (s *scan) nameEndingAt(i int) string {
+	w := &s.words[i]
+	start := int(w.start)
+	if w.kind == words.Unknown && int(w.end) < len(s.ua) && s.ua[w.end] == '/' {
+		return cutVersion(s.text(w)) // FooBot/1.0 needs no words before it
+	}
+	for n := 1; n < maxNameWords; n++ {
+		before := s.beforeInName(start)
+		if before < 0 {
+			break
+		}
+		start = before
+	}
+	if start == int(w.start) && w.kind == words.Generic {
+		return ""
+	}
+	return s.ua[start : int(w.start)+len(cutVersion(s.text(w)))]
+}
+
+// says reports whether a word of a name says that it is a robot's.
+func says(w string) bool { return isGeneric(w) || robotLike(w) }
+
+// isGeneric reports whether a word says that something is a robot, and nothing
+// else.
+func isGeneric(w string) bool {
+	return isOneOf(w, generic[:])
+}
+
+// nextInName returns the end of the word that goes on with the name which ends
+// at the given place, or 0.
+func (s *scan) nextInName(at int) int {
+	if at+1 >= len(s.ua) || s.ua[at] != ' ' || words.Fold[s.ua[at+1]]&words.Letter == 0 {
+		return 0
+	}
+	w := words.FirstWord(s.ua[at+1:])
+	end := s.afterApostrophe(at + 1 + len(w))
+	if !inNames(w) || contactLength(s.ua, at+1, end) > 0 {
+		return 0
+	}
+	return end
+}
+
+// afterApostrophe returns where a word ends that goes on after an apostrophe, as
+// in "Let's".
+func (s *scan) afterApostrophe(end int) int {
+	if end+1 < len(s.ua) && s.ua[end] == '\'' {
+		return end + 1 + len(words.FirstWord(s.ua[end+1:]))
+	}
+	return end
+}
+
+// beforeInName returns the start of the word before the place where a name
+// begins, if it belongs to the name, or -1.
+func (s *scan) beforeInName(start int) int {
+	if start < 2 || s.ua[start-1] != ' ' {
+		return -1
+	}
+	i := start - 1
+	for i > 0 && (words.Fold[s.ua[i-1]] != words.Gap || s.ua[i-1] == '\'') {
+		i--
+	}
+	if i == start-1 || i > 0 && strings.IndexByte("/:@", s.ua[i-1]) >= 0 || words.Fold[s.ua[i]]&words.Letter == 0 {
+		return -1
+	}
+	if w := s.ua[i : start-1]; inNames(w) {
+		return i
+	}
+	return -1
+}
+
+// goOn are words that go on after a name.
+var goOn = [...]string{
+	"from", "by", "for", "used", "powered", "via", "at", "and", "on", "the", "mozilla", "http", "https", "version",
+	"beta", "like", "compatible", "is", "www",
+}
+
+// generic are words that say that something is a robot, and nothing else.
+var generic = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
+
+// isOneOf reports whether w is one of the words, which are in lower case.
+func isOneOf(w string, list []string) bool {
+	for _, word := range list {
+		if len(word) == len(w) && hasFoldedPrefix(w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// inNames reports whether a word may stand inside a name: no version, and none
+// of the words that go on after one.
+func inNames(w string) bool {
+	if isOneOf(w, goOn[:]) {
+		return false
+	}
+	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.Digit(w[1]))
+}
+
+// nameStops reports whether a name that has no word for a robot may end at the
+// given place: before a version, a comment or a separator.
+func (s *scan) nameStops(at int) bool {
+	rest := s.ua[at:]
+	rest = strings.TrimLeft(rest, " ")
+	if rest == "" {
+		return true
+	}
+	switch c := rest[0]; {
+	case c == '/' || c == '(' || c == ';' || c == ',' || c == ')' || c == '-' || c == '+' || c == '[':
+		return true
+	case words.Digit(c), c|0x20 == 'v' && len(rest) > 1 && words.Digit(rest[1]):
+		return true
+	}
+	w := words.FirstWord(rest)
+	return w != "" && contactLength(rest, 0, len(w)) > 0
+}

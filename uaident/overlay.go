@@ -1,0 +1,122 @@
+package uaident
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
+
+// Bounds on an overlay, so that a hostile robots.txt costs little.
+const (
+	maxOverlayNames = 256
+	maxOverlayName  = 100 // bytes
+)
+
+// Overlay holds the names that only a policy knows. It is immutable.
+type Overlay struct {
+	names []overlayName
+	bloom [4]uint64 // of the first words' hashes
+}
+
+type overlayName struct {
+	text string // lower case, without a version
+	name string // as the policy spells it
+	hash uint32 // of the first word
+	many bool   // has more than one word
+}
+
+// Overlay returns what [Registry.IdentifyWith] needs to know the names of a
+// policy's groups that r does not know: those that are neither a token or alias
+// nor a word that browsers use or that any robot's User-Agent may have. A version
+// at the end of a name (FooBot/2.1) and a `*` are ignored. It is nil if no name
+// is left; names beyond the first 256 and names longer than 100 bytes are
+// dropped.
+func (r *Registry) Overlay(names []string) *Overlay {
+	var o *Overlay
+	for _, name := range names {
+		if len(o.all()) == maxOverlayNames {
+			break
+		}
+		name = strings.TrimSpace(name)
+		text, _, _ := strings.Cut(name, "*")
+		text, _, _ = strings.Cut(text, "/")
+		text = strings.ToLower(strings.TrimSpace(text))
+		first := words.FirstWord(text)
+		if first == "" || len(name) > maxOverlayName || !hasLetter(text) || r.Lookup(text) != nil {
+			continue
+		}
+		k := r.key(first, words.Hash(first))
+		if k != nil && len(first) == len(text) {
+			continue
+		}
+		if o == nil {
+			o = new(Overlay)
+		}
+		n := overlayName{text: text, name: name, hash: words.Hash(first), many: len(first) < len(text)}
+		o.names = append(o.names, n)
+		o.bloom[n.hash>>6&3] |= 1 << (n.hash & 63)
+	}
+	return o
+}
+
+func (o *Overlay) all() []overlayName {
+	if o == nil {
+		return nil
+	}
+	return o.names
+}
+
+func hasLetter(s string) bool {
+	for i := range len(s) {
+		if words.Fold[s[i]]&words.Letter != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// named looks for a name of the overlay that stands as a product.
+func (s *scan) named(o *Overlay) Identity {
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.kind == words.Contact || w.flags&(afterLike|inVersion) != 0 || o.bloom[w.hash>>6&3]&(1<<(w.hash&63)) == 0 {
+			continue
+		}
+		for j := range o.names {
+			n := &o.names[j]
+			end := int(w.start) + len(n.text)
+			if n.hash != w.hash || !hasFoldedPrefix(s.ua[w.start:], n.text) ||
+				end < len(s.ua) && words.Fold[s.ua[end]] > words.Dot || !s.isProduct(i, end) {
+				continue
+			}
+			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.name}
+		}
+	}
+	return Identity{}
+}
+
+// isProduct reports whether the name that is word i and ends at end stands
+// where products do.
+func (s *scan) isProduct(i, end int) bool {
+	w := &s.words[i]
+	if i == s.firstProduct() && !s.likeBrowser() {
+		return true
+	}
+	if w.flags&inDevice != 0 {
+		return false
+	}
+	if w.flags&afterCompatible != 0 || s.contactOf(i) >= 0 || robotLike(s.ua[w.start:end]) {
+		return true
+	}
+	return end < len(s.ua) && s.ua[end] == '/' && w.comment == 0 ||
+		end+1 < len(s.ua) && s.ua[end] == '/' && words.Digit(s.ua[end+1])
+}
+
+// asRobot raises an identity by a policy's name to a crawler if the structure
+// of the User-Agent says so too.
+func (s *scan) asRobot(id Identity) Identity {
+	if s.byStructure(Identity{}).Token != "" {
+		id.Class = GenericCrawler
+	}
+	return id
+}

@@ -1,0 +1,87 @@
+package uaident
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
+
+func TestOverlay(t *testing.T) {
+	names := []string{
+		"Zorbl", "FooBot/2.1", "Green Apple Reader", "Wibble*", "Sync Helper", "Code", "Fire", "Build", "SM-S918B", // unknown to the registry
+		"Googlebot", "curl", "NaverBot", "sogou web spider", // known to it
+		"Chrome", "Mozilla/5", "Mozilla", "bot", "crawler", "like", "Android", "Spider", "preview", // words of every User-Agent
+		"*", "", " ", "42", "/", "-",
+	}
+	o := Default().Overlay(names)
+	tests := []struct {
+		ua, token, name string
+		class           Class
+	}{
+		// Not a product: a part of a word, a word of a comment, a device.
+		{chrome, "", "", Browser},
+		{chrome + " Zorblet/1.0", "", "", Browser},
+		{chrome + " x-Zorbl/1.0", "", "", Browser},
+		{chrome + " Zorbl", "", "", Browser},
+		{"Mozilla/5.0 (Windows NT 10.0; Zorbl; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36", "", "", Browser},
+		{"Mozilla/5.0 (Linux; Android 4.4.2; Fire Build/KOT49H) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/30.0.0.0 Mobile Safari/537.36", "", "", Browser},
+		{"Mozilla/5.0 (Linux; Android 14; SM-S918B Build/UP1A) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36", "", "", Browser},
+		{chrome + " (like Zorbl/1.0)", "", "", Browser},
+		// A product of a browser: the owner has named it.
+		{chrome + " Zorbl/1.0", "Zorbl", "Zorbl", Other},
+		{chrome + " ZORBL/1.0", "ZORBL", "Zorbl", Other},
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Code/1.101.0 Chrome/134.0.6998.205 Electron/35.5.1 Safari/537.36", "Code", "Code", Other},
+		// The first product.
+		{"Zorbl", "Zorbl", "Zorbl", Other},
+		{"zorbl/7 (Windows)", "zorbl", "Zorbl", Other},
+		{"green apple reader/1.0", "green apple reader", "Green Apple Reader", Other},
+		{"Wibble/1.0 (iPhone; iOS 18.0)", "Wibble", "Wibble*", Other},
+		{"Sync Helper 2", "Sync Helper", "Sync Helper", Other},
+		// Crawlers that only this policy knows.
+		{"FooBot/3.0 (+https://foo.example/)", "FooBot", "FooBot/2.1", GenericCrawler},
+		{"Mozilla/5.0 (compatible; Zorbl/1.0; +https://zorbl.example/)", "Zorbl", "Zorbl", GenericCrawler},
+		// The registry comes first, and names that it knows are none of the overlay.
+		{"Mozilla/5.0 (compatible; Googlebot/2.1; Zorbl/1.0)", "Googlebot", "Googlebot", Search},
+		{"curl/8.7.1", "curl", "curl", Library},
+	}
+	for _, tt := range tests {
+		id := Default().IdentifyWith(tt.ua, o)
+		if id.Token != tt.token || id.Name() != tt.name || id.Class != tt.class {
+			t.Errorf("%q is %q (%q), class %s by %s, not %q (%q), %s", tt.ua, id.Token, id.Name(), id.Class, id.Evidence, tt.token, tt.name, tt.class)
+		}
+		if id.Token != "" && !id.Known() {
+			t.Errorf("%q: the name %q is not known", tt.ua, id.Name())
+		}
+	}
+}
+
+func TestOverlayIsNilWhenNothingIsLeft(t *testing.T) {
+	if o := Default().Overlay([]string{"*", "Googlebot", "Mozilla/5", "bot", "008", strings.Repeat("x", 101)}); o != nil {
+		t.Errorf("%+v", o)
+	}
+	if o := Default().Overlay(nil); o != nil {
+		t.Errorf("%+v", o)
+	}
+	if id := Default().IdentifyWith(chrome, nil); id != (Identity{}) {
+		t.Errorf("%+v", id)
+	}
+}
+
+func TestOverlayIsBounded(t *testing.T) {
+	var names []string
+	for i := range 10000 {
+		names = append(names, fmt.Sprintf("Policy%dName", i))
+	}
+	o := Default().Overlay(names)
+	if len(o.names) != maxOverlayNames {
+		t.Errorf("%d names are kept", len(o.names))
+	}
+	if id := Default().IdentifyWith("Policy255Name/1", o); id.Name() != "Policy255Name" {
+		t.Errorf("%+v", id)
+	}
+	if id := Default().IdentifyWith("Policy256Name/1", o); id.Known() {
+		t.Errorf("%+v", id)
+	}
+}

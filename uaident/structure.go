@@ -1,0 +1,179 @@
+package uaident
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
+
+// byStructure looks for what only robots have in their User-Agent; fallback is
+// the library or headless browser that was found.
+func (s *scan) byStructure(fallback Identity) Identity {
+	robot := func(token string, e Evidence) Identity {
+		return Identity{Token: token, Class: GenericCrawler, Evidence: e}
+	}
+	if i := s.compatible(); i >= 0 {
+		return robot(s.nameFrom(i), FromCompatible)
+	}
+	if i := s.robotWord(); i >= 0 && (s.likeBrowser() || s.hasVersion(i)) {
+		if name := s.nameEndingAt(i); name != "" {
+			return robot(name, FromSuffix)
+		}
+	}
+	first := s.firstProduct()
+	if first < 0 {
+		return Identity{}
+	}
+	if s.likeBrowser() {
+		if i := s.withContact(); i >= 0 {
+			return robot(s.nameFrom(i), FromContact)
+		}
+		if i := s.robotWord(); i >= 0 {
+			return robot(s.text(&s.words[i]), FromSuffix)
+		}
+		if s.bare() && s.modern() && fallback.Crawler == nil && s.words[first].kind == words.Unknown {
+			return robot(s.nameFrom(first), FromStructure)
+		}
+		return Identity{}
+	}
+	name := s.nameFrom(first)
+	if fallback.Crawler != nil && s.words[first].key >= 0 || libraryLike(name) { // a library's name comes first
+		return Identity{}
+	}
+	switch {
+	case s.robotWord() >= 0:
+		return robot(name, FromSuffix)
+	case s.signs&sign(words.Contact) != 0:
+		return robot(name, FromContact)
+	case s.stops > 3 || s.signs&sign(words.Device) != 0: // an app
+	case s.signs&sign(words.Tool) != 0 || s.toolWord() >= 0:
+		return robot(name, FromSuffix)
+	case isDomain(s.text(&s.words[first])):
+		return robot(name, FromContact)
+	}
+	return Identity{}
+}
+
+// hasVersion reports whether word i is followed by a slash, as products are.
+func (s *scan) hasVersion(i int) bool {
+	end := int(s.words[i].end)
+	return end < len(s.ua) && s.ua[end] == '/'
+}
+
+// robotWord returns the number of the first word that is a robot's name or
+// says that it is one, or -1.
+func (s *scan) robotWord() int {
+	generic := -1
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.flags&(afterLike|inVersion) != 0 || w.flags&inDevice != 0 && s.contactOf(i) < 0 {
+			continue
+		}
+		switch w.kind {
+		case words.Unknown:
+			if w.flags&isRobot != 0 {
+				return i
+			}
+		case words.Generic:
+			if generic < 0 {
+				generic = i
+			}
+		}
+	}
+	return generic
+}
+
+// toolWord returns the number of the first unknown word that ends with a
+// robot's job, or -1.
+func (s *scan) toolWord() int {
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.kind == words.Unknown && w.flags == 0 && toolLike(s.text(w)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// compatible returns the number of the word that stands where "compatible;"
+// has a robot's name, or -1. Old browsers have theirs there too, so there must
+// be a contact, or nothing else that a browser says, or that must come after
+// all a browser says.
+func (s *scan) compatible() int {
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool || w.flags&afterCompatible == 0 || w.flags&inDevice != 0 {
+			continue
+		}
+		if s.signs&sign(words.Contact) != 0 || s.bare() && w.end-w.start > 2 && s.modern() || w.comment > 1 && s.mozilla() {
+			return i
+		}
+	}
+	return -1
+}
+
+// withContact returns the number of the first unknown product that has a URL or
+// mail address next to it, or -1.
+func (s *scan) withContact() int {
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|inVersion) == 0 && s.contactOf(i) >= 0 && (s.hasVersion(i) || s.adjacent(i, s.contactOf(i))) {
+			return i
+		}
+	}
+	return -1
+}
+
+// adjacent reports whether there is nothing but a version and punctuation
+// between word i and the contact j.
+func (s *scan) adjacent(i, j int) bool {
+	from := int(s.words[i].end)
+	if from < len(s.ua) && s.ua[from] == '/' {
+		for from < len(s.ua) && s.ua[from] != ' ' && s.ua[from] != ';' && s.ua[from] != ')' {
+			from++
+		}
+	}
+	for k := from; k < int(s.words[j].start); k++ {
+		if words.Fold[s.ua[k]]&words.Letter != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// withFamily gives an identity the registry's entry of its family, if its token
+// begins with that name and "-", or a capital letter if structure says that it
+// is a robot: apps are called YandexFoo too.
+func (s *scan) withFamily(r *Registry, id Identity) Identity {
+	for i := 1; i < len(id.Token); i++ {
+		c := id.Token[i]
+		if c != '-' && (c < 'A' || c > 'Z' || id.Class == Other) {
+			continue
+		}
+		if k := r.key(id.Token[:i], words.Hash(id.Token[:i])); k != nil && k.Kind == words.Name {
+			if entry := &r.crawlers[k.Crawler]; entry.Family {
+				id.Crawler, id.Class, id.Evidence = entry, entry.Class, FromFamily
+				return id
+			}
+		}
+	}
+	return id
+}
+
+// domains are the endings by which a product is taken for a site's name.
+var domains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
+
+// isDomain reports whether a word is the name of a site, but not an app's
+// bundle (com.example.app).
+func isDomain(w string) bool {
+	dot := strings.LastIndexByte(w, '.')
+	if dot < 2 {
+		return false
+	}
+	for _, d := range &domains {
+		if first, _, _ := strings.Cut(w, "."); strings.EqualFold(w[dot:], d) && !strings.EqualFold(first, d[1:]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package uaident
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
+
+// With returns a registry that has the given crawlers beside those of r. One
+// with the token of an entry of r replaces that entry as a whole; one with an
+// alias of an entry takes that name away from it. What r says about a crawler
+// can be kept by changing a copy of what [Registry.Lookup] returns.
+//
+// The error names each token that cannot be used and says why: it does not
+// begin with a letter or digit, is a word that every browser sends, is given
+// twice, or has a fallback that no entry has.
+func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
+	given := map[string]string{} // name in lower case: token
+	var errs []error
+	for _, c := range crawlers {
+		if err := checkCrawler(&c); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, name := range append([]string{c.Token}, c.Aliases...) {
+			lower := strings.ToLower(name)
+			if _, ok := given[lower]; ok {
+				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
+			}
+			given[lower] = c.Token
+		}
+	}
+	all := slices.Clone(crawlers)
+	for i := range all {
+		all[i].Aliases, all[i].Fallback = slices.Clone(all[i].Aliases), slices.Clone(all[i].Fallback)
+	}
+	for _, c := range r.crawlers {
+		if _, ok := given[strings.ToLower(c.Token)]; ok {
+			continue
+		}
+		taken := func(alias string) bool { _, ok := given[strings.ToLower(alias)]; return ok }
+		if slices.ContainsFunc(c.Aliases, taken) {
+			c.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), taken)
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b Crawler) int {
+		return strings.Compare(strings.ToLower(a.Token), strings.ToLower(b.Token))
+	})
+	for _, c := range crawlers {
+		for _, f := range c.Fallback {
+			if !slices.ContainsFunc(all, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || hasName(c.Aliases, f) }) {
+				errs = append(errs, fmt.Errorf("crawler %s: the fallback %q is no known crawler", c.Token, f))
+			}
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var names []words.NameOf
+	for i, c := range all {
+		names = append(names, words.NameOf{Name: c.Token, Crawler: i})
+		for _, a := range c.Aliases {
+			names = append(names, words.NameOf{Name: a, Crawler: i})
+		}
+	}
+	keys, stops, err := words.Build(r.vocabulary(), names)
+	if err != nil {
+		return nil, fmt.Errorf("crawler: %w", err)
+	}
+	n := &Registry{crawlers: all, keys: keys, stops: stops, table: new(words.Table)}
+	for i, k := range keys {
+		n.table.Add(k.Text, i)
+	}
+	return n, nil
+}
+
+// checkCrawler reports what is wrong with a crawler by itself.
+func checkCrawler(c *Crawler) error {
+	for _, name := range append([]string{c.Token}, c.Aliases...) {
+		switch {
+		case words.FirstWord(name) == "":
+			return fmt.Errorf("crawler %q: the name %q does not begin with a letter or digit", c.Token, name)
+		case len(name) > maxOverlayName:
+			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxOverlayName)
+		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*"):
+			return fmt.Errorf("crawler %q: the name %q has a character that no product token has", c.Token, name)
+		}
+		if k := defaultRegistry.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
+			return fmt.Errorf("crawler %q: %q is a word that many User-Agents have, so it names nobody", c.Token, name)
+		}
+	}
+	if c.Class >= numClasses || c.Class == Browser {
+		return fmt.Errorf("crawler %q: class %s is none that a crawler can have", c.Token, c.Class)
+	}
+	for _, f := range c.Fallback {
+		if strings.EqualFold(f, c.Token) {
+			return fmt.Errorf("crawler %q: falls back to itself", c.Token)
+		}
+	}
+	for _, suffix := range c.Verification.RDNS {
+		if len(suffix) < 4 || suffix[0] != '.' || strings.Count(suffix, ".") < 2 {
+			return fmt.Errorf("crawler %q: reverse DNS suffix %q is not a dot and a domain, such as .example.com", c.Token, suffix)
+		}
+	}
+	return nil
+}
+
+// vocabulary returns the words of r that are no names.
+func (r *Registry) vocabulary() words.Vocabulary {
+	var v words.Vocabulary
+	lists := map[words.Kind]*[]string{
+		words.Stop: &v.Stop, words.Like: &v.Like, words.Compatible: &v.Compatible, words.Device: &v.Device,
+		words.Generic: &v.Generic, words.Tool: &v.Tool,
+	}
+	for _, k := range r.keys {
+		if list := lists[k.Kind]; list != nil {
+			*list = append(*list, k.Text)
+		}
+		if k.Weak {
+			v.Weak = append(v.Weak, k.Text)
+		}
+	}
+	return v
+}
