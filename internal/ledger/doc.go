@@ -1,0 +1,2 @@
+// Package ledger remembers who did what, in bounded memory.
+package ledger

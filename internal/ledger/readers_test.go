@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func TestNetwork(t *testing.T) {
+	for addr, want := range map[string]string{
+		"192.0.2.77":          "192.0.2.0/24",
+		"::ffff:192.0.2.77":   "192.0.2.0/24",
+		"2001:db8:1:2::3":     "2001:db8:1::/48",
+		"fe80::1%eth0":        "fe80::/48",
+		"":                    "invalid Prefix",
+		"not an address":      "invalid Prefix",
+		"2001:db8:1:ffff::10": "2001:db8:1::/48",
+	} {
+		parsed, _ := netip.ParseAddr(addr)
+		if got := Network(parsed).String(); got != want {
+			t.Errorf("Network(%q) = %s, want %s", addr, got, want)
+		}
+	}
+}
+
+func TestReaders(t *testing.T) {
+	r := NewReaders(3)
+	reader := func(crawler, network string) Reader {
+		return Reader{Site: policy.Key{Host: "example.com"}, Crawler: crawler, Network: netip.MustParsePrefix(network)}
+	}
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r.Read(reader("FooBot", "192.0.2.0/24"), Reading{At: at, Status: 200})
+	r.Read(reader("FooBot", "192.0.2.0/24"), Reading{At: at.Add(time.Hour), Status: 304})
+	if got, ok := r.Last(reader("FooBot", "192.0.2.0/24")); !ok || !got.At.Equal(at.Add(time.Hour)) || got.Status != 304 {
+		t.Errorf("last reading = %+v, %t", got, ok)
+	}
+	if _, ok := r.Last(reader("FooBot", "198.51.100.0/24")); ok {
+		t.Error("a claim from another network counts as the same crawler")
+	}
+	if _, ok := r.Last(reader("BarBot", "192.0.2.0/24")); ok {
+		t.Error("another crawler from the same network counts as the same")
+	}
+	for i := range 3 {
+		r.Read(reader(fmt.Sprint(i), "192.0.2.0/24"), Reading{At: at})
+	}
+	if _, ok := r.Last(reader("FooBot", "192.0.2.0/24")); ok {
+		t.Error("the bound is not kept")
+	}
+}

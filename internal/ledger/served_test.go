@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestServed(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	visit := func(crawler, target string, after time.Duration) Visit {
+		return Visit{Crawler: crawler, Chain: []string{crawler}, Host: "example.com", Target: target, At: start.Add(after)}
+	}
+	var s Served
+	if got := s.Recent(start); got != nil {
+		t.Errorf("%v in an empty record", got)
+	}
+	s.Note(visit("Googlebot", "/a", 0))
+	s.Note(visit("Googlebot", "/b", 0))
+	s.Note(visit("bingbot", "/a", time.Hour))
+	s.Note(visit("Googlebot", "/a", 2*time.Hour)) // again
+	s.Note(visit("Googlebot", "/"+strings.Repeat("x", maxVisitedTarget), 2*time.Hour))
+	for _, tc := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{2 * time.Hour, "Googlebot/a Googlebot/b bingbot/a"},
+		{24*time.Hour - 1, "Googlebot/a Googlebot/b bingbot/a"},
+		{24 * time.Hour, "Googlebot/a bingbot/a"},
+		{25 * time.Hour, "Googlebot/a"},
+		{26 * time.Hour, ""},
+	} {
+		var got []string
+		for _, v := range s.Recent(start.Add(tc.after)) {
+			got = append(got, v.Crawler+v.Target)
+		}
+		if got := strings.Join(got, " "); got != tc.want {
+			t.Errorf("after %s: %q, want %q", tc.after, got, tc.want)
+		}
+	}
+}
+
+func TestServedIsBounded(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var s Served
+	for i := range 100 * maxVisits {
+		s.Note(Visit{Crawler: "Googlebot", Target: fmt.Sprintf("/%d", i), At: start.Add(time.Duration(i))})
+		if len(s.visits) > maxVisits || len(s.index) != len(s.visits) {
+			t.Fatalf("%d visits and %d in the index after %d", len(s.visits), len(s.index), i+1)
+		}
+	}
+	for key, i := range s.index {
+		if s.visits[i].Target != key.target {
+			t.Errorf("%s is at the place of %s", key.target, s.visits[i].Target)
+		}
+	}
+	// What is out of date makes room at once.
+	for i := range maxVisits {
+		s.Note(Visit{Crawler: "bingbot", Target: fmt.Sprintf("/%d", i), At: start.Add(48 * time.Hour)})
+	}
+	if got := len(s.Recent(start.Add(48 * time.Hour))); got != maxVisits {
+		t.Errorf("%d visits of the next day, want %d", got, maxVisits)
+	}
+}
+
+func TestServedKeepsNothingOfTheRequest(t *testing.T) {
+	chain := []string{"Googlebot"}
+	var s Served
+	s.Note(Visit{Crawler: "Googlebot", Chain: chain, Target: "/a", At: time.Unix(1, 0)})
+	chain[0] = "another request"
+	if got := s.Recent(time.Unix(1, 0))[0].Chain[0]; got != "Googlebot" {
+		t.Errorf("the chain became %q", got)
+	}
+}
+
+func BenchmarkServedNote(b *testing.B) {
+	targets := make([]string, 1000)
+	for i := range targets {
+		targets[i] = fmt.Sprintf("/articles/%d", i)
+	}
+	var s Served
+	chain, now := []string{"Googlebot"}, time.Unix(1, 0)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.Note(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: targets[i%len(targets)], At: now})
+	}
+}
