@@ -1,0 +1,118 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func init() {
+	caddy.RegisterModule(App{})
+}
+
+// App holds what all guards of a server share. It is optional; without it the
+// defaults hold.
+type App struct {
+	// For how many sites that the configuration names the robots.txt is kept.
+	// Beyond that, the sites that were not asked for longest are dropped and
+	// read again when they are needed. Default: `10000`.
+	Policies int `json:"policies,omitempty"`
+
+	// Keep the last good version of each robots.txt in Caddy's
+	// [storage](https://caddyserver.com/docs/json/storage/), so that it is
+	// known again after a restart even if the site cannot be read then.
+	// Instances that share a storage share what they have read. Default:
+	// `false`.
+	Storage bool `json:"storage,omitempty"`
+
+	ctx    caddy.Context
+	logger *zap.Logger
+	state  *state
+	claim  uint64
+	cancel context.CancelFunc
+	done   <-chan struct{} // closed when the store has ended
+}
+
+// CaddyModule returns the Caddy module information.
+func (App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "robots_guard",
+		New: func() caddy.Module { return new(App) },
+	}
+}
+
+// Provision sets up the app. It runs for "caddy validate", too, so the storage
+// is left alone.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.ctx = ctx
+	a.logger = ctx.Logger()
+	if err := a.Validate(); err != nil {
+		return err
+	}
+	if a.Policies == 0 {
+		a.Policies = namedBounds.Entries
+	}
+	var err error
+	a.state, err = acquireState(ctx)
+	return err
+}
+
+// maxPolicies is the most that App.Policies can be.
+const maxPolicies = 1_000_000
+
+// Validate checks the configuration.
+func (a *App) Validate() error {
+	if a.Policies < 0 || a.Policies > maxPolicies {
+		return fmt.Errorf("policies %d cannot be; use a number from 1 to %d", a.Policies, maxPolicies)
+	}
+	return nil
+}
+
+// Start applies the bound and begins to use the storage.
+func (a *App) Start() error {
+	a.claim = a.state.sizes.claim(a.state.cache, a.Policies)
+	if !a.Storage {
+		return nil
+	}
+	s := newStore(a.ctx, instanceID(a.logger), a.state, a.logger)
+	s.maxKeys = keysPerPolicy * a.Policies
+	var ctx context.Context
+	ctx, a.cancel = context.WithCancel(a.ctx)
+	a.done = s.start(ctx, !a.state.warm())
+	return nil
+}
+
+// Stop writes what is pending and ends the use of the storage, which the
+// configuration closes next.
+func (a *App) Stop() error {
+	a.state.sizes.release(a.state.cache, a.claim)
+	if a.cancel == nil {
+		return nil
+	}
+	a.cancel()
+	if !ended(a.done, stopWait) {
+		a.logger.Warn("the storage is too slow; what was read last may not be in it")
+	}
+	return nil
+}
+
+// warm reports whether the robots.txt of some configured site is known.
+func (s *state) warm() bool {
+	for _, e := range s.cache.Entries() {
+		if standing := e.Standing(); e.Segment() == policy.Named && standing != nil && standing.Good != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Interface guards
+var (
+	_ caddy.App         = (*App)(nil)
+	_ caddy.Provisioner = (*App)(nil)
+	_ caddy.Validator   = (*App)(nil)
+)

@@ -1,0 +1,65 @@
+package caddymodule
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestAppBounds gives the cache the bound of the last configuration that runs.
+func TestAppBounds(t *testing.T) {
+	ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	provision := func(policies int) *App {
+		a := &App{Policies: policies}
+		if err := a.Provision(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	small, large := provision(2), provision(0)
+	cache := small.state.cache
+	fill := func() int {
+		for n := range 5 {
+			cache.Add(policy.Key{Host: fmt.Sprint(n)}, policy.Named)
+		}
+		return cache.Stats(policy.Named).Entries
+	}
+	if n := fill(); n != 5 {
+		t.Fatalf("%d, before any configuration runs", n)
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want int
+	}{
+		{"the first starts", small.Start, 2},
+		{"the second starts", large.Start, 5},
+		{"the second is given up", large.Stop, 2},
+		{"the second starts again", large.Start, 5},
+		{"the first stops", small.Stop, 5},
+		{"the first starts again", small.Start, 2},
+		{"the second stops", large.Stop, 2},
+		{"none runs", small.Stop, 5},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if n := fill(); n != step.want {
+			t.Errorf("%s: %d are kept, want %d", step.name, n, step.want)
+		}
+	}
+	if len(small.state.sizes.claims) != 0 {
+		t.Error("something of a configuration is left")
+	}
+	for _, n := range []int{-1, maxPolicies + 1} {
+		if err := (&App{Policies: n}).Provision(ctx); err == nil {
+			t.Errorf("%d policies are accepted", n)
+		}
+	}
+}

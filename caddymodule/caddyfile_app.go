@@ -1,0 +1,84 @@
+package caddymodule
+
+import (
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+)
+
+func init() {
+	httpcaddyfile.RegisterGlobalOption("robots_guard", parseGlobalOption)
+}
+
+// parseGlobalOption reads the global option of this name. See
+// App.UnmarshalCaddyfile for the syntax.
+func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
+	if before != nil {
+		d.Next()
+		return nil, d.Err("robots_guard is set twice; keep one")
+	}
+	var app App
+	if err := app.UnmarshalCaddyfile(d); err != nil {
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: "robots_guard", Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// UnmarshalCaddyfile sets up the app from Caddyfile tokens. Syntax:
+//
+//	robots_guard {
+//	    policies <n>
+//	    storage  on|off
+//	}
+func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the option's name
+	if d.NextArg() {
+		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
+	}
+	seen := make(map[string]bool)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		name := d.Val()
+		if seen[name] {
+			return d.Errf("%s is set twice; keep one", name)
+		}
+		seen[name] = true
+		if err := a.option(d, name); err != nil {
+			return err
+		}
+		if nesting := d.Nesting(); d.NextBlock(nesting) {
+			return d.Errf("%s takes no block", name)
+		}
+	}
+	return nil
+}
+
+// option reads one line of the block.
+func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
+	switch name {
+	case "policies":
+		a.Policies, err = parsePolicies(d)
+	case "storage":
+		a.Storage, err = parseSwitch(d)
+	default:
+		return d.Errf("unrecognized option %q; known are policies and storage", name)
+	}
+	return err
+}
+
+// parsePolicies reads a number of policies.
+func parsePolicies(d *caddyfile.Dispenser) (int, error) {
+	_, arg, err := oneArg(d)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 || n > maxPolicies {
+		return 0, d.Errf("policies %q cannot be; use a number from 1 to %d", arg, maxPolicies)
+	}
+	return n, nil
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*App)(nil)

@@ -1,0 +1,242 @@
+package caddymodule
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func checkCommand() *cobra.Command {
+	var c check
+	cmd := &cobra.Command{
+		Use:   "check [--robots <file|url>] [--user-agent <ua> | --token <token>] <url>...",
+		Short: "Tells whether a robots.txt allows a crawler to fetch URLs",
+		Long: `
+Judges each URL by a robots.txt and prints the verdict with the rule, its line
+and its group.
+
+--robots is a file, a URL, or - for standard input. Without it the robots.txt of
+each URL's own site is fetched.
+
+--user-agent is identified as the server does it: a browser is not judged, and
+the * group is not meant for every kind of client. --token is judged as exactly
+that product token, which obeys the * group. Without either, only the * group
+counts.
+
+With --batch each line of standard input is a JSON object with "id", "robots" or
+"robots_b64" (the file's text, plain or in base64), "token" or "user_agent", and
+"url". The answer to each is a line on standard output.
+
+Exit status: 0 if everything is allowed, 1 if something is not, 2 if an argument
+or the robots.txt cannot be used.
+`,
+		Example: `
+caddy robots-guard check --robots robots.txt --token GPTBot /private/report
+caddy robots-guard check --robots https://example.com/robots.txt --token Bingbot https://example.com/a /b?c=d
+caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatible; Googlebot/2.1)" --json /
+`,
+		RunE: runCommand(c.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&c.robots, "robots", "r", "", "the robots.txt: a file, a URL, or - for standard input")
+	flags.StringVarP(&c.userAgent, "user-agent", "u", "", "the User-Agent to judge")
+	flags.StringVarP(&c.token, "token", "t", "", "the product token to judge")
+	flags.BoolVar(&c.json, "json", false, "print a JSON object a line")
+	flags.BoolVar(&c.batch, "batch", false, "read JSON lines from standard input")
+	return cmd
+}
+
+// check is the command with its flags.
+type check struct {
+	robots, userAgent, token string
+	json, batch              bool
+}
+
+// checkResult is the verdict on one URL, as --json and --batch print it.
+type checkResult struct {
+	ID        any    `json:"id,omitempty"`
+	URL       string `json:"url,omitempty"`
+	Crawler   string `json:"crawler,omitempty"`
+	Class     string `json:"class,omitempty"`
+	Allowed   bool   `json:"allowed"`
+	Verdict   string `json:"verdict"`
+	Rule      string `json:"rule"`
+	Line      int    `json:"line"`
+	Group     string `json:"group"`
+	GroupLine int    `json:"group_line,omitempty"`
+	Form      string `json:"form,omitempty"`
+	Ambiguous bool   `json:"ambiguous"`
+}
+
+// claimant is who asks for a URL: a product token, or a User-Agent.
+type claimant struct {
+	token     string
+	userAgent string
+	isAgent   bool
+}
+
+func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
+	who := claimant{token: c.token, userAgent: c.userAgent, isAgent: cmd.Flags().Changed("user-agent")}
+	switch {
+	case c.batch && (len(urls) > 0 || c.robots != "" || who.isAgent || c.token != ""):
+		return 0, errors.New("--batch takes everything from standard input; leave out the other arguments")
+	case c.batch:
+		return exitAllowed, batch(cmd.InOrStdin(), cmd.OutOrStdout())
+	case who.isAgent && cmd.Flags().Changed("token"):
+		return 0, errors.New("give either --user-agent or --token")
+	case len(urls) == 0:
+		return 0, errors.New("no URL given; see caddy robots-guard check --help")
+	}
+	files := robotsFiles{named: c.robots, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	print, finish := printTable(out)
+	if c.json {
+		print, finish = printJSON(out)
+	}
+	code := exitAllowed
+	for _, u := range urls {
+		robots, err := files.of(cmd.Context(), u)
+		if err != nil {
+			return 0, err
+		}
+		result := judgeURL(robots, who, u)
+		result.URL = u
+		if !result.Allowed {
+			code = exitDisallowed
+		}
+		if err := print(result); err != nil {
+			return 0, err
+		}
+	}
+	return code, errors.Join(finish(), out.Flush())
+}
+
+// judgeURL judges one URL as the server would.
+func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
+	target := policy.TargetOf(u)
+	if !who.isAgent {
+		token := who.token
+		if token == "*" {
+			token = ""
+		}
+		return resultOf(robots.Select(true, token).Judge(target), token, "")
+	}
+	client := uaident.Default().IdentifyWith(who.userAgent, uaident.Default().Overlay(robots.Names()))
+	if client.Class == uaident.Browser {
+		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Class: client.Class.String()}
+	}
+	group, _, exempt := claim{chain: client.AppendChain(nil), wildcard: client.Wildcard()}.group(robots)
+	if exempt {
+		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Crawler: client.Name(), Class: client.Class.String()}
+	}
+	return resultOf(group.Judge(target), client.Name(), client.Class.String())
+}
+
+func resultOf(v policy.Verdict, crawler, class string) checkResult {
+	result := checkResult{
+		Crawler: crawler, Class: class, Allowed: v.Allowed, Verdict: verdictAllowed.String(),
+		Rule: v.Rule.String(), Line: v.Rule.Line, Group: v.Group.Name, GroupLine: v.Group.Line, Ambiguous: v.Ambiguous,
+	}
+	if !v.Allowed {
+		result.Verdict = verdictDisallowed.String()
+	}
+	if v.Form != 0 {
+		result.Form = v.Form.String()
+	}
+	return result
+}
+
+// printJSON returns functions that print results a line each.
+func printJSON(w io.Writer) (print func(checkResult) error, finish func() error) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return func(r checkResult) error { return enc.Encode(r) }, func() error { return nil }
+}
+
+// printTable returns functions that print results as a table.
+func printTable(w io.Writer) (print func(checkResult) error, finish func() error) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "VERDICT\tURL\tLINE\tRULE\tGROUP")
+	return func(r checkResult) error {
+		line, rule, group := "-", "-", "-"
+		if r.Line > 0 {
+			line, rule = fmt.Sprint(r.Line), printable(r.Rule)
+		}
+		if r.Group != "" {
+			group = printable(r.Group)
+		}
+		if r.Ambiguous {
+			group += " (ambiguous)"
+		}
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Verdict, printable(r.URL), line, rule, group)
+		return err
+	}, table.Flush
+}
+
+// robotsFiles finds the robots.txt for each URL of a check.
+type robotsFiles struct {
+	named string // what --robots says
+	stdin io.Reader
+	known map[string]*policy.Robots
+}
+
+func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) {
+	name := f.named
+	if name == "" {
+		scheme, rest, ok := strings.Cut(u, "://")
+		if !ok {
+			return nil, fmt.Errorf("%q names no site; say whose robots.txt is meant with --robots", u)
+		}
+		host, _, _ := strings.Cut(rest, "/")
+		host, _, _ = strings.Cut(host, "?")
+		name = scheme + "://" + host + "/robots.txt"
+	}
+	if robots := f.known[name]; robots != nil {
+		return robots, nil
+	}
+	body, err := f.read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	f.known[name] = policy.Parse(body)
+	return f.known[name], nil
+}
+
+func (f *robotsFiles) read(ctx context.Context, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(f.stdin, policy.MaxSize+1))
+	}
+	var answer policy.Answer
+	if isURL(name) {
+		ctx, cancel := context.WithTimeout(ctx, 2*defaultFetchTimeout)
+		defer cancel()
+		answer = newURLSource(name, true).read(ctx, nil) // whoever types a URL may well reach it
+	} else {
+		answer = fileSource{path: name}.read()
+		if answer.Status == http.StatusNotFound {
+			answer.Err = &os.PathError{Op: "open", Path: name, Err: os.ErrNotExist}
+		}
+	}
+	switch answer.Meaning() {
+	case policy.Rules:
+		return answer.Body, nil
+	case policy.Unavailable:
+		return nil, nil
+	}
+	if answer.Err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, answer.Err)
+	}
+	return nil, fmt.Errorf("cannot read %s: the server answers %d", name, answer.Status)
+}

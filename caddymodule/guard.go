@@ -1,0 +1,197 @@
+package caddymodule
+
+import (
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// guard judges requests with the settings of one handler.
+type guard struct {
+	enforce      bool
+	source       source
+	sourceKey    string // what sites with this source share, "" for the site itself
+	freshness    policy.Freshness
+	grace        time.Duration
+	changeGuard  time.Duration // 0 for off
+	fallback     policy.Fallback
+	fetchTimeout time.Duration
+	fetchWait    time.Duration
+	keepSlashes  bool
+	wildcard     classSet // 0 for the default
+	exempt       selector
+	onlyLog      selector
+
+	state   *state
+	metrics *metrics
+	logger  *zap.Logger
+	servers sync.Map // *caddyhttp.Server to the *hosts of its configuration
+}
+
+// newGuard makes the guard of a handler whose defaults are set.
+func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
+	g := &guard{
+		enforce:      h.Mode == modeEnforce,
+		fetchTimeout: time.Duration(h.FetchTimeout),
+		fetchWait:    time.Duration(h.FetchWait),
+		freshness:    policy.Freshness{Min: time.Duration(h.TTLMin), Max: time.Duration(h.TTLMax)},
+		grace:        max(0, time.Duration(h.Grace)),
+		changeGuard:  time.Duration(h.ChangeGuard),
+		keepSlashes:  h.KeepSlashes,
+		logger:       h.logger,
+	}
+	switch h.Unreachable {
+	case unreachableAllow:
+		g.fallback = policy.AllowAll
+	case unreachableDisallow:
+		g.fallback = policy.DisallowAll
+	case unreachableGoogle:
+		g.fallback = policy.DisallowGoogle
+	}
+	var err error
+	if g.wildcard, err = parseClasses(h.Wildcard); err != nil {
+		return nil, err
+	}
+	if g.exempt, err = parseSelector(h.Exempt, false); err != nil {
+		return nil, err
+	}
+	if g.onlyLog, err = parseSelector(h.OnlyLog, false); err != nil {
+		return nil, err
+	}
+	g.source, g.sourceKey, g.freshness.Default = newSource(h.Source, h.AllowPrivate)
+	if g.metrics, err = registerMetrics(ctx); err != nil {
+		return nil, err
+	}
+	if g.state, err = acquireState(ctx); err != nil {
+		return nil, err
+	}
+	if g.changeGuard > 0 {
+		g.state.changes.guarded(ctx)
+	}
+	if g.sourceKey != "" {
+		key := policy.Key{Source: g.sourceKey}
+		read, _ := g.source.prepare(nil)
+		g.state.sources.Store(key, standaloneSource{timed(read, nil, key, g.fetchTimeout), g.freshness})
+	}
+	return g, nil
+}
+
+// judge judges a request. It returns nil for requests that are nobody's
+// business: those of browsers and of clients without a name. It does not
+// allocate for these.
+func (g *guard) judge(r *http.Request) *judgement {
+	userAgent := r.Header.Get("User-Agent")
+	if userAgent == "" || r.Method == http.MethodConnect || r.RequestURI == "*" {
+		return nil
+	}
+	key, ok := g.key(r)
+	if !ok {
+		return nil
+	}
+	entry := g.state.cache.Get(key)
+	client := uaident.Default().IdentifyWith(userAgent, overlayOf(entry))
+	if client.Class == uaident.Browser {
+		return nil
+	}
+	original := originalRequest(r)
+	if isACMEChallenge(original) {
+		return nil
+	}
+	j := &judgement{client: client, site: g.site(r, key), target: targetOf(original)}
+	switch {
+	case isRobotsTxt(original):
+		// never judged, and no reason to read it
+	case g.exempt.has(client):
+		j.verdict = verdictExempt
+	default:
+		g.ask(r, entry, j)
+	}
+	return j
+}
+
+// key tells whose robots.txt a request is judged by.
+func (g *guard) key(r *http.Request) (key policy.Key, ok bool) {
+	if g.sourceKey != "" {
+		return policy.Key{Source: g.sourceKey}, true
+	}
+	return keyOf(r)
+}
+
+// site returns the site of a request that is judged by key.
+func (g *guard) site(r *http.Request, key policy.Key) site {
+	own := key
+	if g.sourceKey != "" {
+		own, _ = keyOf(r)
+	}
+	s := g.hostsOf(r).site(own)
+	if g.sourceKey != "" {
+		s.key, s.segment = key, policy.Named
+	}
+	return s
+}
+
+// hostsOf returns the hosts that the configuration names on the request's
+// server.
+func (g *guard) hostsOf(r *http.Request) *hosts {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if known, ok := g.servers.Load(server); ok {
+		return known.(*hosts)
+	}
+	known, _ := g.servers.LoadOrStore(server, hostsOf(server))
+	return known.(*hosts)
+}
+
+// overlayOf returns the names that only the policy of a site knows.
+func overlayOf(entry *policy.Entry) *uaident.Overlay {
+	if entry == nil {
+		return nil
+	}
+	if standing := entry.Standing(); standing != nil && standing.Good != nil {
+		overlay, _ := standing.Good.Derived.(*uaident.Overlay)
+		return overlay
+	}
+	return nil
+}
+
+// originalRequest returns the request as the client sent it, before any
+// rewrite.
+func originalRequest(r *http.Request) *http.Request {
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		return &original
+	}
+	return r
+}
+
+// targetOf returns the request target as sent.
+func targetOf(original *http.Request) string {
+	if original.RequestURI != "" {
+		return original.RequestURI
+	}
+	return original.URL.RequestURI()
+}
+
+// isRobotsTxt reports whether the robots.txt itself is asked for.
+func isRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
+
+// isACMEChallenge reports whether a certificate validator asks for its token
+// (RFC 8555 section 8.3). It is no crawler, whatever it calls itself.
+func isACMEChallenge(original *http.Request) bool {
+	if original.Method != http.MethodGet && original.Method != http.MethodHead {
+		return false
+	}
+	p := original.URL.Path
+	if !strings.Contains(p, "acme-challenge") {
+		return false
+	}
+	directory, token := path.Split(path.Clean("/" + p))
+	return directory == "/.well-known/acme-challenge/" && token != "" && !strings.HasSuffix(p, "/")
+}

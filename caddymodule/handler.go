@@ -1,0 +1,223 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+}
+
+// Handler holds crawlers to the site's own robots.txt. It recognises a crawler
+// by its User-Agent, judges the request by the robots.txt that the site serves
+// to an anonymous crawler, and logs or blocks requests outside of it.
+//
+// Browsers, and clients that no group of the robots.txt is meant for, pass
+// untouched, as does /robots.txt itself.
+//
+// Placeholders, all of them empty for requests that were not judged:
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.robots_guard.verdict}` | `allowed`, `disallowed`, `stale`, `exempt` or `unknown`
+// `{http.robots_guard.action}` | `none`, `logged` or `blocked`
+// `{http.robots_guard.crawler}` | The product token of the crawler
+// `{http.robots_guard.class}` | The class of the crawler, such as `search` or `ai_training`
+// `{http.robots_guard.identity}` | `verified`, `claimed`, `unknown` or `spoofed`
+// `{http.robots_guard.rule}` | The rule that decided, such as `Disallow: /private/`
+// `{http.robots_guard.line}` | The line of that rule
+// `{http.robots_guard.group}` | The user-agent value of its group
+// `{http.robots_guard.version}` | The start of the SHA-256 of the robots.txt
+type Handler struct {
+	// What to do about requests that the robots.txt forbids: `monitor` counts
+	// and logs them, `enforce` answers them. Default: `monitor`.
+	Mode string `json:"mode,omitempty"`
+
+	// Where the robots.txt comes from. Default: the site itself, read as an
+	// anonymous crawler would.
+	Source *Source `json:"source,omitempty"`
+
+	// How long reading the robots.txt may take. Default: `5s`.
+	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`
+
+	// How long a crawler's request waits for a robots.txt that was never read
+	// before; after that it passes. Default: `250ms`.
+	FetchWait caddy.Duration `json:"fetch_wait,omitempty"`
+
+	// The least time for which a copy of the robots.txt holds, whatever the
+	// answer says. Default: `1m`.
+	TTLMin caddy.Duration `json:"ttl_min,omitempty"`
+
+	// The longest time for which a copy holds, whatever the answer says.
+	// Default and maximum: `24h`.
+	TTLMax caddy.Duration `json:"ttl_max,omitempty"`
+
+	// How long after a change of the robots.txt a crawler that has not read it
+	// since may follow the text before it. Its requests have the verdict
+	// `stale` and are not blocked. A negative value means not at all.
+	// Default: `24h`.
+	Grace caddy.Duration `json:"grace,omitempty"`
+
+	// How long the version before stays in force, in the part that it allows,
+	// after a change of the robots.txt that forbids pages which search engines
+	// were served in the last 24 hours, such as a `Disallow: /` that comes from
+	// a staging site by accident. Zero means not at all, which is the default.
+	ChangeGuard caddy.Duration `json:"change_guard,omitempty"`
+
+	// What holds while the robots.txt cannot be read and no copy younger than
+	// 24 hours is left: `last_good` uses the last good copy for up to 30 days
+	// and restricts nothing without one, `allow` restricts nothing, `disallow`
+	// answers crawlers with 503 for up to 30 days, `disallow_google` does so for
+	// 12 hours and goes on as `last_good`. Default: `last_good`.
+	Unreachable string `json:"unreachable,omitempty"`
+
+	// Keep runs of slashes in a path apart. By default `//private` is also
+	// judged as `/private`, since most servers serve the same for both.
+	KeepSlashes bool `json:"keep_slashes,omitempty"`
+
+	// Let redirects and source URLs lead to private, loopback and link-local
+	// addresses.
+	AllowPrivate bool `json:"allow_private,omitempty"`
+
+	// The classes that the `*` group judges. Default: `search`, `ai_training`,
+	// `ai_search`, `seo`, `archive`, `research`, `security` and `crawler`.
+	Wildcard []string `json:"wildcard,omitempty"`
+
+	// Product tokens and classes that are never judged.
+	Exempt []string `json:"exempt,omitempty"`
+
+	// Product tokens and classes whose requests are logged but not blocked in
+	// enforce mode.
+	OnlyLog []string `json:"only_log,omitempty"`
+
+	// The status of the answer to a blocked request. Default: 403.
+	Status int `json:"status,omitempty"`
+
+	// Handlers that take the place of that answer. If none of them responds,
+	// the request goes on to the next handler.
+	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
+
+	guard  *guard
+	logger *zap.Logger
+}
+
+// Source says where a robots.txt comes from, if not from the site itself.
+type Source struct {
+	// An http or https URL.
+	URL string `json:"url,omitempty"`
+
+	// The path of a file.
+	File string `json:"file,omitempty"`
+}
+
+// The words of Handler.Mode and Handler.Unreachable.
+const (
+	modeMonitor = "monitor"
+	modeEnforce = "enforce"
+
+	unreachableLastGood = "last_good"
+	unreachableAllow    = "allow"
+	unreachableDisallow = "disallow"
+	unreachableGoogle   = "disallow_google"
+)
+
+const (
+	defaultFetchTimeout = 5 * time.Second
+	defaultFetchWait    = 250 * time.Millisecond
+	defaultTTLMin       = time.Minute
+)
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.robots_guard",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision sets up the handler.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	h.logger = ctx.Logger()
+	h.setDefaults()
+	if err := h.Validate(); err != nil {
+		return err
+	}
+	if err := h.OnViolation.Provision(ctx); err != nil {
+		return fmt.Errorf("on_violation: %w", err)
+	}
+	var err error
+	h.guard, err = newGuard(ctx, h)
+	return err
+}
+
+// setDefaults fills in what the configuration leaves open.
+func (h *Handler) setDefaults() {
+	if h.Mode == "" {
+		h.Mode = modeMonitor
+	}
+	if h.FetchTimeout == 0 {
+		h.FetchTimeout = caddy.Duration(defaultFetchTimeout)
+	}
+	if h.FetchWait == 0 {
+		h.FetchWait = caddy.Duration(min(defaultFetchWait, time.Duration(h.FetchTimeout)))
+	}
+	if h.TTLMax == 0 {
+		h.TTLMax = caddy.Duration(policy.MaxAge)
+	}
+	if h.TTLMin == 0 {
+		h.TTLMin = min(caddy.Duration(defaultTTLMin), h.TTLMax)
+	}
+	if h.Grace == 0 {
+		h.Grace = caddy.Duration(policy.MaxAge)
+	}
+	if h.Unreachable == "" {
+		h.Unreachable = unreachableLastGood
+	}
+	if h.Status == 0 {
+		h.Status = http.StatusForbidden
+	}
+}
+
+// ServeHTTP judges the request and passes it on or answers it.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if isVirtual(r.Context()) {
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+		noteNobody(r)
+		return next.ServeHTTP(w, r)
+	}
+	j := h.guard.judge(r)
+	if j == nil {
+		noteNobody(r)
+	} else {
+		h.guard.note(r, j)
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/robots.txt") && isRobotsTxt(originalRequest(r)):
+		return h.guard.passRobots(w, r, j, next)
+	case j == nil:
+		return next.ServeHTTP(w, r)
+	case j.action != actionBlocked:
+		return h.guard.pass(w, r, j, next)
+	case j.closed:
+		return refuseClosed(w, r, j)
+	case len(h.OnViolation) > 0:
+		return h.OnViolation.Compile(next).ServeHTTP(w, r)
+	}
+	return refuse(w, r, j, h.Status)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.Validator             = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

@@ -1,0 +1,97 @@
+package caddymodule
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+func TestCrawlerLabelsAreBounded(t *testing.T) {
+	l := newLabels()
+	got := make(map[string]bool)
+	for i := range 1000 {
+		got[l.crawler("example.com", fmt.Sprintf("bot%d", i), true)] = true
+	}
+	if len(got) != maxCrawlerLabels+1 || !got[otherLabel] {
+		t.Errorf("%d values, want %d and %s", len(got), maxCrawlerLabels, otherLabel)
+	}
+}
+
+func TestCrawlerLabelsKeepRoomForTheOwnersNames(t *testing.T) {
+	l := newLabels()
+	for i := range 1000 {
+		l.crawler("example.com", fmt.Sprintf("bot%d", i), false)
+	}
+	for i := range ownersShare {
+		name := fmt.Sprintf("named%d", i)
+		if got := l.crawler("example.com", name, true); got != name {
+			t.Errorf("%s became %s", name, got)
+		}
+	}
+	if got := l.crawler("example.com", "late", true); got != otherLabel {
+		t.Errorf("a name beyond the bound became %s", got)
+	}
+}
+
+func TestCrawlerLabelsAreNeverReassigned(t *testing.T) {
+	l := newLabels()
+	first := make(map[string]string)
+	for range 3 {
+		for i := range 100 {
+			name := fmt.Sprintf("bot%d", i)
+			label := l.crawler("example.com", name, i%2 == 0)
+			if before, ok := first[name]; ok && before != label {
+				t.Fatalf("%s was %s and is %s", name, before, label)
+			}
+			first[name] = label
+		}
+	}
+	if got := l.crawler("example.org", "bot99", false); got != "bot99" {
+		t.Errorf("another host gave %s, want a label of its own", got)
+	}
+}
+
+func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
+	l := newLabels()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 200 {
+				l.crawler(fmt.Sprintf("host%d", j%5), fmt.Sprintf("bot%d", (i+j)%60), j%2 == 0)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 5 {
+		if n := len(*l.host(fmt.Sprintf("host%d", i)).names.Load()); n > maxCrawlerLabels {
+			t.Errorf("host%d has %d names", i, n)
+		}
+	}
+}
+
+func TestViolationLinesAreLimitedPerCrawlerAndHost(t *testing.T) {
+	v := newViolations()
+	lines := 0
+	for range 100 {
+		if _, ok := v.line("example.com", "FooBot"); ok {
+			lines++
+		}
+	}
+	if lines != violationBurst {
+		t.Errorf("%d lines for one crawler, want %d", lines, violationBurst)
+	}
+	if _, ok := v.line("example.com", "BarBot"); !ok {
+		t.Error("another crawler has to wait")
+	}
+	if _, ok := v.line("example.org", "FooBot"); !ok {
+		t.Error("another host has to wait")
+	}
+	limit, _ := v.limits.Load(violationKey{"example.com", "FooBot"})
+	limit.(*violationLimit).lines.SetLimit(1e9) // time passes
+	if suppressed, ok := v.line("example.com", "FooBot"); !ok || suppressed != 90 {
+		t.Errorf("the next line counts %d suppressed, want 90", suppressed)
+	}
+	if suppressed, _ := v.line("example.com", "FooBot"); suppressed != 0 {
+		t.Errorf("the line after it counts %d suppressed, want 0", suppressed)
+	}
+}

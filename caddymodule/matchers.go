@@ -1,0 +1,228 @@
+package caddymodule
+
+import (
+	"net/http"
+	"reflect"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/parser"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func init() {
+	caddy.RegisterModule(MatchCrawler{})
+	caddy.RegisterModule(MatchDisallowed{})
+}
+
+// MatchCrawler matches requests of crawlers by what their User-Agent claims.
+//
+// A client is a product token, such as `Googlebot`, a class, such as
+// `ai_training`, or an identity: `verified`, `claimed`, `unknown` or `spoofed`.
+// A request matches if its crawler has one of the tokens or classes and one of
+// the identities. Without any token or class every crawler matches, without any
+// identity every identity does. Libraries and headless browsers are matched
+// only where they are listed.
+type MatchCrawler struct {
+	// The product tokens, classes and identities to match.
+	Clients []string `json:"clients,omitempty"`
+
+	clients selector
+	overlay *uaident.Overlay // tokens that the registry does not know
+}
+
+// CaddyModule returns the Caddy module information.
+func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.matchers.crawler",
+		New: func() caddy.Module { return new(MatchCrawler) },
+	}
+}
+
+// UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
+//
+//	crawler [<token|class|identity>...]
+func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		words := d.RemainingArgs()
+		if _, err := parseSelector(words, true); err != nil {
+			return d.Errf("crawler: %v", err)
+		}
+		m.Clients = append(m.Clients, words...)
+		if d.NextBlock(0) {
+			return d.Err("crawler takes no block")
+		}
+	}
+	return nil
+}
+
+// Provision sets up the matcher.
+func (m *MatchCrawler) Provision(caddy.Context) (err error) {
+	m.clients, err = parseSelector(m.Clients, true)
+	m.overlay = uaident.Default().Overlay(m.Clients)
+	return err
+}
+
+// Match reports whether the request matches.
+func (m MatchCrawler) Match(r *http.Request) bool {
+	client := judgedBefore(r)
+	if client == nil {
+		client = &judgement{client: uaident.Default().IdentifyWith(r.Header.Get("User-Agent"), m.overlay)}
+	}
+	if isVirtual(r.Context()) || !m.clients.identities.has(client.identity) {
+		return false
+	}
+	if m.clients.any() {
+		return client.client.Class.IsCrawler()
+	}
+	return m.clients.has(client.client)
+}
+
+// MatchWithError reports whether the request matches. It returns no error.
+func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+
+// CELLibrary lets expressions use the matcher.
+//
+// Example:
+//
+//	expression crawler('Googlebot', 'ai_training')
+func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
+	return celLibrary("crawler", true, func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+		m := MatchCrawler{Clients: clients}
+		err := m.Provision(ctx)
+		return m, err
+	})
+}
+
+// MatchDisallowed matches requests that the robots.txt of the site forbids. If
+// robots_guard has judged the request before, that judgement counts; otherwise
+// the matcher judges with the default settings of robots_guard.
+type MatchDisallowed struct {
+	guard *guard
+}
+
+// CaddyModule returns the Caddy module information.
+func (MatchDisallowed) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.matchers.robots_disallowed",
+		New: func() caddy.Module { return new(MatchDisallowed) },
+	}
+}
+
+// UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
+//
+//	robots_disallowed
+func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		if d.NextArg() {
+			return d.ArgErr()
+		}
+		if d.NextBlock(0) {
+			return d.Err("robots_disallowed takes no block")
+		}
+	}
+	return nil
+}
+
+// Provision sets up the matcher.
+func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
+	h := Handler{logger: ctx.Logger()}
+	h.setDefaults()
+	m.guard, err = newGuard(ctx, &h)
+	return err
+}
+
+// Match reports whether the request matches.
+func (m MatchDisallowed) Match(r *http.Request) bool {
+	if isVirtual(r.Context()) {
+		// As the handler does, which need not be there.
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+		return false
+	}
+	j := judgedBefore(r)
+	if j == nil {
+		j = m.guard.judge(r)
+	}
+	return j != nil && j.verdict == verdictDisallowed
+}
+
+// MatchWithError reports whether the request matches. It returns no error.
+func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+
+// CELLibrary lets expressions use the matcher.
+//
+// Example:
+//
+//	expression robots_disallowed() && method('POST')
+func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
+	// Every expression makes this library, few use it.
+	provisioned := sync.OnceValues(func() (caddyhttp.RequestMatcherWithError, error) {
+		var m MatchDisallowed
+		err := m.Provision(ctx)
+		return m, err
+	})
+	return celLibrary("robots_disallowed", false, func([]string) (caddyhttp.RequestMatcherWithError, error) {
+		return provisioned()
+	})
+}
+
+// judgedBefore returns the judgement that robots_guard has made of a request,
+// nil if it has not.
+func judgedBefore(r *http.Request) *judgement {
+	j, _ := caddyhttp.GetVar(r.Context(), judgementVar).(*judgement)
+	return j
+}
+
+// celLibrary makes a function of a matcher that takes strings or nothing.
+// caddyhttp.CELMatcherImpl has no form that takes no argument.
+func celLibrary(name string, takesStrings bool, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
+	function := name + "_request_list"
+	var factory caddyhttp.CELMatcherWithErrorFactory = func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
+		words, err := data.ConvertToNative(reflect.TypeFor[[]string]())
+		if err != nil {
+			return nil, err
+		}
+		return make(words.([]string))
+	}
+	expand := func(eh parser.ExprHelper, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
+		for _, arg := range args {
+			if !takesStrings {
+				return nil, eh.NewError(arg.ID(), name+" takes no argument")
+			}
+			if arg.Kind() != ast.LiteralKind || arg.AsLiteral().Type() != types.StringType {
+				return nil, eh.NewError(arg.ID(), name+" takes string constants")
+			}
+		}
+		return eh.NewCall(function, eh.NewIdent(caddyhttp.CELRequestVarName), eh.NewList(args...)), nil
+	}
+	return caddyhttp.NewMatcherCELLibrary(
+		[]cel.EnvOption{
+			cel.Macros(parser.NewGlobalVarArgMacro(name, expand)),
+			cel.Function(function,
+				cel.Overload(function, []*cel.Type{cel.ObjectType("http.Request"), cel.ListType(cel.StringType)}, cel.BoolType),
+				cel.SingletonBinaryBinding(caddyhttp.CELMatcherRuntimeFunction(function, factory))),
+		},
+		[]cel.ProgramOption{cel.CustomDecorator(caddyhttp.CELMatcherDecorator(function, factory))},
+	), nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner                 = (*MatchCrawler)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchCrawler)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchCrawler)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchCrawler)(nil)
+	_ caddy.Provisioner                 = (*MatchDisallowed)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchDisallowed)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchDisallowed)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchDisallowed)(nil)
+)

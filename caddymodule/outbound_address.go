@@ -1,0 +1,68 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"syscall"
+)
+
+// refusePrivate is a [net.Dialer] Control function. It lets connections to
+// public addresses pass only.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("refusing to connect to %s: %w", address, err)
+	}
+	if !isPublic(to.Addr()) {
+		return fmt.Errorf("refusing to connect to %s, which is no public address; if that is meant, write allow_private on", to.Addr())
+	}
+	return nil
+}
+
+// isPublic reports whether an address belongs to the public Internet.
+func isPublic(addr netip.Addr) bool {
+	addr = addr.WithZone("").Unmap()
+	if nat64.Contains(addr) {
+		// A gateway translates it to the IPv4 address in its last four bytes
+		// (RFC 6052 section 2.2).
+		embedded := addr.As16()
+		addr = netip.AddrFrom4([4]byte(embedded[12:]))
+	}
+	if !addr.Is4() && !globalUnicast.Contains(addr) {
+		return false
+	}
+	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+var (
+	nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+	// globalUnicast is all that IANA gives out for IPv6. Loopback, unique local,
+	// link-local, multicast, IPv4-compatible and others are outside.
+	globalUnicast = netip.MustParsePrefix("2000::/3")
+)
+
+// special lists what the IANA special-purpose address registries (RFC 6890)
+// hold no web server of the public Internet in.
+var special = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),       // this host, this network
+	netip.MustParsePrefix("10.0.0.0/8"),      // private
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT
+	netip.MustParsePrefix("127.0.0.0/8"),     // loopback
+	netip.MustParsePrefix("169.254.0.0/16"),  // link-local, cloud metadata
+	netip.MustParsePrefix("172.16.0.0/12"),   // private
+	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments
+	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
+	netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relays
+	netip.MustParsePrefix("192.168.0.0/16"),  // private
+	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarking
+	netip.MustParsePrefix("198.51.100.0/24"), // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),  // documentation
+	netip.MustParsePrefix("224.0.0.0/4"),     // multicast
+	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, broadcast
+	netip.MustParsePrefix("2001::/23"),       // protocol assignments: Teredo, benchmarking, ORCHID
+	netip.MustParsePrefix("2001:db8::/32"),   // documentation
+	netip.MustParsePrefix("2002::/16"),       // 6to4, which embeds IPv4 addresses
+	netip.MustParsePrefix("3fff::/20"),       // documentation
+}

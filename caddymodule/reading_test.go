@@ -1,0 +1,281 @@
+package caddymodule
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// changingSite is a guard of a site whose robots.txt a test changes.
+type changingSite struct {
+	t     *testing.T
+	g     *guard
+	text  string
+	entry *policy.Entry
+}
+
+func newChangingSite(t *testing.T, h Handler, text string) *changingSite {
+	s := &changingSite{t: t, text: text}
+	s.g = testGuard(t, h, &scriptedSource{answer: func(context.Context) policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
+	}})
+	key, _ := s.g.key(request("bingbot/2.0", "/"))
+	s.entry = s.g.state.cache.Add(key, policy.Invented)
+	s.reread()
+	return s
+}
+
+// reread makes the guard notice what the text is now.
+func (s *changingSite) reread() {
+	s.t.Helper()
+	s.entry.Hasten()
+	always := policy.Freshness{Default: -1, Min: -1, Max: -1} // due again at once
+	done := s.entry.Refresh(always, func() policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text), Header: http.Header{"Etag": {fmt.Sprintf("%q", s.text[:12])}}}
+	}, nil)
+	if done == nil {
+		s.t.Fatal("the entry is not due")
+	}
+	<-done
+}
+
+// hold ends the rereading: what comes next is judged by what is known now.
+func (s *changingSite) hold() {
+	s.t.Helper()
+	s.entry.Hasten()
+	done := s.entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
+	}, nil)
+	if done == nil {
+		s.t.Fatal("the entry is not due")
+	}
+	<-done
+}
+
+// from makes a request come from an address.
+func from(r *http.Request, address string) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{caddyhttp.ClientIPVarKey: address}))
+}
+
+// reads lets a crawler read the robots.txt through the guard.
+func (s *changingSite) reads(r *http.Request, text string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	w := httptest.NewRecorder()
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err := s.g.passRobots(w, r, s.g.judge(r), next); err != nil {
+		s.t.Fatal(err)
+	}
+	return w
+}
+
+const (
+	loose  = "User-agent: *\nDisallow: /private/\n"
+	strict = "User-agent: *\nDisallow: /\n"
+)
+
+func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
+	bing := func(target string) *http.Request { return from(request("bingbot/2.0", target), "192.0.2.1") }
+	for _, tc := range []struct {
+		name    string
+		handler Handler
+		reads   *http.Request // who reads the new text through the guard
+		asks    *http.Request
+		verdict verdict
+		action  action
+	}{
+		{"nobody has read the new text", Handler{Mode: modeEnforce}, nil, bing("/x"), verdictStale, actionNone},
+		{"forbidden before and after", Handler{Mode: modeEnforce}, nil, bing("/private/x"), verdictDisallowed, actionBlocked},
+		{"the crawler has read it", Handler{Mode: modeEnforce}, bing("/robots.txt"), bing("/x"), verdictDisallowed, actionBlocked},
+		{"the crawler has read it from the same network", Handler{Mode: modeEnforce}, from(request("bingbot/2.0", "/robots.txt"), "192.0.2.99"), bing("/x"), verdictDisallowed, actionBlocked},
+		{"somebody of that name has read it elsewhere", Handler{Mode: modeEnforce}, from(request("bingbot/2.0", "/robots.txt"), "198.51.100.1"), bing("/x"), verdictStale, actionNone},
+		{"another crawler has read it", Handler{Mode: modeEnforce}, from(request("Googlebot/2.1", "/robots.txt"), "192.0.2.1"), bing("/x"), verdictStale, actionNone},
+		{"no grace", Handler{Mode: modeEnforce, Grace: -1}, nil, bing("/x"), verdictDisallowed, actionBlocked},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newChangingSite(t, tc.handler, loose)
+			s.text = strict
+			s.reread()
+			s.hold()
+			if tc.reads != nil {
+				s.reads(tc.reads, strict)
+			}
+			j := s.g.judge(tc.asks)
+			if j.verdict != tc.verdict || j.action != tc.action {
+				t.Errorf("%s, %s; want %s, %s", j.verdict, j.action, tc.verdict, tc.action)
+			}
+			if j.policy.Rule.Line == 0 {
+				t.Error("the verdict does not say by which rule")
+			}
+		})
+	}
+}
+
+func TestWhatAViolatorHasRead(t *testing.T) {
+	s := newChangingSite(t, Handler{Mode: modeEnforce, Grace: -1}, loose)
+	s.hold()
+	asks := func() *http.Request { return from(request("bingbot/2.0", "/private/x"), "192.0.2.1") }
+	has := func() string {
+		what, at := s.g.hasRead(asks(), s.g.judge(asks()))
+		if (what == "never") != at.IsZero() {
+			t.Errorf("%s at %v", what, at)
+		}
+		return what
+	}
+	if got := has(); got != "never" {
+		t.Errorf("before any reading: %s", got)
+	}
+	s.reads(from(request("bingbot/2.0", "/robots.txt"), "192.0.2.1"), loose)
+	if got := has(); got != "current" {
+		t.Errorf("after a reading: %s", got)
+	}
+	s.text = strict
+	s.reread()
+	s.hold()
+	if got := has(); got != "old" {
+		t.Errorf("after a change: %s", got)
+	}
+	s.reads(from(request("bingbot/2.0", "/robots.txt"), "192.0.2.1"), strict)
+	if got := has(); got != "current" {
+		t.Errorf("after another reading: %s", got)
+	}
+}
+
+func TestHeadIsNoReading(t *testing.T) {
+	s := newChangingSite(t, Handler{Mode: modeEnforce}, loose)
+	s.text = strict
+	s.reread()
+	s.hold()
+	head := from(request("bingbot/2.0", "/robots.txt"), "192.0.2.1")
+	head.Method = http.MethodHead
+	s.reads(head, "")
+	if j := s.g.judge(from(request("bingbot/2.0", "/x"), "192.0.2.1")); j.verdict != verdictStale {
+		t.Errorf("%s after a HEAD, want stale", j.verdict)
+	}
+}
+
+func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
+	s := newChangingSite(t, Handler{Mode: modeEnforce}, strict)
+	s.hold()
+	// The owner loosens the file; a crawler reads it before the guard does.
+	s.entry.Standing().Good.LastRead = time.Now().Add(-time.Minute)
+	w := s.reads(request("bingbot/2.0", "/robots.txt"), loose)
+	if w.Body.String() != loose {
+		t.Errorf("the crawler got %q", w.Body)
+	}
+	if !s.entry.Doubted() || !s.entry.Due(time.Now()) {
+		t.Fatal("the copy is not due")
+	}
+	s.g.source = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
+		<-ctx.Done() // slowly
+		return policy.Answer{Err: ctx.Err()}
+	}}
+	if j := s.g.judge(request("bingbot/2.0", "/x")); j.verdict != verdictStale || j.action != actionNone {
+		t.Errorf("%s, %s while the new copy is being read; want stale and none", j.verdict, j.action)
+	}
+}
+
+func TestABrowserDoubtsACopyToo(t *testing.T) {
+	s := newChangingSite(t, Handler{}, strict)
+	s.hold()
+	s.entry.Standing().Good.LastRead = time.Now().Add(-time.Minute)
+	s.reads(request(uaFirefox, "/robots.txt"), loose)
+	if !s.entry.Doubted() {
+		t.Error("the copy is not doubted")
+	}
+}
+
+func TestDiffers(t *testing.T) {
+	good := func(status int) *policy.Standing {
+		return &policy.Standing{Good: &policy.Version{Status: status, Hash: sha256.Sum256([]byte("text")), ETag: `"1"`, LastModified: "Monday"}}
+	}
+	hash := func(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+	for _, tc := range []struct {
+		name   string
+		answer robotsAnswer
+		known  *policy.Standing
+		want   bool
+	}{
+		{"nothing is known", robotsAnswer{status: 200, hash: hash("x")}, nil, false},
+		{"the same text", robotsAnswer{status: 200, hash: hash("text"), etag: `"2"`}, good(200), false},
+		{"another text", robotsAnswer{status: 200, hash: hash("x"), etag: `"1"`}, good(200), true},
+		{"compressed, the same entity tag", robotsAnswer{status: 200, etag: `W/"1-gzip"`}, good(200), false},
+		{"compressed, another entity tag", robotsAnswer{status: 200, etag: `"2-gzip"`}, good(200), true},
+		{"compressed, another date", robotsAnswer{status: 200, lastModified: "Tuesday"}, good(200), true},
+		{"compressed, nothing to tell by", robotsAnswer{status: 200}, good(200), false},
+		{"not modified", robotsAnswer{status: 304, etag: `"1"`}, good(200), false},
+		{"not modified since something newer", robotsAnswer{status: 304, etag: `"2"`}, good(200), true},
+		{"gone", robotsAnswer{status: 404}, good(200), true},
+		{"still not there", robotsAnswer{status: 404}, good(404), false},
+		{"there now", robotsAnswer{status: 200, hash: hash("")}, good(404), true},
+		{"a failure says nothing", robotsAnswer{status: 503}, good(200), false},
+		{"nor does 429", robotsAnswer{status: 429}, good(200), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.answer.differs(tc.known); got != tc.want {
+				t.Errorf("differs = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// discard is a client that takes everything. (A httptest.ResponseRecorder takes
+// early hints for the answer.)
+type discard http.Header
+
+func (d discard) Header() http.Header         { return http.Header(d) }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}
+
+func TestWatcherSeesWhatPasses(t *testing.T) {
+	long := strings.Repeat("a", 3*policy.MaxSize)
+	for _, tc := range []struct {
+		name   string
+		method string
+		handle func(http.ResponseWriter) error
+		status int
+		text   string // "" if it is not seen
+	}{
+		{"an implicit status", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.WriteString(w, "text"); return err }, 200, "text"},
+		{"through ReadFrom", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.Copy(w, strings.NewReader("text")); return err }, 200, "text"},
+		{"after early hints", http.MethodGet, func(w http.ResponseWriter) error {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusOK)
+			_, err := io.WriteString(w, "text")
+			return err
+		}, 200, "text"},
+		{"compressed", http.MethodGet, func(w http.ResponseWriter) error {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, err := io.WriteString(w, "text")
+			return err
+		}, 200, ""},
+		{"more than is parsed", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.WriteString(w, long); return err }, 200, long[:policy.MaxSize+1]},
+		{"HEAD", http.MethodHead, func(w http.ResponseWriter) error { w.WriteHeader(http.StatusOK); return nil }, 200, ""},
+		{"an error for the error routes", http.MethodGet, func(http.ResponseWriter) error { return caddyhttp.Error(404, io.EOF) }, 404, ""},
+		{"another error", http.MethodGet, func(http.ResponseWriter) error { return io.EOF }, 500, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := watch(discard{}, tc.method)
+			got := w.answer(tc.handle(w))
+			var want [sha256.Size]byte
+			if tc.text != "" {
+				want = sha256.Sum256([]byte(tc.text))
+			}
+			if got.status != tc.status || got.hash != want {
+				t.Errorf("status %d, hash %x; want %d, %x", got.status, got.hash, tc.status, want)
+			}
+		})
+	}
+}

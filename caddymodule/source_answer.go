@@ -1,0 +1,57 @@
+package caddymodule
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// answerOf makes an answer of an HTTP response that is complete, or as much of
+// it as is parsed.
+func answerOf(status int, header http.Header, body []byte) policy.Answer {
+	answer := policy.Answer{Status: status, Header: header}
+	switch {
+	case status < 200 || status > 599,
+		// Neither was asked for: taking a part for the whole would forget rules,
+		// taking "not modified" for "there is none" would forget all of them.
+		status == http.StatusPartialContent, status == http.StatusNotModified:
+		return policy.Answer{Err: fmt.Errorf("status %d is no answer to a plain GET", status)}
+	case status >= 300, status == http.StatusNoContent, status == http.StatusResetContent:
+		return answer // nothing in the body counts
+	}
+	body, err := decodeBody(header, body)
+	if err != nil {
+		return policy.Answer{Err: err}
+	}
+	answer.Body = body
+	return answer
+}
+
+// decodeBody undoes a Content-Encoding. None was asked for, but some origins
+// keep only compressed files. Not more is unpacked than would be parsed.
+func decodeBody(header http.Header, body []byte) ([]byte, error) {
+	switch coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", ")); coding {
+	case "", "identity":
+		return body, nil
+	case "gzip", "x-gzip":
+	default:
+		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
+	}
+	if len(body) == 0 {
+		return nil, nil
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the answer: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(zip, policy.MaxSize+1))
+	if err != nil && len(text) <= policy.MaxSize {
+		return nil, fmt.Errorf("unpacking the answer: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,208 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// serverSource reads the robots.txt that the site itself serves to anybody, by
+// a virtual request through the whole server. The next handler would not do:
+// inside handle, route or handle_path, or after a rewrite, a robots.txt that
+// stands beside them is not in it.
+type serverSource struct {
+	outbound *outbound
+	running  atomic.Int32
+}
+
+// maxRunning bounds the virtual requests of one handler that have not ended,
+// among them those that nobody waits for any more because they do not react to
+// being cancelled.
+const maxRunning = 256
+
+func newServerSource(allowPrivate bool) *serverSource {
+	return &serverSource{outbound: newOutbound(allowPrivate)}
+}
+
+func (s *serverSource) prepare(r *http.Request) (read reader, ok bool) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return nil, false
+	}
+	req := virtualRequest(r)
+	own := authorityOf(req)
+	return func(ctx context.Context, have *policy.Version) policy.Answer {
+		return follow(ctx, own.url("/robots.txt"), conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+			if own.has(u) {
+				return s.serve(ctx, server, req, u, conditions)
+			}
+			return s.outbound.get(ctx, u, conditions)
+		})
+	}, true
+}
+
+// virtualRequest makes of a client's request the pattern of those that the
+// guard makes. It takes over what tells one site from another and nothing that
+// tells one client from another.
+func virtualRequest(r *http.Request) *http.Request {
+	virtual := &http.Request{
+		Method:     http.MethodGet,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     http.Header{"User-Agent": {guardUserAgent}},
+		Body:       http.NoBody,
+		Host:       r.Host,
+		RemoteAddr: "127.0.0.1:1", // matchers and loggers need a valid one
+	}
+	if r.Host == "" {
+		// Only HTTP/1.0 knows requests without; for HTTP/1.1 it is an error.
+		virtual.Proto, virtual.ProtoMinor = "HTTP/1.0", 0
+	}
+	if r.TLS != nil {
+		state := *r.TLS
+		state.PeerCertificates, state.VerifiedChains = nil, nil // the client's
+		virtual.TLS = &state
+	}
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+		// An origin that is told "http" redirects to https for ever, and Caddy
+		// passes these on from the address of that proxy only.
+		virtual.RemoteAddr = r.RemoteAddr
+		for _, name := range []string{"X-Forwarded-Proto", "X-Forwarded-Host"} {
+			if values := r.Header.Values(name); len(values) > 0 {
+				virtual.Header[name] = append([]string(nil), values...)
+			}
+		}
+	}
+	// Values of the connection are kept; the request's own, which its handlers
+	// go on changing, are replaced by the server. The request may end before.
+	ctx := context.WithoutCancel(r.Context())
+	ctx = context.WithValue(ctx, virtualKey{}, true)
+	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may stand in handle_errors
+	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
+	return virtual.WithContext(ctx)
+}
+
+// authority is a site as its clients address it.
+type authority struct {
+	scheme string
+	host   string
+	names  [2]string // in their usual form
+}
+
+// authorityOf returns the authority that a virtual request is for. Behind a
+// trusted proxy the client may have used another host than the proxy does; an
+// origin builds its redirects with either.
+func authorityOf(virtual *http.Request) authority {
+	a := authority{scheme: "http", host: virtual.Host}
+	if virtual.TLS != nil {
+		a.scheme = "https"
+	}
+	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
+		a.scheme = "http"
+		if strings.EqualFold(proto, "https") {
+			a.scheme = "https"
+		}
+	}
+	if host := virtual.Header.Get("X-Forwarded-Host"); host != "" {
+		a.host = host
+	}
+	secure := a.scheme == "https"
+	a.names = [2]string{normalHost(virtual.Host, secure), normalHost(a.host, secure)}
+	return a
+}
+
+func (a authority) url(path string) *url.URL {
+	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
+}
+
+// has reports whether a URL is one of this site.
+func (a authority) has(u *url.URL) bool {
+	host := normalHost(u.Host, a.scheme == "https")
+	return u.Scheme == a.scheme && (host == a.names[0] || host == a.names[1])
+}
+
+// serve lets the server answer a virtual request for u. It waits neither for
+// the rest of an answer that is too long nor for a handler that goes on after
+// ctx is done.
+func (s *serverSource) serve(ctx context.Context, server http.Handler, pattern *http.Request, u *url.URL, conditions http.Header) policy.Answer {
+	// The server sees a cancellation without a cause, as when a client goes
+	// away. reverse_proxy takes anything else, such as a deadline, for a failure
+	// of the upstream, and would close the site to everybody.
+	virtual, cancel := context.WithCancel(pattern.Context())
+	defer cancel()
+
+	req := pattern.Clone(virtual)
+	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	req.RequestURI = u.RequestURI()
+	maps.Copy(req.Header, conditions)
+
+	if s.running.Add(1) > maxRunning {
+		s.running.Add(-1)
+		return policy.Answer{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
+	}
+	rec := newRecorder()
+	ended := make(chan error, 1)
+	go func() {
+		defer s.running.Add(-1)
+		ended <- serveRecovered(server, rec, req)
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-rec.full:
+	case <-ctx.Done():
+	}
+
+	got := rec.take()
+	switch {
+	case got.cut:
+		return answerOf(got.status, got.header, got.body)
+	case ctx.Err() != nil:
+		// Before all else: reverse_proxy answers 499 to a cancellation, and any
+		// 4xx would say that there is no robots.txt.
+		return policy.Answer{Err: context.Cause(ctx)}
+	case err != nil:
+		return policy.Answer{Err: err}
+	case got.short && got.status < 300:
+		return policy.Answer{Err: errors.New("the answer is shorter than its Content-Length")}
+	case got.status == http.StatusNotModified && conditions != nil:
+		return policy.Answer{Status: got.status, Header: got.header}
+	case got.status == statusClientClosed:
+		return policy.Answer{Err: errors.New("the server gave up on the request (status 499)")}
+	case got.status == 0:
+		// Nobody handled it. net/http sends an empty 200.
+		return answerOf(http.StatusOK, rec.header, nil)
+	}
+	return answerOf(got.status, got.header, got.body)
+}
+
+// statusClientClosed is what reverse_proxy writes when a request was cancelled.
+// It is about the request, not about the robots.txt.
+const statusClientClosed = 499
+
+// serveRecovered serves a request and returns a panic as an error. Handlers
+// panic with [http.ErrAbortHandler] when an answer that has begun cannot be
+// completed; in a goroutine of ours that would end the process.
+func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler:
+			err = errors.New("the answer broke off")
+		default:
+			err = fmt.Errorf("a handler panicked: %v", v)
+		}
+	}()
+	server.ServeHTTP(w, req)
+	return nil
+}

@@ -1,0 +1,99 @@
+package caddymodule
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// state is what survives a reload of the configuration. It holds nothing of a
+// configuration, and stays usable after the last handler has released it:
+// requests may still be under way.
+type state struct {
+	cache      *policy.Cache
+	readers    *ledger.Readers
+	labels     *labels
+	violations *violations
+	changes    changes
+
+	sizes   sizes
+	writing sync.Mutex // held while a policy goes to the storage, so that the last one written is the last one known
+
+	sources sync.Map // policy.Key to the standaloneSource that it was last configured with
+}
+
+// standaloneSource reads a file or URL that stands for itself, without a
+// request.
+type standaloneSource struct {
+	read      func() policy.Answer
+	freshness policy.Freshness
+}
+
+// readAtOnce reads the robots.txt of an entry if no request is needed for that.
+func (s *state) readAtOnce(e *policy.Entry) bool {
+	known, ok := s.sources.Load(e.Key())
+	if !ok {
+		return false
+	}
+	source := known.(standaloneSource)
+	if done := e.Refresh(source.freshness, source.read, nil); done != nil {
+		<-done
+	}
+	return true
+}
+
+// Destruct implements caddy.Destructor.
+func (*state) Destruct() error {
+	currentState.Store(nil)
+	return nil
+}
+
+var (
+	statePool    = caddy.NewUsagePool()
+	currentState atomic.Pointer[state] // for metrics, which outlive any state
+)
+
+const stateKey = "robots_guard"
+
+// Bounds of the cache. Hosts that only clients name get less, so that inventing
+// them costs their inventor more than the server.
+var (
+	namedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, Reads: 64}
+	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
+)
+
+// maxReaders bounds whose readings of a robots.txt are remembered; one takes
+// about 300 bytes.
+const maxReaders = 32_768
+
+// acquireState returns the shared state, making it for the first guard. It is
+// released when the configuration ends, also one that failed to load.
+func acquireState(ctx caddy.Context) (*state, error) {
+	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
+		s := &state{
+			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveOverlay),
+			readers:    ledger.NewReaders(maxReaders),
+			labels:     newLabels(),
+			violations: newViolations(),
+		}
+		currentState.Store(s)
+		return s, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
+	return value.(*state), nil
+}
+
+// deriveOverlay keeps the names that only a policy knows beside it.
+func deriveOverlay(robots *policy.Robots) any {
+	return uaident.Default().Overlay(robots.Names())
+}

@@ -1,0 +1,34 @@
+package caddymodule
+
+import (
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+)
+
+// temporaryID is the name of a process that cannot have a lasting one.
+var temporaryID = sync.OnceValue(rand.Text)
+
+// instanceID returns the ID of this instance that Caddy keeps in its data
+// directory. Without one what is stored is still found again, by all instances,
+// but keys that nobody writes any more stay for a month.
+func instanceID(logger *zap.Logger) string {
+	// At the very first start Caddy itself may be about to write the file.
+	const tries = 10
+	for try := 1; ; try++ {
+		id, err := caddy.InstanceID()
+		if err == nil {
+			return id.String()
+		}
+		if try == tries {
+			logger.Warn("this instance has no ID and uses a temporary one in the storage; "+
+				"make instance.uuid in the data directory writable, or remove it if it is damaged",
+				zap.String("directory", caddy.AppDataDir()), zap.Error(err))
+			return temporaryID()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
