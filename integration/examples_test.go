@@ -1,0 +1,199 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// example runs one of the repository's Caddyfiles with free ports in place of
+// its own, and returns the server and the ports.
+func example(t *testing.T, path string, ports ...string) (*server, map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := files(t, map[string]string{
+		"robots.txt": "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n",
+		"index.html": "home", "page.txt": "page", "private/x.txt": "secret",
+	})
+	t.Setenv("SITE_ROOT", root) // also for start, which runs nothing in parallel
+	caddyfile, free, addresses := string(text), make(map[string]string), []string{}
+	for _, port := range ports {
+		if !strings.Contains(caddyfile, ":"+port) {
+			t.Fatalf("%s does not use port %s", path, port)
+		}
+		free[port] = freePort(t)
+		caddyfile = strings.ReplaceAll(caddyfile, ":"+port, ":"+free[port])
+		addresses = append(addresses, "127.0.0.1:"+free[port])
+	}
+	s := start(t, caddyfile, addresses...)
+	s.port = free[ports[0]]
+	return s, free
+}
+
+// TestExamplesAreRun fails for an example that has no test.
+func TestExamplesAreRun(t *testing.T) {
+	t.Parallel()
+	found, err := filepath.Glob("../examples/*/Caddyfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := map[string]bool{"monitor": true, "enforce": true, "compose": true}
+	for _, path := range found {
+		name := filepath.Base(filepath.Dir(path))
+		if !tested[name] {
+			t.Errorf("examples/%s has no test", name)
+		}
+		delete(tested, name)
+		if _, stderr, code := command(t, "", "validate", "--config", path, "--adapter", "caddyfile"); code != 0 {
+			t.Errorf("%s is not valid: %s", path, tail(stderr, 500))
+		}
+		if out, _, code := command(t, "", "fmt", "--diff", path); code != 0 || strings.Contains(out, "\n- ") || strings.Contains(out, "\n+ ") {
+			t.Errorf("caddy fmt would change %s:\n%s", path, out)
+		}
+	}
+	for name := range tested {
+		t.Errorf("examples/%s is gone", name)
+	}
+}
+
+func TestExampleMonitor(t *testing.T) {
+	s, _ := example(t, "examples/monitor/Caddyfile", "8080")
+	local := "http://localhost:" + s.port
+	eventually(t, "a crawler is judged", func() bool {
+		get(t, local+"/private/x.txt", bingbot)
+		return readMetrics(t, local+"/metrics").sum(requestsMetric, `verdict="disallowed"`, `crawler="bingbot"`) > 0
+	})
+	for _, userAgent := range []string{bingbot, gptBot, firefox} {
+		if a := get(t, local+"/private/x.txt", userAgent); a.status != 200 || a.body != "secret" {
+			t.Errorf("%s got %d %q", userAgent, a.status, a.body)
+		}
+	}
+	lines := s.await("request outside robots.txt", 2)
+	if lines[0]["level"] != "info" || lines[0]["rule"] != "Disallow: /private/" || lines[0]["action"] != "logged" {
+		t.Errorf("got %v", lines[0])
+	}
+	eventually(t, "the access log holds the verdict", func() bool {
+		for _, line := range s.lines("handled request") {
+			if fields, ok := line["robots_guard"].(map[string]any); ok && fields["crawler"] == "GPTBot" && fields["verdict"] == "disallowed" {
+				return true
+			}
+		}
+		return false
+	})
+	for name := range readMetrics(t, local+"/metrics").of(requestsMetric) {
+		if !strings.Contains(name, `host="localhost"`) {
+			t.Errorf("the host of the example is no label: %s", name)
+		}
+	}
+}
+
+func TestExampleEnforce(t *testing.T) {
+	s, _ := example(t, "examples/enforce/Caddyfile", "8080")
+	local := "http://localhost:" + s.port
+	eventually(t, "a crawler is blocked", func() bool { return get(t, local+"/page.txt", gptBot).status == 403 })
+	const archiver = "Mozilla/5.0 (compatible; archive.org_bot +http://archive.org/details/archive.org_bot)"
+	for _, tc := range []struct {
+		userAgent, path string
+		status          int
+		body            string
+	}{
+		{gptBot, "/page.txt", 403, "rule:  Disallow: / (line 5)"},
+		{fooBot, "/private/x.txt", 403, "rule:  Disallow: /private/ (line 2)"},
+		{fooBot, "/page.txt", 200, "page"},
+		{bingbot, "/private/x.txt", 200, "secret"}, // only_log search
+		{archiver, "/private/x.txt", 200, "secret"},
+		{uptimeRobot, "/private/x.txt", 200, "secret"},
+		{firefox, "/private/x.txt", 200, "secret"},
+		{gptBot, "/robots.txt", 200, "User-agent"},
+	} {
+		if a := get(t, local+tc.path, tc.userAgent); a.status != tc.status || !strings.Contains(a.body, tc.body) {
+			t.Errorf("%s as %q: got %d %q, want %d %q", tc.path, tc.userAgent, a.status, a.body, tc.status, tc.body)
+		}
+	}
+}
+
+func TestExampleCompose(t *testing.T) {
+	_, ports := example(t, "examples/compose/Caddyfile", "8080", "8081", "8082")
+	at := func(port, path string) string { return "http://localhost:" + ports[port] + path }
+	for _, port := range []string{"8080", "8081", "8082"} { // the first answer waits for robots.txt
+		get(t, at(port, "/"), bingbot)
+		get(t, at(port, "/"), bingbot)
+	}
+	for _, tc := range []struct {
+		port, path, userAgent string
+		status                int
+		body                  string
+	}{
+		// Handlers in place of the answer.
+		{"8080", "/private/x", gptBot, 402, "Training on this site needs a licence"},
+		{"8080", "/private/x", bingbot, 403, "Line 2 of robots.txt says: Disallow: /private/"},
+		{"8080", "/x", gptBot, 200, "Hello from /x."},
+		{"8080", "/private/x", firefox, 200, "Hello from /private/x."},
+		// Matchers.
+		{"8081", "/private/x", bingbot, 302, ""},
+		{"8081", "/crawlers.html", bingbot, 200, "Hello from /crawlers.html."},
+		{"8081", "/private/x", firefox, 200, "Hello from /private/x."},
+		// Placeholders for the application.
+		{"8082", "/echo", bingbot, 200, "verdict=disallowed crawler=bingbot"},
+		{"8082", "/echo", uptimeRobot, 200, "verdict=exempt crawler=UptimeRobot"},
+		{"8082", "/echo", firefox, 200, "verdict= crawler="},
+		{"8082", "/private/x", bingbot, 200, "Hello from /private/x."},
+	} {
+		var a answer
+		eventually(t, tc.path+" on "+tc.port+" as "+tc.userAgent+" is answered "+tc.body, func() bool {
+			a = get(t, at(tc.port, tc.path), tc.userAgent)
+			return a.status == tc.status && strings.Contains(a.body, tc.body)
+		})
+		if tc.status == 302 && a.header.Get("Location") != "/crawlers.html" {
+			t.Errorf("redirected to %q", a.header.Get("Location"))
+		}
+	}
+	// Nobody can tell the application a verdict of his own.
+	if a := get(t, at("8082", "/echo"), firefox, header("X-Robots-Verdict", "allowed"), header("X-Robots-Crawler", "me")); a.body != "verdict= crawler=" {
+		t.Errorf("got %q", a.body)
+	}
+}
+
+// TestDemo runs the demo as the README shows it.
+func TestDemo(t *testing.T) {
+	s, _ := example(t, "Caddyfile.example", "8080")
+	for _, host := range []string{"localhost", "127.0.0.1"} {
+		local := "http://" + host + ":" + s.port
+		eventually(t, "a crawler is blocked", func() bool { return get(t, local+"/", gptBot).status == 403 })
+		for _, tc := range []struct {
+			userAgent, path string
+			status          int
+		}{
+			{gptBot, "/", 403},
+			{gptBot, "/robots.txt", 200},
+			{"ClaudeBot/1.0", "/", 403},
+			{bingbot, "/", 200},
+			{bingbot, "/private/", 403},
+			{googlebot, "/private/press/", 200},
+			{googlebotImage, "/private/press/logo.png", 200},
+			{googlebotImage, "/private/", 403},
+			{firefox, "/private/", 200},
+			{"", "/private/", 200},
+			{curl, "/private/", 200},
+		} {
+			if a := get(t, local+tc.path, tc.userAgent); a.status != tc.status {
+				t.Errorf("%s as %q: got %d, want %d", tc.path, tc.userAgent, a.status, tc.status)
+			}
+		}
+		found := readMetrics(t, local+"/metrics").sum(requestsMetric, `host="`+host+`"`, `action="blocked"`, `crawler="GPTBot"`)
+		if found < 1 {
+			t.Errorf("no blocked request of GPTBot for %s in the metrics", host)
+		}
+	}
+	for line := range strings.Lines(s.logs.String()) {
+		var fields map[string]any
+		if json.Unmarshal([]byte(line), &fields) == nil && fields["level"] == "error" {
+			t.Errorf("an error in the demo's log: %s", line)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+package integration
+
+import (
+	"os"
+	"syscall"
+)
+
+// maxRSS returns the most memory that an ended process had, in bytes.
+func maxRSS(state *os.ProcessState) (bytes int64, ok bool) {
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, false
+	}
+	return int64(usage.Maxrss) << 10, true
+}

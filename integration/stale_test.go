@@ -1,0 +1,126 @@
+package integration
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNoDoubtByRequest does the same some time after the robots.txt was read,
+// when the guard listens to doubts again, with an origin that takes its time
+// over the guard's own request. What only the request has brought about says
+// nothing of the file.
+func TestNoDoubtByRequest(t *testing.T) {
+	t.Parallel()
+	slow := make(chan struct{})
+	t.Cleanup(func() { close(slow) })
+	o := newOrigin(t, "", nil)
+	o.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			fmt.Fprint(w, "page")
+			return
+		}
+		if strings.HasPrefix(r.Header.Get("User-Agent"), "RobotsGuard/") && o.first.Swap(true) {
+			select { // all but the first time
+			case <-slow:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Etag", `"1"`)
+		http.ServeContent(w, r, "robots.txt", time.Unix(1e9, 0), strings.NewReader(closedRobots))
+	})
+	s := serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.address())
+	s.warm("/")
+	time.Sleep(10500 * time.Millisecond) // no event tells that doubts are heard again
+	for _, variant := range []struct {
+		name   string
+		change func(*http.Request)
+	}{
+		{"plain", func(*http.Request) {}},
+		{"HEAD", method(http.MethodHead)},
+		{"Range", header("Range", "bytes=0-5")},
+		{"If-None-Match", header("If-None-Match", `"1"`)},
+		{"gzip", header("Accept-Encoding", "gzip")},
+		{"wrong Range", header("Range", "bytes=999999-")},
+		{"If-Match", header("If-Match", `"other"`)},
+		{"If-Unmodified-Since", header("If-Unmodified-Since", "Sat, 01 Jan 2000 00:00:00 GMT")},
+		{"POST", method(http.MethodPost)},
+		{"DELETE", method(http.MethodDelete)},
+	} {
+		before := get(t, s.url("/robots.txt"), firefox, variant.change)
+		if a := get(t, s.url("/private/x"), bingbot); a.status != 403 {
+			t.Errorf("after %s, answered %d: got %d %q", variant.name, before.status, a.status, a.body)
+		}
+	}
+}
+
+// TestUnchangedIsNeverStale asks for an unchanged robots.txt in all the ways
+// that make the answer look different. None may make the guard believe that the
+// file has changed, or whoever wants to be let in had a way.
+func TestUnchangedIsNeverStale(t *testing.T) {
+	t.Parallel()
+	long := closedRobots + strings.Repeat("# comment to make it worth compressing\n", 100)
+	root := files(t, map[string]string{"robots.txt": long, "page.txt": "page", "private/x.txt": "secret"})
+	personal := newOrigin(t, long, func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("Etag", `"1"`)
+		switch {
+		case r.URL.Path == "/robots.txt" && r.Header.Get("Cookie") != "":
+			w.Header().Set("Etag", `"personal"`)
+			fmt.Fprint(w, "# hello, friend\n"+long)
+		case r.URL.Path == "/robots.txt" && r.URL.RawQuery != "":
+			fmt.Fprint(w, "User-agent: *\nAllow: /\n")
+		case r.Header.Get("If-None-Match") != "":
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			return false
+		}
+		return true
+	})
+	for name, site := range map[string]string{
+		"file_server":   "encode gzip\n root $ROOT\n file_server",
+		"reverse_proxy": "encode gzip\n reverse_proxy $ORIGIN",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, "http://a.test:$PORT {\n robots_guard enforce\n "+site+"\n}", "$ROOT", root, "$ORIGIN", personal.address())
+			s.warm("/")
+			for variant, change := range map[string]func(*http.Request){
+				"plain":             func(*http.Request) {},
+				"HEAD":              method(http.MethodHead),
+				"POST":              method(http.MethodPost),
+				"OPTIONS":           method(http.MethodOptions),
+				"Range":             header("Range", "bytes=0-5"),
+				"Range at the end":  header("Range", "bytes=-5"),
+				"wrong Range":       header("Range", "bytes=999999-"),
+				"gzip":              header("Accept-Encoding", "gzip"),
+				"If-None-Match *":   header("If-None-Match", "*"),
+				"If-None-Match":     header("If-None-Match", `"1"`),
+				"If-Modified-Since": header("If-Modified-Since", "Sat, 21 Nov 2099 05:04:44 GMT"),
+				"If-Match":          header("If-Match", `"other"`),
+				"query":             func(r *http.Request) { r.URL.RawQuery = "x=y" },
+				"escaped":           func(r *http.Request) { r.URL.RawPath = "/robots.tx%74" },
+				"cookie":            header("Cookie", "session=1"),
+				"authorization":     header("Authorization", "Basic eDp4"),
+			} {
+				for _, reader := range []string{bingbot, firefox, curl, ""} {
+					get(t, s.url("/robots.txt"), reader, change)
+					for range 2 {
+						if a := get(t, s.url("/private/x.txt"), bingbot); a.status != 403 {
+							t.Errorf("after %s as %q: got %d %q", variant, reader, a.status, a.body)
+						}
+					}
+				}
+			}
+			if n := s.metrics().sum(requestsMetric, `verdict="stale"`); n != 0 {
+				t.Errorf("%v requests counted as stale", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package integration
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestStorageReload switches the storage on and off while the server runs. What
+// is known survives both.
+func TestStorageReload(t *testing.T) {
+	t.Parallel()
+	var changed atomic.Bool
+	o := newOrigin(t, closedRobots, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/robots.txt" || !changed.Load() {
+			return false
+		}
+		_, _ = io.WriteString(w, closedRobots+"# changed\n")
+		return true
+	})
+	store := t.TempDir()
+	s := serveReloadable(t, o)
+	s.warm("/")
+	on := strings.Replace(s.named("on", ""), "persist_config off", "persist_config off\n\t"+strings.Replace(storingGlobals, "$STORE", store, 1), 1)
+	off := strings.Replace(on, "storage on", "storage off", 1)
+	blocks := func() {
+		t.Helper()
+		visits(t, s.server, []visit{{bingbot, "/private/x", 403, "Disallow: /private/"}})
+	}
+	for range 2 {
+		if status, body := s.load(on); status != 200 {
+			t.Fatalf("reload: %d %s", status, body)
+		}
+		blocks()
+		awaitStored(t, store, 1)
+		if status, body := s.load(off); status != 200 {
+			t.Fatalf("reload: %d %s", status, body)
+		}
+		blocks()
+		if err := os.RemoveAll(filepath.Join(store, "robots_guard")); err != nil {
+			t.Fatal(err)
+		}
+		before := o.requests("/robots.txt")
+		changed.Store(!changed.Load())
+		if a := get(t, "http://127.0.0.1:"+s.admin+"/robots_guard/policies/a.test:"+s.port+"/refresh", "", method(http.MethodPost)); a.status != http.StatusAccepted {
+			t.Fatalf("refresh: %d %s", a.status, a.body)
+		}
+		eventually(t, "the site is read again", func() bool {
+			blocks()
+			return o.requests("/robots.txt") > before
+		})
+		time.Sleep(3 * time.Second) // longer than a write takes to come, were there one
+		if n := len(stored(t, store)); n != 0 {
+			t.Errorf("%d policies are stored although the storage is off", n)
+		}
+	}
+}
+
+// TestStorageReloads reloads in a row with the storage on: each configuration
+// ends before or while it looks at what is stored.
+func TestStorageReloads(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t, closedRobots, nil)
+	store := t.TempDir()
+	s := serveReloadable(t, o)
+	s.warm("/")
+	on := func(name string) string {
+		return strings.Replace(s.named(name, ""), "persist_config off", "persist_config off\n\t"+strings.Replace(storingGlobals, "$STORE", store, 1), 1)
+	}
+	load := func(name string) {
+		if status, body := s.load(on(name)); status != 200 {
+			t.Fatalf("reload: %d %s", status, body)
+		}
+	}
+	for i := range 4 { // what the first reloads leave is no leak
+		load(fmt.Sprint("before ", i))
+	}
+	awaitStored(t, store, 1)
+	before := s.metrics()["go_goroutines"]
+	for i := range 40 {
+		load(fmt.Sprint(i))
+		visits(t, s.server, []visit{{bingbot, "/private/x", 403, "Disallow: /private/"}})
+	}
+	if n := o.requests("/robots.txt"); n != 1 {
+		t.Errorf("the robots.txt was read %d times, want 1", n)
+	}
+	if n := len(stored(t, store)); n != 1 {
+		t.Errorf("%d policies are stored, want 1", n)
+	}
+	eventually(t, fmt.Sprintf("no more goroutines than the %v before", before), func() bool {
+		return s.metrics()["go_goroutines"] <= before+10
+	})
+}

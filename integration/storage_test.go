@@ -1,0 +1,310 @@
+package integration
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+const storingGlobals = `storage file_system $STORE
+	robots_guard {
+		storage on
+	}`
+
+const storingSites = `http://a.test:$PORT, http://b.test:$PORT {
+	robots_guard enforce
+	reverse_proxy $ORIGIN
+}`
+
+// storing is an instance that keeps its policies.
+func storing(t *testing.T, store, home, origin string) *server {
+	t.Helper()
+	port, metrics := freePort(t), freePort(t)
+	text := strings.Replace(globals, "$GLOBAL", storingGlobals, 1) + storingSites
+	text = strings.NewReplacer("$STORE", store, "$PORT", port, "$METRICS", metrics, "$ORIGIN", origin).Replace(text)
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// At a very first start Caddy itself may make two IDs, and keep the other.
+	id := filepath.Join(home, "caddy", "instance.uuid")
+	if _, err := os.Stat(id); err != nil {
+		if err := os.MkdirAll(filepath.Dir(id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(id, fmt.Appendf(nil, "00000000-0000-4000-8000-%012s", port), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := run(t, config, []string{"XDG_DATA_HOME=" + home}, "127.0.0.1:"+port, "127.0.0.1:"+metrics)
+	s.port = port
+	metricsOf.Store(s, metrics)
+	return s
+}
+
+// kill ends a server as a power failure would.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.done
+}
+
+// askAs requests a URL of a host as if the server had the usual port, so that
+// instances on ports of their own have the same sites.
+func askAs(t *testing.T, s *server, url, userAgent string) answer {
+	t.Helper()
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	return get(t, s.url(url), userAgent, func(r *http.Request) { r.Host = host })
+}
+
+// visitsAs is visits with askAs.
+func visitsAs(t *testing.T, s *server, all []visit) {
+	t.Helper()
+	for _, v := range all {
+		if a := askAs(t, s, v.path, v.userAgent); a.status != v.status || !strings.Contains(a.body, v.body) {
+			t.Errorf("%s as %q: got %d %q, want %d %q", v.path, v.userAgent, a.status, a.body, v.status, v.body)
+		}
+	}
+}
+
+// learn waits until the server has read the robots.txt of these hosts.
+func learn(t *testing.T, s *server, hosts ...string) {
+	t.Helper()
+	for _, host := range hosts {
+		eventually(t, "the robots.txt of "+host+" is known", func() bool {
+			return askAs(t, s, "http://"+host+"/private/x", bingbot).status == http.StatusForbidden
+		})
+	}
+}
+
+// stored returns the policies in a storage.
+func stored(t *testing.T, store string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(path, "robots_guard") && strings.HasSuffix(path, ".json") {
+			files = append(files, path)
+		}
+		return nil // files come and go while they are written
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// awaitStored waits until n policies are stored, and not longer than a new one
+// may take.
+func awaitStored(t *testing.T, store string, n int) {
+	t.Helper()
+	start := time.Now()
+	eventually(t, fmt.Sprintf("%d policies are stored", n), func() bool { return len(stored(t, store)) >= n })
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v, more than 5 s", took)
+	}
+}
+
+// TestStorageAfterKill ends the server without a warning, and the site behind
+// it. The next server still enforces the last good copy.
+func TestStorageAfterKill(t *testing.T) {
+	t.Parallel()
+	store, home := t.TempDir(), t.TempDir()
+	o := newOrigin(t, closedRobots, nil)
+	s := storing(t, store, home, o.address())
+	learn(t, s, "a.test")
+	awaitStored(t, store, 1)
+	s.kill()
+	o.Close()
+
+	again := storing(t, store, home, o.address())
+	again.await("policies restored from the storage", 1)
+	visitsAs(t, again, []visit{
+		{bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{gptBot, "http://a.test/page", 403, "GPTBot"},
+		{bingbot, "http://a.test/page", 502, ""},
+		{firefox, "http://a.test/private/x", 502, ""},
+		{bingbot, "http://b.test/private/x", 502, ""}, // was never read
+	})
+	again.kill()
+
+	// A third time, as a container without a disk of its own.
+	third := storing(t, store, t.TempDir(), o.address())
+	third.await("policies restored from the storage", 1)
+	visitsAs(t, third, []visit{{bingbot, "http://a.test/private/x", 403, "Disallow: /private/"}})
+}
+
+// TestStorageAtStop writes what was read last before it ends.
+func TestStorageAtStop(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	s := storing(t, store, t.TempDir(), newOrigin(t, closedRobots, nil).address())
+	learn(t, s, "a.test")
+	s.stop()
+	if n := len(stored(t, store)); n != 1 {
+		t.Errorf("%d policies are stored, want 1", n)
+	}
+}
+
+// put stores a policy that was read some time ago, as the instance "sibling"
+// would, and returns the file.
+func put(t *testing.T, store, host, robots string, age time.Duration) {
+	t.Helper()
+	read := time.Now().Add(-age)
+	s := policy.Standing{}.After(policy.Answer{Status: 200, Body: []byte(robots)}, read, policy.Freshness{Max: time.Hour}, 0)
+	data, err := policy.Snapshot{Key: policy.Key{Host: host}, Standing: s, Saved: time.Now()}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, store, host, data)
+}
+
+func putFile(t *testing.T, store, host string, data []byte) {
+	t.Helper()
+	path := filepath.Join(store, "robots_guard", "v1", "sibling", "policies", storedName(host))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStorageAge uses a copy for 30 days while the site cannot be read.
+func TestStorageAge(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t, "", nil)
+	o.Close()
+	for _, tc := range []struct {
+		days   time.Duration
+		status int
+	}{{0, 403}, {2, 403}, {29, 403}, {30, 502}, {31, 502}} {
+		t.Run(fmt.Sprintf("%d days", tc.days), func(t *testing.T) {
+			t.Parallel()
+			store := t.TempDir()
+			put(t, store, "a.test", closedRobots, tc.days*24*time.Hour)
+			put(t, store, "b.test", closedRobots, time.Hour)
+			s := serve(t, storingSites, "$GLOBAL", storingGlobals, "$STORE", store, "$ORIGIN", o.address())
+			s.await("policies restored from the storage", 1)
+			for range 3 {
+				visitsAs(t, s, []visit{
+					{bingbot, "http://a.test/private/x", tc.status, ""},
+					{bingbot, "http://b.test/private/x", 403, ""},
+				})
+			}
+		})
+	}
+}
+
+// TestStorageDamaged gets over a file that is no policy, and says so once.
+func TestStorageDamaged(t *testing.T) {
+	t.Parallel()
+	store, home := t.TempDir(), t.TempDir()
+	o := newOrigin(t, closedRobots, nil)
+	s := storing(t, store, home, o.address())
+	learn(t, s, "a.test", "b.test")
+	awaitStored(t, store, 2)
+	s.kill()
+	damaged := stored(t, store)[0]
+	data, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, data[:len(data)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, store, "future", []byte(`{"format":7,"sha256":"","policy":{}}`))
+	putFile(t, store, "noise", []byte("\x00\xff"))
+
+	again := storing(t, store, home, o.address())
+	again.await("policies restored from the storage", 1)
+	lines := again.await("stored policies cannot be used and are set aside", 1)
+	if len(lines) != 1 || lines[0]["count"] != 3.0 || lines[0]["reason"] == "" || lines[0]["level"] != "warn" {
+		t.Errorf("logged is %v", lines)
+	}
+	learn(t, again, "a.test", "b.test")
+	visitsAs(t, again, []visit{
+		{bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
+	})
+	eventually(t, "the damaged policy is stored again", func() bool {
+		mended, err := os.ReadFile(damaged)
+		return err == nil && len(mended) > len(data)/2
+	})
+}
+
+// TestStorageSiblings has three instances on one storage: one that starts cold
+// takes what the others have read, and enforces it while the site is down.
+func TestStorageSiblings(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	o := newOrigin(t, closedRobots, nil)
+	first, second := storing(t, store, t.TempDir(), o.address()), storing(t, store, t.TempDir(), o.address())
+	learn(t, first, "a.test")
+	learn(t, second, "a.test", "b.test")
+	awaitStored(t, store, 3)
+
+	third := storing(t, store, t.TempDir(), o.address())
+	third.await("policies restored from the storage", 1)
+	visitsAs(t, third, []visit{
+		{bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
+		{bingbot, "http://a.test/page", 200, "origin"},
+	})
+	if n := o.requests("/robots.txt"); n != 3 {
+		t.Errorf("the robots.txt was read %d times, want 3, none of them by the third instance", n)
+	}
+	third.kill()
+	o.Close()
+
+	cold := storing(t, store, t.TempDir(), o.address())
+	cold.await("policies restored from the storage", 1)
+	visitsAs(t, cold, []visit{
+		{bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
+	})
+	first.stop()
+	second.stop()
+	instances, err := os.ReadDir(filepath.Join(store, "robots_guard", "v1"))
+	if err != nil || len(instances) != 2 {
+		t.Errorf("%d instances have stored something, want 2; %v", len(instances), err)
+	}
+}
+
+// TestStorageValidate leaves the storage alone.
+func TestStorageValidate(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "store")
+	put(t, store, "a.test", closedRobots, 40*24*time.Hour)
+	before := stored(t, store)
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	text := strings.Replace(globals, "$GLOBAL", storingGlobals, 1) + storingSites
+	text = strings.NewReplacer("$STORE", store, "$PORT", freePort(t), "$METRICS", freePort(t), "$ORIGIN", "127.0.0.1:1").Replace(text)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	cmd := exec.Command(binary, "validate", "--config", config, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if after := stored(t, store); len(after) != len(before) {
+		t.Errorf("stored are %v, before it were %v", after, before)
+	}
+	if _, err := os.Stat(filepath.Join(home, "caddy", "instance.uuid")); err == nil {
+		t.Error("an instance came into being")
+	}
+}
+
+// storedName returns the name of a policy in a storage, as the module makes it.
+func storedName(host string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %q %q", "", false, host, ""))
+	return fmt.Sprintf("%x.json", sum)
+}
