@@ -1,0 +1,58 @@
+package verify
+
+// State says what is known about a claim. The zero value is [Claimed].
+type State uint8
+
+const (
+	Claimed  State = iota // nothing to hold the claim against
+	Unknown               // not decided (yet)
+	Verified              // a method confirmed the claim
+	Spoofed               // every method denied it conclusively
+	numStates
+)
+
+var stateNames = [numStates]string{"claimed", "unknown", "verified", "spoofed"}
+
+// String returns the word that configuration, logs and metrics use, such as
+// "verified".
+func (s State) String() string {
+	if s < numStates {
+		return stateNames[s]
+	}
+	return "invalid"
+}
+
+// States returns all states in the order of their declaration.
+func States() []State { return []State{Claimed, Unknown, Verified, Spoofed} }
+
+// Method is a way to verify a claim. The zero value is [None].
+type Method uint8
+
+const (
+	None       Method = iota // no method decided
+	Ranges                   // the addresses that the operator publishes
+	ReverseDNS               // forward-confirmed reverse DNS
+	numMethods
+)
+
+var methodNames = [numMethods]string{"none", "ranges", "rdns"}
+
+// String returns the word that configuration, logs and metrics use: "none",
+// "ranges" or "rdns".
+func (m Method) String() string {
+	if m < numMethods {
+		return methodNames[m]
+	}
+	return "invalid"
+}
+
+// Methods returns all methods in the order of their declaration.
+func Methods() []Method { return []Method{None, Ranges, ReverseDNS} }
+
+// Finding is what is known about a claim.
+type Finding struct {
+	State State
+	// Method is the one that confirmed the claim, or of those that denied it the
+	// last; [None] if no method decided.
+	Method Method
+}
