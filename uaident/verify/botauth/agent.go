@@ -1,0 +1,70 @@
+package botauth
+
+import (
+	"crypto/sha256"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// agent is one that the owner allows, with what is known of it. Nothing here is
+// remembered by what a client may invent: nonces are those of valid signatures.
+type agent struct {
+	origin, operator string
+	directory        atomic.Pointer[directory]
+	nonces           *lru.Cache[[sha256.Size]byte, int64] // to the second when the signature expires
+
+	mu       sync.Mutex
+	fetching bool
+	next     time.Time // no fetch before it
+	failures int       // since the last success
+	err      error     // of the last fetch
+}
+
+func newAgent(origin, operator string) *agent {
+	nonces, err := lru.New[[sha256.Size]byte, int64](MaxNonces)
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	return &agent{origin: origin, operator: operator, nonces: nonces}
+}
+
+// firstUse records the nonce of a valid signature and reports whether it was not
+// there: in one step, so that of two requests at once one is the first.
+func (a *agent) firstUse(p parameters, now time.Time) bool {
+	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // no String has a NUL
+	for {
+		expires, found, _ := a.nonces.PeekOrAdd(id, p.expires)
+		if !found {
+			return true
+		}
+		if expires > now.Unix() {
+			return false
+		}
+		a.nonces.Remove(id)
+	}
+}
+
+// key finds a key of an agent, Verified if it is there. What is missing or out
+// of date is fetched for later requests.
+func (v *Verifier) key(a *agent, id string, now time.Time) (key, Reason) {
+	d := a.directory.Load()
+	usable := d != nil && now.Before(d.expires.Add(maxStale))
+	var k key
+	found := false
+	if usable {
+		k, found = d.keys[id]
+	}
+	pending := (!found || !now.Before(d.expires)) && v.fetchIfDue(a, now)
+	switch {
+	case found:
+		return k, Verified
+	case pending:
+		return key{}, DirectoryPending
+	case usable:
+		return key{}, KeyUnknown
+	}
+	return key{}, DirectoryUnavailable
+}

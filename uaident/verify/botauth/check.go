@@ -1,0 +1,194 @@
+package botauth
+
+import (
+	"crypto/ed25519"
+	"time"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// fields are the parsed fields of a request that carries signatures.
+type fields struct {
+	request        Request
+	input, values  *httpsfv.Dictionary
+	signatureAgent signatureAgent
+}
+
+// check verifies a request that has a Signature-Input with our tag in it.
+func (v *Verifier) check(r Request, input []string) Result {
+	signature, agent := r.Header["Signature"], r.Header["Signature-Agent"]
+	if size(input) > MaxField || size(signature) > MaxField || size(agent) > MaxField {
+		return failed(TooLarge)
+	}
+	f := fields{request: r}
+	var err error
+	if f.input, err = httpsfv.UnmarshalDictionary(input); err != nil {
+		return failed(Malformed)
+	}
+	if f.values, err = httpsfv.UnmarshalDictionary(signature); err != nil {
+		return failed(Malformed)
+	}
+	var ok bool
+	if f.signatureAgent, ok = parseSignatureAgent(agent); !ok {
+		return failed(Malformed)
+	}
+	return v.checkAll(&f)
+}
+
+// checkAll returns the first Valid result, else the first Unknown one, since
+// what is not known may be valid, else the first Invalid one.
+func (v *Verifier) checkAll(f *fields) (best Result) {
+	now, seen := v.now(), 0
+	for _, label := range f.input.Names() {
+		member, _ := f.input.Get(label)
+		list, ok := member.(httpsfv.InnerList)
+		if !ok {
+			continue // an Item cannot be told to be ours
+		}
+		if tag, _ := list.Params.Get("tag"); tag != Tag {
+			continue
+		}
+		result := failed(TooLarge)
+		if seen++; seen <= MaxSignatures {
+			result = v.checkOne(f, label, list, now)
+		}
+		if result.State == Valid {
+			return result
+		}
+		if best.State == None || best.State == Invalid && result.State == Unknown {
+			best = result
+		}
+	}
+	return best
+}
+
+// checkOne goes from the cheap to the dear, and asks for a directory only for a
+// signature that could be valid.
+func (v *Verifier) checkOne(f *fields, label string, list httpsfv.InnerList, now time.Time) Result {
+	p, reason := parseParameters(list.Params)
+	if reason == Verified {
+		reason = v.inTime(p, now)
+	}
+	if reason != Verified {
+		return failed(reason)
+	}
+	signature, reason := f.signature(label)
+	if reason != Verified {
+		return failed(reason)
+	}
+	if reason = checkCovered(list.Items); reason != Verified {
+		return failed(reason)
+	}
+	origin, reason := f.signatureAgent.attribute(label, list.Items)
+	if reason != Verified {
+		return failed(reason)
+	}
+	a := v.agents[origin]
+	if a == nil {
+		return failed(AgentNotAllowed)
+	}
+	result := Result{Agent: a.origin, Operator: a.operator}
+	result.set(func() Reason {
+		key, reason := v.key(a, p.keyID, now)
+		if reason != Verified {
+			return reason
+		}
+		result.KeyID = p.keyID
+		if !key.current(now) {
+			return KeyNotCurrent
+		}
+		base, reason := f.base(list)
+		switch {
+		case reason != Verified:
+			return reason
+		case !ed25519.Verify(key.public, base, signature):
+			return Mismatch
+		case p.nonce != "" && !a.firstUse(p, now):
+			return Replayed
+		}
+		return Verified
+	}())
+	return result
+}
+
+// parameters are those of a signature (RFC 9421 section 2.3).
+type parameters struct {
+	created, expires int64 // Unix seconds
+	keyID, nonce     string
+}
+
+// parseParameters reads the parameters and returns Verified if they are there
+// and of their types.
+func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
+	created, ok1 := params.Get("created")
+	expires, ok2 := params.Get("expires")
+	keyID, ok3 := params.Get("keyid")
+	if !ok1 || !ok2 || !ok3 {
+		return p, MissingParameter
+	}
+	p.created, ok1 = created.(int64)
+	p.expires, ok2 = expires.(int64)
+	p.keyID, ok3 = keyID.(string)
+	if !ok1 || !ok2 || !ok3 {
+		return p, Malformed
+	}
+	if nonce, ok := params.Get("nonce"); ok {
+		if p.nonce, ok = nonce.(string); !ok {
+			return p, Malformed
+		}
+	}
+	if alg, ok := params.Get("alg"); ok {
+		switch name, ok := alg.(string); {
+		case !ok:
+			return p, Malformed
+		case name != "ed25519":
+			return p, UnsupportedAlgorithm
+		}
+	}
+	return p, Verified
+}
+
+// inTime holds a signature's times against the clock. Structured fields have
+// integers of fifteen digits, so nothing here overflows.
+func (v *Verifier) inTime(p parameters, now time.Time) Reason {
+	switch {
+	case p.expires <= p.created:
+		return Malformed
+	case p.expires-p.created > int64(v.maxLifetime/time.Second):
+		return LifetimeTooLong
+	case p.created > now.Add(clockSkew).Unix():
+		return NotYetValid
+	case p.expires <= now.Unix():
+		return Expired
+	}
+	return Verified
+}
+
+// signature returns the bytes of the signature with the given label.
+func (f *fields) signature(label string) ([]byte, Reason) {
+	member, ok := f.values.Get(label)
+	if !ok {
+		return nil, MissingSignature
+	}
+	if item, ok := member.(httpsfv.Item); ok {
+		if value, ok := item.Value.([]byte); ok {
+			return value, Verified
+		}
+	}
+	return nil, Malformed
+}
+
+func failed(reason Reason) (result Result) {
+	result.set(reason)
+	return result
+}
+
+func (r *Result) set(reason Reason) { r.State, r.Reason = reason.State(), reason }
+
+// size returns what a field takes in bytes, its lines joined.
+func size(values []string) (n int) {
+	for _, value := range values {
+		n += len(value) + 1
+	}
+	return n
+}

@@ -1,0 +1,196 @@
+package botauth
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// checkCovered returns Verified if the covered components are well-formed, not
+// too many, and bind the signature to a host.
+func checkCovered(items []httpsfv.Item) Reason {
+	if len(items) > MaxComponents {
+		return TooLarge
+	}
+	host := false
+	for _, item := range items {
+		name, ok := item.Value.(string)
+		if !ok || name == "" || name != strings.ToLower(name) {
+			return Malformed // RFC 9421 section 2: a String, fields in lower case
+		}
+		host = host || (name == "@authority" || name == "@target-uri") && len(item.Params.Names()) == 0
+	}
+	if !host {
+		return NotCovered
+	}
+	return Verified
+}
+
+// base returns the signature base of RFC 9421 section 2.5.
+func (f *fields) base(list httpsfv.InnerList) ([]byte, Reason) {
+	base := make([]byte, 0, 512)
+	var seen []string
+	for _, item := range list.Items {
+		id, err := httpsfv.Marshal(item)
+		if err != nil || slices.Contains(seen, id) {
+			return nil, Malformed
+		}
+		seen = append(seen, id)
+		value, reason := f.component(item)
+		switch {
+		case reason != Verified:
+			return nil, reason
+		case strings.ContainsAny(value, "\r\n"):
+			return nil, Malformed // it would forge lines of the base
+		case len(base)+len(id)+len(value) > MaxBase:
+			return nil, TooLarge
+		}
+		base = append(base, id...)
+		base = append(base, ": "...)
+		base = append(base, value...)
+		base = append(base, '\n')
+	}
+	params, err := httpsfv.Marshal(list)
+	if err != nil {
+		return nil, Malformed
+	}
+	base = append(base, `"@signature-params": `...)
+	return append(base, params...), Verified
+}
+
+// component returns the value of a covered component (RFC 9421 sections 2.1
+// and 2.2).
+func (f *fields) component(item httpsfv.Item) (string, Reason) {
+	name := item.Value.(string) // as checkCovered has seen
+	switch params := item.Params.Names(); {
+	case len(params) == 1 && params[0] == "key":
+		return f.memberComponent(name, item.Params)
+	case len(params) != 0:
+		return "", UnsupportedComponent
+	case name[0] == '@':
+		return f.request.derived(name)
+	}
+	return f.request.field(name)
+}
+
+// memberComponent returns one member of a Dictionary (RFC 9421 section 2.1.2),
+// of the three fields that are parsed anyway: what else a client sends is not
+// parsed at its wish.
+func (f *fields) memberComponent(name string, params *httpsfv.Params) (string, Reason) {
+	var dictionary *httpsfv.Dictionary
+	switch name {
+	case "signature-agent":
+		dictionary = f.signatureAgent.dictionary
+	case "signature-input":
+		dictionary = f.input
+	case "signature":
+		dictionary = f.values
+	default:
+		return "", UnsupportedComponent
+	}
+	value, _ := params.Get("key")
+	key, ok := value.(string)
+	if !ok || dictionary == nil {
+		return "", Malformed
+	}
+	member, ok := dictionary.Get(key)
+	if !ok {
+		return "", ComponentAbsent
+	}
+	text, err := httpsfv.Marshal(member)
+	if err != nil {
+		return "", Malformed
+	}
+	return text, Verified
+}
+
+// field returns a header field's lines as one (RFC 9421 section 2.1).
+func (r Request) field(name string) (string, Reason) {
+	if name == "host" && r.Authority != "" {
+		return r.Authority, Verified // net/http takes it out of the header
+	}
+	values := r.Header[http.CanonicalHeaderKey(name)]
+	if len(values) == 0 {
+		return "", ComponentAbsent
+	}
+	if size(values) > MaxBase {
+		return "", TooLarge
+	}
+	trimmed := make([]string, len(values))
+	for i, value := range values {
+		trimmed[i] = strings.Trim(value, " \t")
+	}
+	return strings.Join(trimmed, ", "), Verified
+}
+
+// derived returns a derived component (RFC 9421 section 2.2).
+func (r Request) derived(name string) (string, Reason) {
+	value := ""
+	switch name {
+	case "@method":
+		value = r.Method
+	case "@authority":
+		value = r.authority()
+	case "@scheme":
+		value = strings.ToLower(r.Scheme)
+	case "@request-target":
+		value = r.Target
+	case "@target-uri":
+		if strings.HasPrefix(r.Target, "/") {
+			return strings.ToLower(r.Scheme) + "://" + r.authority() + r.Target, Verified
+		}
+		if !strings.Contains(r.Target, "://") {
+			return "", UnsupportedComponent // of OPTIONS * and CONNECT
+		}
+		value = r.Target
+	case "@path", "@query":
+		path, query, ok := r.pathQuery()
+		switch {
+		case !ok:
+			return "", UnsupportedComponent
+		case name == "@query":
+			return "?" + query, Verified
+		case path == "":
+			return "/", Verified
+		}
+		value = path
+	default:
+		return "", UnsupportedComponent
+	}
+	if value == "" {
+		return "", ComponentAbsent
+	}
+	return value, Verified
+}
+
+// authority returns the authority in lower case without its scheme's default
+// port (RFC 9421 section 2.2.3).
+func (r Request) authority() string {
+	authority := strings.ToLower(r.Authority)
+	switch strings.ToLower(r.Scheme) {
+	case "https":
+		return strings.TrimSuffix(authority, ":443")
+	case "http":
+		return strings.TrimSuffix(authority, ":80")
+	}
+	return authority
+}
+
+// pathQuery splits the target; ok is false if it has no path, as in OPTIONS *.
+func (r Request) pathQuery() (path, query string, ok bool) {
+	target := r.Target
+	if !strings.HasPrefix(target, "/") {
+		_, rest, absolute := strings.Cut(target, "://")
+		if !absolute {
+			return "", "", false
+		}
+		target = ""
+		if i := strings.IndexAny(rest, "/?"); i >= 0 {
+			target = rest[i:]
+		}
+	}
+	path, query, _ = strings.Cut(target, "?")
+	return path, query, true
+}

@@ -1,0 +1,95 @@
+package botauth
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What is read of a directory.
+const (
+	MaxDirectory = 64 << 10 // bytes, decompressed
+	MaxKeys      = 64
+)
+
+// testKeyID is the thumbprint of RFC 9421's test-key-ed25519, which
+// draft-meunier-webbotauth-httpsig-protocol says to reject.
+const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
+
+// directory is a key directory as it was fetched; it is not changed.
+type directory struct {
+	keys             map[string]key // by thumbprint
+	fetched, expires time.Time
+	text             []byte
+}
+
+// key is a public key with the times between which it is valid.
+type key struct {
+	public             ed25519.PublicKey
+	notBefore, expires float64 // Unix seconds, 0 for no limit
+}
+
+func (k key) current(now time.Time) bool {
+	seconds := float64(now.Unix())
+	return (k.notBefore == 0 || seconds >= k.notBefore) && (k.expires == 0 || seconds < k.expires)
+}
+
+// jwk is what is read of a JSON Web Key (RFC 7517, RFC 8037).
+type jwk struct {
+	KeyType   string  `json:"kty"`
+	Curve     string  `json:"crv"`
+	X         string  `json:"x"`
+	ID        string  `json:"kid"`
+	Use       string  `json:"use"`
+	NotBefore float64 `json:"nbf"`
+	Expires   float64 `json:"exp"`
+}
+
+// parseKeys reads a JSON Web Key Set. Entries that are of other kinds or wrong
+// are left out, as are those whose kid is not their thumbprint: the draft has it
+// so that a directory's labels can be checked.
+func parseKeys(text []byte, testKeys bool) (map[string]key, error) {
+	if len(text) > MaxDirectory {
+		return nil, fmt.Errorf("the directory is larger than %d bytes", MaxDirectory)
+	}
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, fmt.Errorf("the directory is no JSON Web Key Set: %w", err)
+	}
+	if set.Keys == nil {
+		return nil, errors.New("the directory is no JSON Web Key Set: it has no keys member")
+	}
+	if len(set.Keys) > MaxKeys {
+		return nil, fmt.Errorf("the directory has more than %d keys", MaxKeys)
+	}
+	keys := make(map[string]key)
+	for _, text := range set.Keys {
+		var j jwk
+		if json.Unmarshal(text, &j) != nil || j.KeyType != "OKP" || j.Curve != "Ed25519" || j.Use != "" && j.Use != "sig" {
+			continue
+		}
+		public, err := base64.RawURLEncoding.Strict().DecodeString(j.X)
+		if err != nil || len(public) != ed25519.PublicKeySize {
+			continue
+		}
+		id := thumbprint(public)
+		if j.ID != "" && j.ID != id || id == testKeyID && !testKeys {
+			continue
+		}
+		keys[id] = key{public: public, notBefore: j.NotBefore, expires: j.Expires}
+	}
+	return keys, nil
+}
+
+// thumbprint returns the SHA-256 thumbprint of an Ed25519 key (RFC 7638, RFC
+// 8037 appendix A.3).
+func thumbprint(public ed25519.PublicKey) string {
+	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + base64.RawURLEncoding.EncodeToString(public) + `"}`))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,207 @@
+package botauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pquerna/cachecontrol/cacheobject"
+)
+
+// The well-known URI and media type of a key directory.
+const (
+	directoryPath = "/.well-known/http-message-signatures-directory"
+	directoryType = "application/http-message-signatures-directory+json"
+)
+
+// Bounds on fetches.
+const (
+	maxFetches    = 4 // at once, of all agents
+	fetchTimeout  = 10 * time.Second
+	minFresh      = 5 * time.Minute
+	maxFresh      = 24 * time.Hour
+	defaultFresh  = time.Hour
+	maxStale      = 24 * time.Hour   // for how long an old directory serves if no new one can be had
+	minBackOff    = 15 * time.Second // after the first failure
+	maxBackOff    = 5 * time.Minute  // the draft's limit to the memory of failures
+	maxRetryAfter = 24 * time.Hour
+)
+
+// directoryClient returns a client that follows no redirect and keeps no cookie.
+func directoryClient(base *http.Client) *http.Client {
+	client := http.Client{Transport: &http.Transport{
+		TLSHandshakeTimeout:    fetchTimeout,
+		DisableKeepAlives:      true, // there is one request in an hour
+		MaxResponseHeaderBytes: 64 << 10,
+	}}
+	if base != nil {
+		client.Transport = base.Transport
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
+}
+
+// fetchIfDue starts a fetch unless one runs or is not due yet, and reports
+// whether one runs now.
+func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fetching {
+		return true
+	}
+	if now.Before(a.next) || !v.begin() {
+		return false
+	}
+	a.fetching = true
+	go func() {
+		defer v.wg.Done()
+		select {
+		case v.slots <- struct{}{}:
+			defer func() { <-v.slots }()
+		case <-v.ctx.Done():
+		}
+		_ = v.fetch(v.ctx, a)
+	}()
+	return true
+}
+
+// begin counts a fetch that Close shall wait for; it fails after Close.
+func (v *Verifier) begin() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return false
+	}
+	v.wg.Add(1)
+	return true
+}
+
+// ErrFetching is returned by [Verifier.Refresh] while a fetch of the same
+// directory runs already.
+var ErrFetching = errors.New("the directory is being fetched already")
+
+// Refresh fetches an agent's directory now and returns what went wrong. It is
+// for commands and for warming up; requests cause fetches by themselves.
+func (v *Verifier) Refresh(ctx context.Context, name string) error {
+	a, err := v.agent(name)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	if a.fetching {
+		a.mu.Unlock()
+		return ErrFetching
+	}
+	if !v.begin() {
+		a.mu.Unlock()
+		return context.Canceled
+	}
+	a.fetching = true
+	a.mu.Unlock()
+	defer v.wg.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(v.ctx, cancel)()
+	return v.fetch(ctx, a)
+}
+
+// fetch gets a directory and settles when the next fetch may be. What is there
+// stays if it fails.
+func (v *Verifier) fetch(ctx context.Context, a *agent) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	d, retryAfter, err := v.get(ctx, a)
+	if err != nil {
+		err = fmt.Errorf("web bot auth directory of %s: %w", a.origin, err)
+	}
+	now := v.now()
+	a.mu.Lock()
+	a.fetching, a.err = false, err
+	if err == nil {
+		a.directory.Store(d)
+		a.failures, a.next = 0, now.Add(jittered(minFresh))
+	} else {
+		wait := max(jittered(min(minBackOff<<min(a.failures, 16), maxBackOff)), retryAfter)
+		a.failures, a.next = a.failures+1, now.Add(wait)
+	}
+	a.mu.Unlock()
+	if v.fetched != nil && v.ctx.Err() == nil {
+		v.fetched(a.origin, err)
+	}
+	return err
+}
+
+// get makes the request; retryAfter is what a refusal asked for.
+func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.origin+directoryPath, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header.Set("Accept", directoryType)
+	req.Header.Set("User-Agent", v.userAgent)
+	response, err := v.client.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer response.Body.Close()
+	now := v.now()
+	if response.StatusCode != http.StatusOK {
+		return nil, parseRetryAfter(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
+	}
+	contentType := response.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != directoryType {
+		return nil, 0, fmt.Errorf("media type %q, not %s", contentType, directoryType)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, MaxDirectory+1))
+	if err != nil {
+		return nil, 0, err
+	}
+	keys, err := parseKeys(text, v.testKeys)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &directory{keys: keys, fetched: now, expires: now.Add(fresh(response.Header, now)), text: text}, 0, nil
+}
+
+// fresh returns how long a directory holds, as a shared cache would see it (RFC
+// 9111 section 4.2), within bounds.
+func fresh(h http.Header, now time.Time) time.Duration {
+	life := defaultFresh
+	directives, err := cacheobject.ParseResponseCacheControl(strings.Join(h.Values("Cache-Control"), ","))
+	expires, expiresErr := http.ParseTime(h.Get("Expires"))
+	switch {
+	case err != nil || directives.NoStore || directives.NoCachePresent:
+		return minFresh
+	case directives.SMaxAge >= 0:
+		life = time.Duration(directives.SMaxAge) * time.Second
+	case directives.MaxAge >= 0:
+		life = time.Duration(directives.MaxAge) * time.Second
+	case expiresErr == nil:
+		life = expires.Sub(now)
+	}
+	if age, err := strconv.ParseUint(h.Get("Age"), 10, 31); err == nil {
+		life -= time.Duration(age) * time.Second
+	}
+	return min(max(life, minFresh), maxFresh)
+}
+
+// parseRetryAfter reads Retry-After (RFC 9110 section 10.2.3), within bounds.
+func parseRetryAfter(h http.Header, now time.Time) (wait time.Duration) {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		wait = date.Sub(now)
+	}
+	return min(max(wait, 0), maxRetryAfter)
+}
+
+// jittered returns a little more than d, so that many instances part.
+func jittered(d time.Duration) time.Duration { return d + rand.N(d/10) }

@@ -1,0 +1,156 @@
+package botauth
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// signatureAgent is the field Signature-Agent, a Dictionary today and a String
+// in drafts before web-bot-auth-architecture-04. Both are nil if it is not there.
+type signatureAgent struct {
+	dictionary *httpsfv.Dictionary
+	item       *httpsfv.Item
+}
+
+// parseSignatureAgent tells the forms apart as the draft says: a String begins
+// with a quote, which no Dictionary does.
+func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
+	if len(values) == 0 {
+		return s, true
+	}
+	if strings.HasPrefix(strings.TrimLeft(values[0], " "), `"`) {
+		item, err := httpsfv.UnmarshalItem(values)
+		if err != nil {
+			return s, false
+		}
+		s.item = &item
+		return s, true
+	}
+	dictionary, err := httpsfv.UnmarshalDictionary(values)
+	s.dictionary = dictionary
+	return s, err == nil
+}
+
+// attribute returns the origin of the agent that the signature with the given
+// label and covered components is of.
+func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin string, reason Reason) {
+	whole, keys := false, []string(nil)
+	for _, item := range covered {
+		if item.Value != "signature-agent" {
+			continue
+		}
+		switch key, ok := item.Params.Get("key"); {
+		case ok:
+			name, _ := key.(string)
+			keys = append(keys, name)
+		case len(item.Params.Names()) == 0:
+			whole = true
+		default:
+			return "", UnsupportedComponent
+		}
+	}
+	switch {
+	case s.item == nil && s.dictionary == nil && (whole || keys != nil):
+		return "", ComponentAbsent
+	case s.item == nil && s.dictionary == nil:
+		return "", NoAgent
+	case !whole && keys == nil:
+		return "", NotCovered
+	case s.item != nil && !whole:
+		return "", Malformed // a String has no members
+	case s.item != nil:
+		return agentOrigin(*s.item)
+	}
+	if keys == nil {
+		keys = s.dictionary.Names()
+	}
+	key, ok := choose(keys, label)
+	if !ok {
+		return "", NoAgent
+	}
+	member, ok := s.dictionary.Get(key)
+	if !ok {
+		return "", ComponentAbsent
+	}
+	item, ok := member.(httpsfv.Item)
+	if !ok {
+		return "", UnsupportedAgent
+	}
+	return agentOrigin(item)
+}
+
+// choose returns the signature's own label if it is one of the keys, else the
+// key if there is but one: proxies may change a label, not a covered key.
+func choose(keys []string, label string) (key string, ok bool) {
+	for _, key := range keys {
+		if key == label {
+			return key, true
+		}
+	}
+	if len(keys) != 1 {
+		return "", false
+	}
+	return keys[0], true
+}
+
+// agentOrigin returns the origin that a member of Signature-Agent names.
+func agentOrigin(item httpsfv.Item) (origin string, reason Reason) {
+	if kind, ok := item.Params.Get("type"); ok && kind != httpsfv.Token("directory") {
+		return "", UnsupportedAgent
+	}
+	text, ok := item.Value.(string)
+	if !ok {
+		return "", UnsupportedAgent
+	}
+	if origin, ok = parseOrigin(text); !ok {
+		return "", UnsupportedAgent
+	}
+	return origin, Verified
+}
+
+// parseOrigin returns the normal form of an https origin, "https://host" or
+// "https://host:port"; a path of "/" is let pass.
+func parseOrigin(text string) (origin string, ok bool) {
+	if len(text) > 512 {
+		return "", false
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.RawQuery != "" || u.ForceQuery ||
+		strings.Contains(text, "#") || u.Path != "" && u.Path != "/" {
+		return "", false
+	}
+	host := strings.ToLower(u.Host)
+	name := strings.ToLower(u.Hostname())
+	if strings.HasPrefix(host, "[") {
+		if _, err := netip.ParseAddr(name); err != nil {
+			return "", false
+		}
+	} else if !isHostName(name) {
+		return "", false
+	}
+	if strings.HasSuffix(host, ":") {
+		return "", false
+	}
+	return "https://" + strings.TrimSuffix(host, ":443"), true
+}
+
+// configuredOrigin is parseOrigin for what an owner writes: a bare host will do.
+func configuredOrigin(name string) (origin string, ok bool) {
+	if !strings.Contains(name, "://") {
+		name = "https://" + name
+	}
+	return parseOrigin(name)
+}
+
+// isHostName reports whether name can be that of a server, in ASCII.
+func isHostName(name string) bool {
+	for _, c := range []byte(name) {
+		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return name != ""
+}
