@@ -8,6 +8,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 func init() {
@@ -28,6 +30,17 @@ type App struct {
 	// Instances that share a storage share what they have read. Default:
 	// `false`.
 	Storage bool `json:"storage,omitempty"`
+
+	// Verify that clients are the crawlers that they claim to be. Default: not
+	// at all, since that takes requests to others.
+	Verify *Verify `json:"verify,omitempty"`
+
+	// Crawlers that the registry does not know, or about which it is wrong.
+	Crawlers []Crawler `json:"crawlers,omitempty"`
+
+	registry   *uaident.Registry
+	signatures *botauth.Verifier // nil if those of requests are not verified
+	verifying  uint64
 
 	ctx    caddy.Context
 	logger *zap.Logger
@@ -57,6 +70,12 @@ func (a *App) Provision(ctx caddy.Context) error {
 		a.Policies = namedBounds.Entries
 	}
 	var err error
+	if a.registry, err = registryWith(a.Crawlers); err != nil {
+		return err
+	}
+	if err := a.provisionSignatures(ctx); err != nil {
+		return err
+	}
 	a.state, err = acquireState(ctx)
 	return err
 }
@@ -69,12 +88,29 @@ func (a *App) Validate() error {
 	if a.Policies < 0 || a.Policies > maxPolicies {
 		return fmt.Errorf("policies %d cannot be; use a number from 1 to %d", a.Policies, maxPolicies)
 	}
-	return nil
+	if err := a.Verify.validate(); err != nil {
+		return err
+	}
+	for _, c := range a.Crawlers {
+		if a.Verify == nil && (len(c.Ranges)+len(c.RDNS) > 0 || c.WebBotAuth != "") {
+			return fmt.Errorf("crawler %s: ranges, rdns and web_bot_auth are used by verify only, which is off; add verify on, or verify { ranges configured } to read no other list", c.Token)
+		}
+	}
+	registry, err := registryWith(a.Crawlers)
+	if err != nil {
+		return err
+	}
+	checked := App{Verify: a.Verify, Crawlers: a.Crawlers, registry: registry}
+	c := checked.config()
+	return c.Validate()
 }
 
 // Start applies the bound and begins to use the storage.
 func (a *App) Start() error {
-	a.claim = a.state.sizes.claim(a.state.cache, a.Policies)
+	if err := a.startVerifying(a.ctx); err != nil {
+		return err
+	}
+	a.claim, _ = a.state.sizes.add(a.Policies, a.state.resize)
 	if !a.Storage {
 		return nil
 	}
@@ -89,7 +125,10 @@ func (a *App) Start() error {
 // Stop writes what is pending and ends the use of the storage, which the
 // configuration closes next.
 func (a *App) Stop() error {
-	a.state.sizes.release(a.state.cache, a.claim)
+	_ = a.state.sizes.release(a.claim, a.state.resize)
+	if err := a.state.verifying.release(a.verifying, a.state.verifier.Configure); err != nil {
+		a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
+	}
 	if a.cancel == nil {
 		return nil
 	}

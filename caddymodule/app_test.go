@@ -54,7 +54,7 @@ func TestAppBounds(t *testing.T) {
 			t.Errorf("%s: %d are kept, want %d", step.name, n, step.want)
 		}
 	}
-	if len(small.state.sizes.claims) != 0 {
+	if len(small.state.sizes.held) != 0 {
 		t.Error("something of a configuration is left")
 	}
 	for _, n := range []int{-1, maxPolicies + 1} {

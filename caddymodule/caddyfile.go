@@ -4,6 +4,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func init() {
@@ -48,8 +50,9 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    merge_slashes on|off
 //	    allow_private on|off
 //	    wildcard      <class...>
-//	    exempt        <token|class...>
-//	    only_log      <token|class...>
+//	    exempt        [verified] <token|class...>
+//	    only_log      [verified] <token|class...>
+//	    spoofed       judge|block|log
 //	    status        <code>
 //	    on_violation {
 //	        <directives...>
@@ -96,7 +99,7 @@ func (p *handlerParser) parse(d *caddyfile.Dispenser) error {
 	p.seen = make(map[string]bool)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
-		if p.seen[name] {
+		if p.seen[name] && name != "exempt" && name != "only_log" {
 			return d.Errf("%s is set twice; keep one", name)
 		}
 		p.seen[name] = true
@@ -114,25 +117,38 @@ func (p *handlerParser) parse(d *caddyfile.Dispenser) error {
 
 // subdirectives lists what may stand in the block, for an error message.
 const subdirectives = "source, fetch_timeout, fetch_wait, ttl, grace, change_guard, unreachable, merge_slashes, allow_private, " +
-	"wildcard, exempt, only_log, status and on_violation"
+	"wildcard, exempt, only_log, spoofed, status and on_violation"
 
 // usage tells what stands behind a subdirective.
 var usage = map[string]string{
-	"source":        "server, a URL, or file <path>",
-	"fetch_timeout": "a duration such as 5s",
-	"fetch_wait":    "a duration such as 250ms",
-	"ttl":           "a minimum and a maximum such as 1m 24h",
-	"grace":         "off or a duration such as 24h",
-	"change_guard":  "off or a duration such as 6h",
-	"unreachable":   "last_good, allow, disallow or disallow_google",
-	"merge_slashes": "on or off",
-	"allow_private": "on or off",
-	"wildcard":      "one or more classes such as search",
-	"exempt":        "one or more product tokens or classes such as Googlebot or monitor",
-	"only_log":      "one or more product tokens or classes such as Bingbot or search",
-	"status":        "a status code such as 403",
-	"policies":      "a number such as 10000",
-	"storage":       "on or off",
+	"source":            "server, a URL, or file <path>",
+	"fetch_timeout":     "a duration such as 5s",
+	"fetch_wait":        "a duration such as 250ms",
+	"ttl":               "a minimum and a maximum such as 1m 24h",
+	"grace":             "off or a duration such as 24h",
+	"change_guard":      "off or a duration such as 6h",
+	"unreachable":       "last_good, allow, disallow or disallow_google",
+	"merge_slashes":     "on or off",
+	"allow_private":     "on or off",
+	"wildcard":          "one or more classes such as search",
+	"exempt":            "one or more product tokens or classes such as Googlebot or monitor",
+	"exempt verified":   "one or more product tokens or classes such as Googlebot or search",
+	"only_log verified": "one or more product tokens or classes such as Googlebot or search",
+	"only_log":          "one or more product tokens or classes such as Bingbot or search",
+	"status":            "a status code such as 403",
+	"spoofed":           "judge, block or log",
+	"policies":          "a number such as 10000",
+	"verify":            "on or off, or a block of options",
+	"crawler":           "a product token and a block of options",
+	"class":             "a class such as ai_training",
+	"fallback":          "one or more product tokens such as Googlebot",
+	"ranges":            "official, configured or off",
+	"rdns":              "on or off; that of a crawler takes one or more domains such as crawler.example.com",
+	"resolver":          "the address of a DNS server such as 192.0.2.53",
+	"web_bot_auth":      "on or off; that of a crawler takes an https URL",
+
+	"ranges of a crawler": "url and one or more https URLs, or file and one or more paths",
+	"storage":             "on or off",
 }
 
 func (p *handlerParser) subdirective(d *caddyfile.Dispenser, name string) (err error) {
@@ -161,9 +177,11 @@ func (p *handlerParser) subdirective(d *caddyfile.Dispenser, name string) (err e
 	case "wildcard":
 		h.Wildcard, err = parseWords(d, func(words []string) error { _, err := parseClasses(words); return err })
 	case "exempt":
-		h.Exempt, err = parseWords(d, validClients)
+		err = p.parseClients(d, &h.Exempt, &h.ExemptVerified)
 	case "only_log":
-		h.OnlyLog, err = parseWords(d, validClients)
+		err = p.parseClients(d, &h.OnlyLog, &h.OnlyLogVerified)
+	case "spoofed":
+		h.Spoofed, err = oneOf(d, spoofedJudge, spoofedBlock, spoofedLog)
 	case "status":
 		h.Status, err = parseStatus(d)
 	case "on_violation":
@@ -177,8 +195,30 @@ func (p *handlerParser) subdirective(d *caddyfile.Dispenser, name string) (err e
 	return err
 }
 
+// parseClients reads one or more words behind "verified" into verified, others
+// into claimed. Each of them may stand on one line.
+func (p *handlerParser) parseClients(d *caddyfile.Dispenser, claimed, verified *[]string) error {
+	name := d.Val()
+	words := d.RemainingArgs()
+	into := claimed
+	if len(words) > 0 && words[0] == identityVerified.String() {
+		into, words, name = verified, words[1:], name+" verified"
+	}
+	switch {
+	case len(words) == 0:
+		return argErr(d, name)
+	case *into != nil:
+		return d.Errf("%s is set twice; keep one", name)
+	}
+	if err := validClients(words); err != nil {
+		return d.Errf("%s: %v", name, err)
+	}
+	*into = words
+	return nil
+}
+
 func validClients(words []string) error {
-	_, err := parseSelector(words, false)
+	_, err := parseSelector(uaident.Default(), words, false)
 	return err
 }
 

@@ -31,7 +31,24 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //	robots_guard {
 //	    policies <n>
 //	    storage  on|off
+//	    verify   on|off {
+//	        ranges       official|configured|off
+//	        rdns         on|off
+//	        resolver     <address>
+//	        web_bot_auth on|off
+//	    }
+//	    crawler <token> {
+//	        class        <class>
+//	        fallback     <token...>
+//	        wildcard     on|off
+//	        ranges       url <url...>|file <path...>
+//	        rdns         <domain...>
+//	        web_bot_auth <url>
+//	    }
 //	}
+//
+// verify without an argument, with a block, is on. crawler may stand several
+// times, once for each token.
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
 	if d.NextArg() {
@@ -40,7 +57,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	seen := make(map[string]bool)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
-		if seen[name] {
+		if seen[name] && name != "crawler" {
 			return d.Errf("%s is set twice; keep one", name)
 		}
 		seen[name] = true
@@ -50,6 +67,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		if nesting := d.Nesting(); d.NextBlock(nesting) {
 			return d.Errf("%s takes no block", name)
 		}
+	}
+	if err := a.Validate(); err != nil {
+		return d.WrapErr(err)
 	}
 	return nil
 }
@@ -61,8 +81,15 @@ func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
 		a.Policies, err = parsePolicies(d)
 	case "storage":
 		a.Storage, err = parseSwitch(d)
+	case "verify":
+		a.Verify, err = parseVerify(d)
+	case "crawler":
+		var c Crawler
+		if c, err = parseCrawler(d, a.Crawlers); err == nil {
+			a.Crawlers = append(a.Crawlers, c)
+		}
 	default:
-		return d.Errf("unrecognized option %q; known are policies and storage", name)
+		return d.Errf("unrecognized option %q; known are policies, storage, verify and crawler", name)
 	}
 	return err
 }

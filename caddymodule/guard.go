@@ -28,8 +28,10 @@ type guard struct {
 	fetchWait    time.Duration
 	keepSlashes  bool
 	wildcard     classSet // 0 for the default
-	exempt       selector
-	onlyLog      selector
+	exempt       clients
+	onlyLog      clients
+	spoofed      string // what to do about requests under a false name
+	app          *App
 
 	state   *state
 	metrics *metrics
@@ -47,6 +49,7 @@ func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
 		grace:        max(0, time.Duration(h.Grace)),
 		changeGuard:  time.Duration(h.ChangeGuard),
 		keepSlashes:  h.KeepSlashes,
+		spoofed:      h.Spoofed,
 		logger:       h.logger,
 	}
 	switch h.Unreachable {
@@ -58,13 +61,16 @@ func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
 		g.fallback = policy.DisallowGoogle
 	}
 	var err error
+	if g.app, err = appOf(ctx); err != nil {
+		return nil, err
+	}
 	if g.wildcard, err = parseClasses(h.Wildcard); err != nil {
 		return nil, err
 	}
-	if g.exempt, err = parseSelector(h.Exempt, false); err != nil {
+	if g.exempt, err = parseClients(g.app.registry, h.Exempt, h.ExemptVerified); err != nil {
 		return nil, err
 	}
-	if g.onlyLog, err = parseSelector(h.OnlyLog, false); err != nil {
+	if g.onlyLog, err = parseClients(g.app.registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
 		return nil, err
 	}
 	g.source, g.sourceKey, g.freshness.Default = newSource(h.Source, h.AllowPrivate)
@@ -98,7 +104,7 @@ func (g *guard) judge(r *http.Request) *judgement {
 		return nil
 	}
 	entry := g.state.cache.Get(key)
-	client := uaident.Default().IdentifyWith(userAgent, overlayOf(entry))
+	client := g.app.registry.IdentifyWith(userAgent, overlayOf(g.app.registry, entry))
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -106,14 +112,19 @@ func (g *guard) judge(r *http.Request) *judgement {
 	if isACMEChallenge(original) {
 		return nil
 	}
-	j := &judgement{client: client, site: g.site(r, key), target: targetOf(original)}
+	who, proof := g.app.identify(r, client)
+	j := &judgement{client: client, identity: who, proof: proof, site: g.site(r, key), target: targetOf(original)}
 	switch {
 	case isRobotsTxt(original):
 		// never judged, and no reason to read it
-	case g.exempt.has(client):
+	case g.exempt.has(j):
 		j.verdict = verdictExempt
 	default:
 		g.ask(r, entry, j)
+		if j.identity == identitySpoofed && g.spoofed == spoofedBlock && j.action == actionNone {
+			j.liar = true
+			g.act(j)
+		}
 	}
 	return j
 }
@@ -148,18 +159,6 @@ func (g *guard) hostsOf(r *http.Request) *hosts {
 	}
 	known, _ := g.servers.LoadOrStore(server, hostsOf(server))
 	return known.(*hosts)
-}
-
-// overlayOf returns the names that only the policy of a site knows.
-func overlayOf(entry *policy.Entry) *uaident.Overlay {
-	if entry == nil {
-		return nil
-	}
-	if standing := entry.Standing(); standing != nil && standing.Good != nil {
-		overlay, _ := standing.Good.Derived.(*uaident.Overlay)
-		return overlay
-	}
-	return nil
 }
 
 // originalRequest returns the request as the client sent it, before any

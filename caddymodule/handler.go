@@ -92,12 +92,27 @@ type Handler struct {
 	// `ai_search`, `seo`, `archive`, `research`, `security` and `crawler`.
 	Wildcard []string `json:"wildcard,omitempty"`
 
-	// Product tokens and classes that are never judged.
+	// Product tokens and classes that are never judged. A client that is known
+	// to use a false name is judged nevertheless.
 	Exempt []string `json:"exempt,omitempty"`
+
+	// Product tokens and classes that are not judged where their identity is
+	// verified.
+	ExemptVerified []string `json:"exempt_verified,omitempty"`
 
 	// Product tokens and classes whose requests are logged but not blocked in
 	// enforce mode.
 	OnlyLog []string `json:"only_log,omitempty"`
+
+	// Product tokens and classes whose requests are not blocked where their
+	// identity is verified.
+	OnlyLogVerified []string `json:"only_log_verified,omitempty"`
+
+	// What to do about requests under a false name: `judge` judges them by the
+	// stricter of the group that the name chooses and the `*` group, `block`
+	// blocks all of them in enforce mode, `log` blocks none. It takes the
+	// global option `verify` to know of any. Default: `judge`.
+	Spoofed string `json:"spoofed,omitempty"`
 
 	// The status of the answer to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`
@@ -119,7 +134,7 @@ type Source struct {
 	File string `json:"file,omitempty"`
 }
 
-// The words of Handler.Mode and Handler.Unreachable.
+// The words of Handler.Mode, Handler.Unreachable and Handler.Spoofed.
 const (
 	modeMonitor = "monitor"
 	modeEnforce = "enforce"
@@ -128,6 +143,10 @@ const (
 	unreachableAllow    = "allow"
 	unreachableDisallow = "disallow"
 	unreachableGoogle   = "disallow_google"
+
+	spoofedJudge = "judge"
+	spoofedBlock = "block"
+	spoofedLog   = "log"
 )
 
 const (
@@ -181,6 +200,9 @@ func (h *Handler) setDefaults() {
 	}
 	if h.Unreachable == "" {
 		h.Unreachable = unreachableLastGood
+	}
+	if h.Spoofed == "" {
+		h.Spoofed = spoofedJudge
 	}
 	if h.Status == 0 {
 		h.Status = http.StatusForbidden

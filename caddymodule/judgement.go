@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // verdict is what a robots.txt says about a request.
@@ -38,21 +39,17 @@ const (
 func (a action) String() string { return [...]string{"none", "logged", "blocked"}[a] }
 
 // identity is how sure it is that a client is who it claims to be.
-type identity uint8
+type identity = verify.State
 
 const (
-	identityClaimed identity = iota // nothing speaks for or against it
-	identityVerified
-	identityUnknown
-	identitySpoofed
+	identityClaimed  = verify.Claimed
+	identityUnknown  = verify.Unknown
+	identityVerified = verify.Verified
+	identitySpoofed  = verify.Spoofed
 )
 
-func (i identity) String() string {
-	return [...]string{"claimed", "verified", "unknown", "spoofed"}[i]
-}
-
 func parseIdentity(word string) (identity, bool) {
-	for i := identityClaimed; i <= identitySpoofed; i++ {
+	for _, i := range verify.States() {
 		if word == i.String() {
 			return i, true
 		}
@@ -69,12 +66,14 @@ func (s identitySet) has(i identity) bool { return s == 0 || s&(1<<i) != 0 }
 type judgement struct {
 	client   uaident.Identity
 	identity identity
+	proof    verify.Method // what decided about the identity
 	site     site
 	named    bool // a group of the robots.txt names the client
 	verdict  verdict
 	action   action
 	held     bool            // allowed by a version that the change guard keeps in force
 	closed   bool            // everything is closed since nobody knows the rules
+	liar     bool            // the rules allow it, and only its false name does not
 	policy   policy.Verdict  // the evidence, where the rules were asked
 	version  *policy.Version // the file it comes from, nil where it is not known
 	target   string          // as requested
@@ -153,6 +152,9 @@ func (j *judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("crawler", j.client.Name())
 	enc.AddString("class", j.client.Class.String())
 	enc.AddString("identity", j.identity.String())
+	if j.proof != verify.None {
+		enc.AddString("proof", j.proof.String())
+	}
 	if rule := j.policy.Rule; rule.Line > 0 {
 		enc.AddString("rule", rule.String())
 		enc.AddInt("line", rule.Line)

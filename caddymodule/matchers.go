@@ -37,6 +37,7 @@ type MatchCrawler struct {
 	Clients []string `json:"clients,omitempty"`
 
 	clients selector
+	app     *App
 	overlay *uaident.Overlay // tokens that the registry does not know
 }
 
@@ -54,7 +55,7 @@ func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		words := d.RemainingArgs()
-		if _, err := parseSelector(words, true); err != nil {
+		if _, err := parseSelector(uaident.Default(), words, true); err != nil {
 			return d.Errf("crawler: %v", err)
 		}
 		m.Clients = append(m.Clients, words...)
@@ -66,9 +67,12 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // Provision sets up the matcher.
-func (m *MatchCrawler) Provision(caddy.Context) (err error) {
-	m.clients, err = parseSelector(m.Clients, true)
-	m.overlay = uaident.Default().Overlay(m.Clients)
+func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
+	if m.app, err = appOf(ctx); err != nil {
+		return err
+	}
+	m.clients, err = parseSelector(m.app.registry, m.Clients, true)
+	m.overlay = m.app.registry.Overlay(m.Clients)
 	return err
 }
 
@@ -76,7 +80,8 @@ func (m *MatchCrawler) Provision(caddy.Context) (err error) {
 func (m MatchCrawler) Match(r *http.Request) bool {
 	client := judgedBefore(r)
 	if client == nil {
-		client = &judgement{client: uaident.Default().IdentifyWith(r.Header.Get("User-Agent"), m.overlay)}
+		client = &judgement{client: m.app.registry.IdentifyWith(r.Header.Get("User-Agent"), m.overlay)}
+		client.identity, _ = m.app.identify(r, client.client)
 	}
 	if isVirtual(r.Context()) || !m.clients.identities.has(client.identity) {
 		return false

@@ -24,6 +24,8 @@ type metrics struct {
 	failing  *prometheus.GaugeVec
 	cache    cacheCollector
 	held     holdCollector
+	checks   *prometheus.CounterVec
+	identity identityCollector
 }
 
 // sharedMetrics makes the collectors once: they have to survive reloads and
@@ -65,6 +67,11 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 			Name: name("findings"),
 			Help: "What the parser noticed in the current robots.txt of a configured host.",
 		}, []string{"host", "code"}),
+		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("identity_checks_total"),
+			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
+		}, []string{"method", "identity"}),
+		identity: newIdentityCollector(name),
 		held: holdCollector{prometheus.NewDesc(name("change_held"),
 			"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil)},
 		cache: cacheCollector{
@@ -80,7 +87,7 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 func registerMetrics(ctx caddy.Context) (*metrics, error) {
 	m := sharedMetrics()
 	registry := ctx.GetMetricsRegistry()
-	for _, c := range []prometheus.Collector{m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held} {
+	for _, c := range []prometheus.Collector{m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity} {
 		if err := registry.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 			return nil, err
 		}

@@ -18,6 +18,9 @@ const judgementVar = "robots_guard.judgement"
 // the request next.
 func (g *guard) note(r *http.Request, j *judgement) {
 	crawler := g.labelOf(j)
+	if g.app.Verify != nil && j.client.Crawler != nil {
+		g.metrics.checks.WithLabelValues(j.proof.String(), j.identity.String()).Inc()
+	}
 	g.metrics.requests.WithLabelValues(j.site.label, crawler, j.client.Class.String(),
 		j.identity.String(), j.verdict.String(), j.action.String()).Inc()
 
@@ -46,6 +49,9 @@ func noteNobody(r *http.Request) {
 // registry or the robots.txt spells out can be labels; clients can invent all
 // others.
 func (g *guard) labelOf(j *judgement) string {
+	if j.identity == identitySpoofed {
+		return spoofedLabel
+	}
 	name := j.knownName()
 	if name == "" {
 		return otherLabel
@@ -71,8 +77,11 @@ func (g *guard) logViolation(r *http.Request, j *judgement, crawler string) {
 		level = zapcore.WarnLevel
 	}
 	message := "request outside robots.txt"
-	if j.closed {
+	switch {
+	case j.closed:
 		message = "request while robots.txt cannot be read"
+	case j.liar:
+		message = "request under a false name"
 	}
 	c := g.logger.Check(level, message)
 	if c == nil {

@@ -6,7 +6,6 @@ import (
 	"hash"
 	"io"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -45,25 +44,38 @@ func asksForFile(r *http.Request) bool {
 		r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == ""
 }
 
-// readerOf tells which crawler it is that reads or asks.
+// readerOf tells which crawler it is that reads or asks. One robots.txt that a
+// verified crawler reads is read by all crawlers of its operator.
 func (g *guard) readerOf(r *http.Request, j *judgement) ledger.Reader {
-	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel}
+	if j.identity == identityVerified {
+		return ledger.Reader{Site: j.site.own, Crawler: "operator " + j.client.Crawler.Operator}
+	}
+	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel, Network: ledger.Network(clientAddr(r))}
 	if name := j.knownName(); name != "" {
 		reader.Crawler = foldName(name)
 	}
-	if j.identity != identityVerified {
-		clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
-		addr, _ := netip.ParseAddr(clientIP)
-		reader.Network = ledger.Network(addr)
-	}
 	return reader
+}
+
+// lastReading returns what a crawler has read last. A verified one may have
+// read it before its first address was verified.
+func (g *guard) lastReading(r *http.Request, j *judgement) (ledger.Reading, bool) {
+	last, ok := g.state.readers.Last(g.readerOf(r, j))
+	if j.identity == identityVerified {
+		unverified := *j
+		unverified.identity = identityUnknown
+		if before, known := g.state.readers.Last(g.readerOf(r, &unverified)); known && before.At.After(last.At) {
+			return before, true
+		}
+	}
+	return last, ok
 }
 
 // hasRead tells what a crawler knows of the rules it broke, as far as the guard
 // has seen: that it never read the file, or when, and whether what it read was
 // the current version ("current") or an older one ("old").
 func (g *guard) hasRead(r *http.Request, j *judgement) (what string, at time.Time) {
-	last, ok := g.state.readers.Last(g.readerOf(r, j))
+	last, ok := g.lastReading(r, j)
 	switch {
 	case !ok || j.version == nil:
 		return "never", time.Time{}

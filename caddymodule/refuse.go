@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,14 +10,22 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // closedRetryAfter is when a crawler may come back that was sent away because
 // the robots.txt cannot be read.
 const closedRetryAfter = 10 * time.Minute
 
-// refuse answers a request that the robots.txt forbids.
+// refuse answers a request that the robots.txt forbids, or one under a false
+// name.
 func refuse(w http.ResponseWriter, r *http.Request, j *judgement, status int) error {
+	if j.liar {
+		summary := falseName(j)
+		return answer(w, r, status, summary, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
+			"publish the addresses that it uses.\n")
+	}
 	summary := fmt.Sprintf("robots.txt does not allow %s to fetch this URL: line %d, %s", printable(j.client.Name()), j.policy.Rule.Line, printable(j.policy.Rule.String()))
 	return answer(w, r, status, summary, explanation(j))
 }
@@ -52,6 +61,16 @@ func answer(w http.ResponseWriter, r *http.Request, status int, summary, body st
 	return writeErr
 }
 
+// falseName tells a client how its name is known to be false.
+func falseName(j *judgement) string {
+	by := "the addresses"
+	if j.proof == verify.ReverseDNS {
+		by = "the names of the addresses"
+	}
+	operator := cmp.Or(j.client.Crawler.Operator, "its operator")
+	return fmt.Sprintf("This client calls itself %s, but its address does not fit %s that %s publishes.", printable(j.client.Name()), by, printable(operator))
+}
+
 // explanation is what an honest crawler's author needs to mend it.
 func explanation(j *judgement) string {
 	var b strings.Builder
@@ -61,6 +80,9 @@ func explanation(j *judgement) string {
 	fmt.Fprintf(&b, "rule:  %s (line %d)\n", printable(j.policy.Rule.String()), j.policy.Rule.Line)
 	if j.policy.Form != 0 {
 		fmt.Fprintf(&b, "The rule matches another spelling of the same URL (%s).\n", j.policy.Form)
+	}
+	if j.identity == identitySpoofed {
+		fmt.Fprintf(&b, "%s So the rules for everybody hold, too.\n", falseName(j))
 	}
 	if j.version != nil {
 		fmt.Fprintf(&b, "read:  %s, SHA-256 %x\n", j.version.LastRead.UTC().Format(time.RFC3339), j.version.Hash)

@@ -45,9 +45,9 @@ type selector struct {
 	identities identitySet     // 0 for any
 }
 
-// parseSelector reads classes, product tokens and, if those are allowed,
-// identities.
-func parseSelector(words []string, identities bool) (selector, error) {
+// parseSelector reads classes, product tokens that registry may know and, if
+// those are allowed, identities.
+func parseSelector(registry *uaident.Registry, words []string, identities bool) (selector, error) {
 	s := selector{tokens: make(map[string]bool)}
 	for _, word := range words {
 		if i, ok := parseIdentity(word); ok && identities {
@@ -64,7 +64,7 @@ func parseSelector(words []string, identities bool) (selector, error) {
 		if strings.TrimSpace(word) == "" || strings.ContainsAny(word, "*/;()") {
 			return selector{}, fmt.Errorf("%q is neither a class (%s) nor a product token such as Googlebot", word, classWords())
 		}
-		if c := uaident.Default().Lookup(word); c != nil {
+		if c := registry.Lookup(word); c != nil {
 			word = c.Token
 		}
 		s.tokens[foldName(word)] = true
@@ -81,6 +81,28 @@ func (s *selector) has(id uaident.Identity) bool {
 		return true
 	}
 	return len(s.tokens) > 0 && (s.tokens[foldName(id.Name())] || s.tokens[foldName(id.Token)])
+}
+
+// clients are those that an option of a site lists.
+type clients struct {
+	claimed  selector // by what they say
+	verified selector // only where that is verified
+}
+
+// parseClients reads both lists of an option.
+func parseClients(registry *uaident.Registry, claimed, verified []string) (c clients, err error) {
+	if c.claimed, err = parseSelector(registry, claimed, false); err != nil {
+		return c, err
+	}
+	c.verified, err = parseSelector(registry, verified, false)
+	return c, err
+}
+
+// has reports whether the client of a judgement is listed. One under a false
+// name never is.
+func (c *clients) has(j *judgement) bool {
+	return j.identity != identitySpoofed && c.claimed.has(j.client) ||
+		j.identity == identityVerified && c.verified.has(j.client)
 }
 
 // foldName makes names comparable that differ in case only.

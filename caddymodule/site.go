@@ -21,6 +21,10 @@ type site struct {
 // otherLabel is the label value of everything that has no value of its own.
 const otherLabel = "_other"
 
+// spoofedLabel stands for all clients that are known to use a false name, so
+// that nothing they do is counted under it.
+const spoofedLabel = "_spoofed"
+
 // maxHost bounds the host names that are judged, in bytes. DNS allows 253.
 const maxHost = 260
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // state is what survives a reload of the configuration. It holds nothing of a
@@ -23,8 +23,13 @@ type state struct {
 	violations *violations
 	changes    changes
 
-	sizes   sizes
-	writing sync.Mutex // held while a policy goes to the storage, so that the last one written is the last one known
+	sizes claims[int]
+
+	verifier   *verify.Verifier
+	verifying  claims[verify.Config]
+	refreshing sync.Mutex                              // held while the lists of addresses are kept up to date
+	listed     atomic.Pointer[func(verify.ListStatus)] // told when one was read, nil for nobody
+	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
 
 	sources sync.Map // policy.Key to the standaloneSource that it was last configured with
 }
@@ -49,8 +54,16 @@ func (s *state) readAtOnce(e *policy.Entry) bool {
 	return true
 }
 
-// Destruct implements caddy.Destructor.
-func (*state) Destruct() error {
+func (s *state) onList(status verify.ListStatus) {
+	if told := s.listed.Load(); told != nil {
+		(*told)(status)
+	}
+}
+
+// Destruct implements caddy.Destructor. What is known of addresses can still be
+// asked for.
+func (s *state) Destruct() error {
+	s.verifier.Close()
 	currentState.Store(nil)
 	return nil
 }
@@ -78,11 +91,12 @@ const maxReaders = 32_768
 func acquireState(ctx caddy.Context) (*state, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
 		s := &state{
-			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveOverlay),
+			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveNames),
 			readers:    ledger.NewReaders(maxReaders),
 			labels:     newLabels(),
 			violations: newViolations(),
 		}
+		s.verifier = verify.New(verify.Options{UserAgent: guardUserAgent, OnList: s.onList})
 		currentState.Store(s)
 		return s, nil
 	})
@@ -91,9 +105,4 @@ func acquireState(ctx caddy.Context) (*state, error) {
 	}
 	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
 	return value.(*state), nil
-}
-
-// deriveOverlay keeps the names that only a policy knows beside it.
-func deriveOverlay(robots *policy.Robots) any {
-	return uaident.Default().Overlay(robots.Names())
 }

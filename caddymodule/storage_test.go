@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // instance is a server with a cold cache, at a time of its own.
@@ -24,7 +25,7 @@ func newInstance(m *memory, id string, now time.Time) *instance {
 	clock := func() time.Time { return i.time }
 	i.store = &store{
 		storage: m, stat: m.stat, instance: id, logger: zap.New(core), now: clock, maxKeys: 1000,
-		state:  &state{cache: policy.NewCache(namedBounds, inventedBounds, clock, deriveOverlay)},
+		state:  &state{cache: policy.NewCache(namedBounds, inventedBounds, clock, deriveNames)},
 		stored: make(map[policy.Key]storedPolicy),
 	}
 	return i
@@ -113,7 +114,7 @@ func TestStoreAfterRestart(t *testing.T) {
 	if !again.state.cache.Get(siteA).Due(again.time) {
 		t.Error("a copy that is not fresh any more is not due")
 	}
-	if overlayOf(again.state.cache.Get(siteA)) == nil {
+	if overlayOf(uaident.Default(), again.state.cache.Get(siteA)) == nil {
 		t.Error("the names in the file are not known")
 	}
 	again.write(ctx, rewriteInterval)

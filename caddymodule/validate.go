@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // Validate checks the configuration for values that mean nothing and for
@@ -22,6 +23,11 @@ func (h *Handler) Validate() error {
 	case "", unreachableLastGood, unreachableAllow, unreachableDisallow, unreachableGoogle:
 	default:
 		return fmt.Errorf("unreachable %q is not known; use last_good, allow, disallow or disallow_google", h.Unreachable)
+	}
+	switch h.Spoofed {
+	case "", spoofedJudge, spoofedBlock, spoofedLog:
+	default:
+		return fmt.Errorf("spoofed %q is not known; use judge, block or log", h.Spoofed)
 	}
 	if h.FetchTimeout < 0 || h.FetchWait < 0 {
 		return fmt.Errorf("fetch_timeout and fetch_wait have to be positive durations")
@@ -60,12 +66,16 @@ func (h *Handler) validateClients() error {
 	for _, list := range []struct {
 		name  string
 		words []string
-	}{{"exempt", h.Exempt}, {"only_log", h.OnlyLog}} {
-		if _, err := parseSelector(list.words, false); err != nil {
+	}{
+		{"exempt", h.Exempt}, {"exempt verified", h.ExemptVerified},
+		{"only_log", h.OnlyLog}, {"only_log verified", h.OnlyLogVerified},
+	} {
+		if _, err := parseSelector(uaident.Default(), list.words, false); err != nil {
 			return fmt.Errorf("%s: %w", list.name, err)
 		}
 		for _, word := range list.words {
-			if before, ok := listed[foldName(word)]; ok {
+			// Verified ones may be exempt while the others are only logged.
+			if before, ok := listed[foldName(word)]; ok && !(before == "exempt verified" && list.name == "only_log") {
 				if before == list.name {
 					return fmt.Errorf("%s names %s twice", list.name, word)
 				}

@@ -21,7 +21,8 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 		j.verdict = verdictUnknown
 		return
 	}
-	wildcard := g.judgedByWildcard(j.client)
+	liar := j.identity == identitySpoofed
+	wildcard := liar || g.judgedByWildcard(j.client)
 	robots, closed := standing.Usable(now, g.fallback)
 	if robots == nil {
 		j.verdict = verdictUnknown
@@ -33,7 +34,7 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	}
 	j.version = standing.Good
 	var names [8]string
-	who := claim{chain: j.client.AppendChain(names[:0]), wildcard: wildcard}
+	who := claim{chain: j.client.AppendChain(names[:0]), wildcard: wildcard, false: liar}
 	var exempt bool
 	var group *policy.Selection
 	group, j.named, exempt = who.group(robots)
@@ -43,7 +44,7 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	}
 	var target policy.Target
 	target.Set(j.target, g.keepSlashes)
-	j.policy = group.JudgeTarget(&target)
+	j.policy = who.judge(robots, group, &target)
 	switch {
 	case j.policy.Allowed:
 	case g.heldBack(j.site, standing, who, &target):
@@ -60,6 +61,7 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 type claim struct {
 	chain    []string // the names to try
 	wildcard bool     // whether the * group is meant for it
+	false    bool     // it is known not to be who it says
 }
 
 // group returns the group that the client has to obey, nil if there is none,
@@ -80,7 +82,19 @@ func (c claim) verdict(robots *policy.Robots, target *policy.Target) policy.Verd
 	if exempt {
 		return policy.Verdict{Allowed: true}
 	}
-	return group.JudgeTarget(target)
+	return c.judge(robots, group, target)
+}
+
+// judge judges a target by the client's group. A client under a false name gains
+// nothing by it: what the * group forbids is forbidden to it, too.
+func (c claim) judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
+	verdict := group.JudgeTarget(target)
+	if c.false && verdict.Allowed {
+		if everybody := robots.Select(true).JudgeTarget(target); !everybody.Allowed {
+			return everybody
+		}
+	}
+	return verdict
 }
 
 // mayNotKnow reports whether a crawler may not know yet that the current
@@ -93,7 +107,7 @@ func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *polic
 	if len(standing.Past) == 0 {
 		return false
 	}
-	last, _ := g.state.readers.Last(g.readerOf(r, j))
+	last, _ := g.lastReading(r, j)
 	if last.Hash == standing.Good.Hash {
 		return false
 	}
@@ -120,7 +134,11 @@ func (g *guard) judgedByWildcard(client uaident.Identity) bool {
 // act decides what to do about a request outside the robots.txt.
 func (g *guard) act(j *judgement) {
 	j.action = actionLogged
-	if g.enforce && !g.onlyLog.has(j.client) {
+	logged := g.onlyLog.has(j)
+	if j.identity == identitySpoofed {
+		logged = g.spoofed == spoofedLog
+	}
+	if g.enforce && !logged {
 		j.action = actionBlocked
 	}
 }

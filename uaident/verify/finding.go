@@ -32,13 +32,14 @@ const (
 	None       Method = iota // no method decided
 	Ranges                   // the addresses that the operator publishes
 	ReverseDNS               // forward-confirmed reverse DNS
+	WebBotAuth               // a signature of the request, which package botauth verifies
 	numMethods
 )
 
-var methodNames = [numMethods]string{"none", "ranges", "rdns"}
+var methodNames = [numMethods]string{"none", "ranges", "rdns", "web_bot_auth"}
 
 // String returns the word that configuration, logs and metrics use: "none",
-// "ranges" or "rdns".
+// "ranges", "rdns" or "web_bot_auth".
 func (m Method) String() string {
 	if m < numMethods {
 		return methodNames[m]
@@ -47,7 +48,7 @@ func (m Method) String() string {
 }
 
 // Methods returns all methods in the order of their declaration.
-func Methods() []Method { return []Method{None, Ranges, ReverseDNS} }
+func Methods() []Method { return []Method{None, Ranges, ReverseDNS, WebBotAuth} }
 
 // Finding is what is known about a claim.
 type Finding struct {

@@ -1,0 +1,197 @@
+package caddymodule
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+func verifyCommand() *cobra.Command {
+	var v verifyClaim
+	cmd := &cobra.Command{
+		Use:   "verify --user-agent <ua> --ip <address> [--online] [--config <caddyfile>]",
+		Short: "Tells whether a client is the crawler that it claims to be",
+		Long: `
+Says step by step how the claim of a client can be verified by what the
+crawler's operator publishes, and what came of it.
+
+Nothing is fetched and nobody is asked unless --online is given: then the lists
+of addresses are read from their URLs, and the name of the address is looked up.
+
+--config takes the global option robots_guard of a Caddyfile or a JSON
+configuration, with its crawlers, lists and DNS server. Without it the official
+lists and reverse DNS are used, as with "verify on".
+
+Exit status: 0 if the claim is verified or nothing speaks against it, 1 if the
+name is false, 2 if an argument cannot be used.
+`,
+		Example: `
+caddy robots-guard verify --user-agent "Mozilla/5.0 (compatible; Googlebot/2.1)" --ip 66.249.66.1 --online
+caddy robots-guard verify --user-agent GPTBot/1.3 --ip 203.0.113.7 --config Caddyfile --json
+`,
+		RunE: runCommand(v.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&v.userAgent, "user-agent", "u", "", "the User-Agent")
+	flags.StringVar(&v.ip, "ip", "", "the address of the client")
+	flags.BoolVar(&v.online, "online", false, "fetch lists of addresses and ask the DNS")
+	flags.StringVarP(&v.config, "config", "c", "", "a Caddyfile or JSON configuration with the options to use")
+	flags.BoolVar(&v.json, "json", false, "print a JSON object")
+	return cmd
+}
+
+// verifyClaim is the command with its flags.
+type verifyClaim struct {
+	userAgent, ip, config string
+	online, json          bool
+}
+
+// claimReport is what --json prints.
+type claimReport struct {
+	UserAgent string      `json:"user_agent"`
+	IP        netip.Addr  `json:"ip"`
+	Crawler   string      `json:"crawler"`
+	Class     string      `json:"class"`
+	Operator  string      `json:"operator,omitempty"`
+	Identity  string      `json:"identity"`
+	Proof     string      `json:"proof"`
+	Steps     []claimStep `json:"steps"`
+}
+
+type claimStep struct {
+	Method string `json:"method"`
+	Text   string `json:"text"`
+}
+
+func (v *verifyClaim) run(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) > 0 {
+		return 0, fmt.Errorf("unexpected argument %q; the User-Agent goes behind --user-agent, in quotes", args[0])
+	}
+	if v.userAgent == "" || v.ip == "" {
+		return 0, errors.New("--user-agent and --ip are needed; see caddy robots-guard verify --help")
+	}
+	addr, err := netip.ParseAddr(v.ip)
+	if err != nil {
+		return 0, fmt.Errorf("--ip %q is no IP address such as 192.0.2.1 or 2001:db8::1", v.ip)
+	}
+	app := &App{Verify: new(Verify)}
+	if v.config != "" {
+		if app, err = appIn(v.config); err != nil {
+			return 0, err
+		}
+	}
+	if app.registry, err = registryWith(app.Crawlers); err != nil {
+		return 0, err
+	}
+	report := claimReport{UserAgent: v.userAgent, IP: addr, Proof: verify.None.String()}
+	client := app.registry.IdentifyWith(v.userAgent, nil)
+	report.Crawler, report.Class = client.Name(), client.Class.String()
+	found, err := app.explain(cmd, client, addr, v.online)
+	if err != nil {
+		return 0, err
+	}
+	if client.Crawler != nil {
+		report.Operator = client.Crawler.Operator
+	}
+	report.Identity, report.Proof = found.Finding.State.String(), found.Finding.Method.String()
+	for _, step := range found.Steps {
+		report.Steps = append(report.Steps, claimStep{step.Method.String(), step.Text})
+	}
+	code := exitAllowed
+	if found.Finding.State == identitySpoofed {
+		code = exitDisallowed
+	}
+	if v.json {
+		enc := json.NewEncoder(cmd.OutOrStdout())
+		enc.SetEscapeHTML(false)
+		return code, enc.Encode(report)
+	}
+	return code, report.print(cmd.OutOrStdout())
+}
+
+// explain verifies the claim of a client step by step.
+func (a *App) explain(cmd *cobra.Command, client uaident.Identity, addr netip.Addr, online bool) (verify.Explanation, error) {
+	switch {
+	case client.Class == uaident.Browser:
+		return said("the User-Agent does not claim to be a crawler"), nil
+	case client.Crawler == nil:
+		return said("the registry does not know this crawler, so nothing can speak for it or against it; add it with the global option crawler"), nil
+	case a.Verify == nil:
+		return said("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
+	}
+	verifier := verify.New(verify.Options{UserAgent: guardUserAgent})
+	defer verifier.Close()
+	if err := verifier.Configure(a.config()); err != nil {
+		return verify.Explanation{}, err
+	}
+	return verifier.Explain(cmd.Context(), client.Crawler, addr, online), nil
+}
+
+// said is an explanation of a claim that cannot be verified.
+func said(text string) verify.Explanation {
+	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
+}
+
+// print writes the report for people.
+func (r *claimReport) print(w io.Writer) error {
+	who := cmp.Or(r.Crawler, "nobody") + " (" + r.Class
+	if r.Operator != "" {
+		who += ", " + r.Operator
+	}
+	identity := r.Identity
+	if r.Proof != verify.None.String() {
+		identity += " (" + r.Proof + ")"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "claims to be  %s\naddress       %s\nidentity      %s\n\n", printable(who+")"), r.IP, identity)
+	for _, step := range r.Steps {
+		if step.Method == verify.None.String() {
+			fmt.Fprintf(&b, "- %s\n", printable(step.Text))
+		} else {
+			fmt.Fprintf(&b, "- %s: %s\n", step.Method, printable(step.Text))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// appIn returns the app in a configuration file, one with the defaults if it
+// has none.
+func appIn(name string) (*App, error) {
+	body, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	if !strings.HasSuffix(name, ".json") {
+		adapter := caddyconfig.GetAdapter("caddyfile")
+		if adapter == nil {
+			return nil, errors.New("--config: this program cannot read Caddyfiles")
+		}
+		if body, _, err = adapter.Adapt(body, map[string]any{"filename": name}); err != nil {
+			return nil, fmt.Errorf("--config %s: %w", name, err)
+		}
+	}
+	var config struct {
+		Apps struct {
+			App *App `json:"robots_guard"`
+		} `json:"apps"`
+	}
+	if err := json.Unmarshal(body, &config); err != nil {
+		return nil, fmt.Errorf("--config %s: %w", name, err)
+	}
+	if config.Apps.App == nil {
+		return new(App), nil
+	}
+	return config.Apps.App, config.Apps.App.Validate()
+}

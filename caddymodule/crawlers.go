@@ -1,0 +1,95 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Crawler adds a crawler to the registry, or changes what the registry says
+// about one: what is left out stays as it is.
+type Crawler struct {
+	// The product token, as a robots.txt names it.
+	Token string `json:"token"`
+
+	// The class, such as `ai_training`. Default for a new crawler: `crawler`.
+	Class string `json:"class,omitempty"`
+
+	// The tokens whose groups it obeys where no group names it.
+	Fallback []string `json:"fallback,omitempty"`
+
+	// Whether the `*` group is meant for it, whatever the classes that a site
+	// lists. Default: by its class.
+	Wildcard *bool `json:"wildcard,omitempty"`
+
+	// Lists of the addresses that it comes from, beside those that the registry
+	// knows.
+	Ranges []Ranges `json:"ranges,omitempty"`
+
+	// Domains beside those that the registry knows, one of which the name of its
+	// address ends with.
+	RDNS []string `json:"rdns,omitempty"`
+
+	// The https URL of the agent that signs its requests.
+	WebBotAuth string `json:"web_bot_auth,omitempty"`
+}
+
+// Ranges says where a list of addresses comes from.
+type Ranges struct {
+	// An https URL.
+	URL string `json:"url,omitempty"`
+
+	// The path of a file.
+	File string `json:"file,omitempty"`
+}
+
+// registryWith returns the built-in registry with the changes.
+func registryWith(changes []Crawler) (*uaident.Registry, error) {
+	registry := uaident.Default()
+	if len(changes) == 0 {
+		return registry, nil
+	}
+	crawlers := make([]uaident.Crawler, len(changes))
+	for i, change := range changes {
+		c, err := change.entry(registry)
+		if err != nil {
+			return nil, fmt.Errorf("crawler %s: %w", change.Token, err)
+		}
+		crawlers[i] = c
+	}
+	return registry.With(crawlers...)
+}
+
+// entry returns the registry's entry with the changes.
+func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
+	entry := uaident.Crawler{Token: c.Token, Operator: c.Token, Class: uaident.GenericCrawler}
+	if known := registry.Lookup(c.Token); known != nil {
+		entry = *known
+	}
+	if c.Class != "" {
+		class, ok := uaident.ParseClass(c.Class)
+		if !ok || class == uaident.Browser {
+			return entry, fmt.Errorf("%q is no class of a crawler; the classes are %s", c.Class, classWords())
+		}
+		entry.Class = class
+	}
+	if c.Fallback != nil {
+		entry.Fallback = c.Fallback
+	}
+	if c.Wildcard != nil {
+		entry.Wildcard = uaident.WildcardOff
+		if *c.Wildcard {
+			entry.Wildcard = uaident.WildcardOn
+		}
+	}
+	if c.WebBotAuth != "" {
+		u, err := url.Parse(c.WebBotAuth)
+		if err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
+			return entry, fmt.Errorf("web_bot_auth %q is no https URL of a host", c.WebBotAuth)
+		}
+		entry.Verification.WebBotAuth = c.WebBotAuth
+	}
+	return entry, nil
+}

@@ -1,0 +1,54 @@
+package caddymodule
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// identityCollector reads the counts of the verifier when they are asked for.
+// Lists are those of the configuration and the registry.
+type identityCollector struct {
+	lookups, running, waiting *prometheus.Desc
+	prefixes, checked         *prometheus.Desc
+}
+
+func newIdentityCollector(name func(string) string) identityCollector {
+	return identityCollector{
+		lookups: prometheus.NewDesc(name("dns_lookups_total"),
+			"Look-ups of the addresses of crawlers, by what they found.", []string{"result"}, nil),
+		running: prometheus.NewDesc(name("dns_lookups_running"), "Look-ups of addresses under way.", nil, nil),
+		waiting: prometheus.NewDesc(name("dns_lookups_waiting"), "Look-ups of addresses that wait for others.", nil, nil),
+		prefixes: prometheus.NewDesc(name("address_list_prefixes"),
+			"Prefixes in a list of crawler addresses; 0 if it was never read.", []string{"list"}, nil),
+		checked: prometheus.NewDesc(name("address_list_checked_timestamp_seconds"),
+			"When a list of crawler addresses was last known to be current.", []string{"list"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c identityCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{c.lookups, c.running, c.waiting, c.prefixes, c.checked} {
+		ch <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c identityCollector) Collect(ch chan<- prometheus.Metric) {
+	s := currentState.Load()
+	if s == nil {
+		return
+	}
+	stats := s.verifier.Stats()
+	for result, n := range map[string]uint64{
+		"verified": stats.LookupsVerified, "failed": stats.LookupsFailed, "unknown": stats.LookupsUnknown, "dropped": stats.Dropped,
+	} {
+		ch <- prometheus.MustNewConstMetric(c.lookups, prometheus.CounterValue, float64(n), result)
+	}
+	ch <- prometheus.MustNewConstMetric(c.running, prometheus.GaugeValue, float64(stats.Running))
+	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(stats.Waiting))
+	for _, list := range s.verifier.Lists() {
+		ch <- prometheus.MustNewConstMetric(c.prefixes, prometheus.GaugeValue, float64(list.Prefixes), list.Source)
+		if !list.Checked.IsZero() {
+			ch <- prometheus.MustNewConstMetric(c.checked, prometheus.GaugeValue, timestamp(list.Checked), list.Source)
+		}
+	}
+}

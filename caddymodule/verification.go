@@ -1,0 +1,174 @@
+package caddymodule
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
+)
+
+// identify tells how sure it is that a client is the crawler that it claims to
+// be, and what decided. It never waits.
+func (a *App) identify(r *http.Request, client uaident.Identity) (identity, verify.Method) {
+	if a.Verify == nil || client.Crawler == nil {
+		return identityClaimed, verify.None
+	}
+	if a.signatures != nil && r.Header["Signature-Input"] != nil {
+		if operator := a.signedBy(r); operator != "" && operator == client.Crawler.Operator {
+			return identityVerified, verify.WebBotAuth
+		}
+	}
+	finding := a.state.verifier.Check(client.Crawler, clientAddr(r))
+	return finding.State, finding.Method
+}
+
+// signedByVar is the request variable that keeps who signed the request: a
+// signature cannot be verified twice, for then it would be a replay.
+const signedByVar = "robots_guard.signed_by"
+
+// signedBy returns the operator that signed a request, "" if none did for sure.
+func (a *App) signedBy(r *http.Request) (operator string) {
+	ctx := r.Context()
+	if known, ok := caddyhttp.GetVar(ctx, signedByVar).(string); ok {
+		return known
+	}
+	original := originalRequest(r)
+	scheme := "http"
+	if key, _ := keyOf(r); key.Secure {
+		scheme = "https"
+	}
+	result := a.signatures.Check(botauth.Request{
+		Method: original.Method, Scheme: scheme, Authority: original.Host, Target: targetOf(original), Header: r.Header,
+	})
+	if result.State == botauth.Valid {
+		operator = result.Operator
+	}
+	caddyhttp.SetVar(ctx, signedByVar, operator)
+	return operator
+}
+
+// clientAddr returns the address of the client, behind trusted proxies the one
+// that they tell. It is the zero Addr where there is none.
+func clientAddr(r *http.Request) netip.Addr {
+	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	addr, _ := netip.ParseAddr(clientIP)
+	return addr
+}
+
+// config returns what a verifier has to know of the configuration.
+func (a *App) config() verify.Config {
+	if a.Verify == nil {
+		return verify.Config{}
+	}
+	c := verify.Config{
+		Crawlers:   a.registry.Crawlers(),
+		Ranges:     a.Verify.Ranges == "" || a.Verify.Ranges == rangesOfficial,
+		ReverseDNS: !a.Verify.NoRDNS,
+		DNSServer:  a.Verify.Resolver,
+	}
+	for _, crawler := range a.Crawlers {
+		if a.Verify.Ranges != rangesOff {
+			for _, list := range crawler.Ranges {
+				c.Lists = append(c.Lists, verify.List{For: crawler.Token, File: list.File, URL: list.URL})
+			}
+		}
+		if !a.Verify.NoRDNS {
+			for _, domain := range crawler.RDNS {
+				c.Domains = append(c.Domains, verify.Domain{For: crawler.Token, Suffix: domain})
+			}
+		}
+	}
+	return c
+}
+
+// startVerifying applies the configuration and keeps the lists of addresses up
+// to date until ctx ends.
+func (a *App) startVerifying(ctx context.Context) (err error) {
+	a.verifying, err = a.state.verifying.add(a.config(), a.state.verifier.Configure)
+	if err != nil || a.Verify == nil {
+		return err
+	}
+	log := func(s verify.ListStatus) { logList(a.logger, s) }
+	a.state.listed.Store(&log)
+	context.AfterFunc(ctx, func() { a.state.listed.CompareAndSwap(&log, nil) })
+	go func() {
+		// The configuration before this one may run for a moment yet.
+		a.state.refreshing.Lock()
+		defer a.state.refreshing.Unlock()
+		if ctx.Err() == nil {
+			a.state.verifier.Run(ctx)
+		}
+	}()
+	return nil
+}
+
+// signaturePool holds verifiers of signatures by the agents whose signatures
+// count. They remember what was signed, so they live on while that does not
+// change.
+var signaturePool = caddy.NewUsagePool()
+
+type signatures struct{ *botauth.Verifier }
+
+// Destruct implements caddy.Destructor.
+func (s signatures) Destruct() error {
+	s.Close()
+	return nil
+}
+
+// provisionSignatures sets up the verifier of signatures.
+func (a *App) provisionSignatures(ctx caddy.Context) error {
+	if a.Verify == nil || !a.Verify.WebBotAuth {
+		return nil
+	}
+	agents := agentsOf(a.registry)
+	var key []string
+	for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		key = append(key, agent, agents[agent])
+	}
+	name := strings.Join(key, " ")
+	pooled, _, err := signaturePool.LoadOrNew(name, func() (caddy.Destructor, error) {
+		v, err := botauth.New(botauth.Options{Agents: agents, UserAgent: guardUserAgent})
+		return signatures{v}, err
+	})
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, func() { _, _ = signaturePool.Delete(name) }) // Destruct returns no error
+	a.signatures = pooled.(signatures).Verifier
+	return nil
+}
+
+// agentsOf returns the agents that sign for the crawlers of a registry, with
+// their operators.
+func agentsOf(registry *uaident.Registry) map[string]string {
+	agents := make(map[string]string)
+	for _, c := range registry.Crawlers() {
+		u, err := url.Parse(c.Verification.WebBotAuth)
+		if err == nil && u.Host != "" && c.Operator != "" {
+			agents["https://"+u.Host] = c.Operator
+		}
+	}
+	return agents
+}
+
+// logList tells the owner how reading a list of addresses went.
+func logList(logger *zap.Logger, s verify.ListStatus) {
+	if s.Err != nil {
+		logger.Warn("a list of crawler addresses cannot be used; the one before stays in force",
+			zap.String("list", s.Source), zap.Int("prefixes", s.Prefixes), zap.Time("next_attempt", s.Next), zap.Error(s.Err))
+		return
+	}
+	logger.Info("list of crawler addresses read",
+		zap.String("list", s.Source), zap.Int("prefixes", s.Prefixes), zap.Time("next_attempt", s.Next))
+}
