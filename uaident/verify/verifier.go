@@ -2,8 +2,11 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -38,111 +41,221 @@ type Options struct {
 
 // Verifier verifies claims. It may be used by several goroutines at once, and
 // lives on while its configuration changes.
-type Verifier struct{}
+type Verifier struct {
+	options Options
+	start   time.Time
+	client  *http.Client
+	results *results
+	lookups *lookups
+	found   [numStates]atomic.Uint64 // by look-ups
+
+	configuring sync.Mutex
+	setup       atomic.Pointer[setup]
+	configured  chan struct{} // tells Run, never blocks
+}
 
 // New returns a Verifier for which all claims are [Claimed] until it is
 // configured. It starts no goroutine: look-ups run in goroutines that end with
 // them, lists are fetched by [Verifier.Run].
-func New(o Options) *Verifier { return &Verifier{} }
+func New(o Options) *Verifier {
+	def := func(value *int, by int) {
+		if *value <= 0 {
+			*value = by
+		}
+	}
+	def(&o.Lookups, 8)
+	def(&o.Queue, 256)
+	def(&o.Rate, 50)
+	def(&o.KeepVerified, 16<<10)
+	def(&o.KeepOthers, 64<<10)
+	if o.LookupTimeout <= 0 {
+		o.LookupTimeout = 2 * time.Second
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "RobotsGuard (+https://github.com/robotsguard/caddy-robots-guard)"
+	}
+	v := &Verifier{configured: make(chan struct{}, 1)}
+	if o.Now == nil {
+		v.start = time.Now()
+		o.Now = time.Now
+	}
+	v.options = o
+	v.client = newClient(o.Transport)
+	v.results = newResults(o.KeepVerified, o.KeepOthers)
+	v.lookups = newLookups(o.Lookups, o.Queue, o.Rate, o.LookupTimeout)
+	v.lookups.run, v.lookups.wanted = v.lookUp, v.wanted
+	v.setup.Store(new(setup))
+	return v
+}
 
 // Close ends the look-ups that are under way and begins no more. What is known
 // remains in use. It may be called more than once.
-func (v *Verifier) Close() {}
+func (v *Verifier) Close() { v.lookups.cancel() }
+
+// now returns the time. It costs half as much as time.Now where that tells it.
+func (v *Verifier) now() moment {
+	if v.start.IsZero() {
+		return v.at(v.options.Now())
+	}
+	return moment(time.Since(v.start))
+}
+
+func (v *Verifier) at(t time.Time) moment {
+	if v.start.IsZero() {
+		return moment(t.Sub(epoch))
+	}
+	return moment(t.Sub(v.start))
+}
+
+// epoch is where moments begin if the clock is not the system's.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Configure changes the configuration. Lists of files are read here, those of
 // URLs by [Verifier.Run]; results and lists that the new configuration still has
 // a use for are kept. If it returns an error, nothing has changed.
-func (v *Verifier) Configure(c Config) error { return c.Validate() }
+func (v *Verifier) Configure(c Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	v.configuring.Lock()
+	defer v.configuring.Unlock()
+	s, files, err := v.newSetup(&c, v.setup.Load())
+	if err != nil {
+		return err
+	}
+	for l, content := range files {
+		l.loading.Lock()
+		v.use(l, content.table)
+		l.mu.Lock()
+		l.state.fileTime, l.state.fileSize, l.state.err = content.time, content.size, nil
+		l.mu.Unlock()
+		l.loading.Unlock()
+	}
+	v.setup.Store(s)
+	select {
+	case v.configured <- struct{}{}:
+	default:
+	}
+	return nil
+}
 
 // Check says what is known about the claim of a client with the given address to
 // be a crawler. It never waits; if nothing is known yet, it begins to find out.
-// A nil crawler is [Claimed], as is one that is not configured.
-func (v *Verifier) Check(c *uaident.Crawler, addr netip.Addr) Finding { return Finding{} }
+// A nil crawler is [Claimed], as is one that is not configured. addr may be
+// IPv4-mapped and have a zone; one that is not valid is [Unknown].
+func (v *Verifier) Check(c *uaident.Crawler, addr netip.Addr) Finding {
+	if c == nil {
+		return Finding{}
+	}
+	p := v.setup.Load().plans[c.Token]
+	if p == nil {
+		return Finding{}
+	}
+	addr = normal(addr)
+	now := v.now()
+	f, ask := v.byLists(p, addr, now)
+	if !ask {
+		return f
+	}
+	s := subjectOf(addr, p.scope)
+	known := v.results.get(s)
+	state := Unknown
+	if known != nil && now < known.end {
+		state = known.state
+	}
+	if wants(known, now) {
+		v.lookups.ask(job{s, addr, p.suffixes, p.resolver}, now, state == Verified || state == Spoofed)
+	}
+	return p.combine(f, state)
+}
+
+// normal returns addr without a zone, and as IPv4 if it is IPv4-mapped.
+func normal(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+
+// byLists returns the finding by the lists alone, and whether it takes a look-up
+// to decide.
+func (v *Verifier) byLists(p *plan, addr netip.Addr, now moment) (f Finding, ask bool) {
+	denied := true
+	for _, l := range p.lists {
+		loaded := l.loaded.Load()
+		if loaded == nil {
+			denied = false
+			continue
+		}
+		if loaded.contains(addr) {
+			return Finding{Verified, Ranges}, false
+		}
+		if now >= loaded.deniesUntil {
+			denied = false
+		}
+	}
+	if !addr.IsValid() || !isPublic(addr) {
+		return Finding{State: Unknown}, false
+	}
+	switch {
+	case !denied:
+		f = Finding{State: Unknown}
+	case p.denies:
+		f = Finding{Spoofed, Ranges}
+	}
+	return f, len(p.suffixes) > 0
+}
+
+// combine returns the finding by the lists and by reverse DNS.
+func (p *plan) combine(lists Finding, dns State) Finding {
+	switch {
+	case dns == Verified:
+		return Finding{Verified, ReverseDNS}
+	case dns == Unknown || lists.State == Unknown:
+		return Finding{State: Unknown}
+	case p.denies:
+		return Finding{Spoofed, ReverseDNS}
+	}
+	return Finding{}
+}
+
+// wants reports whether a result, which may be nil, does no more.
+func wants(known *result, now moment) bool { return known == nil || now >= known.due }
+
+func (v *Verifier) wanted(s subject, now moment) bool { return wants(v.results.get(s), now) }
+
+// lookUp does a job.
+func (v *Verifier) lookUp(ctx context.Context, j job) {
+	c := confirmDNS(ctx, j.resolver, j.address, j.suffixes)
+	if v.lookups.ctx.Err() != nil {
+		return // closed: the result says nothing about the address
+	}
+	v.found[c.state].Add(1)
+	v.remember(j.subject, c.state)
+}
+
+func (v *Verifier) remember(s subject, state State) {
+	now := v.now()
+	v.results.put(resultOf(s, state, v.results.get(s), now), now)
+}
+
+// tick is how often Run looks after lists: files that changed, and URLs whose
+// time has come.
+const tick = time.Minute
 
 // Run keeps the lists up to date until ctx ends: it fetches those of URLs daily
 // and looks after changed files every minute. Run it once at a time.
-func (v *Verifier) Run(ctx context.Context) {}
+func (v *Verifier) Run(ctx context.Context) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		v.loadAll(ctx, v.isDue) // failures are in Lists
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-v.configured:
+		}
+	}
+}
 
 // Refresh loads all lists that have not been loaded yet, waits for them, and
 // returns an error for each that could not be.
-func (v *Verifier) Refresh(ctx context.Context) error { return nil }
-
-// Explain does what [Verifier.Check] does and says why, in steps. With online it
-// fetches lists that are missing, and asks DNS rather than what is remembered; it
-// then waits for as long as that takes or until ctx ends.
-func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, addr netip.Addr, online bool) Explanation {
-	return Explanation{}
-}
-
-// Explanation is a finding with the steps that led to it.
-type Explanation struct {
-	Finding Finding
-	Steps   []Step
-}
-
-// Step is a sentence or two about one step.
-type Step struct {
-	Method Method // None for what concerns no method by itself
-	Text   string
-}
-
-// Stats returns counts of what the verifier did and holds.
-func (v *Verifier) Stats() Stats { return Stats{} }
-
-// Stats are counts of a [Verifier].
-type Stats struct {
-	// Running is the number of look-ups under way, of at most Lookups; Waiting the
-	// number of those that wait, of at most Queue.
-	Running, Lookups, Waiting, Queue int
-	// LookupsVerified, LookupsFailed and LookupsUnknown count look-ups since the
-	// start by what they found: a confirmed name, conclusively none, or no answer.
-	LookupsVerified, LookupsFailed, LookupsUnknown uint64
-	// Dropped counts look-ups that did not take place because too many waited, of
-	// all or of one network, or because of the rate.
-	Dropped uint64
-	// KeptVerified and KeptOthers are the numbers of results in memory, of at most
-	// KeepVerified and KeepOthers.
-	KeptVerified, KeepVerified, KeptOthers, KeepOthers int
-}
-
-// Lists returns the state of each list, sorted by source.
-func (v *Verifier) Lists() []ListStatus { return nil }
-
-// ListStatus is the state of a list of addresses.
-type ListStatus struct {
-	// Source is the URL or the path of the file.
-	Source string
-	// For are the tokens of the crawlers that it is used for.
-	For []string
-	// Prefixes is the number of prefixes in use; 0 if the list was never loaded.
-	Prefixes int
-	// Changed is when the prefixes in use were loaded, Checked when they were last
-	// confirmed to be current; zero if never.
-	Changed, Checked time.Time
-	// Next is when a list of a URL is fetched next; zero for a file.
-	Next time.Time
-	// Err is why the last attempt failed, nil if it did not.
-	Err error
-	// Stale says that the list is too old to deny a claim.
-	Stale bool
-}
-
-// Export returns the lists that were fetched, to be given to [Verifier.Import]
-// after a restart.
-func (v *Verifier) Export() ([]byte, error) { return nil, nil }
-
-// Import takes over the lists that [Verifier.Export] returned, as far as they are
-// configured and newer than what is loaded. It returns an error and changes
-// nothing if they cannot be read.
-func (v *Verifier) Import(data []byte) error { return nil }
-
-// ParseRanges returns the prefixes of a list of addresses.
-func ParseRanges(data []byte) ([]netip.Prefix, error) { return nil, nil }
-
-// Resolver looks up names and addresses.
-type Resolver interface {
-	// LookupPTR returns the names of an address.
-	LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error)
-	// LookupAddr returns the addresses of a name, of the family of like at least.
-	LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error)
+func (v *Verifier) Refresh(ctx context.Context) error {
+	return errors.Join(v.loadAll(ctx, isMissing)...)
 }

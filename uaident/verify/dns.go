@@ -1,0 +1,135 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// Resolver looks up names and addresses.
+//
+// An error that is [ErrNoName] says that there conclusively is none: a server
+// answered so (NXDOMAIN, or no record of the kind). Any other error says that it
+// is not known.
+type Resolver interface {
+	// LookupPTR returns the names of an address.
+	LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error)
+	// LookupAddr returns the addresses of a name that are of the family of like. It
+	// follows CNAME records.
+	LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error)
+}
+
+// ErrNoName is in the error of a [Resolver] if a server says that there is no such
+// name, or no record of the kind.
+var ErrNoName = errors.New("there is no such record")
+
+// netResolver asks the system's DNS servers, or the given one.
+//
+// The errors of net.Resolver conflate: IsNotFound is set for NXDOMAIN and for an
+// empty answer, which both are conclusive, but also where no server was asked at
+// all, since nsswitch.conf has files only; then Server is empty. A look-up of both
+// families reports one failed half as success or as not found. So it is made to
+// use Go's own client, which tells SERVFAIL (IsTemporary), time-outs (IsTimeout),
+// REFUSED and lame referrals (no flag) apart, with one family at a time and a
+// rooted name, to which no search domain is added. An answer that is truncated is
+// asked for again by TCP.
+type netResolver struct{ net.Resolver }
+
+func newResolver(server string) *netResolver {
+	r := &netResolver{net.Resolver{PreferGo: true, StrictErrors: true}}
+	if server != "" {
+		r.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, server)
+		}
+	}
+	return r
+}
+
+func (r *netResolver) LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error) {
+	names, err := r.Resolver.LookupAddr(ctx, addr.String())
+	return names, conclude(err)
+}
+
+func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error) {
+	network := "ip6"
+	if like.Is4() {
+		network = "ip4"
+	}
+	addrs, err := r.LookupNetIP(ctx, network, name)
+	return addrs, conclude(err)
+}
+
+func conclude(err error) error {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok &&
+		dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout && dns.Server != "" {
+		return fmt.Errorf("%w: %w", ErrNoName, err)
+	}
+	return err
+}
+
+// most names of an address that are held against the domains, and most of those
+// below them that are looked up. An operator gives each address one.
+const (
+	mostNames    = 64
+	mostForwards = 4
+)
+
+// confirmation is what forward-confirmed reverse DNS found.
+type confirmation struct {
+	state   State    // Verified, Spoofed (conclusively not confirmed) or Unknown
+	names   []string // of the address, the first few
+	name    string   // the one that decided
+	problem error    // why it is unknown
+}
+
+// confirmDNS looks up whether one of addr's names is below one of the suffixes,
+// each with a leading dot and in lower case, and has the address addr.
+func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) confirmation {
+	names, err := r.LookupPTR(ctx, addr)
+	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
+		return confirmation{state: Unknown, problem: err}
+	}
+	c := confirmation{state: Spoofed, names: names[:min(len(names), mostForwards)]}
+	if err != nil && !errors.Is(err, ErrNoName) || len(names) > mostNames {
+		c.state, c.problem = Unknown, err
+		if err == nil {
+			c.problem = fmt.Errorf("the address has %d names", len(names))
+		}
+	}
+	forwards := 0
+	for _, name := range names[:min(len(names), mostNames)] {
+		name = strings.ToLower(strings.TrimSuffix(name, "."))
+		if !hasSuffix(name, suffixes) {
+			continue
+		}
+		if forwards++; forwards > mostForwards {
+			c.state, c.problem = Unknown, errors.New("the address has too many names in the operator's domains")
+			break
+		}
+		addrs, err := r.LookupAddr(ctx, name+".", addr)
+		for _, a := range addrs {
+			if a.Unmap() == addr {
+				return confirmation{state: Verified, names: c.names, name: name}
+			}
+		}
+		if err != nil && !errors.Is(err, ErrNoName) {
+			c.state, c.problem = Unknown, err
+		}
+		c.name = name
+	}
+	return c
+}
+
+// hasSuffix reports whether a name is below one of the domains.
+func hasSuffix(name string, suffixes []string) bool {
+	for _, suffix := range suffixes {
+		if len(name) > len(suffix) && strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package verify
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+const keptVersion = 1
+
+// keptLists is what Export writes.
+type keptLists struct {
+	Version int        `json:"version"`
+	Lists   []keptList `json:"lists"`
+}
+
+type keptList struct {
+	URL          string         `json:"url"`
+	ETag         string         `json:"etag,omitempty"`
+	LastModified string         `json:"last_modified,omitempty"`
+	Changed      time.Time      `json:"changed"`
+	Checked      time.Time      `json:"checked"`
+	Prefixes     []netip.Prefix `json:"prefixes"`
+}
+
+// Export returns the lists that were fetched, to be given to [Verifier.Import]
+// after a restart, as JSON of a format of its own that names its version. Lists of
+// files are not in it.
+func (v *Verifier) Export() ([]byte, error) {
+	kept := keptLists{Version: keptVersion, Lists: []keptList{}}
+	for _, l := range v.setup.Load().lists {
+		loaded := l.loaded.Load()
+		if l.isFile || loaded == nil {
+			continue
+		}
+		l.mu.Lock()
+		kept.Lists = append(kept.Lists, keptList{
+			URL: l.source, ETag: l.state.etag, LastModified: l.state.lastModified,
+			Changed: l.state.changed, Checked: l.state.checked, Prefixes: loaded.prefixes,
+		})
+		l.mu.Unlock()
+	}
+	slices.SortFunc(kept.Lists, func(a, b keptList) int { return strings.Compare(a.URL, b.URL) })
+	return json.Marshal(kept)
+}
+
+// Import takes over the lists that [Verifier.Export] returned, as far as they are
+// configured and were checked later than what is loaded; so call it after
+// [Verifier.Configure]. They are held to the same rules as lists that are fetched.
+// It returns an error for each that cannot be used, and takes over the others.
+func (v *Verifier) Import(data []byte) error {
+	var kept keptLists
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return fmt.Errorf("kept lists of addresses: %w", err)
+	}
+	if kept.Version != keptVersion {
+		return fmt.Errorf("kept lists of addresses: version %d is not known", kept.Version)
+	}
+	lists := v.setup.Load().lists
+	var errs []error
+	for _, k := range kept.Lists {
+		l := lists[listKey{source: k.URL}]
+		if l == nil {
+			continue
+		}
+		for i, p := range k.Prefixes {
+			if !p.IsValid() || p.Addr().Is4In6() {
+				errs = append(errs, fmt.Errorf("kept list of addresses %s: entry %d is no prefix", k.URL, i))
+				k.Prefixes = nil
+				break
+			}
+		}
+		t, err := newTable(k.Prefixes, false)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("kept list of addresses %s: %w", k.URL, err))
+			continue
+		}
+		v.restore(l, t, k)
+	}
+	return errors.Join(errs...)
+}
+
+func (v *Verifier) restore(l *list, t *table, k keptList) {
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	now := v.options.Now()
+	if k.Checked.After(now) {
+		k.Checked = now // the clock was wrong, then or now
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.state.checked.Before(k.Checked) {
+		return
+	}
+	l.loaded.Store(&loaded{t, v.at(k.Checked) + moment(denyFor)})
+	l.state.etag, l.state.lastModified = k.ETag, k.LastModified
+	l.state.changed, l.state.checked = k.Changed, k.Checked
+	l.state.next = k.Checked.Add(jitter(refreshEvery))
+	l.state.err, l.state.failures, l.state.shrunkSince = nil, 0, time.Time{}
+}

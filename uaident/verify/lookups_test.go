@@ -1,0 +1,194 @@
+package verify
+
+import (
+	"fmt"
+	"net/netip"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// invented returns the i-th of many addresses, each of a network of its own.
+func invented(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte{byte(20 + i>>16), byte(i >> 8), byte(i), 1})
+}
+
+func TestManyClaimedAddresses(t *testing.T) {
+	dns, clock := honestDNS(), newClock()
+	v := configured(t, Options{Resolver: dns, Now: clock.Now, KeepVerified: 64, KeepOthers: 1024},
+		Config{Crawlers: crawlers(), ReverseDNS: true})
+	real := netip.MustParseAddr("192.0.2.1")
+	if got := settled(t, v, &fooBot, "192.0.2.1"); got.State != Verified {
+		t.Fatal(got)
+	}
+	before := dns.count()
+	const claims = 100_000
+	seconds := 0
+	for i := range claims {
+		if i%10_000 == 0 && i > 0 {
+			clock.Add(time.Second)
+			seconds++
+		}
+		if got := v.Check(&fooBot, invented(i)); got.State == Verified {
+			t.Fatalf("%s is %s", invented(i), got.State)
+		}
+	}
+	idle(t, v)
+	s := v.Stats()
+	// One question each: they have no name.
+	if asked, most := dns.count()-before, 50*(4+seconds+1); asked > most || asked == 0 {
+		t.Errorf("%d claims caused %d look-ups in %d s, want at most %d", claims, asked, seconds, most)
+	}
+	if s.KeptVerified != 1 || s.KeptOthers > s.KeepOthers {
+		t.Errorf("kept %+v", s)
+	}
+	if s.Dropped == 0 {
+		t.Error("nothing was dropped")
+	}
+	if got := v.Check(&fooBot, real); got.State != Verified {
+		t.Errorf("the real one is %s afterwards", got.State)
+	}
+}
+
+func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
+	now := moment(time.Hour)
+	r := newResults(64, 256)
+	for i := range 32 {
+		r.put(resultOf(subjectOf(invented(i), 1), Verified, nil, now), now)
+	}
+	kept := func() (n int) {
+		for i := range 32 {
+			if found := r.get(subjectOf(invented(i), 1)); found != nil && found.state == Verified {
+				n++
+			}
+		}
+		return n
+	}
+	before := kept()
+	if before < 24 { // a few have to share their places
+		t.Fatalf("%d of 32 kept", before)
+	}
+	for i := range 100_000 {
+		r.put(resultOf(subjectOf(invented(1000+i), 1), Spoofed, nil, now), now)
+	}
+	if got := kept(); got != before {
+		t.Errorf("%d of %d verified results kept", got, before)
+	}
+	if got := r.others.used.Load(); got > 256 {
+		t.Errorf("%d results kept", got)
+	}
+	// What changes its state changes its place.
+	s := subjectOf(invented(1000+99_999), 1)
+	r.put(resultOf(s, Verified, r.get(s), now), now)
+	if found := r.others.find(r.hash(s), s); found != nil {
+		t.Error("a verified address is still among the others")
+	}
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	dns := honestDNS()
+	dns.gate = make(chan struct{})
+	const lookups, queue = 4, 64
+	v := configured(t, Options{Resolver: dns, Lookups: lookups, Queue: queue, Rate: 1_000_000, LookupTimeout: time.Hour},
+		Config{Crawlers: crawlers(), ReverseDNS: true})
+	goroutines := runtime.NumGoroutine()
+	var wait sync.WaitGroup
+	for part := range 4 {
+		wait.Go(func() {
+			for i := range 25_000 {
+				if got := v.Check(&fooBot, invented(part*25_000+i)); got.State != Unknown {
+					t.Errorf("%s before any answer", got.State)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	s := v.Stats()
+	if s.Running > lookups || s.Waiting > queue || s.Waiting == 0 {
+		t.Errorf("%+v", s)
+	}
+	if got := runtime.NumGoroutine(); got > goroutines+lookups+16 {
+		t.Errorf("%d goroutines, %d before", got, goroutines)
+	}
+	close(dns.gate)
+	idle(t, v)
+	if got := settled(t, v, &fooBot, "192.0.2.1"); got.State != Verified {
+		t.Errorf("afterwards the real one is %s", got.State)
+	}
+}
+
+func TestNetworkHasShareOfQueue(t *testing.T) {
+	dns := honestDNS()
+	dns.gate = make(chan struct{})
+	v := configured(t, Options{Resolver: dns, Lookups: 1, Queue: 64, Rate: 1_000_000, LookupTimeout: time.Hour},
+		Config{Crawlers: crawlers(), ReverseDNS: true})
+	for i := range 10_000 { // one network
+		v.Check(&fooBot, netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", i)))
+	}
+	if s := v.Stats(); s.Running+s.Waiting != 64/networkShare {
+		t.Errorf("one network has %d look-ups", s.Running+s.Waiting)
+	}
+	v.Check(&fooBot, netip.MustParseAddr("192.0.2.1"))
+	close(dns.gate)
+	idle(t, v)
+	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
+		t.Errorf("the real one is %s", got.State)
+	}
+}
+
+func TestRecheckHasRoomOfItsOwn(t *testing.T) {
+	dns, clock := honestDNS(), newClock()
+	v := configured(t, Options{Resolver: dns, Now: clock.Now, Lookups: 1, Queue: 64, Rate: 1, LookupTimeout: time.Hour},
+		Config{Crawlers: crawlers(), ReverseDNS: true})
+	settled(t, v, &fooBot, "192.0.2.1")
+	clock.Add(22 * time.Hour)
+	for i := range 1000 { // uses up the rate
+		v.Check(&fooBot, invented(i))
+	}
+	idle(t, v)
+	before := dns.count()
+	v.Check(&fooBot, netip.MustParseAddr("192.0.2.1"))
+	idle(t, v)
+	if got := dns.count() - before; got != 2 {
+		t.Errorf("DNS was asked %d times about the real one, want 2", got)
+	}
+	clock.Add(3 * time.Hour)
+	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
+		t.Errorf("the real one is %s", got.State)
+	}
+	idle(t, v)
+}
+
+func TestParallelUse(t *testing.T) {
+	dns := honestDNS()
+	v := configured(t, Options{Resolver: dns, KeepVerified: 8, KeepOthers: 8, Rate: 1_000_000},
+		Config{Crawlers: crawlers(), ReverseDNS: true})
+	var wait sync.WaitGroup
+	for part := range 8 {
+		wait.Go(func() {
+			for i := range 2000 {
+				v.Check(&fooBot, invented((part*i)%100))
+				if f := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); f.State == Spoofed {
+					t.Error("the real one is spoofed")
+				}
+				if f := v.Check(&fooBot, netip.MustParseAddr("203.0.113.1")); f.State == Verified {
+					t.Error("the fake is verified")
+				}
+				if i%500 == 0 {
+					v.Stats()
+					v.Lists()
+					if err := v.Configure(Config{Crawlers: crawlers(), ReverseDNS: true}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	idle(t, v)
+	if s := v.Stats(); s.KeptVerified > s.KeepVerified || s.KeptOthers > s.KeepOthers || s.KeptOthers < 0 {
+		t.Errorf("%+v", s)
+	}
+}
