@@ -73,6 +73,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.registry, err = registryWith(a.Crawlers); err != nil {
 		return err
 	}
+	if err := a.checkLists(); err != nil {
+		return err
+	}
 	if err := a.provisionSignatures(ctx); err != nil {
 		return err
 	}

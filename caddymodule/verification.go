@@ -92,6 +92,14 @@ func (a *App) config() verify.Config {
 	return c
 }
 
+// checkLists reads the lists of addresses that are files, so that one that cannot
+// be used fails before anything has changed.
+func (a *App) checkLists() error {
+	v := verify.New(verify.Options{})
+	defer v.Close()
+	return v.Configure(a.config())
+}
+
 // startVerifying applies the configuration and keeps the lists of addresses up
 // to date until ctx ends.
 func (a *App) startVerifying(ctx context.Context) (err error) {

@@ -84,7 +84,7 @@ func TestIdentity(t *testing.T) {
 		{"another operator's addresses", googlebot, bingsAddress, "/others-not/x", 403, ""},
 		{"a crawler whose operator publishes nothing", fooBot, somebodyElse, "/", 200, "claimed FooBarBot allowed"},
 		{"a link preview from anywhere", facebook, somebodyElse, "/others-not/x", 200, "claimed facebookexternalhit exempt"},
-		{"a browser", firefox, somebodyElse, "/others-not/x", 200, "  "},
+		{"a browser", firefox, somebodyElse, "/others-not/x", 200, ""},
 	} {
 		a := get(t, s.url(row.path), row.userAgent, from(row.ip))
 		if a.status != row.status || row.identity != "" && a.header.Get("X-Identity") != row.identity {
@@ -201,12 +201,12 @@ func TestCrawlerMatcherByIdentity(t *testing.T) {
 func TestVerifiedReaderOfOneOperator(t *testing.T) {
 	t.Parallel()
 	root := files(t, map[string]string{"robots.txt": "User-agent: *\nAllow: /\n"})
-	s := serve(t, "http://a.test:$PORT {\n robots_guard enforce {\n  ttl 1s 1s\n }\n root "+root+"\n file_server\n respond page\n}",
+	s := serve(t, "http://a.test:$PORT {\n robots_guard enforce {\n  ttl 1s 1s\n }\n handle /robots.txt {\n  root "+root+"\n  file_server\n }\n handle {\n  respond page\n }\n}",
 		"$GLOBAL", identityOptions, "$LISTS", files(t, addressLists))
 	s.warm("/")
 	write(t, filepath.Join(root, "robots.txt"), "User-agent: *\nDisallow: /new/\n")
 	eventually(t, "the new file is read", func() bool {
-		get(t, s.url("/robots.txt"), googlebot, from(somebodyElse))
+		get(t, s.url("/"), bingbot, from(somebodyElse))
 		return len(s.lines("robots.txt changed")) > 0
 	})
 	stale := func(userAgent, ip string) bool {
@@ -231,9 +231,9 @@ func TestVerifyLoadErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, want string }{
 		{"missing", "", "no such file"},
-		{"empty", "\n", "prefix"},
+		{"empty", "\n", "no address"},
 		{"too wide", "0.0.0.0/0\n", "0.0.0.0/0"},
-		{"no list", "<html>not found</html>", "list"},
+		{"no list", "<html>not found</html>", "neither an address nor a prefix"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
