@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -73,9 +74,9 @@ func (g *guard) holds(s site, standing *policy.Standing) []hold {
 
 // heldBack reports whether a version that stays in force allows what the
 // current one forbids.
-func (g *guard) heldBack(s site, standing *policy.Standing, who claim, target *policy.Target) bool {
+func (g *guard) heldBack(s site, standing *policy.Standing, who judge.Claim, target *policy.Target) bool {
 	for _, h := range g.holds(s, standing) {
-		if who.verdict(h.version.Robots, target).Allowed {
+		if who.Verdict(h.version.Robots, target).Allowed {
 			return true
 		}
 	}
@@ -151,7 +152,7 @@ func (g *guard) examples(current *policy.Version, h hold) (shown []string) {
 				return shown
 			}
 			target.Set(v.Target, g.keepSlashes)
-			rule := claimOf(v).verdict(current.Robots, &target).Rule
+			rule := claimOf(v).Verdict(current.Robots, &target).Rule
 			k := kind{v.Crawler, rule.Line}
 			if seen[k] != again {
 				continue

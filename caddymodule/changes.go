@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -49,7 +50,7 @@ type hold struct {
 }
 
 // claimOf tells how the crawler of a visit is found in a robots.txt.
-func claimOf(v ledger.Visit) claim { return claim{chain: v.Chain, wildcard: v.Wildcard} }
+func claimOf(v ledger.Visit) judge.Claim { return judge.Claim{Chain: v.Chain, Wildcard: v.Wildcard} }
 
 func (c *changes) now() time.Time {
 	if c.clock != nil {
@@ -160,7 +161,7 @@ func (site *siteChanges) change(standing *policy.Standing, now, until time.Time,
 	var target policy.Target
 	forbidden := func(v ledger.Visit) bool {
 		target.Set(v.Target, keepSlashes)
-		return !claimOf(v).verdict(current, &target).Allowed
+		return !claimOf(v).Verdict(current, &target).Allowed
 	}
 	site.drop(func(h hold) bool {
 		for _, v := range h.visits {
@@ -177,7 +178,7 @@ func (site *siteChanges) change(standing *policy.Standing, now, until time.Time,
 	}
 	h := hold{version: before, until: until}
 	for _, v := range site.served.Recent(now) {
-		if forbidden(v) && claimOf(v).verdict(before.Robots, &target).Allowed {
+		if forbidden(v) && claimOf(v).Verdict(before.Robots, &target).Allowed {
 			h.visits = append(h.visits, v)
 		}
 	}

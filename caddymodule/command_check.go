@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -137,7 +138,7 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	if client.Class == uaident.Browser {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Class: client.Class.String()}
 	}
-	group, _, exempt := claim{chain: client.AppendChain(nil), wildcard: client.Wildcard()}.group(robots)
+	group, _, exempt := judge.Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard()}.Group(robots)
 	if exempt {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Crawler: client.Name(), Class: client.Class.String()}
 	}

@@ -2,8 +2,6 @@ package caddymodule
 
 import (
 	"net/http"
-	"path"
-	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -181,16 +180,7 @@ func targetOf(original *http.Request) string {
 // isRobotsTxt reports whether the robots.txt itself is asked for.
 func isRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
 
-// isACMEChallenge reports whether a certificate validator asks for its token
-// (RFC 8555 section 8.3). It is no crawler, whatever it calls itself.
+// isACMEChallenge reports whether a certificate validator asks for its token.
 func isACMEChallenge(original *http.Request) bool {
-	if original.Method != http.MethodGet && original.Method != http.MethodHead {
-		return false
-	}
-	p := original.URL.Path
-	if !strings.Contains(p, "acme-challenge") {
-		return false
-	}
-	directory, token := path.Split(path.Clean("/" + p))
-	return directory == "/.well-known/acme-challenge/" && token != "" && !strings.HasSuffix(p, "/")
+	return judge.IsACMEChallenge(original.Method, original.URL.Path)
 }

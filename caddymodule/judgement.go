@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap/zapcore"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -83,13 +84,11 @@ type judgement struct {
 // it, "" if neither does: only such a name may be kept, for clients can invent
 // all others.
 func (j *judgement) knownName() string {
-	switch group := j.policy.Group.Name; {
-	case j.client.Known():
-		return j.client.Name()
-	case j.named && policy.NameMatches(group, j.client.Token):
-		return group[:len(j.client.Token)]
+	group := ""
+	if j.named {
+		group = j.policy.Group.Name
 	}
-	return ""
+	return judge.KnownName(j.client, group)
 }
 
 // versionID returns the start of the hash of the file, "" if none is known.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -92,19 +93,8 @@ type robotsAnswer struct {
 	hash               [sha256.Size]byte // all zero where the text was not seen in the clear
 }
 
-// isReading reports whether the client knows the rules now: it got the file, or
-// learnt that its copy holds or that there is none. HEAD, a part of the file and
-// a redirect to elsewhere tell nobody what is in it.
-func (a robotsAnswer) isReading(method string) bool {
-	if method != http.MethodGet {
-		return false
-	}
-	switch a.status {
-	case http.StatusOK, http.StatusNotModified, http.StatusNotFound, http.StatusGone:
-		return true
-	}
-	return false
-}
+// isReading reports whether the client knows the rules now.
+func (a robotsAnswer) isReading(method string) bool { return judge.IsReading(method, a.status) }
 
 // differs reports whether the answer shows that a copy is outdated.
 func (a robotsAnswer) differs(s *policy.Standing) bool {

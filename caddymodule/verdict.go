@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -34,17 +35,17 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	}
 	j.version = standing.Good
 	var names [8]string
-	who := claim{chain: j.client.AppendChain(names[:0]), wildcard: wildcard, false: liar}
+	who := judge.Claim{Chain: j.client.AppendChain(names[:0]), Wildcard: wildcard, False: liar}
 	var exempt bool
 	var group *policy.Selection
-	group, j.named, exempt = who.group(robots)
+	group, j.named, exempt = who.Group(robots)
 	if exempt {
 		j.verdict = verdictExempt
 		return
 	}
 	var target policy.Target
 	target.Set(j.target, g.keepSlashes)
-	j.policy = who.judge(robots, group, &target)
+	j.policy = who.Judge(robots, group, &target)
 	switch {
 	case j.policy.Allowed:
 	case g.heldBack(j.site, standing, who, &target):
@@ -57,50 +58,10 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	}
 }
 
-// claim is how a client is found in a robots.txt.
-type claim struct {
-	chain    []string // the names to try
-	wildcard bool     // whether the * group is meant for it
-	false    bool     // it is known not to be who it says
-}
-
-// group returns the group that the client has to obey, nil if there is none,
-// and whether the group names it. exempt says that there is a * group, which is
-// not meant for it.
-func (c claim) group(robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
-	if group = robots.Select(false, c.chain...); group != nil {
-		return group, true, false
-	}
-	group = robots.Select(true)
-	return group, false, group != nil && !c.wildcard
-}
-
-// verdict judges a target. A client that the * group is not meant for may fetch
-// everything.
-func (c claim) verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
-	group, _, exempt := c.group(robots)
-	if exempt {
-		return policy.Verdict{Allowed: true}
-	}
-	return c.judge(robots, group, target)
-}
-
-// judge judges a target by the client's group. A client under a false name gains
-// nothing by it: what the * group forbids is forbidden to it, too.
-func (c claim) judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
-	verdict := group.JudgeTarget(target)
-	if c.false && verdict.Allowed {
-		if everybody := robots.Select(true).JudgeTarget(target); !everybody.Allowed {
-			return everybody
-		}
-	}
-	return verdict
-}
-
 // mayNotKnow reports whether a crawler may not know yet that the current
 // version forbids what it asks for: it may still follow an older copy that
 // allows it, or it has read a newer one, which is about to be read.
-func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *policy.Standing, j *judgement, who claim, target *policy.Target, now time.Time) bool {
+func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *policy.Standing, j *judgement, who judge.Claim, target *policy.Target, now time.Time) bool {
 	if entry.Doubted() {
 		return true
 	}
@@ -112,7 +73,7 @@ func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *polic
 		return false
 	}
 	for _, v := range standing.Held(now, last.At, g.grace) {
-		if who.verdict(v.Robots, target).Allowed {
+		if who.Verdict(v.Robots, target).Allowed {
 			return true
 		}
 	}
