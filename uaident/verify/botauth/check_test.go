@@ -115,7 +115,10 @@ func TestCheck(t *testing.T) {
 				s.cover(fmt.Sprintf(`"x-%d"`, i), "v")
 			}
 		}, TooLarge},
-		{"too long", func(s *signing) { s.request.Header.Set("Accept", strings.Repeat("a", MaxBase)); s.cover(`"accept"`, "") }, TooLarge},
+		{"too long", func(s *signing) {
+			s.request.Header.Set("Accept", strings.Repeat("a", MaxBase))
+			s.cover(`"accept"`, "")
+		}, TooLarge},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, s := warm(t), newSigning()
