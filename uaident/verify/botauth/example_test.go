@@ -1,0 +1,27 @@
+package botauth_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
+)
+
+func Example() {
+	v, err := botauth.New(botauth.Options{Agents: map[string]string{"https://chatgpt.com": "OpenAI"}})
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+
+	r := httptest.NewRequest("GET", "https://www.example.com/", nil)
+	fmt.Println(v.Check(botauth.RequestOf(r)).Explain())
+
+	r.Header.Set("Signature-Input", `sig1=("@authority");created=1735689600;expires=1735693200;keyid="k";tag="web-bot-auth"`)
+	r.Header.Set("Signature", "sig1=:AAAA:")
+	result := v.Check(botauth.RequestOf(r))
+	fmt.Println(result.State, result.Reason)
+	// Output:
+	// the request has no signature with the tag web-bot-auth
+	// invalid expired
+}

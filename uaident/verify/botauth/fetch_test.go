@@ -1,0 +1,414 @@
+package botauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var goodDirectory = directoryOf(jwkOf(testKey("bot"), nil))
+
+// The first request is not known, and the next one is verified.
+func TestFetchedInTheBackground(t *testing.T) {
+	release := make(chan struct{})
+	f := newFixture(t, func(r *http.Request) (*http.Response, error) {
+		if got := r.Method + " " + r.URL.String(); got != "GET https://bot.example/.well-known/http-message-signatures-directory" {
+			t.Errorf("asked for %s", got)
+		}
+		if got := r.Header.Get("Accept"); got != directoryType {
+			t.Errorf("Accept: %s", got)
+		}
+		if got := r.Header.Get("User-Agent"); got != "Guard/1" {
+			t.Errorf("User-Agent: %s", got)
+		}
+		<-release
+		return ok(goodDirectory)(r)
+	}, func(o *Options) { o.UserAgent = "Guard/1" })
+	r := newSigning().sign()
+	for range 100 {
+		expect(t, f.Check(r), DirectoryPending)
+	}
+	close(release)
+	f.wg.Wait()
+	got := f.Check(r)
+	expect(t, got, Verified)
+	if want := (Result{Valid, Verified, testAgent, testOperator, keyID(testKey("bot"))}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if n := f.origins.fetches.Load(); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+}
+
+// Nothing is fetched for a signature that would not be valid anyway.
+func TestNoFetchFor(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*signing)
+		want   Reason
+	}{
+		{"an agent that is not allowed", func(s *signing) { s.request.Header.Set("Signature-Agent", `sig1="https://x.example"`) }, AgentNotAllowed},
+		{"an expired signature", func(s *signing) { s.expires(start.Add(-time.Second)); s.created(start.Add(-time.Hour)) }, Expired},
+		{"a missing parameter", func(s *signing) { s.param("keyid", "") }, MissingParameter},
+		{"another algorithm", func(s *signing) { s.param("alg", `"rsa-pss-sha512"`) }, UnsupportedAlgorithm},
+		{"no cover", func(s *signing) { s.components = s.components[1:] }, NotCovered},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, s := newFixture(t, ok(goodDirectory)), newSigning()
+			test.change(&s)
+			expect(t, f.Check(s.sign()), test.want)
+			f.wg.Wait()
+			if n := f.origins.fetches.Load(); n != 0 {
+				t.Errorf("%d fetches", n)
+			}
+		})
+	}
+}
+
+// What a directory may answer, and that nothing but a good answer yields a key.
+func TestDirectoryAnswers(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		answer func(*http.Request) (*http.Response, error)
+		want   Reason
+		err    string
+	}{
+		{"a directory", ok(goodDirectory), Verified, ""},
+		{"a parameter of the media type", ok(goodDirectory, "Content-Type", directoryType+"; charset=utf-8"), Verified, ""},
+		{"another key", ok(directoryOf(jwkOf(testKey("other"), nil))), KeyUnknown, ""},
+		{"the key under a stranger's thumbprint", ok(directoryOf(jwkOf(testKey("other"), map[string]any{"kid": keyID(testKey("bot"))}))), KeyUnknown, ""},
+		{"JSON of another media type", status(200, goodDirectory, "Content-Type", "application/json"), DirectoryUnavailable, `media type "application/json"`},
+		{"no media type", status(200, goodDirectory), DirectoryUnavailable, `media type ""`},
+		{"a redirect", status(301, "", "Location", "https://bot.example/keys", "Content-Type", directoryType), DirectoryUnavailable, "status 301"},
+		{"a redirect with a directory in it", status(307, goodDirectory, "Location", "/keys", "Content-Type", directoryType), DirectoryUnavailable, "status 307"},
+		{"203", status(203, goodDirectory, "Content-Type", directoryType), DirectoryUnavailable, "status 203"},
+		{"404", status(404, "", "Content-Type", "text/html"), DirectoryUnavailable, "status 404"},
+		{"500", status(500, goodDirectory, "Content-Type", directoryType), DirectoryUnavailable, "status 500"},
+		{"nonsense", ok("<html>"), DirectoryUnavailable, "no JSON Web Key Set"},
+		{"a huge answer", ok(goodDirectory + strings.Repeat(" ", 8<<20)), DirectoryUnavailable, "larger than"},
+		{"too many keys", ok(`{"keys":[` + strings.Repeat("{},", MaxKeys) + `{}]}`), DirectoryUnavailable, "more than 64 keys"},
+		{"no answer", func(*http.Request) (*http.Response, error) { return nil, errors.New("no such host") }, DirectoryUnavailable, "no such host"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var told error
+			f := newFixture(t, test.answer, func(o *Options) { o.Fetched = func(_ string, err error) { told = err } })
+			r := newSigning().sign()
+			expect(t, f.Check(r), DirectoryPending)
+			f.wg.Wait()
+			expect(t, f.Check(r), test.want)
+			if test.err == "" && told != nil || test.err != "" && (told == nil || !strings.Contains(told.Error(), test.err) || !strings.Contains(told.Error(), testAgent)) {
+				t.Errorf("Fetched was told %v, want %q", told, test.err)
+			}
+			if state := f.Directories(); len(state) != 1 || state[0].Err != told || state[0].Agent != testAgent {
+				t.Errorf("Directories returned %+v", state)
+			}
+			f.wg.Wait()
+			if n := f.origins.fetches.Load(); n != 1 {
+				t.Errorf("%d fetches", n)
+			}
+		})
+	}
+}
+
+// The same over a real connection, with a client that would do too much.
+func TestOverTLS(t *testing.T) {
+	var hits, elsewhere, cookies atomic.Int64
+	var answer atomic.Value
+	answer.Store("good")
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != directoryPath {
+			elsewhere.Add(1)
+			return
+		}
+		hits.Add(1)
+		if r.Header.Get("Cookie") != "" {
+			cookies.Add(1)
+		}
+		http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
+		w.Header().Set("Content-Type", directoryType)
+		switch answer.Load() {
+		case "redirect":
+			http.Redirect(w, r, "/keys", http.StatusFound)
+		case "cut off":
+			w.Header().Set("Content-Length", "100000")
+			fmt.Fprint(w, goodDirectory)
+		default:
+			fmt.Fprint(w, goodDirectory)
+		}
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake below
+	server.StartTLS()
+	defer server.Close()
+	client := server.Client()
+	client.Jar, _ = cookiejar.New(nil)
+	f := newFixture(t, nil, func(o *Options) {
+		o.Agents, o.Client = map[string]string{server.URL: testOperator}, client
+	})
+	for _, test := range []struct {
+		answer string
+		err    string
+	}{
+		{"good", ""},
+		{"redirect", "status 302"},
+		{"cut off", "unexpected EOF"},
+		{"good", ""},
+	} {
+		answer.Store(test.answer)
+		err := f.Refresh(t.Context(), server.URL)
+		if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+			t.Errorf("%s: error %v, want %q", test.answer, err, test.err)
+		}
+		if state := f.Directories()[0]; state.Keys != 1 {
+			t.Errorf("%s: %d keys", test.answer, state.Keys)
+		}
+	}
+	if hits.Load() != 4 || elsewhere.Load() != 0 || cookies.Load() != 0 {
+		t.Errorf("%d requests of the directory, %d elsewhere, %d with a cookie", hits.Load(), elsewhere.Load(), cookies.Load())
+	}
+
+	// A certificate that nobody vouches for.
+	f = newFixture(t, nil, func(o *Options) { o.Agents, o.Client = map[string]string{server.URL: testOperator}, nil })
+	if err := f.Refresh(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// How long a directory holds, and what is asked for when.
+func TestFreshness(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		header []string
+		want   time.Duration
+	}{
+		{"nothing said", nil, time.Hour},
+		{"max-age", []string{"Cache-Control", "max-age=7200"}, 2 * time.Hour},
+		{"s-maxage first", []string{"Cache-Control", "max-age=7200, s-maxage=10800"}, 3 * time.Hour},
+		{"less than the least", []string{"Cache-Control", "max-age=1"}, minFresh},
+		{"zero", []string{"Cache-Control", "max-age=0"}, minFresh},
+		{"more than the most", []string{"Cache-Control", "max-age=31536000"}, maxFresh},
+		{"age", []string{"Cache-Control", "max-age=7200", "Age", "3600"}, time.Hour},
+		{"no-store", []string{"Cache-Control", "no-store, max-age=7200"}, minFresh},
+		{"no-cache", []string{"Cache-Control", "no-cache"}, minFresh},
+		{"nonsense", []string{"Cache-Control", "max-age=x"}, minFresh},
+		{"Expires", []string{"Expires", start.Add(2 * time.Hour).Format(http.TimeFormat)}, 2 * time.Hour},
+		{"Expires in the past", []string{"Expires", start.Add(-time.Hour).Format(http.TimeFormat)}, minFresh},
+		{"max-age before Expires", []string{"Cache-Control", "max-age=600", "Expires", start.Add(2 * time.Hour).Format(http.TimeFormat)}, 10 * time.Minute},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, ok(goodDirectory, test.header...))
+			if err := f.Refresh(t.Context(), testAgent); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Directories()[0]; got.Expires.Sub(got.Fetched) != test.want || !got.Fetched.Equal(start) {
+				t.Errorf("got %v, want %v", got.Expires.Sub(got.Fetched), test.want)
+			}
+		})
+	}
+}
+
+// signed returns a request signed at the fixture's time, with a nonce of its own.
+func (f fixture) signed(n int) Request {
+	s := newSigning()
+	s.param("nonce", fmt.Sprintf(`"at %d"`, n))
+	s.created(f.clock.now())
+	s.expires(f.clock.now().Add(time.Minute))
+	return s.sign()
+}
+
+// A directory out of date serves while the next one is fetched and for a day
+// if it cannot be; a key that was removed ends with the next one.
+func TestOutOfDate(t *testing.T) {
+	f := warm(t) // for an hour
+	check := func(want Reason, fetches int64) {
+		t.Helper()
+		expect(t, f.Check(f.signed(int(f.clock.offset.Load()))), want)
+		f.wg.Wait()
+		if got := f.origins.fetches.Load(); got != fetches {
+			t.Errorf("%d fetches, want %d", got, fetches)
+		}
+	}
+	f.clock.add(time.Hour - 1)
+	check(Verified, 1)
+	f.origins.answer = status(503, "")
+	f.clock.add(1)
+	check(Verified, 2) // and a fetch that fails
+	f.clock.add(24*time.Hour - 1)
+	check(Verified, 3)
+	f.clock.add(1)
+	check(DirectoryUnavailable, 3) // the back-off
+	f.origins.answer = ok(goodDirectory)
+	f.clock.add(time.Hour)
+	check(DirectoryPending, 4)
+	f.clock.add(1)
+	check(Verified, 4)
+	f.origins.answer = ok(directoryOf())
+	f.clock.add(time.Hour)
+	check(Verified, 5)
+	f.clock.add(1)
+	check(KeyUnknown, 5)
+}
+
+func TestBackOff(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		answer func(*http.Request) (*http.Response, error)
+		waits  []time.Duration // the shortest one after each failure
+	}{
+		{"doubles up to five minutes", status(503, ""), []time.Duration{
+			15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute,
+		}},
+		{"as the server says", status(429, "", "Retry-After", "3600"), []time.Duration{time.Hour, time.Hour}},
+		{"as the server says, in the past", status(503, "", "Retry-After", start.Add(-time.Hour).Format(http.TimeFormat)), []time.Duration{15 * time.Second}},
+		{"as the server says, by a date", status(503, "", "Retry-After", start.Add(time.Hour).Format(http.TimeFormat)), []time.Duration{time.Hour}},
+		{"no longer than a day", status(503, "", "Retry-After", "999999999"), []time.Duration{24 * time.Hour}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, test.answer)
+			expect(t, f.Check(f.signed(0)), DirectoryPending)
+			for i, wait := range test.waits {
+				f.wg.Wait()
+				f.clock.add(wait - time.Nanosecond)
+				expect(t, f.Check(f.signed(i)), DirectoryUnavailable)
+				f.clock.add(wait/10 + time.Nanosecond) // the jitter
+				expect(t, f.Check(f.signed(i)), DirectoryPending)
+			}
+			f.wg.Wait()
+			if got, want := f.origins.fetches.Load(), int64(len(test.waits)+1); got != want {
+				t.Errorf("%d fetches, want %d", got, want)
+			}
+		})
+	}
+}
+
+// However many keyids are invented, the directory is asked once in five minutes,
+// and nothing of them is remembered.
+func TestInventedKeyIDs(t *testing.T) {
+	f := warm(t)
+	const n = 100_000
+	r := newSigning().sign()
+	before, after, _ := strings.Cut(r.Header.Get("Signature-Input"), keyID(testKey("bot")))
+	for i := range n {
+		if i%(n/10) == 0 { // ten bursts, a minute apart
+			f.wg.Wait()
+			f.clock.add(time.Minute)
+		}
+		r.Header["Signature-Input"] = []string{before + strconv.Itoa(i) + after}
+		if got := f.Check(r); got.Reason != KeyUnknown && got.Reason != DirectoryPending || got.KeyID != "" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+	f.wg.Wait()
+	// Ten minutes have passed since the first fetch.
+	if got := f.origins.fetches.Load(); got < 2 || got > 3 {
+		t.Errorf("%d fetches", got)
+	}
+	if got := f.agents[testAgent].nonces.Len(); got != 0 {
+		t.Errorf("%d nonces are remembered", got)
+	}
+	expect(t, f.Check(newSigning().sign()), Verified)
+}
+
+// A new key is found as soon as a request is signed with it.
+func TestRotation(t *testing.T) {
+	f := warm(t)
+	next := newSigning()
+	next.key = testKey("next")
+	next.param("keyid", fmt.Sprintf("%q", keyID(testKey("next"))))
+	f.origins.answer = ok(directoryOf(jwkOf(testKey("bot"), nil), jwkOf(testKey("next"), nil)))
+	expect(t, f.Check(next.sign()), KeyUnknown) // too soon after the last fetch
+	f.clock.add(6 * time.Minute)
+	expect(t, f.Check(next.sign()), DirectoryPending)
+	f.wg.Wait()
+	expect(t, f.Check(next.sign()), Verified)
+	expect(t, f.Check(newSigning().sign()), Verified)
+}
+
+// The key of one agent is no key of another, whoever lists it.
+func TestKeysBelongToAgents(t *testing.T) {
+	f := newFixture(t, func(r *http.Request) (*http.Response, error) {
+		if r.URL.Host == "other.example" {
+			return ok(directoryOf(jwkOf(testKey("other"), nil)))(r)
+		}
+		return ok(goodDirectory)(r)
+	}, func(o *Options) { o.Agents["other.example"] = "Other" })
+	for _, name := range []string{testAgent, "https://other.example"} {
+		if err := f.Refresh(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSigning()
+	s.key = testKey("other")
+	s.param("keyid", fmt.Sprintf("%q", keyID(testKey("other"))))
+	expect(t, f.Check(s.sign()), KeyUnknown)
+	s.request.Header.Set("Signature-Agent", `sig1="https://other.example"`)
+	expect(t, f.Check(s.sign()), Mismatch) // the agent is covered
+	s.lines[1] = `"signature-agent";key="sig1": "https://other.example"`
+	if got := f.Check(s.sign()); got.State != Valid || got.Operator != "Other" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestClose(t *testing.T) {
+	started := make(chan struct{})
+	f := newFixture(t, func(r *http.Request) (*http.Response, error) {
+		close(started)
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}, func(o *Options) {
+		o.Fetched = func(_ string, err error) { t.Errorf("told %v after Close", err) }
+	})
+	r := newSigning().sign()
+	expect(t, f.Check(r), DirectoryPending)
+	<-started
+	if err := f.Refresh(t.Context(), testAgent); err != ErrFetching {
+		t.Errorf("error %v", err)
+	}
+	f.Close()
+	f.Close()
+	f.clock.add(time.Minute)
+	expect(t, f.Check(f.signed(0)), DirectoryUnavailable)
+	if err := f.Refresh(t.Context(), testAgent); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if n := f.origins.fetches.Load(); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+}
+
+// At most a few directories are fetched at once.
+func TestFetchesAtOnce(t *testing.T) {
+	var running, most atomic.Int64
+	release := make(chan struct{})
+	f := newFixture(t, func(r *http.Request) (*http.Response, error) {
+		n := running.Add(1)
+		defer running.Add(-1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		<-release
+		return ok(goodDirectory)(r)
+	}, func(o *Options) {
+		for i := range 50 {
+			o.Agents[fmt.Sprintf("a%d.example", i)] = "Example"
+		}
+	})
+	for i := range 50 {
+		s := newSigning()
+		s.request.Header.Set("Signature-Agent", fmt.Sprintf(`sig1="https://a%d.example"`, i))
+		expect(t, f.Check(s.sign()), DirectoryPending)
+	}
+	close(release)
+	f.wg.Wait()
+	if n := f.origins.fetches.Load(); n != 50 || most.Load() > maxFetches {
+		t.Errorf("%d fetches, %d at once", n, most.Load())
+	}
+}
