@@ -93,7 +93,10 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
 		return confirmation{state: Unknown, problem: err}
 	}
-	c := confirmation{state: Spoofed, names: names[:min(len(names), mostForwards)]}
+	c := confirmation{state: Spoofed}
+	for _, name := range names[:min(len(names), mostForwards)] {
+		c.names = append(c.names, strings.TrimSuffix(name, "."))
+	}
 	if err != nil && !errors.Is(err, ErrNoName) || len(names) > mostNames {
 		c.state, c.problem = Unknown, err
 		if err == nil {

@@ -51,7 +51,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, addr netip.A
 		if online && isMissing(l) {
 			v.load(ctx, l, isMissing) // the error is in the status
 		}
-		e.explainList(l.status(s.users[l], now), l.loaded.Load(), addr)
+		e.explainList(l.status(s.users[l], now), l, addr)
 	}
 	finding, ask := v.byLists(p, addr, now)
 	switch {
@@ -81,7 +81,8 @@ func (e *Explanation) explainNoMethod(c *uaident.Crawler) {
 	}
 }
 
-func (e *Explanation) explainList(s ListStatus, loaded *loaded, addr netip.Addr) {
+func (e *Explanation) explainList(s ListStatus, l *list, addr netip.Addr) {
+	loaded := l.loaded.Load()
 	failed := ""
 	if s.Err != nil {
 		failed = fmt.Sprintf(" The last attempt to load it failed: %v.", s.Err)
@@ -89,6 +90,9 @@ func (e *Explanation) explainList(s ListStatus, loaded *loaded, addr netip.Addr)
 	if loaded == nil {
 		e.add(Ranges, "%s has not been loaded, so it decides nothing.%s", s.Source, failed)
 		return
+	}
+	if !l.isFile && !isPublic(addr) {
+		return // see below
 	}
 	about := fmt.Sprintf("%s (%d prefixes, checked %s)", s.Source, s.Prefixes, s.Checked.UTC().Format(time.RFC3339))
 	switch {

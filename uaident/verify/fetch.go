@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -95,6 +96,9 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 	}
 	response, err := v.client.Do(request)
 	if err != nil {
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			return outer.Err // says the URL once more
+		}
 		return err
 	}
 	defer response.Body.Close()
@@ -114,7 +118,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 	if err != nil {
 		return err
 	}
-	next, err := newTable(prefixes, false)
+	next, err := newTable(prefixes)
 	if err != nil {
 		return err
 	}

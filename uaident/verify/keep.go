@@ -74,7 +74,7 @@ func (v *Verifier) Import(data []byte) error {
 				break
 			}
 		}
-		t, err := newTable(k.Prefixes, false)
+		t, err := newTable(k.Prefixes)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("kept list of addresses %s: %w", k.URL, err))
 			continue

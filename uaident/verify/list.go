@@ -172,7 +172,7 @@ func readFile(path string) (c fileContent, err error) {
 	}
 	prefixes, err := ParseRanges(data)
 	if err == nil {
-		c.table, err = newTable(prefixes, true)
+		c.table, err = newTable(prefixes)
 	}
 	if err != nil {
 		return c, fmt.Errorf("list of addresses %s: %w", path, err)

@@ -6,8 +6,8 @@ var globalUnicast6 = netip.MustParsePrefix("2000::/3")
 
 // isPublic reports whether a request from the public Internet can have the
 // address: whether it is none that the IANA special-purpose registries (RFC 6890)
-// keep for other uses. Those for documentation count as public. addr must be
-// neither IPv4-mapped nor have a zone.
+// keep for other uses. Those for documentation count as public, the zero Addr does
+// not. addr must be neither IPv4-mapped nor have a zone.
 func isPublic(addr netip.Addr) bool {
 	if !addr.Is4() {
 		return globalUnicast6.Contains(addr)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -23,9 +24,7 @@ type table struct {
 }
 
 // newTable returns the table of a list, or an error if it is not plausible.
-// Without private, prefixes that are not of the public Internet are left out:
-// nobody else's list may verify an address of the owner's own network.
-func newTable(prefixes []netip.Prefix, private bool) (*table, error) {
+func newTable(prefixes []netip.Prefix) (*table, error) {
 	t := &table{lite: new(bart.Lite)}
 	of4, of6 := uint64(0), uint64(0)
 	for _, p := range prefixes {
@@ -36,7 +35,7 @@ func newTable(prefixes []netip.Prefix, private bool) (*table, error) {
 		if p.Bits() < widest {
 			return nil, fmt.Errorf("%s is implausibly wide: wider than /%d", p, widest)
 		}
-		if !private && !isPublic(p.Addr()) || t.lite.Get(p) {
+		if t.lite.Get(p) {
 			continue
 		}
 		if p.Addr().Is4() {
@@ -49,9 +48,9 @@ func newTable(prefixes []netip.Prefix, private bool) (*table, error) {
 	}
 	switch {
 	case len(t.prefixes) == 0:
-		return nil, fmt.Errorf("the list has no public address")
+		return nil, errors.New("the list has no address")
 	case of4 > mostOf4 || of6 > mostOf6<<(64-widest6):
-		return nil, fmt.Errorf("the list covers an implausibly large part of the Internet")
+		return nil, errors.New("the list covers an implausibly large part of the Internet")
 	}
 	return t, nil
 }

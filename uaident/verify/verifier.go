@@ -175,21 +175,22 @@ func normal(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 // byLists returns the finding by the lists alone, and whether it takes a look-up
 // to decide.
 func (v *Verifier) byLists(p *plan, addr netip.Addr, now moment) (f Finding, ask bool) {
-	denied := true
+	denied, public := true, isPublic(addr)
 	for _, l := range p.lists {
 		loaded := l.loaded.Load()
 		if loaded == nil {
 			denied = false
 			continue
 		}
-		if loaded.contains(addr) {
+		// Nobody else's list verifies an address of the owner's own network.
+		if (public || l.isFile) && loaded.contains(addr) {
 			return Finding{Verified, Ranges}, false
 		}
 		if now >= loaded.deniesUntil {
 			denied = false
 		}
 	}
-	if !addr.IsValid() || !isPublic(addr) {
+	if !public {
 		return Finding{State: Unknown}, false
 	}
 	switch {

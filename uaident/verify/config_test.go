@@ -1,0 +1,84 @@
+package verify
+
+import (
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func TestConfigFails(t *testing.T) {
+	good := writeFile(t, "192.0.2.0/24")
+	for _, tc := range []struct {
+		name   string
+		config Config
+		want   string
+	}{
+		{"no source", Config{Lists: []List{{For: "FooBot"}}}, "either a file or a URL"},
+		{"two sources", Config{Lists: []List{{For: "FooBot", File: good, URL: "https://example.com/"}}}, "either a file or a URL"},
+		{"http", Config{Lists: []List{{For: "FooBot", URL: "http://example.com/"}}}, "no https URL"},
+		{"file URL", Config{Lists: []List{{For: "FooBot", URL: "file:///etc/passwd"}}}, "no https URL"},
+		{"no host", Config{Lists: []List{{For: "FooBot", URL: "https:///x"}}}, "no https URL"},
+		{"user name", Config{Lists: []List{{For: "FooBot", URL: "https://a:b@example.com/"}}}, "no https URL"},
+		{"no URL", Config{Lists: []List{{For: "FooBot", URL: "https://exa mple.com/"}}}, "FooBot"},
+		{"a list for nobody", Config{Lists: []List{{For: "Nobody", File: good}}}, `"Nobody"`},
+		{"a list for an empty name", Config{Lists: []List{{File: good}}}, `""`},
+		{"no such file", Config{Lists: []List{{For: "FooBot", File: filepath.Join(t.TempDir(), "none")}}}, "none"},
+		{"a folder", Config{Lists: []List{{For: "FooBot", File: t.TempDir()}}}, "list of addresses"},
+		{"a bad file", Config{Lists: []List{{For: "FooBot", File: writeFile(t, "192.0.2.1\nx")}}}, "line 2"},
+		{"everybody", Config{Lists: []List{{For: "FooBot", File: writeFile(t, "0.0.0.0/0")}}}, "wide"},
+		{"a top-level domain", Config{Domains: []Domain{{For: "FooBot", Suffix: ".com"}}}, "two labels"},
+		{"no domain", Config{Domains: []Domain{{For: "FooBot", Suffix: "*.example.com"}}}, "no domain"},
+		{"an empty domain", Config{Domains: []Domain{{For: "FooBot", Suffix: "."}}}, "no domain"},
+		{"two dots", Config{Domains: []Domain{{For: "FooBot", Suffix: "..example.com"}}}, "no domain"},
+		{"a domain for nobody", Config{Domains: []Domain{{For: "Nobody", Suffix: "example.com"}}}, `"Nobody"`},
+		{"a DNS server by name", Config{DNSServer: "dns.example.com"}, "DNS server"},
+		{"port 0", Config{DNSServer: "192.0.2.53:0"}, "DNS server"},
+	} {
+		v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: crawlers(), Lists: []List{{For: "PlainBot", File: good}}})
+		tc.config.Crawlers = crawlers()
+		if err := v.Configure(tc.config); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want an error with %q", tc.name, err, tc.want)
+		}
+		if got := v.Check(&plainBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
+			t.Errorf("%s: afterwards the configuration is another: %v", tc.name, got)
+		}
+	}
+}
+
+func TestDNSServerAddress(t *testing.T) {
+	for given, want := range map[string]string{
+		"": "", "192.0.2.53": "192.0.2.53:53", "192.0.2.53:5353": "192.0.2.53:5353",
+		"2001:db8::53": "[2001:db8::53]:53", "[2001:db8::53]": "[2001:db8::53]:53", "[2001:db8::53]:5353": "[2001:db8::53]:5353",
+	} {
+		if got, err := serverAddress(given); got != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", given, got, err, want)
+		}
+	}
+}
+
+// What is built in can be configured.
+func TestRegistryCanBeUsed(t *testing.T) {
+	all := uaident.Default().Crawlers()
+	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: all, Ranges: true, ReverseDNS: true})
+	s := v.setup.Load()
+	for i := range all {
+		c := &all[i]
+		p := s.plans[c.Token]
+		if published := len(c.Verification.Ranges)+len(c.Verification.RDNS) > 0; published != (p != nil) {
+			t.Errorf("%s: publishes something: %t, can be verified: %t", c.Token, published, p != nil)
+		}
+		if p != nil && p.denies && (c.Class == uaident.Preview || c.Verification.Unsure) {
+			t.Errorf("%s may be called a liar", c.Token)
+		}
+	}
+	google, image := s.plans["Googlebot"], s.plans["Googlebot-Image"]
+	if google == nil || image == nil || google.scope != image.scope || !google.denies {
+		t.Error("Googlebot and Googlebot-Image do not share look-ups")
+	}
+	if len(v.Lists()) < 15 {
+		t.Errorf("%d lists", len(v.Lists()))
+	}
+}

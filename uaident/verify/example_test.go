@@ -1,0 +1,48 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// A DNS that knows one crawler.
+type dns struct{}
+
+func (dns) LookupPTR(_ context.Context, addr netip.Addr) ([]string, error) {
+	return []string{"crawl-192-0-2-1.googlebot.com."}, nil // says anybody, of his own address
+}
+
+func (dns) LookupAddr(context.Context, string, netip.Addr) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
+}
+
+func ExampleVerifier_Explain() {
+	v := verify.New(verify.Options{Resolver: dns{}})
+	defer v.Close()
+	err := v.Configure(verify.Config{Crawlers: uaident.Default().Crawlers(), ReverseDNS: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	id := uaident.Identify("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")
+	for _, addr := range []string{"192.0.2.1", "203.0.113.7"} {
+		e := v.Explain(context.Background(), id.Crawler, netip.MustParseAddr(addr), true)
+		fmt.Printf("%s is %s:\n", addr, e.Finding.State)
+		for _, step := range e.Steps {
+			fmt.Println("-", step.Text)
+		}
+	}
+	// Output:
+	// 192.0.2.1 is verified:
+	// - By DNS, 192.0.2.1 is called crawl-192-0-2-1.googlebot.com.
+	// - crawl-192-0-2-1.googlebot.com is below one of .googlebot.com, and DNS gives it the address 192.0.2.1.
+	// - So this is Googlebot.
+	// 203.0.113.7 is spoofed:
+	// - By DNS, 203.0.113.7 is called crawl-192-0-2-1.googlebot.com.
+	// - crawl-192-0-2-1.googlebot.com is below one of .googlebot.com, but DNS does not give it the address 203.0.113.7.
+	// - Every method denies it, so this is not Googlebot.
+}

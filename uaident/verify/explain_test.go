@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func TestExplain(t *testing.T) {
+	list := writeFile(t, "192.0.2.128/25\n10.0.0.0/8")
+	withList := Config{ReverseDNS: true, Lists: []List{{For: "Foo", File: list}}}
+	for _, tc := range []struct {
+		name    string
+		config  Config
+		crawler *uaident.Crawler
+		addr    string
+		online  bool
+		want    State
+		says    []string // in this order, each in one step
+	}{
+		{"no crawler", Config{}, nil, "192.0.2.1", true, Claimed, []string{"No known crawler"}},
+		{"all is off", Config{}, &fooBot, "192.0.2.1", true, Claimed, []string{"no such method is switched on"}},
+		{"nothing is published", withList, &plainBot, "192.0.2.1", true, Claimed, []string{"not known that the operator of PlainBot publishes"}},
+		{"in the list", withList, &fooBot, "::ffff:192.0.2.200", true, Verified,
+			[]string{"::ffff:192.0.2.200 is taken as 192.0.2.200", list + " (2 prefixes, checked 2", "Not needed", "this is FooBot"}},
+		{"by DNS", withList, &fooBot, "192.0.2.1", true, Verified,
+			[]string{"does not have 192.0.2.1", "192.0.2.1 is called crawl-1.bot.example.com.", "gives it the address 192.0.2.1", "this is FooBot"}},
+		{"another's name", withList, &fooBot, "203.0.113.1", true, Spoofed,
+			[]string{"does not have", "is called crawl-1.bot", "does not give it the address 203.0.113.1", "this is not FooBot"}},
+		{"a name below another domain", withList, &fooBot, "203.0.113.2", true, Spoofed,
+			[]string{"does not have", "is called x.bot.example.com.evil.test", "None of that is below one of .bot.example.com, .crawl.example.net", "not FooBot"}},
+		{"no name", withList, &fooBot, "198.51.100.9", true, Spoofed, []string{"does not have", "has no name for 198.51.100.9", "not FooBot"}},
+		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not have", "did not answer, so it decides nothing: server misbehaving", "not known whether"}},
+		{"not asked", withList, &fooBot, "192.0.2.1", false, Unknown, []string{"does not have", "DNS was not asked", "not known whether"}},
+		{"a proxy in between", withList, &fooBot, "172.16.0.1", true, Unknown, []string{"does not have", "a proxy stands in between", "not known whether"}},
+		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"has 10.0.0.1", "Not needed", "this is FooBot"}},
+		{"a preview", withList, &fooPreview, "203.0.113.1", true, Claimed, []string{"does not have", "is called", "does not give", "devices of readers"}},
+		{"for a person", Config{ReverseDNS: true}, &fooUser, "203.0.113.1", true, Claimed, []string{"is called", "does not give", "a person asks"}},
+		{"unsure", Config{ReverseDNS: true}, &unsureBot, "203.0.113.1", true, Claimed, []string{"is called", "does not give", "not from its operator"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.config.Crawlers = crawlers()
+			dns := honestDNS()
+			v := configured(t, Options{Resolver: dns}, tc.config)
+			addr := netip.MustParseAddr(tc.addr)
+			e := v.Explain(t.Context(), tc.crawler, addr, tc.online)
+			if e.Finding.State != tc.want {
+				t.Errorf("%s, want %s", e.Finding.State, tc.want)
+			}
+			steps := e.Steps
+			for _, says := range tc.says {
+				i := slices.IndexFunc(steps, func(s Step) bool { return strings.Contains(s.Text, says) })
+				if i < 0 {
+					t.Errorf("%q is not said, or not in this order: %q", says, e.Steps)
+					break
+				}
+				steps = steps[i+1:]
+			}
+			if !tc.online && dns.count() > 0 {
+				t.Error("asked DNS")
+			}
+			// The same as a request gets, once it is known.
+			if got := v.Check(tc.crawler, addr); got != e.Finding {
+				t.Errorf("Check says %v, Explain %v", got, e.Finding)
+			}
+			idle(t, v)
+		})
+	}
+}
+
+func TestExplainWhatIsRemembered(t *testing.T) {
+	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: crawlers(), ReverseDNS: true})
+	for addr, want := range map[string]string{
+		"192.0.2.1":    "DNS was asked before: a name",
+		"203.0.113.1":  "DNS was asked before: no name",
+		"198.51.100.1": "gave no answer",
+	} {
+		finding := settled(t, v, &fooBot, addr)
+		e := v.Explain(t.Context(), &fooBot, netip.MustParseAddr(addr), false)
+		if e.Finding != finding || !strings.Contains(e.Steps[0].Text, want) {
+			t.Errorf("%s: %v %q, want %v %q", addr, e.Finding, e.Steps, finding, want)
+		}
+	}
+	if e := v.Explain(t.Context(), &fooBot, netip.Addr{}, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "not known") {
+		t.Errorf("no address: %+v", e)
+	}
+}
+
+func TestExplainLists(t *testing.T) {
+	s := serveList(t, fourPrefixes)
+	bar := &uaident.Crawler{Token: "BarBot", Verification: uaident.Verification{Ranges: []string{s.URL}}}
+	v := configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
+	addr := netip.MustParseAddr("192.0.2.1")
+	if e := v.Explain(t.Context(), bar, addr, false); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "has not been loaded") {
+		t.Errorf("offline: %+v", e)
+	}
+	if s.count() != 0 {
+		t.Error("asked the server")
+	}
+	if e := v.Explain(t.Context(), bar, addr, true); e.Finding != (Finding{Verified, Ranges}) || !strings.Contains(e.Steps[0].Text, "(4 prefixes") {
+		t.Errorf("online: %+v", e)
+	}
+	if err := v.Refresh(t.Context()); err != nil || s.count() != 1 {
+		t.Errorf("Refresh with all lists loaded: %v, %d requests", err, s.count())
+	}
+	s.says("")
+	v = configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
+	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "has no address") {
+		t.Errorf("a bad list: %+v", e)
+	}
+	if err := v.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), s.URL) {
+		t.Errorf("Refresh: %v", err)
+	}
+}

@@ -1,0 +1,183 @@
+package verify
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseRanges(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		want       string // the prefixes, separated by spaces
+	}{
+		{"Google, Microsoft, Apple, OpenAI", `{"creationTime": "2026-01-02T03:04:05.000000",
+			"prefixes": [{"ipv6Prefix": "2001:db8:4860:4801::/64"}, {"ipv4Prefix": "192.0.2.0/27"}]}`,
+			"2001:db8:4860:4801::/64 192.0.2.0/27"},
+		{"with more about each", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/27", "service": "Foo", "scope": "eu-1"}]}`, "192.0.2.0/27"},
+		{"AWS", `{"syncToken": "1", "prefixes": [{"ip_prefix": "192.0.2.0/24", "region": "x"}], "ipv6_prefixes": [{"ipv6_prefix": "2001:db8::/48"}]}`,
+			"192.0.2.0/24 2001:db8::/48"},
+		{"Datadog", `{"version": 7, "modified": "2026-01-02", "synthetics": {"prefixes_ipv4": ["192.0.2.1/32"],
+			"prefixes_ipv4_by_location": {"aws:x": ["192.0.2.1/32"]}, "prefixes_ipv6": []}}`, "192.0.2.1/32 192.0.2.1/32"},
+		{"Better Stack", `{"us": ["192.0.2.1", "192.0.2.2"], "eu": ["2001:db8::7"]}`, "192.0.2.1/32 192.0.2.2/32 2001:db8::7/128"},
+		{"addresses of objects", `{"ips": [{"ip_address": "192.0.2.1"}]}`, "192.0.2.1/32"},
+		{"an array", ` ["192.0.2.1", "2001:db8::/32"] `, "192.0.2.1/32 2001:db8::/32"},
+		{"strings that are no addresses", `{"version": "1.2.3.4", "note": "192.0.2.9", "list": ["x", 7, null, true, {"ip": "192.0.2.1"}]}`, "192.0.2.1/32"},
+		{"a nested name is no value", `{"192.0.2.1": {"ip": "192.0.2.2"}}`, "192.0.2.2/32"},
+
+		{"lines", "192.0.2.0/24\n192.0.2.7\n2001:db8::/32\n", "192.0.2.0/24 192.0.2.7/32 2001:db8::/32"},
+		{"comments and blank lines", "# a list\r\n\r\n; of\n// ours\n192.0.2.7 # one\n\t 192.0.2.8\n", "192.0.2.7/32 192.0.2.8/32"},
+		{"geofeed", "192.0.2.0/24,US,US-CA,Mountain View,\n2001:db8::/32,DE,,,\n", "192.0.2.0/24 2001:db8::/32"},
+		{"no newline at the end, byte order mark", "\ufeff192.0.2.7", "192.0.2.7/32"},
+		{"bits beyond the length", "192.0.2.7/24", "192.0.2.0/24"},
+		{"IPv4-mapped", "::ffff:192.0.2.7\n::ffff:192.0.2.0/120", "192.0.2.7/32 192.0.2.0/24"},
+	} {
+		got, err := ParseRanges([]byte(tc.text))
+		var all []string
+		for _, p := range got {
+			all = append(all, p.String())
+		}
+		if strings.Join(all, " ") != tc.want || err != nil {
+			t.Errorf("%s: %v, %v; want %s", tc.name, all, err, tc.want)
+		}
+	}
+}
+
+func TestParseRangesFails(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"empty", "", "no address"},
+		{"comments only", "# nothing\n", "no address"},
+		{"empty JSON", "{}", "no address"},
+		{"no prefixes", `{"prefixes": []}`, "no address"},
+		{"an error in JSON", `{"error": "not found"}`, "no address"},
+		{"a page", "<!DOCTYPE html>\n<title>Not found</title>", `line 1: "<!DOCTYPE" is neither`},
+		{"half a page", "192.0.2.1\n\n<html>", `line 3: "<html>" is neither`},
+		{"cut off", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}, {"ipv`, "JSON"},
+		{"not closed", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}`, "JSON"},
+		{"wrong brackets", `[}`, "JSON"},
+		{"no prefix where one must be", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}, {"ipv4Prefix": "192.0.2.0/33"}]}`, `"ipv4Prefix" is "192.0.2.0/33"`},
+		{"zone", "fe80::1%eth0", "neither"},
+		{"too long", strings.Repeat("#", MaxListBytes+1), "longer than"},
+		{"all of IPv4, mapped", "::ffff:0:0/90", "neither"},
+		{"a range with a dash", "192.0.2.1-192.0.2.9", "neither"},
+	} {
+		if got, err := ParseRanges([]byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, %v; want an error with %q", tc.name, got, err, tc.want)
+		}
+	}
+}
+
+func TestPlausibility(t *testing.T) {
+	var half []string // of the Internet, in allowed pieces
+	for i := 1; i < 100; i++ {
+		half = append(half, fmt.Sprintf("%d.0.0.0/8", i))
+	}
+	for _, tc := range []struct {
+		name, list string
+		want       string // an error, "" if plausible
+	}{
+		{"an address", "192.0.2.1", ""},
+		{"widest", "20.0.0.0/8 2600::/16", ""},
+		{"all", "0.0.0.0/0", "wide"},
+		{"half", "128.0.0.0/1", "wide"},
+		{"a bit too wide", "20.0.0.0/7", "wide"},
+		{"all of IPv6", "::/0", "wide"},
+		{"a bit too wide for IPv6", "2600::/15", "wide"},
+		{"one wide among many", "192.0.2.0/24 0.0.0.0/1 198.51.100.0/24", "wide"},
+		{"in pieces", strings.Join(half, " "), "large part"},
+		{"in pieces of IPv6", "2600::/16 2601::/16 2602::/16 2603::/16 2604::/16", "large part"},
+		{"private", "10.0.0.0/8 fd00::/16", ""},
+		{"none", "", "no address"},
+	} {
+		_, err := newTable(prefixes(tc.list))
+		switch {
+		case tc.want == "" && err != nil:
+			t.Errorf("%s: %v", tc.name, err)
+		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+			t.Errorf("%s: %v, want an error with %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func prefixes(list string) (all []netip.Prefix) {
+	for p := range strings.FieldsSeq(list) {
+		prefix, ok := parsePrefix(p)
+		if !ok {
+			panic(p)
+		}
+		all = append(all, prefix)
+	}
+	return all
+}
+
+func TestShrinking(t *testing.T) {
+	for _, tc := range []struct {
+		name, from, to string
+		want           bool
+	}{
+		{"same", "192.0.2.0/25 198.51.100.0/25", "198.51.100.0/25 192.0.2.0/25", false},
+		{"more", "192.0.2.0/25", "192.0.2.0/25 198.51.100.0/25", false},
+		{"half is gone", "192.0.2.0/25 198.51.100.0/25", "192.0.2.0/25", false},
+		{"most is gone", "192.0.2.0/25 198.51.100.0/25 203.0.113.0/25", "192.0.2.0/25", true},
+		{"all is other", "192.0.2.0/25", "198.51.100.0/25", true},
+		{"merged", "192.0.2.0/25 192.0.2.128/25 2001:db8::/33 2001:db8:8000::/33", "192.0.2.0/24 2001:db8::/32", false},
+		{"split", "192.0.2.0/24", "192.0.2.0/25 192.0.2.128/25", false},
+	} {
+		from, _ := newTable(prefixes(tc.from))
+		to, _ := newTable(prefixes(tc.to))
+		if got := from.shrinksTo(to); got != tc.want {
+			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestPublicAddresses(t *testing.T) {
+	for addr, want := range map[string]bool{
+		"0.0.0.1": false, "9.255.255.255": true, "10.0.0.0": false, "11.0.0.0": true,
+		"100.63.255.255": true, "100.64.0.0": false, "100.127.255.255": false, "100.128.0.0": true,
+		"127.0.0.1": false, "169.254.169.254": false, "172.15.0.1": true, "172.16.0.1": false,
+		"172.31.255.255": false, "172.32.0.1": true, "192.0.0.8": false, "192.0.2.1": true,
+		"192.168.1.1": false, "198.17.0.1": true, "198.18.0.1": false, "198.19.0.1": false, "198.20.0.1": true,
+		"223.255.255.255": true, "224.0.0.1": false, "255.255.255.255": false,
+		"::": false, "::1": false, "2001:db8::1": true, "fc00::1": false, "fe80::1": false, "ff02::1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s: %t, want %t", addr, got, want)
+		}
+	}
+}
+
+// A list either fails or is what a naive reading of it has.
+func FuzzParseRanges(f *testing.F) {
+	for _, seed := range []string{
+		"", "192.0.2.0/24\n2001:db8::/32", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"},{"ipv6Prefix":"2001:db8::/64"}]}`,
+		`["192.0.2.1"]`, `{"us":["192.0.2.1"]}`, "# x\n192.0.2.7/24,US", "[[[[[[[[", `{"a":{"b":[{"ip":"::ffff:192.0.2.1"}]}}`,
+		`{"a`, "::ffff:192.0.2.0/120", "192.0.2.1;x", "0.0.0.0/0",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := ParseRanges(data)
+		if (err == nil) != (len(got) > 0) {
+			t.Fatalf("%d prefixes and %v", len(got), err)
+		}
+		for _, p := range got {
+			if !p.IsValid() || p != p.Masked() || p.Addr().Is4In6() || p.Addr().Zone() != "" {
+				t.Fatalf("prefix %v", p)
+			}
+		}
+		list, err := newTable(got)
+		if err != nil {
+			return
+		}
+		for _, p := range got[:min(len(got), 100)] {
+			addr := p.Addr()
+			naive := slices.ContainsFunc(list.prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
+			if list.contains(addr) != naive || !naive {
+				t.Fatalf("%s: in the list %t, naively %t", addr, list.contains(addr), naive)
+			}
+		}
+	})
+}
