@@ -81,7 +81,9 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	client := judgedBefore(r)
 	if client == nil {
 		client = &judgement{client: m.app.registry.IdentifyWith(r.Header.Get("User-Agent"), m.overlay)}
-		client.identity, _ = m.app.identify(r, client.client)
+		if m.clients.identities != 0 {
+			client.identity, _ = m.app.identify(r, client.client)
+		}
 	}
 	if isVirtual(r.Context()) || !m.clients.identities.has(client.identity) {
 		return false

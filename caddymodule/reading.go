@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -49,7 +50,7 @@ func asksForFile(r *http.Request) bool {
 // verified crawler reads is read by all crawlers of its operator.
 func (g *guard) readerOf(r *http.Request, j *judgement) ledger.Reader {
 	if j.identity == identityVerified {
-		return ledger.Reader{Site: j.site.own, Crawler: "operator " + j.client.Crawler.Operator}
+		return ledger.Reader{Site: j.site.own, Crawler: "operator " + cmp.Or(j.client.Crawler.Operator, j.client.Crawler.Token)}
 	}
 	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel, Network: ledger.Network(clientAddr(r))}
 	if name := j.knownName(); name != "" {
