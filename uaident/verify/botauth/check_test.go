@@ -115,6 +115,12 @@ func TestCheck(t *testing.T) {
 				s.cover(fmt.Sprintf(`"x-%d"`, i), "v")
 			}
 		}, TooLarge},
+		{"too long together", func(s *signing) {
+			half := strings.Repeat("a", MaxBase/2)
+			s.request.Header["X-A"], s.request.Header["X-B"] = []string{half}, []string{half}
+			s.cover(`"x-a"`, half)
+			s.cover(`"x-b"`, half)
+		}, TooLarge},
 		{"too long", func(s *signing) {
 			s.request.Header.Set("Accept", strings.Repeat("a", MaxBase))
 			s.cover(`"accept"`, "")
