@@ -16,6 +16,13 @@ func BenchmarkCheck(b *testing.B) {
 	delete(plain.Header, "Signature-Agent")
 	otherTag := signed
 	otherTag.param("tag", `"other"`)
+	broken := signed
+	broken.key = testKey("other")
+	brokenOnes := broken.sign()
+	for _, label := range []string{"sig2", "sig3", "sig4"} { // as many as are looked at
+		broken.request, broken.label = brokenOnes, label
+		brokenOnes = broken.sign()
+	}
 	for _, bench := range []struct {
 		name    string
 		request Request
@@ -25,6 +32,7 @@ func BenchmarkCheck(b *testing.B) {
 		{"another tag", otherTag.sign(), NoSignature},
 		{"agent not allowed", otherAgent.sign(), AgentNotAllowed},
 		{"key unknown", unknownKey.sign(), KeyUnknown},
+		{"four broken ones", brokenOnes, Mismatch},
 		{"valid", signed.sign(), Verified},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

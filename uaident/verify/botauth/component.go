@@ -115,9 +115,6 @@ func (r Request) field(name string) (string, Reason) {
 	if len(values) == 0 {
 		return "", ComponentAbsent
 	}
-	if size(values) > MaxBase {
-		return "", TooLarge
-	}
 	trimmed := make([]string, len(values))
 	for i, value := range values {
 		trimmed[i] = strings.Trim(value, " \t")

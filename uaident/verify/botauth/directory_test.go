@@ -1,6 +1,7 @@
 package botauth
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -35,6 +36,7 @@ func TestParseKeys(t *testing.T) {
 		{"another curve", directoryOf(jwkOf(private, map[string]any{"crv": "X25519"})), 0, ""},
 		{"x is too short", directoryOf(jwkOf(private, map[string]any{"x": "AAAA", "kid": ""})), 0, ""},
 		{"x is padded", directoryOf(jwkOf(private, map[string]any{"x": vectorX + "=", "kid": ""})), 0, ""},
+		{"x in another spelling", directoryOf(jwkOf(private, map[string]any{"x": otherSpelling(private), "kid": ""})), 0, ""},
 		{"x is a number", directoryOf(jwkOf(private, map[string]any{"x": 1})), 0, ""},
 		{"a wrong entry beside a right one", `{"keys":[1,null,"x",[],{},` + string(mustJSON(jwkOf(private, nil))) + `]}`, 1, ""},
 		{"the key of RFC 9421's examples", vectorDirectory, 0, ""},
@@ -61,6 +63,15 @@ func TestParseKeys(t *testing.T) {
 		})
 	}
 }
+
+// otherSpelling returns x with bits set that no byte of the key has.
+func otherSpelling(private ed25519.PrivateKey) string {
+	x := jwkOf(private, nil)["x"].(string)
+	last := strings.IndexByte(alphabet, x[len(x)-1])
+	return x[:len(x)-1] + alphabet[last+1:last+2]
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 func mustJSON(v any) []byte {
 	text, err := json.Marshal(v)

@@ -15,11 +15,11 @@ const Tag = "web-bot-auth"
 
 // What is read of a request, and what is remembered.
 const (
-	MaxSignatures = 4       // of this tag, in one request
-	MaxComponents = 32      // covered by one signature
-	MaxField      = 8 << 10 // bytes of each of the signature fields
-	MaxBase       = 64 << 10
-	MaxNonces     = 1 << 14 // of one agent
+	MaxSignatures = 4        // of this tag, in one request
+	MaxComponents = 32       // covered by one signature
+	MaxField      = 8 << 10  // bytes of each of the signature fields
+	MaxBase       = 64 << 10 // bytes of what one signature covers
+	MaxNonces     = 1 << 14  // of one agent
 )
 
 // clockSkew is how far in the future a signature may have been created.

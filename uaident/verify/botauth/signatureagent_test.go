@@ -1,0 +1,84 @@
+package botauth
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSignatureAgent(t *testing.T) {
+	const whole, first = `"signature-agent"`, `"signature-agent";key="sig1"`
+	for _, test := range []struct {
+		name    string
+		agent   string // the field, several lines separated by |
+		covered string // components beside @authority, with their values: component=value, separated by |
+		want    Reason
+	}{
+		{"a Dictionary", `sig1="https://bot.example"`, first + `="https://bot.example"`, Verified},
+		{"its type", `sig1="https://bot.example";type=directory`, first + `="https://bot.example";type=directory`, Verified},
+		{"a slash", `sig1="https://bot.example/"`, first + `="https://bot.example/"`, Verified},
+		{"spelling", `sig1="https://BOT.example:443"`, first + `="https://BOT.example:443"`, Verified},
+		{"spaces that do not count", `  sig1="https://bot.example"  ;type=directory`, first + `="https://bot.example";type=directory`, Malformed},
+		{"two lines", `other="https://x.example"|sig1="https://bot.example"`, first + `="https://bot.example"`, Verified},
+		{"another label, as proxies may change it", `a="https://bot.example"`, `"signature-agent";key="a"="https://bot.example"`, Verified},
+		{"the whole field", `sig1="https://bot.example"`, whole + `=sig1="https://bot.example"`, Verified},
+		{"the whole field of several", `a="https://x.example", sig1="https://bot.example"`, whole + `=a="https://x.example", sig1="https://bot.example"`, Verified},
+		{"the whole field, none of its label", `a="https://x.example", b="https://bot.example"`, whole + `=a="https://x.example", b="https://bot.example"`, NoAgent},
+		{"another signature's member as well", `a="https://x.example", sig1="https://bot.example"`,
+			first + `="https://bot.example"|"signature-agent";key="a"="https://x.example"`, Verified},
+		{"two members, none its own", `a="https://bot.example", b="https://bot.example"`,
+			`"signature-agent";key="a"="https://bot.example"|"signature-agent";key="b"="https://bot.example"`, NoAgent},
+		{"a member that it does not cover", `a="https://x.example", sig1="https://bot.example"`, `"signature-agent";key="a"="https://x.example"`, AgentNotAllowed},
+		{"a String", `"https://bot.example"`, whole + `="https://bot.example"`, Verified},
+		{"a member of a String", `"https://bot.example"`, first + `="https://bot.example"`, Malformed},
+		{"no field", ``, ``, NoAgent},
+		{"no field, but covered", ``, whole + `=`, ComponentAbsent},
+		{"no field, but a member covered", ``, first + `=`, ComponentAbsent},
+		{"no such member", `a="https://bot.example"`, first + `=`, ComponentAbsent},
+		{"not covered", `sig1="https://bot.example"`, ``, NotCovered},
+		{"with a parameter", `sig1="https://bot.example"`, whole + `;sf=sig1="https://bot.example"`, UnsupportedComponent},
+		{"another agent", `sig1="https://x.example"`, first + `="https://x.example"`, AgentNotAllowed},
+		{"another port", `sig1="https://bot.example:8443"`, first + `="https://bot.example:8443"`, AgentNotAllowed},
+		{"an agent's subdomain", `sig1="https://a.bot.example"`, first + `="https://a.bot.example"`, AgentNotAllowed},
+		{"http", `sig1="http://bot.example"`, first + `="http://bot.example"`, UnsupportedAgent},
+		{"a path", `sig1="https://bot.example/x"`, first + `="https://bot.example/x"`, UnsupportedAgent},
+		{"a query", `sig1="https://bot.example?x"`, first + `="https://bot.example?x"`, UnsupportedAgent},
+		{"a fragment", `sig1="https://bot.example#"`, first + `="https://bot.example#"`, UnsupportedAgent},
+		{"a user", `sig1="https://bot.example@x.example"`, first + `="https://bot.example@x.example"`, UnsupportedAgent},
+		{"no host", `sig1="https://"`, first + `="https://"`, UnsupportedAgent},
+		{"a bare host, as in architecture-01", `bot.example`, whole + `=bot.example`, UnsupportedAgent},
+		{"a key set", `sig1="https://bot.example/k";type=jwks_uri`, first + `="https://bot.example/k";type=jwks_uri`, UnsupportedAgent},
+		{"type as a String", `sig1="https://bot.example";type="directory"`, first + `="https://bot.example";type="directory"`, UnsupportedAgent},
+		{"a data URL", `sig1="data:application/json,x"`, first + `="data:application/json,x"`, UnsupportedAgent},
+		{"an Inner List", `sig1=("https://bot.example")`, first + `=("https://bot.example")`, UnsupportedAgent},
+		{"a Token", `sig1=bot`, first + `=bot`, UnsupportedAgent},
+		{"two Strings", `"https://bot.example"|"https://bot.example"`, whole + `="https://bot.example", "https://bot.example"`, Malformed},
+		{"nonsense", `=`, whole + `==`, Malformed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newSigning()
+			s.components, s.lines = s.components[:1], s.lines[:1]
+			delete(s.request.Header, "Signature-Agent")
+			if test.agent != "" {
+				s.request.Header["Signature-Agent"] = strings.Split(test.agent, "|")
+			}
+			for covered := range strings.SplitSeq(test.covered, "|") {
+				if covered == "" {
+					continue
+				}
+				// The value begins after the last = that no key="..." takes up.
+				cut := strings.Index(covered, "=")
+				if key := `;key="`; strings.Contains(covered, key) {
+					end := strings.Index(covered, key) + len(key)
+					cut = end + strings.Index(covered[end:], `"`) + 1
+				}
+				s.cover(covered[:cut], covered[cut+1:])
+			}
+			f := warm(t)
+			got := f.Check(s.sign())
+			expect(t, got, test.want)
+			if test.want == AgentNotAllowed && got.Agent+got.Operator+got.KeyID != "" {
+				t.Errorf("the result repeats what a client invented: %+v", got)
+			}
+		})
+	}
+}
