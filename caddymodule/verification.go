@@ -49,7 +49,7 @@ func (a *App) signedBy(r *http.Request) (operator string) {
 		scheme = "https"
 	}
 	result := a.signatures.Check(botauth.Request{
-		Method: original.Method, Scheme: scheme, Authority: original.Host, Target: targetOf(original), Header: r.Header,
+		Method: original.Method, Scheme: scheme, Authority: r.Host, Target: targetOf(original), Header: r.Header,
 	})
 	if result.State == botauth.Valid {
 		operator = result.Operator
