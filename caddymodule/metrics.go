@@ -24,6 +24,7 @@ type metrics struct {
 	failing  *prometheus.GaugeVec
 	cache    cacheCollector
 	held     holdCollector
+	storageMetrics
 }
 
 // sharedMetrics makes the collectors once: they have to survive reloads and
@@ -65,6 +66,7 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 			Name: name("findings"),
 			Help: "What the parser noticed in the current robots.txt of a configured host.",
 		}, []string{"host", "code"}),
+		storageMetrics: newStorageMetrics(name),
 		held: holdCollector{prometheus.NewDesc(name("change_held"),
 			"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil)},
 		cache: cacheCollector{
@@ -80,7 +82,8 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 func registerMetrics(ctx caddy.Context) (*metrics, error) {
 	m := sharedMetrics()
 	registry := ctx.GetMetricsRegistry()
-	for _, c := range []prometheus.Collector{m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held} {
+	all := append(m.collectors(), m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held)
+	for _, c := range all {
 		if err := registry.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func asksForFile(r *http.Request) bool {
 
 // readerOf tells which crawler it is that reads or asks.
 func (g *guard) readerOf(r *http.Request, j *judgement) ledger.Reader {
-	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel}
+	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel, Invented: !j.site.named}
 	if name := j.knownName(); name != "" {
 		reader.Crawler = foldName(name)
 	}
