@@ -40,12 +40,16 @@ type siteChanges struct {
 	hash   [sha256.Size]byte // the version that was compared last
 	read   time.Time         // and when it was found
 	holds  []hold            // the oldest first; never modified, only replaced
+
+	turned    uint64 // how often hash or holds have changed
+	unchecked bool   // holds were restored and not compared with the current version
 }
 
 // hold keeps a version in force that another has replaced.
 type hold struct {
 	version *policy.Version
 	visits  []ledger.Visit // the reason: what the next version newly forbids
+	since   time.Time
 	until   time.Time
 }
 
@@ -144,6 +148,11 @@ func (c *changes) look(s site, standing *policy.Standing, most time.Duration, ke
 			news = site.change(standing, now, now.Add(most), keepSlashes)
 		}
 		site.hash, site.read = good.Hash, good.FirstRead
+		site.turned++
+	}
+	if site.unchecked {
+		site.unchecked = false
+		news.lifted = append(news.lifted, site.lift(good.Robots, keepSlashes)...)
 	}
 	site.drop(func(h hold) bool {
 		if now.Before(h.until) {
@@ -158,37 +167,51 @@ func (c *changes) look(s site, standing *policy.Standing, most time.Duration, ke
 // change takes note of a new version.
 func (site *siteChanges) change(standing *policy.Standing, now, until time.Time, keepSlashes bool) (news holdNews) {
 	current := standing.Good.Robots
-	var target policy.Target
-	forbidden := func(v ledger.Visit) bool {
-		target.Set(v.Target, keepSlashes)
-		return !claimOf(v).Verdict(current, &target).Allowed
-	}
-	site.drop(func(h hold) bool {
-		for _, v := range h.visits {
-			if forbidden(v) {
-				return false
-			}
-		}
-		news.lifted = append(news.lifted, h)
-		return true
-	})
+	news.lifted = site.lift(current, keepSlashes)
 	before := site.compared(standing.Past)
 	if before == nil {
 		return news
 	}
-	h := hold{version: before, until: until}
+	h := hold{version: before, since: now, until: until}
+	var target policy.Target
 	for _, v := range site.served.Recent(now) {
-		if forbidden(v) && claimOf(v).Verdict(before.Robots, &target).Allowed {
+		if forbids(current, v, &target, keepSlashes) && claimOf(v).Verdict(before.Robots, &target).Allowed {
 			h.visits = append(h.visits, v)
 		}
 	}
 	if len(h.visits) == 0 {
 		return news
 	}
+	for _, known := range site.holds {
+		if known.version.Hash == before.Hash {
+			return news // another instance was first, and has begun to count
+		}
+	}
 	kept := site.holds[max(0, len(site.holds)+1-maxHolds):]
 	site.holds = append(kept[:len(kept):len(kept)], h)
 	news.began = &h
 	return news
+}
+
+// forbids reports whether a robots.txt forbids a visit, and sets the target.
+func forbids(robots *policy.Robots, v ledger.Visit, target *policy.Target, keepSlashes bool) bool {
+	target.Set(v.Target, keepSlashes)
+	return !claimOf(v).Verdict(robots, target).Allowed
+}
+
+// lift ends the holds of which nothing is forbidden any more.
+func (site *siteChanges) lift(current *policy.Robots, keepSlashes bool) (lifted []hold) {
+	var target policy.Target
+	site.drop(func(h hold) bool {
+		for _, v := range h.visits {
+			if forbids(current, v, &target, keepSlashes) {
+				return false
+			}
+		}
+		lifted = append(lifted, h)
+		return true
+	})
+	return lifted
 }
 
 // compared returns the version that was compared last.
@@ -208,6 +231,9 @@ func (site *siteChanges) drop(over func(hold) bool) {
 		if !over(h) {
 			kept = append(kept, h)
 		}
+	}
+	if len(kept) != len(site.holds) {
+		site.turned++
 	}
 	site.holds = kept
 }

@@ -53,7 +53,7 @@ func testGuard(t testing.TB, h Handler, s source) *guard {
 	g.source = s
 	g.state = &state{
 		cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveNames),
-		readers:    ledger.NewReaders(100),
+		readers:    ledger.NewReaders(100, 100),
 		labels:     newLabels(),
 		violations: newViolations(),
 	}

@@ -26,6 +26,7 @@ type metrics struct {
 	held     holdCollector
 	checks   *prometheus.CounterVec
 	identity identityCollector
+	storageMetrics
 }
 
 // sharedMetrics makes the collectors once: they have to survive reloads and
@@ -71,7 +72,8 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 			Name: name("identity_checks_total"),
 			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
 		}, []string{"method", "identity"}),
-		identity: newIdentityCollector(name),
+		identity:       newIdentityCollector(name),
+		storageMetrics: newStorageMetrics(name),
 		held: holdCollector{prometheus.NewDesc(name("change_held"),
 			"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil)},
 		cache: cacheCollector{
@@ -87,7 +89,8 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 func registerMetrics(ctx caddy.Context) (*metrics, error) {
 	m := sharedMetrics()
 	registry := ctx.GetMetricsRegistry()
-	for _, c := range []prometheus.Collector{m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity} {
+	all := append(m.collectors(), m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity)
+	for _, c := range all {
 		if err := registry.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 			return nil, err
 		}

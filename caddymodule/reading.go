@@ -50,9 +50,9 @@ func asksForFile(r *http.Request) bool {
 // verified crawler reads is read by all crawlers of its operator.
 func (g *guard) readerOf(r *http.Request, j *judgement) ledger.Reader {
 	if j.identity == identityVerified {
-		return ledger.Reader{Site: j.site.own, Crawler: "operator " + cmp.Or(j.client.Crawler.Operator, j.client.Crawler.Token)}
+		return ledger.Reader{Site: j.site.own, Crawler: "operator " + cmp.Or(j.client.Crawler.Operator, j.client.Crawler.Token), Invented: !j.site.named}
 	}
-	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel, Network: ledger.Network(clientAddr(r))}
+	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel, Network: ledger.Network(clientAddr(r)), Invented: !j.site.named}
 	if name := j.knownName(); name != "" {
 		reader.Crawler = foldName(name)
 	}

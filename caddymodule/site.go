@@ -16,6 +16,7 @@ type site struct {
 	key     policy.Key // where its robots.txt comes from
 	segment policy.Segment
 	label   string // the configured host, otherLabel for hosts that only clients name
+	named   bool   // the configuration names the site itself
 }
 
 // otherLabel is the label value of everything that has no value of its own.
@@ -59,6 +60,7 @@ func (h *hosts) site(key policy.Key) site {
 	if !named || key.Forwarded != "" && key.Forwarded != key.Host {
 		s.segment = policy.Invented
 	}
+	s.named = s.segment == policy.Named
 	return s
 }
 

@@ -31,6 +31,8 @@ type state struct {
 	listed     atomic.Pointer[func(verify.ListStatus)] // told when one was read, nil for nobody
 	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
 
+	wanted chan policy.Key // sites of which it is asked what is stored
+
 	sources sync.Map // policy.Key to the standaloneSource that it was last configured with
 }
 
@@ -82,9 +84,12 @@ var (
 	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
 )
 
-// maxReaders bounds whose readings of a robots.txt are remembered; one takes
-// about 300 bytes.
-const maxReaders = 32_768
+// Bounds of whose readings of a robots.txt are remembered; one takes about 300
+// bytes.
+const (
+	maxReadersInPart   = 4096
+	maxReadersInvented = 4096
+)
 
 // acquireState returns the shared state, making it for the first guard. It is
 // released when the configuration ends, also one that failed to load.
@@ -92,9 +97,10 @@ func acquireState(ctx caddy.Context) (*state, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
 		s := &state{
 			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveNames),
-			readers:    ledger.NewReaders(maxReaders),
+			readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
 			labels:     newLabels(),
 			violations: newViolations(),
+			wanted:     make(chan policy.Key, maxWanted),
 		}
 		s.verifier = verify.New(verify.Options{UserAgent: guardUserAgent, OnList: s.onList})
 		currentState.Store(s)

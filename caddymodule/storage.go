@@ -36,10 +36,13 @@ type storage interface {
 	List(ctx context.Context, path string, recursive bool) ([]string, error)
 }
 
-// store keeps the policies of configured sites in the storage:
+// store keeps in the storage the policies of configured sites, who has read
+// them, and what the change guard remembers of them:
 //
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
-//	robots_guard/v1/<instance>/set_aside/<hash of the site>.json
+//	robots_guard/v1/<instance>/readers/<part>.json
+//	robots_guard/v1/<instance>/changes/<hash of the site>.json
+//	robots_guard/v1/<instance>/set_aside/<directory>-<name>.json
 //
 // Each instance writes keys of its own, so none has to wait for another, and
 // reads those of all. Nothing here is on the way of a request: one goroutine
@@ -54,6 +57,7 @@ type store struct {
 	maxKeys  int
 
 	stored  map[policy.Key]storedPolicy
+	notes   notes
 	failing bool // the last write has failed
 
 	began time.Time
@@ -84,6 +88,7 @@ func newStore(ctx caddy.Context, instance string, state *state, logger *zap.Logg
 		logger:   logger,
 		now:      time.Now,
 		stored:   make(map[policy.Key]storedPolicy),
+		notes:    newNotes(),
 	}
 }
 
@@ -107,13 +112,20 @@ func (s *store) start(ctx context.Context, wait bool) (done <-chan struct{}) {
 }
 
 func (s *store) run(ctx context.Context) {
-	write, read := time.NewTicker(writeInterval), time.NewTicker(readInterval)
+	write, read, sync := time.NewTicker(writeInterval), time.NewTicker(readInterval), time.NewTicker(syncInterval)
 	defer write.Stop()
 	defer read.Stop()
+	defer sync.Stop()
 	for {
 		select {
+		case key := <-s.state.wanted:
+			s.adopt(ctx, key)
 		case <-write.C:
+			s.adoptWanted(ctx) // what is written must not be less than what was there
 			s.write(ctx, rewriteInterval)
+			s.writeNotes(ctx, false)
+		case <-sync.C:
+			s.syncNotes(ctx)
 		case <-read.C:
 			s.read(ctx)
 		case <-ctx.Done():
@@ -124,6 +136,7 @@ func (s *store) run(ctx context.Context) {
 				renew = time.Second
 			}
 			s.write(last, renew)
+			s.writeNotes(last, true)
 			return
 		}
 	}
@@ -146,6 +159,8 @@ const storageRoot = "robots_guard/v1"
 // The directories of an instance.
 const (
 	dirPolicies = "policies"
+	dirReaders  = "readers"
+	dirChanges  = "changes"
 	dirSetAside = "set_aside"
 )
 
@@ -156,10 +171,31 @@ func (k storageKey) String() string {
 	return strings.Join([]string{storageRoot, k.instance, k.dir, k.name}, "/")
 }
 
+// directory returns the key of all keys of an instance that are of this kind.
+func (k storageKey) directory() string {
+	return strings.Join([]string{storageRoot, k.instance, k.dir}, "/")
+}
+
+// instanceOf returns the instance in a key or directory from a listing, "" if
+// it is none of ours.
+func instanceOf(key string) string {
+	rest, ok := strings.CutPrefix(key, storageRoot+"/")
+	if !ok {
+		return ""
+	}
+	instance, _, _ := strings.Cut(rest, "/")
+	return instance
+}
+
 // storageKeyOf returns where the policy of a site is stored by an instance.
 func storageKeyOf(instance string, key policy.Key) storageKey {
+	return storageKey{instance, dirPolicies, storageName(key)}
+}
+
+// storageName returns the name of what is stored about a site.
+func storageName(key policy.Key) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %q %q", key.Source, key.Secure, key.Host, key.Forwarded))
-	return storageKey{instance, dirPolicies, fmt.Sprintf("%x.json", sum)}
+	return fmt.Sprintf("%x.json", sum)
 }
 
 // parseStorageKey reads a key from a listing, which may also name directories
@@ -171,5 +207,9 @@ func parseStorageKey(key string) (k storageKey, ok bool) {
 		return storageKey{}, false
 	}
 	k = storageKey{parts[0], parts[1], parts[2]}
-	return k, k.dir == dirPolicies || k.dir == dirSetAside
+	switch k.dir {
+	case dirPolicies, dirReaders, dirChanges, dirSetAside:
+		return k, true
+	}
+	return storageKey{}, false
 }

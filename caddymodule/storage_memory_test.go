@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -42,7 +43,7 @@ func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
 	defer m.mu.Unlock()
 	value, ok := m.values[key]
 	if !ok {
-		return nil, errors.Join(m.broken, fs.ErrNotExist)
+		return nil, cmp.Or(m.broken, fs.ErrNotExist)
 	}
 	return value, m.broken
 }
@@ -54,16 +55,27 @@ func (m *memory) Delete(_ context.Context, key string) error {
 	return m.broken
 }
 
-func (m *memory) List(_ context.Context, prefix string, _ bool) ([]string, error) {
+func (m *memory) List(_ context.Context, prefix string, recursive bool) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	keys := []string{"robots_guard/v1/first", "robots_guard/v1/first/policies"} // directories, as from a file system
+	found := make(map[string]bool) // also directories, as from a file system
 	for key := range m.values {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
+		rest, ok := strings.CutPrefix(key, prefix+"/")
+		if !ok {
+			continue
+		}
+		parts := strings.Split(rest, "/")
+		if !recursive {
+			parts = parts[:1]
+		}
+		for i := range parts {
+			found[prefix+"/"+strings.Join(parts[:i+1], "/")] = true
 		}
 	}
-	return keys, m.broken
+	if len(found) == 0 {
+		return nil, cmp.Or(m.broken, fs.ErrNotExist)
+	}
+	return slices.Sorted(maps.Keys(found)), m.broken
 }
 
 func (m *memory) stat(_ context.Context, key string) (int64, time.Time, error) {

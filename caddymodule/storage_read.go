@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -27,6 +29,7 @@ type survey struct {
 	reason   error  // and why
 	failed   int    // values that could not be read
 	failure  error  // the first reason
+	held     int    // changes that are held back again
 }
 
 // read takes what all instances have stored into the cache, and removes what
@@ -40,6 +43,43 @@ func (s *store) read(ctx context.Context) {
 		return
 	}
 	found := &survey{restored: make(map[policy.Key]bool)}
+	// What is held back is a version, so the policies come first.
+	policies, notes := s.divide(keys)
+	s.readAll(ctx, policies, found)
+	failed := found.failed
+	s.readAll(ctx, notes, found)
+	if ctx.Err() == nil {
+		s.notes.known = s.notes.known || found.failed == failed
+		s.report(found, left)
+	}
+}
+
+// divide tells the policies, with what was set aside, from the rest, and notes
+// which instances there are.
+func (s *store) divide(keys []storageKey) (policies, notes []storageKey) {
+	gone := maps.Clone(s.notes.siblings)
+	defer func() {
+		for instance := range gone {
+			delete(s.notes.siblings, instance)
+		}
+	}()
+	for _, key := range keys {
+		if key.instance != s.instance && key.dir != dirSetAside {
+			s.notes.sibling(key.instance)
+			delete(gone, key.instance)
+		}
+		switch key.dir {
+		case dirReaders, dirChanges:
+			notes = append(notes, key)
+		default:
+			policies = append(policies, key)
+		}
+	}
+	return policies, notes
+}
+
+// readAll takes values into memory.
+func (s *store) readAll(ctx context.Context, keys []storageKey, found *survey) {
 	queue := make(chan storageKey)
 	var readers sync.WaitGroup
 	for range storageReaders {
@@ -57,9 +97,6 @@ func (s *store) read(ctx context.Context) {
 	}
 	close(queue)
 	readers.Wait()
-	if ctx.Err() == nil {
-		s.report(found, left)
-	}
 }
 
 // list returns the keys that are to be read, those of this instance first, and
@@ -94,15 +131,21 @@ func (s *store) list(ctx context.Context) (keys []storageKey, left int, err erro
 	return keys, left, nil
 }
 
-// readOne reads a value and takes it into the cache.
+// maxValue is the size of the largest value, in bytes.
+const maxValue = max(policy.MaxSnapshot, ledger.MaxDocument)
+
+// readOne reads a value and takes it into memory.
 func (s *store) readOne(ctx context.Context, key storageKey, found *survey) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	size, modified, err := s.stat(ctx, key.String())
 	if err != nil {
-		found.fail(err)
+		found.fail(key, err)
 		return
 	}
+	found.mu.Lock()
+	s.notes.heard(key.instance, modified)
+	found.mu.Unlock()
 	// What cannot be read tells no time of its own.
 	old := !modified.IsZero() && s.now().Sub(modified) >= maxUnrefreshed
 	switch {
@@ -111,13 +154,17 @@ func (s *store) readOne(ctx context.Context, key storageKey, found *survey) {
 			s.remove(ctx, key, found)
 		}
 		return
-	case size > policy.MaxSnapshot:
-		s.setAside(ctx, key, nil, fmt.Errorf("%d bytes are more than a policy can have", size), old, found)
+	case size > maxValue:
+		s.setAside(ctx, key, nil, fmt.Errorf("%d bytes are more than it can have", size), old, found)
 		return
 	}
 	data, err := s.storage.Load(ctx, key.String())
 	if err != nil {
-		found.fail(err)
+		found.fail(key, err)
+		return
+	}
+	if key.dir != dirPolicies {
+		s.takeNote(ctx, key, data, modified, old, found)
 		return
 	}
 	snapshot, err := policy.DecodeSnapshot(data)
@@ -131,6 +178,7 @@ func (s *store) readOne(ctx context.Context, key storageKey, found *survey) {
 		s.remove(ctx, key, found)
 	default:
 		s.restore(key, snapshot, found)
+		sharedMetrics().storageRead(key.dir, readGood)
 	}
 }
 
@@ -164,11 +212,12 @@ func (s *store) setAside(ctx context.Context, key storageKey, data []byte, reaso
 		return
 	}
 	if key.instance == s.instance && data != nil {
-		aside := storageKey{key.instance, dirSetAside, key.name}
+		aside := storageKey{key.instance, dirSetAside, key.dir + "-" + key.name}
 		if err := s.storage.Store(ctx, aside.String(), data); err == nil {
 			_ = s.storage.Delete(ctx, key.String()) // else it is found, and set aside, again
 		}
 	}
+	sharedMetrics().storageRead(key.dir, readSetAside)
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	if found.setAside++; found.setAside == 1 {
@@ -178,9 +227,10 @@ func (s *store) setAside(ctx context.Context, key storageKey, data []byte, reaso
 
 func (s *store) remove(ctx context.Context, key storageKey, found *survey) {
 	if err := s.storage.Delete(ctx, key.String()); err != nil {
-		found.fail(err)
+		found.fail(key, err)
 		return
 	}
+	sharedMetrics().storageRead(key.dir, readExpired)
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	found.removed++
@@ -188,10 +238,11 @@ func (s *store) remove(ctx context.Context, key storageKey, found *survey) {
 
 // fail notes that a value could not be read. One that is gone was removed by
 // another instance.
-func (f *survey) fail(err error) {
+func (f *survey) fail(key storageKey, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
+	sharedMetrics().storageRead(key.dir, readFailed)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failed++; f.failed == 1 {
@@ -202,15 +253,18 @@ func (f *survey) fail(err error) {
 // report logs what was found.
 func (s *store) report(found *survey, left int) {
 	if found.setAside > 0 {
-		s.logger.Warn("stored policies cannot be used and are set aside",
+		s.logger.Warn("stored values cannot be used and are set aside",
 			zap.Int("count", found.setAside), zap.String("example", found.example), zap.NamedError("reason", found.reason))
 	}
 	if found.failed > 0 {
-		s.logger.Warn("stored policies cannot be read", zap.Int("count", found.failed), zap.Error(found.failure))
+		s.logger.Warn("stored values cannot be read", zap.Int("count", found.failed), zap.Error(found.failure))
 	}
 	if left > 0 {
-		s.logger.Warn("more policies are stored than are read; give robots_guard a higher number of policies",
+		s.logger.Warn("more is stored than is read; give robots_guard a higher number of policies",
 			zap.Int("read", s.maxKeys), zap.Int("left", left))
+	}
+	if found.held > 0 {
+		s.logger.Info("change guard: changes that were held back are held back for the rest of their time", zap.Int("count", found.held))
 	}
 	level := zap.DebugLevel
 	if len(found.restored) > 0 || found.removed > 0 {

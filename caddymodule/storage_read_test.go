@@ -85,11 +85,11 @@ func TestStoreSetsAside(t *testing.T) {
 	if got := again.text(siteURL); got != "# url\n" {
 		t.Errorf("got %q", got)
 	}
-	again.logged(t, "stored policies cannot be used and are set aside")
-	if n := again.logs.FilterMessage("stored policies cannot be used and are set aside").All()[0].ContextMap()["count"]; n != int64(5) {
+	again.logged(t, "stored values cannot be used and are set aside")
+	if n := again.logs.FilterMessage("stored values cannot be used and are set aside").All()[0].ContextMap()["count"]; n != int64(5) {
 		t.Errorf("%v values are set aside, want 5", n)
 	}
-	aside := strings.Replace(keyA, "policies", "set_aside", 1)
+	aside := strings.Replace(keyA, "policies/", "set_aside/policies-", 1)
 	if string(m.values[aside]) != string(future) || m.values[keyA] != nil {
 		t.Errorf("the future was not kept: %v", m.keys())
 	}
@@ -128,7 +128,7 @@ func TestStoreBound(t *testing.T) {
 	if n := len(cold.state.cache.Entries()); n != 25 || own != 20 {
 		t.Errorf("%d were read, %d of the instance itself", n, own)
 	}
-	cold.logged(t, "more policies are stored than are read; give robots_guard a higher number of policies")
+	cold.logged(t, "more is stored than is read; give robots_guard a higher number of policies")
 }
 
 // TestStoreMany restores as many policies as are kept by default.

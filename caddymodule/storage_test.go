@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -25,8 +26,13 @@ func newInstance(m *memory, id string, now time.Time) *instance {
 	clock := func() time.Time { return i.time }
 	i.store = &store{
 		storage: m, stat: m.stat, instance: id, logger: zap.New(core), now: clock, maxKeys: 1000,
-		state:  &state{cache: policy.NewCache(namedBounds, inventedBounds, clock, deriveNames)},
+		state: &state{
+			cache:   policy.NewCache(namedBounds, inventedBounds, clock, deriveNames),
+			readers: ledger.NewReaders(100, 100),
+			changes: changes{clock: clock},
+		},
 		stored: make(map[policy.Key]storedPolicy),
+		notes:  newNotes(),
 	}
 	return i
 }

@@ -28,6 +28,9 @@ func (s *store) write(ctx context.Context, renew time.Duration) {
 		if e.Segment() != policy.Named || standing == nil || standing.Good == nil || !s.pending(e.Key(), standing, renew) {
 			continue
 		}
+		if s.stored[e.Key()].forgotten(standing) {
+			s.adopt(ctx, e.Key())
+		}
 		if err := s.writeOne(ctx, e); err == nil {
 			failures = 0
 		} else if failures++; failures == maxWriteFailures || ctx.Err() != nil {
@@ -44,7 +47,7 @@ func (s *store) pending(key policy.Key, standing *policy.Standing, renew time.Du
 		return false // the configuration before has stored it, the next one will look
 	case s.now().Before(known.retry):
 		return false
-	case known.hash != good.Hash, known.status != good.Status:
+	case known.hash != good.Hash, known.status != good.Status, known.forgotten(standing):
 		return true
 	}
 	return good.LastRead.Sub(known.lastRead) >= renew
@@ -65,29 +68,35 @@ func (s *store) writeOne(ctx context.Context, e *policy.Entry) error {
 		defer cancel()
 		err = s.storage.Store(ctx, storageKeyOf(s.instance, key).String(), data)
 	}
+	sharedMetrics().storageWritten(dirPolicies, s.now(), err)
 	if err != nil {
 		known.retry = s.now().Add(min(lastWriteRetry, firstWriteRetry<<min(known.failures, 10)))
 		known.failures++
 		s.stored[key] = known
-		s.failed(key, err)
+		s.failed(storageKeyOf(s.instance, key), err, zap.Stringer("site", key))
 		return err
 	}
-	if s.failing {
-		s.failing = false
-		s.logger.Info("policies can be stored again")
-	}
+	s.succeeded()
 	s.stored[key] = storedPolicy{hash: good.Hash, status: good.Status, lastRead: good.LastRead}
 	return nil
 }
 
-// failed logs that a policy could not be stored, for the first of them only.
-func (s *store) failed(key policy.Key, err error) {
+// failed logs that a value could not be stored, for the first of them only.
+func (s *store) failed(key storageKey, err error, more ...zap.Field) {
 	level := zap.DebugLevel
 	if !s.failing {
 		s.failing, level = true, zap.WarnLevel
 	}
-	if c := s.logger.Check(level, "a policy cannot be stored; it is tried again"); c != nil {
-		c.Write(zap.Stringer("site", key), zap.Error(err))
+	if c := s.logger.Check(level, "a value cannot be stored; it is tried again"); c != nil {
+		c.Write(append(more, zap.Stringer("key", key), zap.Error(err))...)
+	}
+}
+
+// succeeded logs that it works again.
+func (s *store) succeeded() {
+	if s.failing {
+		s.failing = false
+		s.logger.Info("values can be stored again")
 	}
 }
 

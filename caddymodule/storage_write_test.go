@@ -30,7 +30,7 @@ func TestStoreFailures(t *testing.T) {
 	for range 5 {
 		i.write(ctx, rewriteInterval)
 	}
-	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a policy cannot be stored; it is tried again").Len(); n != 1 || m.writes != 10 {
+	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; it is tried again").Len(); n != 1 || m.writes != 10 {
 		t.Errorf("%d warnings, %d attempts", n, m.writes)
 	}
 	m.broken, m.refuse = nil, storageKeyOf("first", policy.Key{Host: "3.test"}).name
@@ -39,7 +39,7 @@ func TestStoreFailures(t *testing.T) {
 	if len(m.values) != 9 {
 		t.Errorf("%d are stored, want all but the one that is refused", len(m.values))
 	}
-	if n := i.logs.FilterMessage("policies can be stored again").Len(); n == 0 {
+	if n := i.logs.FilterMessage("values can be stored again").Len(); n == 0 {
 		t.Error("nobody says that it works again")
 	}
 	m.refuse = ""

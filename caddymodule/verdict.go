@@ -13,6 +13,7 @@ import (
 func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	if entry == nil {
 		entry = g.state.cache.Add(j.site.key, j.site.segment)
+		g.state.want(j.site)
 	}
 	now := time.Now()
 	entry.Use(now)

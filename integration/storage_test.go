@@ -224,7 +224,7 @@ func TestStorageDamaged(t *testing.T) {
 
 	again := storing(t, store, home, o.address())
 	again.await("policies restored from the storage", 1)
-	lines := again.await("stored policies cannot be used and are set aside", 1)
+	lines := again.await("stored values cannot be used and are set aside", 1)
 	if len(lines) != 1 || lines[0]["count"] != 3.0 || lines[0]["reason"] == "" || lines[0]["level"] != "warn" {
 		t.Errorf("logged is %v", lines)
 	}

@@ -134,8 +134,8 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 		return e
 	}
 	kept := c.kept[s]
-	if kept.order.Len() >= kept.bounds.Entries {
-		c.evict(kept)
+	if kept.order.Len() >= kept.bounds.Entries || kept.texts.bytes > kept.bounds.Bytes {
+		c.evict(kept) // the second is one entry that is too large, as long as it is alone
 	}
 	e := &Entry{key: key, segment: s, cache: c}
 	e.placed = c.now().Unix()
@@ -145,22 +145,24 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	return e
 }
 
+// maxChances is how many entries an eviction looks at before it takes the next
+// one, whatever that is.
+const maxChances = 32
+
 // evict drops the entry that was not used for longest, nearly: uses are noted
 // without a lock and without an order, so an entry at the end that was used
-// since it was placed gets a second chance.
+// since it was placed gets a second chance. So does one that cannot be had again
+// by reading the file.
 func (c *Cache) evict(kept *segment) {
-	const chances = 32
-	for range chances {
-		_, e, ok := kept.order.GetOldest()
-		if !ok {
-			return
+	now := c.now()
+	for range min(maxChances, kept.order.Len()-1) {
+		_, e, _ := kept.order.GetOldest()
+		used := e.used.Load()
+		if used <= e.placed && !e.irreplaceable(now) {
+			break
 		}
-		if used := e.used.Load(); used > e.placed {
-			e.placed = used
-			kept.order.Get(e.key) // puts it in front
-			continue
-		}
-		break
+		e.placed = max(used, e.placed)
+		kept.order.Get(e.key) // puts it in front
 	}
 	key, e, ok := kept.order.RemoveOldest()
 	if !ok {
@@ -169,6 +171,13 @@ func (c *Cache) evict(kept *segment) {
 	kept.evicted++
 	c.index.remove(key)
 	kept.texts.releaseAll(e.standing.Load())
+}
+
+// irreplaceable reports whether an eviction would be noticed: crawlers may still
+// follow an earlier version, or the file cannot be read now.
+func (e *Entry) irreplaceable(now time.Time) bool {
+	s := e.standing.Load()
+	return s != nil && s.Good != nil && (s.Failures > 0 || len(s.Held(now, time.Time{}, MaxAge)) > 0)
 }
 
 // Use notes that the entry was used now, which delays its eviction.

@@ -121,6 +121,60 @@ func TestCacheEvictsTheLeastUsed(t *testing.T) {
 	}
 }
 
+// TestCacheEvictsWhatCanBeReadAgain gives entries a second chance whose eviction
+// would be noticed, and none too many.
+func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
+	fail := func() Answer { return failing }
+	text := func(n int) func() Answer { return func() Answer { return version(n) } }
+	for _, tc := range []struct {
+		name   string
+		before []func() Answer // the answers of the oldest entry
+		later  time.Duration   // until something is evicted
+		kept   bool
+	}{
+		{"one version", []func() Answer{text(1)}, time.Minute, false},
+		{"never read", nil, time.Minute, false},
+		{"never read with success", []func() Answer{fail}, time.Minute, false},
+		{"changed lately", []func() Answer{text(1), text(2)}, time.Hour, true},
+		{"changed a day ago", []func() Answer{text(1), text(2)}, MaxAge, false},
+		{"cannot be read", []func() Answer{text(1), fail}, 48 * time.Hour, true},
+		{"can be read again", []func() Answer{text(1), fail, text(1)}, time.Minute, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+			old := c.Add(Key{Host: "old"}, Named)
+			for _, read := range tc.before {
+				old.Hasten()
+				<-old.Refresh(holding(time.Hour), read, nil)
+			}
+			clock.advance(tc.later)
+			for i := range 2 {
+				<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), text(i), nil)
+			}
+			c.Add(Key{Host: "2"}, Named)
+			if got := c.Get(Key{Host: "old"}) != nil; got != tc.kept {
+				t.Errorf("it is kept: %t, want %t", got, tc.kept)
+			}
+			if n := c.Stats(Named).Entries; n != 3 {
+				t.Errorf("%d entries, want 3", n)
+			}
+		})
+	}
+	t.Run("all of them", func(t *testing.T) {
+		const most = 100
+		c, clock := newTestCache(Bounds{Entries: most, Bytes: 1 << 20, Reads: 1})
+		for i := range 3 * most {
+			e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+			<-e.Refresh(holding(time.Hour), text(1), nil)
+			clock.advance(time.Hour)
+			<-e.Refresh(holding(time.Hour), fail, nil)
+		}
+		if stats := c.Stats(Named); stats.Entries != most || stats.Evicted != 2*most {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
 func TestCacheInventedHostsDoNotEvictNamedOnes(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 16, Reads: 4})
 	named := c.Add(Key{Host: "example.com"}, Named)

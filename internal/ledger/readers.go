@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"crypto/sha256"
+	"fmt"
+	"hash/fnv"
 	"net/netip"
 	"sync"
 	"time"
@@ -17,6 +19,9 @@ type Reader struct {
 	Site    policy.Key
 	Crawler string       // a name that the registry or a policy spells, or a common one for all others
 	Network netip.Prefix // the zero Prefix where the crawler's identity is verified
+	// Invented says that only clients name the host of the site. However many
+	// such hosts there are, they push out no reader of another.
+	Invented bool
 }
 
 // Network returns the network that stands for an address: its /24, or /48 for
@@ -44,30 +49,75 @@ type Reading struct {
 	Hash [sha256.Size]byte
 }
 
+// ReaderParts is the number of parts of a Readers, which are bounded and kept
+// in a storage apart. A crawler at a site is always in the same part.
+const ReaderParts = 8
+
 // Readers remembers when crawlers have read the robots.txt of a site. Of too
 // many it forgets those that have not been seen for longest. It may be used by
 // several goroutines at once.
 type Readers struct {
-	mu   sync.Mutex
-	last *simplelru.LRU[Reader, Reading]
+	parts    [ReaderParts]readersPart
+	invented readersPart
 }
 
-// NewReaders returns a Readers for at most so many.
-func NewReaders(most int) *Readers {
-	last, _ := simplelru.NewLRU[Reader, Reading](max(most, 1), nil) // fails for sizes below 1 only
-	return &Readers{last: last}
+type readersPart struct {
+	mu    sync.Mutex
+	most  int
+	last  *simplelru.LRU[Reader, keptReading]
+	noted uint64 // readings that were seen here
+}
+
+// keptReading is a Reading and where it was seen.
+type keptReading struct {
+	Reading
+	elsewhere bool // by another instance, which keeps it
+}
+
+// NewReaders returns a Readers for at most so many in each part, and for so many
+// at hosts that only clients name.
+func NewReaders(inPart, invented int) *Readers {
+	r := new(Readers)
+	for i := range r.parts {
+		r.parts[i].init(inPart)
+	}
+	r.invented.init(invented)
+	return r
+}
+
+func (p *readersPart) init(most int) {
+	p.most = max(most, 1)
+	p.last, _ = simplelru.NewLRU[Reader, keptReading](p.most, nil) // fails for sizes below 1 only
+}
+
+// part returns where a reader is kept. It is the same at all instances.
+func (r *Readers) part(who Reader) *readersPart {
+	if who.Invented {
+		return &r.invented
+	}
+	return &r.parts[partOf(who)]
+}
+
+func partOf(who Reader) int {
+	sum := fnv.New32a()
+	fmt.Fprintf(sum, "%q %t %q %q %q", who.Site.Source, who.Site.Secure, who.Site.Host, who.Site.Forwarded, who.Crawler)
+	return int(sum.Sum32() % ReaderParts)
 }
 
 // Read notes that a crawler has read a robots.txt.
 func (r *Readers) Read(who Reader, what Reading) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last.Add(who, what)
+	p := r.part(who)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last.Add(who, keptReading{Reading: what})
+	p.noted++
 }
 
 // Last returns what a crawler has read last.
 func (r *Readers) Last(who Reader) (Reading, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.last.Get(who)
+	p := r.part(who)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last, ok := p.last.Get(who)
+	return last.Reading, ok
 }

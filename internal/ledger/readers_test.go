@@ -27,7 +27,7 @@ func TestNetwork(t *testing.T) {
 }
 
 func TestReaders(t *testing.T) {
-	r := NewReaders(3)
+	r := NewReaders(3, 3)
 	reader := func(crawler, network string) Reader {
 		return Reader{Site: policy.Key{Host: "example.com"}, Crawler: crawler, Network: netip.MustParsePrefix(network)}
 	}
@@ -44,7 +44,7 @@ func TestReaders(t *testing.T) {
 		t.Error("another crawler from the same network counts as the same")
 	}
 	for i := range 3 {
-		r.Read(reader(fmt.Sprint(i), "192.0.2.0/24"), Reading{At: at})
+		r.Read(reader("FooBot", fmt.Sprintf("203.0.%d.0/24", i)), Reading{At: at})
 	}
 	if _, ok := r.Last(reader("FooBot", "192.0.2.0/24")); ok {
 		t.Error("the bound is not kept")

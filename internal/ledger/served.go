@@ -26,6 +26,8 @@ type Visit struct {
 	Host     string   // the configured host
 	Target   string   // as requested
 	At       time.Time
+
+	elsewhere bool // seen by another instance
 }
 
 // Served remembers which pages of a site crawlers were served lately. A Served
@@ -35,6 +37,7 @@ type Served struct {
 	visits []Visit
 	index  map[visitKey]int // the places in visits
 	next   int              // the place that may be taken next, once all are
+	news   uint64           // pages that were seen here and were not known
 }
 
 type visitKey struct{ crawler, host, target string }
@@ -52,7 +55,10 @@ func (s *Served) Note(v Visit) {
 	}
 	key := visitKey{v.Crawler, v.Host, v.Target}
 	if i, ok := s.index[key]; ok {
-		s.visits[i].At, s.visits[i].Wildcard = v.At, v.Wildcard
+		if s.visits[i].elsewhere {
+			s.news++
+		}
+		s.visits[i].At, s.visits[i].Wildcard, s.visits[i].elsewhere = v.At, v.Wildcard, false
 		return
 	}
 	place := len(s.visits)
@@ -82,7 +88,34 @@ func (s *Served) Note(v Visit) {
 		s.visits[place] = v
 	}
 	s.index[key] = place
+	s.news++
 }
+
+// Merge takes in visits that were seen before, or elsewhere: those are not
+// [Served.Own]. Nothing is older than what is known or from the future.
+func (s *Served) Merge(visits []Visit, elsewhere bool, now time.Time) {
+	for _, v := range visits {
+		i, known := s.index[visitKey{v.Crawler, v.Host, v.Target}]
+		if now.Sub(v.At) >= ServedWindow || v.At.After(now.Add(clockSkew)) || known && !v.At.After(s.visits[i].At) {
+			continue
+		}
+		before := s.news
+		if v.elsewhere = elsewhere; known {
+			s.visits[i].At = v.At // still our own, if it was
+		} else {
+			s.Note(v)
+		}
+		s.news = before
+	}
+}
+
+// Own returns the recent visits that were seen here.
+func (s *Served) Own(now time.Time) []Visit {
+	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.elsewhere })
+}
+
+// News counts the pages that were seen here for the first time.
+func (s *Served) News() uint64 { return s.news }
 
 // Recent returns the visits less than ServedWindow before now.
 func (s *Served) Recent(now time.Time) []Visit {

@@ -86,3 +86,28 @@ func BenchmarkServedNote(b *testing.B) {
 		s.Note(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: targets[i%len(targets)], At: now})
 	}
 }
+
+func TestServedMerge(t *testing.T) {
+	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	visit := func(target string, ago time.Duration) Visit {
+		return Visit{Crawler: "Googlebot", Target: target, At: now.Add(-ago)}
+	}
+	var s Served
+	s.Note(visit("/own", time.Hour))
+	news := s.News()
+	s.Merge([]Visit{visit("/own", time.Minute), visit("/theirs", time.Hour), visit("/old", ServedWindow), visit("/future", -time.Hour)}, true, now)
+	if got := s.Recent(now); len(got) != 2 || !got[0].At.Equal(now.Add(-time.Minute)) {
+		t.Errorf("recent are %+v", got)
+	}
+	if own := s.Own(now); len(own) != 1 || own[0].Target != "/own" || s.News() != news {
+		t.Errorf("own are %+v", own)
+	}
+	s.Note(visit("/theirs", 0))
+	if own := s.Own(now); len(own) != 2 || s.News() == news {
+		t.Errorf("own are %+v", own)
+	}
+	s.Merge([]Visit{visit("/before", time.Hour)}, false, now)
+	if own := s.Own(now); len(own) != 3 {
+		t.Errorf("own are %+v", own)
+	}
+}

@@ -1,0 +1,149 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Changes is what a change guard remembers of one robots.txt.
+type Changes struct {
+	Site policy.Key
+	// Hash is the version that was compared last, and Read is when it was found.
+	Hash   [sha256.Size]byte
+	Read   time.Time
+	Visits []Visit
+	Holds  []Hold
+}
+
+// Hold is a version that stays in force although another has replaced it.
+type Hold struct {
+	Version      [sha256.Size]byte
+	Since, Until time.Time
+	Visits       []Visit // the reason: what the next version newly forbids
+}
+
+// Bounds of what is stored of one robots.txt.
+const (
+	maxStoredHolds = 8
+	maxChain       = 16
+)
+
+type (
+	changesJSON struct {
+		siteJSON
+		SHA256 hashJSON    `json:"sha256"`
+		Read   time.Time   `json:"read"`
+		Visits []visitJSON `json:"visits,omitempty"`
+		Holds  []holdJSON  `json:"holds,omitempty"`
+	}
+	holdJSON struct {
+		SHA256 hashJSON    `json:"sha256"`
+		Since  time.Time   `json:"since"`
+		Until  time.Time   `json:"until"`
+		Visits []visitJSON `json:"visits"`
+	}
+	visitJSON struct {
+		Crawler  string    `json:"crawler"`
+		Chain    []string  `json:"chain"`
+		Wildcard bool      `json:"wildcard,omitempty"`
+		Host     string    `json:"host"`
+		Target   []byte    `json:"target"` // may hold any bytes
+		At       time.Time `json:"at"`
+	}
+)
+
+const changesKind = "changes"
+
+// Encode returns c as bytes for [DecodeChanges]. If it is too large, visits are
+// left out that no hold is about. It fails for a site that cannot be stored.
+func (c Changes) Encode(now time.Time) (Document, error) {
+	content := changesJSON{siteJSON: newSiteJSON(c.Site), SHA256: encodeHash(c.Hash), Read: c.Read.UTC(), Visits: encodeVisits(c.Visits)}
+	if err := content.check(); err != nil {
+		return Document{}, err
+	}
+	for _, h := range c.Holds[:min(len(c.Holds), maxStoredHolds)] {
+		content.Holds = append(content.Holds, holdJSON{encodeHash(h.Version), h.Since.UTC(), h.Until.UTC(), encodeVisits(h.Visits)})
+	}
+	d, err := encodeDocument(changesKind, content, now)
+	if err == errTooLarge {
+		content.Visits = nil
+		d, err = encodeDocument(changesKind, content, now)
+	}
+	return d, err
+}
+
+func encodeVisits(visits []Visit) (all []visitJSON) {
+	for _, v := range visits {
+		if v.storable() && len(all) < maxVisits {
+			all = append(all, visitJSON{v.Crawler, v.Chain, v.Wildcard, v.Host, []byte(v.Target), v.At.UTC()})
+		}
+	}
+	return all
+}
+
+func (v Visit) storable() bool {
+	if len(v.Chain) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !sane(v.At) {
+		return false
+	}
+	for _, name := range append([]string{v.Crawler}, v.Chain...) {
+		if len(name) > maxName || !utf8.ValidString(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// DecodeChanges returns what was encoded. Bytes that were damaged, cut or
+// written by a newer version of this package are an error.
+func DecodeChanges(data []byte) (Changes, Document, error) {
+	var content changesJSON
+	d, err := decodeDocument(changesKind, data, &content)
+	if err != nil {
+		return Changes{}, d, err
+	}
+	c := Changes{Site: content.key(), Read: content.Read}
+	if err := content.check(); err != nil {
+		return Changes{}, d, err
+	}
+	if c.Hash, err = content.SHA256.decode(); err != nil {
+		return Changes{}, d, err
+	}
+	if c.Visits, err = decodeVisits(content.Visits); err != nil {
+		return Changes{}, d, err
+	}
+	if len(content.Holds) > maxStoredHolds || !sane(c.Read) {
+		return Changes{}, d, errors.New("it cannot be")
+	}
+	for _, h := range content.Holds {
+		hold := Hold{Since: h.Since, Until: h.Until}
+		if hold.Version, err = h.SHA256.decode(); err != nil {
+			return Changes{}, d, err
+		}
+		if hold.Visits, err = decodeVisits(h.Visits); err != nil {
+			return Changes{}, d, err
+		}
+		if !sane(h.Since) || h.Until.Before(h.Since) || !sane(h.Until) || len(h.Visits) == 0 {
+			return Changes{}, d, errors.New("the time of a hold cannot be")
+		}
+		c.Holds = append(c.Holds, hold)
+	}
+	return c, d, nil
+}
+
+func decodeVisits(all []visitJSON) (visits []Visit, err error) {
+	if len(all) > maxVisits {
+		return nil, errors.New("too many visits")
+	}
+	for _, x := range all {
+		v := Visit{Crawler: x.Crawler, Chain: x.Chain, Wildcard: x.Wildcard, Host: x.Host, Target: string(x.Target), At: x.At}
+		if !v.storable() {
+			return nil, errors.New("a visit cannot be")
+		}
+		visits = append(visits, v)
+	}
+	return visits, nil
+}

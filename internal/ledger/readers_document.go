@@ -1,0 +1,188 @@
+package ledger
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+const (
+	// keepReadings is how long a reading is worth storing. It decides about a
+	// request for the grace after a change only, and tells about it for longer.
+	keepReadings = 31 * 24 * time.Hour
+
+	// clockSkew is how far the clocks of two machines may differ.
+	clockSkew = 5 * time.Minute
+
+	maxStoredReadings = 4096
+	maxName           = 128  // bytes of a crawler's name
+	maxHost           = 1024 // bytes of a host
+)
+
+type (
+	readersJSON struct {
+		Sites []readersOfSiteJSON `json:"sites"`
+	}
+	readersOfSiteJSON struct {
+		siteJSON
+		Readings []readingJSON `json:"readings"`
+	}
+	siteJSON struct {
+		Source    string `json:"source,omitempty"`
+		Secure    bool   `json:"secure,omitempty"`
+		Host      string `json:"host,omitempty"`
+		Forwarded string `json:"forwarded,omitempty"`
+	}
+	readingJSON struct {
+		Crawler string       `json:"crawler"`
+		Network netip.Prefix `json:"network,omitzero"`
+		At      time.Time    `json:"at"`
+		Status  int          `json:"status"`
+		SHA256  hashJSON     `json:"sha256,omitempty"`
+	}
+)
+
+const readersKind = "readers"
+
+// ReadBy is a reading and whose it is.
+type ReadBy struct {
+	Reader
+	Reading
+}
+
+// Noted counts what was read in a part. As long as it stays the same there is
+// nothing new to store.
+func (r *Readers) Noted(part int) uint64 {
+	p := &r.parts[part]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.noted
+}
+
+// EncodePart returns what was read here in a part, as far as it is worth keeping
+// when the process ends: not at hosts that only clients name, and no more than
+// MaxDocument bytes of the latest. empty says that there is nothing.
+func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, err error) {
+	all := r.own(part, now)
+	for {
+		d, err = encodeDocument(readersKind, readersOf(all), now)
+		if err != errTooLarge || len(all) == 0 {
+			return d, len(all) == 0, err
+		}
+		all = all[:len(all)/2]
+	}
+}
+
+// own returns what was read here in a part, the latest first.
+func (r *Readers) own(part int, now time.Time) (all []ReadBy) {
+	p := &r.parts[part]
+	p.mu.Lock()
+	for _, who := range p.last.Keys() {
+		what, _ := p.last.Peek(who)
+		if !what.elsewhere && now.Sub(what.At) < keepReadings {
+			all = append(all, ReadBy{who, what.Reading})
+		}
+	}
+	p.mu.Unlock()
+	all = slices.DeleteFunc(all, func(x ReadBy) bool {
+		return !utf8.ValidString(x.Crawler) || len(x.Crawler) > maxName || newSiteJSON(x.Site).check() != nil
+	})
+	slices.SortFunc(all, func(a, b ReadBy) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Site.String(), b.Site.String()), cmp.Compare(a.Crawler, b.Crawler), a.Network.Compare(b.Network))
+	})
+	return all[:min(len(all), maxStoredReadings)]
+}
+
+func readersOf(all []ReadBy) (content readersJSON) {
+	places := make(map[policy.Key]int)
+	for _, x := range all {
+		place, ok := places[x.Site]
+		if !ok {
+			place = len(content.Sites)
+			places[x.Site] = place
+			content.Sites = append(content.Sites, readersOfSiteJSON{siteJSON: newSiteJSON(x.Site)})
+		}
+		site := &content.Sites[place]
+		site.Readings = append(site.Readings, readingJSON{x.Crawler, x.Network, x.At.UTC(), x.Status, encodeHash(x.Hash)})
+	}
+	return content
+}
+
+// DecodeReaders returns what [Readers.EncodePart] has encoded. Bytes that were
+// damaged, cut or written by a newer version of this package are an error.
+func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
+	var content readersJSON
+	d, err := decodeDocument(readersKind, data, &content)
+	if err != nil {
+		return nil, d, err
+	}
+	var all []ReadBy
+	for _, site := range content.Sites {
+		if err := site.check(); err != nil {
+			return nil, d, err
+		}
+		for _, x := range site.Readings {
+			hash, err := x.SHA256.decode()
+			switch {
+			case err != nil:
+				return nil, d, err
+			case len(all) == maxStoredReadings:
+				return nil, d, fmt.Errorf("more than %d readings", maxStoredReadings)
+			case len(x.Crawler) > maxName, x.Status < 100, x.Status > 999, !sane(x.At), x.Network != x.Network.Masked():
+				return nil, d, errors.New("a reading cannot be")
+			}
+			all = append(all, ReadBy{Reader{Site: site.key(), Crawler: x.Crawler, Network: x.Network}, Reading{x.At, x.Status, hash}})
+		}
+	}
+	return all, d, nil
+}
+
+// Merge takes in what was known before, or elsewhere: what other instances have
+// seen pushes nothing out, and is not encoded again. Nothing is older than what
+// is known, or from the future.
+func (r *Readers) Merge(all []ReadBy, elsewhere bool, now time.Time) {
+	for _, x := range slices.Backward(all) { // the latest last
+		if x.At.After(now.Add(clockSkew)) || now.Sub(x.At) >= keepReadings {
+			continue
+		}
+		r.merge(x, elsewhere)
+	}
+}
+
+func (r *Readers) merge(x ReadBy, elsewhere bool) {
+	p := r.part(x.Reader)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known, ok := p.last.Peek(x.Reader)
+	if ok && !known.At.Before(x.At) || !ok && p.last.Len() >= p.most {
+		return
+	}
+	p.last.Add(x.Reader, keptReading{x.Reading, elsewhere})
+}
+
+func newSiteJSON(k policy.Key) siteJSON {
+	return siteJSON{Source: k.Source, Secure: k.Secure, Host: k.Host, Forwarded: k.Forwarded}
+}
+
+func (s siteJSON) key() policy.Key {
+	return policy.Key{Source: s.Source, Secure: s.Secure, Host: s.Host, Forwarded: s.Forwarded}
+}
+
+// check tells why a site cannot be one.
+func (s siteJSON) check() error {
+	if (s.Source == "") == (s.Host == "") || s.Source != "" && s.key() != (policy.Key{Source: s.Source}) {
+		return errors.New("it names neither a site nor a source")
+	}
+	for _, name := range []string{s.Source, s.Host, s.Forwarded} {
+		if !utf8.ValidString(name) || len(name) > 8*maxHost {
+			return errors.New("the name of a site cannot be stored")
+		}
+	}
+	return nil
+}
