@@ -110,10 +110,12 @@ func (a *App) Validate() error {
 
 // Start applies the bound and begins to use the storage.
 func (a *App) Start() error {
-	if err := a.startVerifying(a.ctx); err != nil {
+	if err := a.startVerifying(); err != nil {
 		return err
 	}
 	a.claim, _ = a.state.sizes.add(a.Policies, a.state.resize)
+	// What is stored saves asking for lists again.
+	defer a.refreshLists()
 	if !a.Storage {
 		return nil
 	}

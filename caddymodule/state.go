@@ -28,6 +28,7 @@ type state struct {
 	verifier   *verify.Verifier
 	verifying  claims[verify.Config]
 	refreshing sync.Mutex                              // held while the lists of addresses are kept up to date
+	fetched    atomic.Uint64                           // lists that were read
 	listed     atomic.Pointer[func(verify.ListStatus)] // told when one was read, nil for nobody
 	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
 
@@ -57,6 +58,9 @@ func (s *state) readAtOnce(e *policy.Entry) bool {
 }
 
 func (s *state) onList(status verify.ListStatus) {
+	if status.Err == nil {
+		s.fetched.Add(1)
+	}
 	if told := s.listed.Load(); told != nil {
 		(*told)(status)
 	}

@@ -37,11 +37,13 @@ type storage interface {
 }
 
 // store keeps in the storage the policies of configured sites, who has read
-// them, and what the change guard remembers of them:
+// them, what the change guard remembers of them, and the lists of crawler
+// addresses:
 //
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
 //	robots_guard/v1/<instance>/readers/<part>.json
 //	robots_guard/v1/<instance>/changes/<hash of the site>.json
+//	robots_guard/v1/<instance>/lists/ranges.json
 //	robots_guard/v1/<instance>/set_aside/<directory>-<name>.json
 //
 // Each instance writes keys of its own, so none has to wait for another, and
@@ -161,6 +163,7 @@ const (
 	dirPolicies = "policies"
 	dirReaders  = "readers"
 	dirChanges  = "changes"
+	dirLists    = "lists"
 	dirSetAside = "set_aside"
 )
 
@@ -208,7 +211,7 @@ func parseStorageKey(key string) (k storageKey, ok bool) {
 	}
 	k = storageKey{parts[0], parts[1], parts[2]}
 	switch k.dir {
-	case dirPolicies, dirReaders, dirChanges, dirSetAside:
+	case dirPolicies, dirReaders, dirChanges, dirLists, dirSetAside:
 		return k, true
 	}
 	return storageKey{}, false

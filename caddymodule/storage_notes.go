@@ -108,6 +108,9 @@ func (s *store) writeNotes(ctx context.Context, last bool) {
 			return
 		}
 	}
+	if s.writeLists(ctx, after(noteInterval)) != nil {
+		return
+	}
 	s.forgetNotes()
 }
 
@@ -168,6 +171,10 @@ func (s *store) forgetNotes() {
 
 // takeNote takes in a note. found.mu guards what is known of notes.
 func (s *store) takeNote(ctx context.Context, key storageKey, data []byte, modified time.Time, old bool, found *survey) {
+	if key.dir == dirLists {
+		s.takeLists(ctx, key, data, modified, old, found)
+		return
+	}
 	own := key.instance == s.instance
 	var (
 		readers []ledger.ReadBy

@@ -69,7 +69,7 @@ func (s *store) divide(keys []storageKey) (policies, notes []storageKey) {
 			delete(gone, key.instance)
 		}
 		switch key.dir {
-		case dirReaders, dirChanges:
+		case dirReaders, dirChanges, dirLists:
 			notes = append(notes, key)
 		default:
 			policies = append(policies, key)

@@ -11,6 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // instance is a server with a cold cache, at a time of its own.
@@ -24,12 +25,15 @@ func newInstance(m *memory, id string, now time.Time) *instance {
 	core, logs := observer.New(zap.DebugLevel)
 	i := &instance{logs: logs, time: now}
 	clock := func() time.Time { return i.time }
+	verifier := verify.New(verify.Options{Now: clock, Transport: lists{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.store = &store{
 		storage: m, stat: m.stat, instance: id, logger: zap.New(core), now: clock, maxKeys: 1000,
 		state: &state{
 			cache:   policy.NewCache(namedBounds, inventedBounds, clock, deriveNames),
 			readers: ledger.NewReaders(100, 100),
 			changes: changes{clock: clock},
+
+			verifier: verifier,
 		},
 		stored: make(map[policy.Key]storedPolicy),
 		notes:  newNotes(),

@@ -100,25 +100,29 @@ func (a *App) checkLists() error {
 	return v.Configure(a.config())
 }
 
-// startVerifying applies the configuration and keeps the lists of addresses up
-// to date until ctx ends.
-func (a *App) startVerifying(ctx context.Context) (err error) {
+// startVerifying applies the configuration.
+func (a *App) startVerifying() (err error) {
 	a.verifying, err = a.state.verifying.add(a.config(), a.state.verifier.Configure)
-	if err != nil || a.Verify == nil {
-		return err
+	return err
+}
+
+// refreshLists keeps the lists of addresses up to date until the configuration
+// ends.
+func (a *App) refreshLists() {
+	if a.Verify == nil {
+		return
 	}
 	log := func(s verify.ListStatus) { logList(a.logger, s) }
 	a.state.listed.Store(&log)
-	context.AfterFunc(ctx, func() { a.state.listed.CompareAndSwap(&log, nil) })
+	context.AfterFunc(a.ctx, func() { a.state.listed.CompareAndSwap(&log, nil) })
 	go func() {
 		// The configuration before this one may run for a moment yet.
 		a.state.refreshing.Lock()
 		defer a.state.refreshing.Unlock()
-		if ctx.Err() == nil {
-			a.state.verifier.Run(ctx)
+		if a.ctx.Err() == nil {
+			a.state.verifier.Run(a.ctx)
 		}
 	}()
-	return nil
 }
 
 // signaturePool holds verifiers of signatures by the agents whose signatures
