@@ -356,7 +356,17 @@ func TestRunFetches(t *testing.T) {
 	s := serveList(t, fourPrefixes)
 	bar := &uaident.Crawler{Token: "BarBot", Verification: uaident.Verification{Ranges: []string{s.URL}}}
 	statuses := make(chan ListStatus, 10)
-	v := New(Options{Transport: s.Client().Transport, OnList: func(l ListStatus) { statuses <- l }})
+	var v *Verifier
+	v = New(Options{Transport: s.Client().Transport, OnList: func(l ListStatus) {
+		kept, err := v.Export() // as to store it
+		if err == nil {
+			err = v.Import(kept)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		statuses <- l
+	}})
 	defer v.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
