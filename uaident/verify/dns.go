@@ -31,7 +31,8 @@ var ErrNoName = errors.New("there is no such record")
 // The errors of net.Resolver conflate: IsNotFound is set for NXDOMAIN and for an
 // empty answer, which both are conclusive, but also where no server was asked at
 // all, since nsswitch.conf has files only; then Server is empty. A look-up of both
-// families reports one failed half as success or as not found. So it is made to
+// families, or with search domains, reports a failed part as success or as not
+// found. So it is made to
 // use Go's own client, which tells SERVFAIL (IsTemporary), time-outs (IsTimeout),
 // REFUSED and lame referrals (no flag) apart, with one family at a time and a
 // rooted name, to which no search domain is added. An answer that is truncated is
@@ -39,7 +40,7 @@ var ErrNoName = errors.New("there is no such record")
 type netResolver struct{ net.Resolver }
 
 func newResolver(server string) *netResolver {
-	r := &netResolver{net.Resolver{PreferGo: true, StrictErrors: true}}
+	r := &netResolver{net.Resolver{PreferGo: true}}
 	if server != "" {
 		r.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			var d net.Dialer

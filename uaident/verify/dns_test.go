@@ -75,6 +75,13 @@ func (s *script) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	if slices.Contains(s.truncate, name) && !isTCP {
 		m.Answer, m.Truncated = nil, true
 	}
+	if !isTCP {
+		size := dns.MinMsgSize
+		if edns := q.IsEdns0(); edns != nil {
+			size = int(edns.UDPSize())
+		}
+		m.Truncate(size)
+	}
 	w.WriteMsg(m)
 }
 
@@ -127,85 +134,86 @@ func TestDNSServer(t *testing.T) {
 		addr   string
 		script script
 		want   State
+		says   string
 	}{
 		{"right", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR crawl-1.bot.example.com.",
-			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Verified},
+			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Verified, ""},
 		{"right, IPv6 only", "2001:db8::1", script{records: []string{
 			reverse("2001:db8::1") + " 60 IN PTR crawl-6.bot.example.com.",
-			"crawl-6.bot.example.com. 60 IN AAAA 2001:db8::1"}}, Verified},
+			"crawl-6.bot.example.com. 60 IN AAAA 2001:db8::1"}}, Verified, ""},
 		{"right, of both families", "2001:db8::1", script{records: []string{
 			reverse("2001:db8::1") + " 60 IN PTR crawl-6.bot.example.com.",
 			"crawl-6.bot.example.com. 60 IN A 192.0.2.1",
-			"crawl-6.bot.example.com. 60 IN AAAA 2001:db8::1"}}, Verified},
+			"crawl-6.bot.example.com. 60 IN AAAA 2001:db8::1"}}, Verified, ""},
 		{"right, in capitals", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR CRAWL-1.Bot.Example.COM.",
-			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Verified},
+			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Verified, ""},
 		{"right, among several addresses", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR crawl.bot.example.com.",
-			"crawl.bot.example.com. 60 IN A 192.0.2.7", "crawl.bot.example.com. 60 IN A 192.0.2.1"}}, Verified},
+			"crawl.bot.example.com. 60 IN A 192.0.2.7", "crawl.bot.example.com. 60 IN A 192.0.2.1"}}, Verified, ""},
 		{"right, after other names", "192.0.2.1", script{records: append(many(20, "#.isp.test."),
 			"1.2.0.192.in-addr.arpa. 60 IN PTR crawl-1.bot.example.com.",
-			"crawl-1.bot.example.com. 60 IN A 192.0.2.1")}, Verified},
+			"crawl-1.bot.example.com. 60 IN A 192.0.2.1")}, Verified, ""},
 		{"CNAME in the reverse zone (RFC 2317)", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN CNAME 1.0-25.2.0.192.in-addr.arpa.",
 			"1.0-25.2.0.192.in-addr.arpa. 60 IN PTR crawl-1.bot.example.com.",
-			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Verified},
+			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Verified, ""},
 		{"CNAME chain of the name", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR crawl-1.bot.example.com.",
 			"crawl-1.bot.example.com. 60 IN CNAME a.example.org.",
 			"a.example.org. 60 IN CNAME b.example.org.",
-			"b.example.org. 60 IN A 192.0.2.1"}}, Verified},
+			"b.example.org. 60 IN A 192.0.2.1"}}, Verified, ""},
 		{"truncated over UDP", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR crawl-1.bot.example.com.",
 			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"},
-			truncate: []string{"1.2.0.192.in-addr.arpa.", "crawl-1.bot.example.com."}}, Verified},
+			truncate: []string{"1.2.0.192.in-addr.arpa.", "crawl-1.bot.example.com."}}, Verified, ""},
 
-		{"no name", "192.0.2.1", script{}, Spoofed},
-		{"no record of the kind", "192.0.2.1", script{records: []string{"1.2.0.192.in-addr.arpa. 60 IN TXT x"}}, Spoofed},
+		{"no name", "192.0.2.1", script{}, Spoofed, ""},
+		{"no record of the kind", "192.0.2.1", script{records: []string{"1.2.0.192.in-addr.arpa. 60 IN TXT x"}}, Spoofed, ""},
 		{"another's name", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR host.isp.test.",
-			"host.isp.test. 60 IN A 192.0.2.1"}}, Spoofed},
+			"host.isp.test. 60 IN A 192.0.2.1"}}, Spoofed, ""},
 		{"the name of another address", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + " 60 IN PTR crawl-1.bot.example.com.",
-			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Spoofed},
+			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Spoofed, ""},
 		{"a name that does not exist", "203.0.113.1", script{records: []string{
-			reverse("203.0.113.1") + " 60 IN PTR crawl-9.bot.example.com."}}, Spoofed},
+			reverse("203.0.113.1") + " 60 IN PTR crawl-9.bot.example.com."}}, Spoofed, ""},
 		{"a name of the other family", "2001:db8::1", script{records: []string{
 			reverse("2001:db8::1") + " 60 IN PTR crawl-1.bot.example.com.",
-			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Spoofed},
+			"crawl-1.bot.example.com. 60 IN A 192.0.2.1"}}, Spoofed, ""},
 		{"below another domain", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + " 60 IN PTR bot.example.com.evil.test.",
-			"bot.example.com.evil.test. 60 IN A 203.0.113.1"}}, Spoofed},
+			"bot.example.com.evil.test. 60 IN A 203.0.113.1"}}, Spoofed, ""},
 		{"not at a label", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + " 60 IN PTR fakebot.example.com.",
-			"fakebot.example.com. 60 IN A 203.0.113.1"}}, Spoofed},
+			"fakebot.example.com. 60 IN A 203.0.113.1"}}, Spoofed, ""},
 		{"names itself", "192.0.2.1", script{records: []string{
-			"1.2.0.192.in-addr.arpa. 60 IN PTR 1.2.0.192.in-addr.arpa."}}, Spoofed},
+			"1.2.0.192.in-addr.arpa. 60 IN PTR 1.2.0.192.in-addr.arpa."}}, Spoofed, ""},
 		{"loop of CNAME records", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN CNAME 1.0-25.2.0.192.in-addr.arpa.",
-			"1.0-25.2.0.192.in-addr.arpa. 60 IN CNAME 1.2.0.192.in-addr.arpa."}}, Spoofed},
+			"1.0-25.2.0.192.in-addr.arpa. 60 IN CNAME 1.2.0.192.in-addr.arpa."}}, Spoofed, ""},
 
-		{"SERVFAIL", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeServerFailure}}, Unknown},
-		{"REFUSED", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeRefused}}, Unknown},
-		{"NOTIMP", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeNotImplemented}}, Unknown},
+		{"SERVFAIL", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeServerFailure}}, Unknown, ""},
+		{"REFUSED", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeRefused}}, Unknown, ""},
+		{"NOTIMP", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeNotImplemented}}, Unknown, ""},
 		{"SERVFAIL for the address", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR crawl-1.bot.example.com."},
-			codes: map[string]int{"crawl-1.bot.example.com.": dns.RcodeServerFailure}}, Unknown},
+			codes: map[string]int{"crawl-1.bot.example.com.": dns.RcodeServerFailure}}, Unknown, ""},
 		{"SERVFAIL for the family that counts", "2001:db8::1", script{records: []string{
 			reverse("2001:db8::1") + " 60 IN PTR crawl-6.bot.example.com.",
 			"crawl-6.bot.example.com. 60 IN A 192.0.2.1"},
-			codes: map[string]int{"AAAA crawl-6.bot.example.com.": dns.RcodeServerFailure}}, Unknown},
+			codes: map[string]int{"AAAA crawl-6.bot.example.com.": dns.RcodeServerFailure}}, Unknown, ""},
 		{"SERVFAIL for one name of two", "192.0.2.1", script{records: []string{
 			"1.2.0.192.in-addr.arpa. 60 IN PTR x.bot.example.com.",
 			"1.2.0.192.in-addr.arpa. 60 IN PTR y.bot.example.com.",
 			"y.bot.example.com. 60 IN A 192.0.2.9"},
-			codes: map[string]int{"x.bot.example.com.": dns.RcodeServerFailure}}, Unknown},
+			codes: map[string]int{"x.bot.example.com.": dns.RcodeServerFailure}}, Unknown, ""},
 		{"a dot within a label, which makes no sense", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + ` 60 IN PTR x\.bot\.example\.com.`,
-			`x\.bot\.example\.com. 60 IN A 203.0.113.1`}}, Unknown},
-		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown},
-		{"too many names of the operator", "192.0.2.1", script{records: many(20, "#.bot.example.com.")}, Unknown},
+			`x\.bot\.example\.com. 60 IN A 203.0.113.1`}}, Unknown, ""},
+		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "200 names"},
+		{"too many names of the operator", "192.0.2.1", script{records: many(20, "#.bot.example.com.")}, Unknown, "too many names"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.script.tcp = new(atomic.Int64)
@@ -217,6 +225,9 @@ func TestDNSServer(t *testing.T) {
 			}
 			if got := v.Check(&fooBot, netip.MustParseAddr(tc.addr)); got != e.Finding {
 				t.Errorf("Check says %v, Explain %v", got, e.Finding)
+			}
+			if tc.says != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool { return strings.Contains(s.Text, tc.says) }) {
+				t.Errorf("%q is not said: %q", tc.says, e.Steps)
 			}
 			if len(tc.script.truncate) > 0 && tc.script.tcp.Load() == 0 {
 				t.Error("no question over TCP")

@@ -49,7 +49,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, addr netip.A
 	now := v.now()
 	for _, l := range p.lists {
 		if online && isMissing(l) {
-			v.load(ctx, l, isMissing) // the error is in the status
+			_ = v.load(ctx, l, isMissing) // the error is in the status
 		}
 		e.explainList(l.status(s.users[l], now), l, addr)
 	}

@@ -67,8 +67,17 @@ func (l *list) status(users []string, now moment) ListStatus {
 	return s
 }
 
-// load loads the list if due says so, and reports whether it did.
-func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) (bool, error) {
+// load loads the list if due says so, and tells the owner.
+func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) error {
+	loaded, err := v.loadNow(ctx, l, due)
+	if loaded && v.options.OnList != nil {
+		v.options.OnList(l.status(v.setup.Load().users[l], v.now()))
+	}
+	return err
+}
+
+// loadNow loads the list if due says so, and reports whether it came to an end.
+func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (bool, error) {
 	l.loading.Lock()
 	defer l.loading.Unlock()
 	if !due(l) {
@@ -81,15 +90,11 @@ func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) (boo
 		err = v.fetch(ctx, l)
 	}
 	if ctx.Err() != nil && err != nil {
-		return true, err // says nothing about the list
+		return false, err // says nothing about the list
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.state.err = err
-	l.mu.Unlock()
-	if v.options.OnList != nil {
-		s := v.setup.Load()
-		v.options.OnList(l.status(s.users[l], v.now()))
-	}
 	return true, err
 }
 
@@ -121,7 +126,7 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if _, err := v.load(ctx, l, due); err != nil {
+			if err := v.load(ctx, l, due); err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()

@@ -107,6 +107,34 @@ func TestListIsFetched(t *testing.T) {
 	}
 }
 
+func TestListAndReverseDNS(t *testing.T) {
+	s := serveList(t, `["192.0.2.0/27", "10.0.0.0/8"]`)
+	bot := fooBot
+	bot.Verification.Ranges = []string{s.URL}
+	clock := newClock()
+	v := configured(t, Options{Resolver: honestDNS(), Now: clock.Now, Transport: s.Client().Transport},
+		Config{Crawlers: []uaident.Crawler{bot}, Ranges: true, ReverseDNS: true})
+	state := func(addr string) State { return settled(t, v, &bot, addr).State }
+	// DNS denies, but nobody knows what the list would say.
+	if got := state("203.0.113.1"); got != Unknown {
+		t.Errorf("without a list a liar is %s", got)
+	}
+	if got := state("192.0.2.1"); got != Verified {
+		t.Errorf("without a list the real one is %s", got)
+	}
+	v.loadAll(t.Context(), v.isDue)
+	if got := state("203.0.113.1"); got != Spoofed {
+		t.Errorf("with the list a liar is %s", got)
+	}
+	if got := state("10.0.0.1"); got != Unknown {
+		t.Errorf("an address of the own network is %s by another's list", got)
+	}
+	clock.Add(8 * 24 * time.Hour)
+	if got := state("203.0.113.1"); got != Unknown {
+		t.Errorf("with an old list a liar is %s", got)
+	}
+}
+
 // Whatever a server answers, a good list stays in use.
 func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 	other := serveList(t, onePrefix)
@@ -136,6 +164,12 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 		{"too long", text(fourPrefixes + strings.Repeat(" ", MaxListBytes)), "longer"},
 		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lacks most"},
 		{"all other", text(onePrefix), "lacks most"},
+		{"without end", func(w http.ResponseWriter, _ *http.Request) {
+			for err := error(nil); err == nil; {
+				_, err = w.Write([]byte(strings.Repeat("#", 1<<16)))
+			}
+		}, "longer"},
+		{"moved without a redirect", text(`{"Action needed": "update the location you're fetching from"}`), "no address"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "203.0.113.0/24\n")
@@ -306,6 +340,7 @@ func TestFileIsReadAgain(t *testing.T) {
 			t.Errorf("after %q: %s, %s, error %v", bad, a, b, v.Lists()[0].Err)
 		}
 	}
+	write("203.0.113.0/24")
 	os.Remove(path)
 	v.loadAll(t.Context(), v.isDue)
 	if b := state("203.0.113.1"); b != Verified || v.Lists()[0].Err == nil {
@@ -321,7 +356,17 @@ func TestRunFetches(t *testing.T) {
 	s := serveList(t, fourPrefixes)
 	bar := &uaident.Crawler{Token: "BarBot", Verification: uaident.Verification{Ranges: []string{s.URL}}}
 	statuses := make(chan ListStatus, 10)
-	v := New(Options{Transport: s.Client().Transport, OnList: func(l ListStatus) { statuses <- l }})
+	var v *Verifier
+	v = New(Options{Transport: s.Client().Transport, OnList: func(l ListStatus) {
+		kept, err := v.Export() // as to store it
+		if err == nil {
+			err = v.Import(kept)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		statuses <- l
+	}})
 	defer v.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})

@@ -161,6 +161,20 @@ func TestRecheckHasRoomOfItsOwn(t *testing.T) {
 	idle(t, v)
 }
 
+// Between looking for a result and asking for one, it may have come.
+func TestNotAskedTwice(t *testing.T) {
+	dns := honestDNS()
+	v := configured(t, Options{Resolver: dns}, Config{Crawlers: crawlers(), ReverseDNS: true})
+	settled(t, v, &fooBot, "192.0.2.1")
+	before := dns.count()
+	p, addr := v.setup.Load().plans["FooBot"], netip.MustParseAddr("192.0.2.1")
+	v.lookups.ask(job{subjectOf(addr, p.scope), addr, p.suffixes, p.resolver}, v.now(), false)
+	idle(t, v)
+	if got := dns.count(); got != before {
+		t.Errorf("DNS was asked %d times more", got-before)
+	}
+}
+
 func TestParallelUse(t *testing.T) {
 	dns := honestDNS()
 	v := configured(t, Options{Resolver: dns, KeepVerified: 8, KeepOthers: 8, Rate: 1_000_000},

@@ -17,6 +17,7 @@ func TestParseRanges(t *testing.T) {
 			"prefixes": [{"ipv6Prefix": "2001:db8:4860:4801::/64"}, {"ipv4Prefix": "192.0.2.0/27"}]}`,
 			"2001:db8:4860:4801::/64 192.0.2.0/27"},
 		{"with more about each", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/27", "service": "Foo", "scope": "eu-1"}]}`, "192.0.2.0/27"},
+		{"Common Crawl", `{"creationTime": "2026-01-02", "synctoken": "1", "notes": ["for IPv4, ask DNS"], "prefixes": [{"ipv4Prefix": "192.0.2.0/29"}]}`, "192.0.2.0/29"},
 		{"AWS", `{"syncToken": "1", "prefixes": [{"ip_prefix": "192.0.2.0/24", "region": "x"}], "ipv6_prefixes": [{"ipv6_prefix": "2001:db8::/48"}]}`,
 			"192.0.2.0/24 2001:db8::/48"},
 		{"Datadog", `{"version": 7, "modified": "2026-01-02", "synthetics": {"prefixes_ipv4": ["192.0.2.1/32"],
