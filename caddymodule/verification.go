@@ -95,7 +95,7 @@ func (a *App) config() verify.Config {
 // checkLists reads the lists of addresses that are files, so that one that cannot
 // be used fails before anything has changed.
 func (a *App) checkLists() error {
-	v := verify.New(verify.Options{})
+	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
 	return v.Configure(a.config())
 }
