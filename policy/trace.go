@@ -111,3 +111,7 @@ func (t *Target) Forms() []TargetForm {
 	}
 	return forms
 }
+
+// Ambiguous reports whether crawlers disagree about which rules the selection
+// has, as an extension line such as Crawl-delay stands between user-agent lines.
+func (s *Selection) Ambiguous() bool { return s != nil && s.split != s.joined }
