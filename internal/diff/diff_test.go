@@ -84,7 +84,7 @@ func TestSearchFirst(t *testing.T) {
 // verdict changes a change is reported, and every example is one.
 func TestAgainstAllPaths(t *testing.T) {
 	paths := []string{"/"}
-	for from := 0; len(paths) < 4000; {
+	for from := 0; len(paths) < 1000; {
 		to := len(paths)
 		for _, p := range paths[from:to] {
 			for _, c := range "ab/" {
@@ -109,7 +109,7 @@ func TestAgainstAllPaths(t *testing.T) {
 		return b.String()
 	}
 	differ, missed := 0, 0
-	for range 1500 {
+	for range 500 {
 		old, edited := file(), file()
 		p := pairOf(old, edited)
 		r := p.Compare()
@@ -135,8 +135,8 @@ func TestAgainstAllPaths(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of 1500 differ, %d were missed", differ, missed)
-	if differ < 500 || missed > 0 {
+	t.Logf("%d of 500 differ, %d were missed", differ, missed)
+	if differ < 150 || missed > 0 {
 		t.Errorf("%d of %d changes were missed", missed, differ)
 	}
 }
