@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
@@ -22,16 +23,28 @@ what they say is what the server does.
 			// not exist, and with exitDisallowed for such a flag.
 			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (int, error) {
 				if len(args) > 0 {
-					return 0, fmt.Errorf("unknown command %q; there are check, identify, policies and verify", args[0])
+					return 0, fmt.Errorf("unknown command %q; there are %s", args[0], subcommands(cmd))
 				}
 				return 0, cmd.Help()
 			})
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, err })(cmd, nil)
 			})
-			cmd.AddCommand(checkCommand(), identifyCommand(), policiesCommand(), verifyCommand())
+			cmd.AddCommand(checkCommand(), identifyCommand(), policiesCommand(), verifyCommand(), lintCommand(), explainCommand(),
+				testCommand(), diffCommand())
 		},
 	})
+}
+
+// subcommands lists the commands below cmd, for an error message.
+func subcommands(cmd *cobra.Command) string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" {
+			names = append(names, c.Name())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // Exit codes of the commands.

@@ -1,0 +1,71 @@
+package caddymodule
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+// TestCommandsPage fails if docs/commands.md is not what the commands say of
+// themselves.
+func TestCommandsPage(t *testing.T) {
+	path := filepath.Join("..", "docs", "commands.md")
+	page := commandsPage(t)
+	if *update {
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ReplaceAll(string(have), "\r\n", "\n") != page {
+		t.Errorf("docs/commands.md is outdated; run\n\tgo test ./caddymodule -run TestCommandsPage -update")
+	}
+}
+
+// commandsPage writes the page.
+func commandsPage(t *testing.T) string {
+	t.Helper()
+	root := &cobra.Command{Use: "robots-guard"}
+	registered := caddycmd.Commands()["robots-guard"]
+	registered.CobraFunc(root)
+	var b strings.Builder
+	b.WriteString("# Commands\n\n" +
+		"<!-- Made by: go test ./caddymodule -run TestCommandsPage -update -->\n\n" +
+		"All stand under `caddy robots-guard`. They judge by the same code as the server does.\n" +
+		"`caddy completion --help` tells how to let the shell complete them.\n\n")
+	for _, cmd := range root.Commands() {
+		fmt.Fprintf(&b, "- [%s](#%s): %s\n", cmd.Name(), cmd.Name(), cmd.Short)
+	}
+	for _, cmd := range root.Commands() {
+		fmt.Fprintf(&b, "\n## %s\n\n```text\ncaddy robots-guard %s\n```\n\n%s\n\n", cmd.Name(), cmd.Use, markdown(cmd.Long))
+		if cmd.Example == "" || cmd.Long == "" || cmd.Short == "" {
+			t.Errorf("%s has no help or no example", cmd.Name())
+		}
+		fmt.Fprintf(&b, "Options:\n\n```text\n%s\n```\n\nExamples:\n\n```sh\n%s\n```\n",
+			strings.TrimRight(cmd.Flags().FlagUsages(), "\n"), strings.TrimSpace(cmd.Example))
+	}
+	return b.String()
+}
+
+// markdown turns a help text into Markdown: what is indented becomes a block of
+// code, and what Markdown would take for markup is escaped.
+func markdown(text string) string {
+	var paragraphs []string
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if strings.HasPrefix(paragraph, "\t") {
+			paragraph = "```text\n" + strings.ReplaceAll(paragraph[1:], "\n\t", "\n") + "\n```"
+		} else {
+			paragraph = strings.NewReplacer("*", `\*`, "<", `\<`, "_", `\_`).Replace(paragraph)
+		}
+		paragraphs = append(paragraphs, paragraph)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

@@ -1,0 +1,217 @@
+package caddymodule
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/diff"
+	"github.com/robotsguard/caddy-robots-guard/internal/expect"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// parityFiles returns robots.txt files by name: some of our own, and the real
+// ones that stand beside a checkout or not at all.
+func parityFiles(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{
+		"mixed":     mixedRobots,
+		"empty":     "",
+		"ambiguous": "User-agent: bingbot\nCrawl-delay: 1\nUser-agent: GPTBot\nDisallow: /a\nAllow: /a/b$\n",
+		"encoded":   "User-agent: *\nDisallow: /%7ea/\nDisallow: /ä\nDisallow: /*?x=*&y$\nAllow: /%2Fz\nDisallow: /z//\n",
+		"html":      "<!DOCTYPE html>\n<p>User-agent: *</p>\n",
+		"messy":     "\xef\xbb\xbfUSER-AGENT: Googlebot/2.1 # c\r\rDissallow /x\rUser agent: acmescraper\rDisallow: *y\x00z\r",
+	}
+	f, err := os.Open(filepath.Join("..", "..", "shared", "cases", "corpus.tar.gz"))
+	if err != nil {
+		return files
+	}
+	defer f.Close()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in := tar.NewReader(unzipped); ; {
+		header, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		body, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[header.Name] = string(body)
+	}
+}
+
+// parityAgents are clients of different classes.
+var parityAgents = []string{
+	"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot-Image/1.0",
+	"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "GPTBot/1.3", "CCBot/2.0",
+	"AdsBot-Google (+http://www.google.com/adsbot.html)", "Mozilla/5.0 (compatible; FooBot/1.0)", "curl/8.7.1",
+	"acmescraper/0.1", "Twitterbot/1.0", uaFirefox, "",
+}
+
+// parityTargets returns targets that the rules of a file are about.
+func parityTargets(robots *policy.Robots) []string {
+	targets := []string{"/", "/a-page", "/robots.txt", "/a//b/../c?d=/e%3Ff", "/.well-known/acme-challenge/x", "http://h/x"}
+	for _, g := range robots.Groups() {
+		for _, r := range g.Rules {
+			if r.Path == "" || len(r.Path) > 2000 {
+				continue
+			}
+			path := strings.ReplaceAll(strings.TrimSuffix(r.Path, "$"), "*", "x")
+			if path == "" || path[0] != '/' {
+				path = "/" + path
+			}
+			targets = append(targets, path, path+"/x", strings.ReplaceAll(path, "/", "//"))
+			if len(targets) > 24 {
+				return targets
+			}
+		}
+	}
+	return targets
+}
+
+// TestOneEngine holds the server and the commands to the same verdicts, by the
+// same rules, with the same consequences.
+func TestOneEngine(t *testing.T) {
+	settings := Handler{
+		Mode: modeEnforce, Exempt: []string{"CCBot"}, OnlyLog: []string{"search"},
+		FetchTimeout: caddy.Duration(time.Minute), FetchWait: caddy.Duration(time.Minute),
+	}
+	plain := Handler{FetchTimeout: settings.FetchTimeout, FetchWait: settings.FetchWait}
+	compared, disallowed := 0, 0
+	for name, text := range parityFiles(t) {
+		robots := policy.Parse([]byte(text))
+		targets := parityTargets(robots)
+		for _, h := range []Handler{settings, plain} {
+			online := testGuard(t, h, serving(text))
+			h.setDefaults()
+			offline, err := newOfflineGuard(&h, uaident.Default())
+			if err != nil {
+				t.Fatal(err)
+			}
+			online.judge(request("bingbot/2.0", "/")) // reads the file
+			for _, target := range targets {
+				u, err := url.ParseRequestURI(target)
+				if err != nil {
+					continue // no server accepts it
+				}
+				for _, userAgent := range parityAgents {
+					r := request(userAgent, "/")
+					r.RequestURI, r.URL = target, u
+					j := online.judge(r)
+					e := offline.explain(explainedRobots{robots: robots}, explainedRequest{userAgent, target, identityClaimed}, true)
+					compared++
+					switch {
+					case j == nil && (e.Verdict != verdictExempt.String() || e.Handler.Action != actionNone.String()):
+						t.Errorf("%s, %q, %s: not judged online, %s offline", name, userAgent, target, e.Verdict)
+					case j == nil:
+					case j.verdict.String() != e.Verdict || j.action.String() != e.Handler.Action ||
+						j.policy.Rule.String() != e.Rule || j.policy.Rule.Line != e.Line || j.policy.Ambiguous != e.Ambiguous:
+						t.Errorf("%s, %q, %s: online %s, %s by %q; offline %s, %s by %q", name, userAgent, target,
+							j.verdict, j.action, j.policy.Rule, e.Verdict, e.Handler.Action, e.Rule)
+					case j.verdict == verdictDisallowed:
+						disallowed++
+					}
+					if h.Mode == modeEnforce || target == "/.well-known/acme-challenge/x" {
+						continue // the commands below know no configuration and no certificates
+					}
+					allowed := j == nil || j.policy.Allowed || j.verdict != verdictDisallowed
+					if got := judgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
+						t.Errorf("%s, %q, %s: allowed online %t, by test %t", name, userAgent, target, allowed, got.Got)
+					}
+					if _, got := (diff.Pair{Old: robots, New: robots}).Request(userAgent, target); got.Allowed != allowed {
+						t.Errorf("%s, %q, %s: allowed online %t, by diff %t", name, userAgent, target, allowed, got.Allowed)
+					}
+					if t.Failed() {
+						return
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d requests, %d disallowed", compared, disallowed)
+	if compared < 1000 || disallowed < 100 {
+		t.Errorf("only %d requests were compared, %d of them disallowed", compared, disallowed)
+	}
+}
+
+// TestExplain checks what the explanation tells beside the verdict.
+func TestExplain(t *testing.T) {
+	h := Handler{Mode: modeEnforce, OnlyLog: []string{"search"}, ExemptVerified: []string{"GPTBot"}, Spoofed: spoofedBlock}
+	g, err := newOfflineGuard(&h, uaident.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nDisallow: /\nAllow: /open\n"))
+	for _, tc := range []struct {
+		name, userAgent, target string
+		identity                identity
+		verdict, action         string
+		says                    []string // pieces of the text
+	}{
+		{"blocked", "GPTBot/1.3", "/%70rivate//x", identityClaimed, "disallowed", "blocked", []string{
+			`"GPTBot": a name in the registry`, "GPTBot: no group names it", "so the * group decides, 1 rule in line 1",
+			"compared as /private//x (canonical)", "compared as /private/x (slashes)", "9 bytes: Disallow: /private/ in line 2",
+			"mode enforce: action blocked"}},
+		{"a fallback", "Googlebot-Image/1.0", "/x", identityClaimed, "disallowed", "logged", []string{
+			"Googlebot-Image: no group names it", "Googlebot: a group names it", "only_log or spoofed spares it"}},
+		{"the longest rule", "Googlebot/2.1", "/open/x", identityClaimed, "allowed", "none", []string{
+			"5 bytes: Allow: /open in line 6", "1 bytes: Disallow: / in line 5", "the longest decides"}},
+		{"a library", "curl/8.7.1", "/private/", identityClaimed, "exempt", "none", []string{"not meant for class library"}},
+		{"a browser", uaFirefox, "/private/", identityClaimed, "exempt", "none", []string{"no word but those that browsers send"}},
+		{"robots.txt", "GPTBot/1.3", "/robots.txt", identityClaimed, "allowed", "none", []string{"always allowed"}},
+		{"verified", "GPTBot/1.3", "/private/", identityVerified, "exempt", "none", []string{"taken to be verified", "the configuration exempts it"}},
+		{"a false name", "Googlebot/2.1", "/open", identitySpoofed, "allowed", "blocked", []string{"a false name"}},
+		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", identityClaimed, "disallowed", "blocked", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := g.explain(explainedRobots{name: "robots.txt", robots: robots}, explainedRequest{tc.userAgent, tc.target, tc.identity}, true)
+			if e.Verdict != tc.verdict || e.Handler.Action != tc.action {
+				t.Errorf("%s, %s; want %s, %s", e.Verdict, e.Handler.Action, tc.verdict, tc.action)
+			}
+			var text strings.Builder
+			if err := e.Write(&text); err != nil {
+				t.Fatal(err)
+			}
+			for _, piece := range tc.says {
+				if !strings.Contains(text.String(), piece) {
+					t.Errorf("no %q in\n%s", piece, text.String())
+				}
+			}
+			if strings.Contains(text.String(), "\x1b") {
+				t.Error("the request writes to the terminal")
+			}
+		})
+	}
+}
+
+// TestExplainUnknown checks an explanation where nobody knows the rules.
+func TestExplainUnknown(t *testing.T) {
+	g, err := newOfflineGuard(&Handler{}, uaident.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := g.explain(explainedRobots{name: "x"}, explainedRequest{"GPTBot/1.3", "/", identityClaimed}, true)
+	if e.Verdict != "unknown" || !e.Allowed || e.Handler.Action != "none" {
+		t.Errorf("%+v", e)
+	}
+}

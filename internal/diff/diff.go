@@ -1,0 +1,284 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Pair is a robots.txt before and after an edit.
+type Pair struct {
+	Old, New *policy.Robots
+}
+
+// Request judges one request by both files. Clients that are not judged, such
+// as browsers, may fetch everything.
+func (p Pair) Request(userAgent, target string) (before, after policy.Verdict) {
+	names := append(p.Old.Names(), p.New.Names()...)
+	id := uaident.Default().IdentifyWith(userAgent, uaident.Default().Overlay(names))
+	if id.Class == uaident.Browser {
+		return policy.Verdict{Allowed: true}, policy.Verdict{Allowed: true}
+	}
+	who := claimOf(id)
+	return binding(who, p.Old).Judge(target), binding(who, p.New).Judge(target)
+}
+
+// claimOf returns the claim of a client by what is known of it; a configuration
+// may say otherwise about the * group.
+func claimOf(id uaident.Identity) judge.Claim {
+	return judge.Claim{Chain: id.AppendChain(nil), Wildcard: id.Wildcard()}
+}
+
+// binding returns the group whose rules hold for the client, nil if none do.
+func binding(who judge.Claim, robots *policy.Robots) *policy.Selection {
+	group, _, exempt := who.Group(robots)
+	if exempt {
+		return nil
+	}
+	return group
+}
+
+// Result is what an edit changes.
+type Result struct {
+	RulesAdded   int      `json:"rules_added"`   // lines of all groups
+	RulesRemoved int      `json:"rules_removed"` // likewise
+	Changes      []Change `json:"changes"`       // those with search engines first
+}
+
+// Change is what changes for crawlers that have the same groups before and
+// after.
+type Change struct {
+	Crawlers []Crawlers `json:"crawlers"`
+	OldGroup string     `json:"old_group"` // the name that chose the group, "" if none holds for them
+	NewGroup string     `json:"new_group"`
+	Added    []string   `json:"added"`   // rules that hold for them now
+	Removed  []string   `json:"removed"` // rules that did
+	Blocked  []Example  `json:"blocked"` // URLs that they may fetch no more
+	Opened   []Example  `json:"opened"`  // URLs that they may fetch now
+}
+
+// Crawlers are crawlers of one class.
+type Crawlers struct {
+	Class string   `json:"class"`
+	Names []string `json:"names"`
+}
+
+// Example is a URL whose verdict changes.
+type Example struct {
+	URL     string `json:"url"`      // path and query
+	OldRule string `json:"old_rule"` // that decided, "" for none
+	OldLine int    `json:"old_line"`
+	NewRule string `json:"new_rule"`
+	NewLine int    `json:"new_line"`
+}
+
+// Blocks reports whether a crawler of the class may fetch less than before; of
+// any class if that is "".
+func (r *Result) Blocks(class string) bool {
+	return slices.ContainsFunc(r.Changes, func(c Change) bool {
+		return len(c.Blocked) > 0 && (class == "" || slices.ContainsFunc(c.Crawlers, func(of Crawlers) bool { return of.Class == class }))
+	})
+}
+
+// Bounds of the work on hostile files.
+const (
+	maxChanges  = 200    // pairs of groups that are compared
+	maxRules    = 20     // rules told of a change
+	maxExamples = 10     // URLs told of a change in each direction
+	maxTries    = 60_000 // URLs that are tried for a change
+)
+
+// Compare tells what the edit changes for the crawlers in the registry and for
+// those that only the files name.
+func (p Pair) Compare() *Result {
+	r := &Result{Changes: []Change{}}
+	added, removed := changed(allRules(p.Old), allRules(p.New))
+	r.RulesAdded, r.RulesRemoved = len(added), len(removed)
+	type groups struct{ before, after *policy.Selection }
+	byGroups := make(map[groups][]uaident.Identity)
+	var order []groups
+	for _, id := range p.audience() {
+		who := claimOf(id)
+		g := groups{binding(who, p.Old), binding(who, p.New)}
+		// Crawlers that are named in the same lines obey the same rules.
+		for _, known := range order {
+			if sameAgents(known.before, g.before) && sameAgents(known.after, g.after) {
+				g = known
+				break
+			}
+		}
+		if byGroups[g] == nil {
+			if len(order) == maxChanges {
+				continue
+			}
+			order = append(order, g)
+		}
+		byGroups[g] = append(byGroups[g], id)
+	}
+	for _, g := range order {
+		if c, ok := compare(g.before, g.after); ok {
+			c.Crawlers = byClass(byGroups[g])
+			r.Changes = append(r.Changes, c)
+		}
+	}
+	slices.SortStableFunc(r.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(rank(a.Crawlers[0].Class), rank(b.Crawlers[0].Class)),
+			-cmp.Compare(min(len(a.Blocked), 1), min(len(b.Blocked), 1)))
+	})
+	return r
+}
+
+// audience returns whom the files may be about.
+func (p Pair) audience() []uaident.Identity {
+	var all []uaident.Identity
+	registry := uaident.Default()
+	for i, c := range registry.Crawlers() {
+		if !c.RobotsOnly {
+			all = append(all, uaident.Identity{Token: c.Token, Crawler: &registry.Crawlers()[i], Class: c.Class})
+		}
+	}
+	names := append(p.Old.Names(), p.New.Names()...)
+	overlay := registry.Overlay(names)
+	seen := make(map[string]bool)
+	for _, name := range names {
+		name, _, _ = strings.Cut(name, "/")
+		name = strings.TrimRight(name, "* ")
+		folded := strings.ToLower(name)
+		if name == "" || seen[folded] || registry.Lookup(name) != nil {
+			continue
+		}
+		seen[folded] = true
+		if id := registry.IdentifyWith(name+"/1.0", overlay); id.Crawler == nil && id.Class != uaident.Browser {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// sameAgents reports whether the same user-agent lines chose two groups of one
+// file.
+func sameAgents(a, b *policy.Selection) bool {
+	return a == b || a != nil && b != nil && slices.Equal(a.Agents(), b.Agents())
+}
+
+// compare tells what changes for crawlers of which these groups hold.
+func compare(before, after *policy.Selection) (c Change, ok bool) {
+	added, removed := changed(before.Rules(), after.Rules())
+	if len(added)+len(removed) == 0 && !before.Ambiguous() && !after.Ambiguous() {
+		return c, false
+	}
+	c = Change{
+		OldGroup: before.Group().Name, NewGroup: after.Group().Name,
+		Added: texts(added), Removed: texts(removed), Blocked: []Example{}, Opened: []Example{},
+	}
+	type cause struct{ old, new policy.Rule }
+	told := make(map[cause]bool)
+	tries := 0
+	for path := range witnesses(before.Rules(), after.Rules(), append(slices.Clone(added), removed...)) {
+		if tries++; tries > maxTries {
+			break
+		}
+		was, is := before.Judge(path), after.Judge(path)
+		why := cause{was.Rule, is.Rule}
+		if was.Allowed == is.Allowed || told[why] {
+			continue
+		}
+		told[why] = true
+		e := Example{path, was.Rule.String(), was.Rule.Line, is.Rule.String(), is.Rule.Line}
+		if is.Allowed {
+			c.Opened = append(c.Opened, e)
+		} else {
+			c.Blocked = append(c.Blocked, e)
+		}
+	}
+	for _, list := range []*[]Example{&c.Blocked, &c.Opened} {
+		slices.SortStableFunc(*list, func(a, b Example) int { return cmp.Compare(len(a.URL), len(b.URL)) })
+		*list = slices.Clip((*list)[:min(len(*list), maxExamples)])
+	}
+	return c, len(c.Blocked)+len(c.Opened) > 0
+}
+
+// kind is what a rule says, whatever line it stands in.
+type kind struct {
+	allow     bool
+	canonical string
+}
+
+// changed returns the rules that stand in one list only. Rules that match
+// nothing do not count.
+func changed(before, after []policy.Rule) (added, removed []policy.Rule) {
+	return without(after, before), without(before, after)
+}
+
+func without(rules, other []policy.Rule) []policy.Rule {
+	have := make(map[kind]bool)
+	for _, r := range other {
+		have[kind{r.Allow, r.Canonical()}] = true
+	}
+	var left []policy.Rule
+	for _, r := range rules {
+		k := kind{r.Allow, r.Canonical()}
+		if k.canonical != "" && !have[k] {
+			have[k] = true
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+func allRules(r *policy.Robots) []policy.Rule {
+	var all []policy.Rule
+	for _, g := range r.Groups() {
+		all = append(all, g.Rules...)
+	}
+	return all
+}
+
+func texts(rules []policy.Rule) []string {
+	list := []string{}
+	for _, r := range rules[:min(len(rules), maxRules)] {
+		list = append(list, r.String())
+	}
+	if n := len(rules) - len(list); n > 0 {
+		list = append(list, fmt.Sprintf("(%d more)", n))
+	}
+	return list
+}
+
+// byClass sorts clients into classes, search engines first.
+func byClass(ids []uaident.Identity) []Crawlers {
+	var all []Crawlers
+	for _, id := range ids {
+		class := id.Class.String()
+		at := slices.IndexFunc(all, func(c Crawlers) bool { return c.Class == class })
+		if at < 0 {
+			all, at = append(all, Crawlers{Class: class}), len(all)
+		}
+		all[at].Names = append(all[at].Names, id.Name())
+	}
+	for i := range all {
+		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(fame(a), fame(b)) })
+	}
+	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(rank(a.Class), rank(b.Class)) })
+	return all
+}
+
+// rank orders classes by how much their absence is felt.
+func rank(class string) int {
+	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "seo"}
+	if i := slices.Index(order, class); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// fame puts the names that everybody knows first in their class.
+func fame(name string) int {
+	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
+	return slices.Index(famous, name)
+}

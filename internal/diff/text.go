@@ -1,0 +1,68 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+)
+
+// maxNames bounds how many crawlers of a class are named.
+const maxNames = 5
+
+// Write prints the result in plain words.
+func (r *Result) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d rules added, %d removed\n", r.RulesAdded, r.RulesRemoved)
+	if len(r.Changes) == 0 {
+		b.WriteString("No verdict is found to change.\n")
+	}
+	for _, c := range r.Changes {
+		b.WriteString("\n")
+		c.write(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *Change) write(b *strings.Builder) {
+	for _, of := range c.Crawlers {
+		names := strings.Join(of.Names[:min(len(of.Names), maxNames)], ", ")
+		if n := len(of.Names) - maxNames; n > 0 {
+			names += fmt.Sprintf(" and %d more", n)
+		}
+		fmt.Fprintf(b, "%s: %s\n", of.Class, lint.Printable(names))
+	}
+	before, after := groupName(c.OldGroup), groupName(c.NewGroup)
+	if before == after {
+		fmt.Fprintf(b, "  group: %s\n", after)
+	} else {
+		fmt.Fprintf(b, "  group: %s, before %s\n", after, before)
+	}
+	for _, rule := range c.Added {
+		fmt.Fprintf(b, "  + %s\n", lint.Printable(rule))
+	}
+	for _, rule := range c.Removed {
+		fmt.Fprintf(b, "  - %s\n", lint.Printable(rule))
+	}
+	if len(c.Blocked) > 0 {
+		b.WriteString("  may not fetch any more, for example:\n")
+	}
+	for _, e := range c.Blocked {
+		fmt.Fprintf(b, "    %s  by %s (line %d)\n", lint.Printable(e.URL), lint.Printable(e.NewRule), e.NewLine)
+	}
+	if len(c.Opened) > 0 {
+		b.WriteString("  may fetch now, for example:\n")
+	}
+	for _, e := range c.Opened {
+		fmt.Fprintf(b, "    %s  before: %s (line %d)\n", lint.Printable(e.URL), lint.Printable(e.OldRule), e.OldLine)
+	}
+}
+
+func groupName(name string) string {
+	if name == "" {
+		return "none"
+	}
+	return lint.Printable(name)
+}

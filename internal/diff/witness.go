@@ -1,0 +1,154 @@
+package diff
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// witnesses yields URLs whose verdict may change when these rules do: what a
+// changed rule matches by itself, and what it matches together with each other
+// rule.
+func witnesses(before, after, changes []policy.Rule) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, path := range []string{"/", "/example"} {
+			if !yield(path) {
+				return
+			}
+		}
+		for _, r := range changes {
+			for _, path := range instances(r.Canonical()) {
+				if !yield(path) {
+					return
+				}
+			}
+		}
+		for _, r := range changes {
+			for _, rules := range [][]policy.Rule{before, after} {
+				for _, other := range rules {
+					if path, ok := common(r.Canonical(), other.Canonical()); ok && !yield(path) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// fill stands for what a wildcard matches in a URL that is shown.
+const fill = "example"
+
+// instances returns paths that a canonical rule matches: as short as can be and
+// with something in place of each wildcard, and with and without something
+// behind.
+func instances(canonical string) []string {
+	if canonical == "" {
+		return nil
+	}
+	pattern, anchored := strings.CutSuffix(canonical, "$")
+	pattern = strings.TrimRight(pattern, "*")
+	var paths []string
+	for _, star := range []string{fill, "", "/" + fill + "/"} {
+		path := rooted(strings.ReplaceAll(pattern, "*", star))
+		paths = append(paths, path)
+		if !anchored || strings.HasSuffix(canonical, "*$") {
+			paths = append(paths, path+fill, path+"/"+fill, path+"?"+fill)
+		}
+		if i := strings.LastIndex(path, "/index.htm"); i >= 0 {
+			paths = append(paths, path[:i+1]) // Google's rule about index pages
+		}
+	}
+	return paths
+}
+
+// rooted makes a path of what a rule that begins with * matches.
+func rooted(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		return "/" + path
+	}
+	return path
+}
+
+// maxPattern bounds the rules that are intersected, in bytes.
+const maxPattern = 300
+
+// common returns a shortest path that two canonical rules both match.
+func common(a, b string) (string, bool) {
+	if a == "" || b == "" || len(a) > maxPattern || len(b) > maxPattern {
+		return "", false
+	}
+	a, b = closed(a), closed(b)
+	// The state (i, j) means that a[:i] and b[:j] match what was read. A star
+	// takes a byte that the other pattern asks for, or ends.
+	type state struct{ i, j int }
+	type step struct {
+		from state
+		read byte // 0 for nothing
+	}
+	width := len(b) + 1
+	steps := make([]step, (len(a)+1)*width)
+	seen := make([]bool, len(steps))
+	now, next := []state{{0, 0}}, []state(nil)
+	seen[0] = true
+	end := state{len(a), len(b)}
+	visit := func(list []state, to, from state, read byte) []state {
+		at := to.i*width + to.j
+		if seen[at] {
+			return list
+		}
+		seen[at], steps[at] = true, step{from, read}
+		return append(list, to)
+	}
+	for len(now) > 0 {
+		for k := 0; k < len(now); k++ { // grows by steps that read nothing
+			s := now[k]
+			starA, starB := s.i < len(a) && a[s.i] == '*', s.j < len(b) && b[s.j] == '*'
+			if starA {
+				now = visit(now, state{s.i + 1, s.j}, s, 0)
+			}
+			if starB {
+				now = visit(now, state{s.i, s.j + 1}, s, 0)
+			}
+		}
+		if seen[end.i*width+end.j] {
+			break
+		}
+		next = next[:0]
+		for _, s := range now {
+			starA, starB := s.i < len(a) && a[s.i] == '*', s.j < len(b) && b[s.j] == '*'
+			switch {
+			case starA && !starB && s.j < len(b):
+				next = visit(next, state{s.i, s.j + 1}, s, b[s.j])
+			case starB && !starA && s.i < len(a):
+				next = visit(next, state{s.i + 1, s.j}, s, a[s.i])
+			case s.i < len(a) && s.j < len(b) && !starA && !starB && a[s.i] == b[s.j]:
+				next = visit(next, state{s.i + 1, s.j + 1}, s, a[s.i])
+			}
+		}
+		now, next = next, now
+	}
+	if !seen[end.i*width+end.j] {
+		return "", false
+	}
+	var path []byte
+	for s := end; s != (state{0, 0}); {
+		from := steps[s.i*width+s.j]
+		if from.read != 0 {
+			path = append(path, from.read)
+		}
+		s = from.from
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	return rooted(string(path)), true
+}
+
+// closed makes a rule match whole paths: without $ anything may follow.
+func closed(canonical string) string {
+	if pattern, ok := strings.CutSuffix(canonical, "$"); ok {
+		return pattern
+	}
+	return canonical + "*"
+}

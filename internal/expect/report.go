@@ -1,0 +1,131 @@
+package expect
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Result is a case and what came of it.
+type Result struct {
+	Case
+	Got     bool   // whether it is allowed
+	Because string // the rule that decided, in words
+}
+
+// OK reports whether the expectation is met.
+func (r Result) OK() bool { return r.Got == r.Allowed }
+
+// Formats are the names of the report's formats.
+func Formats() []string { return []string{"tap", "junit"} }
+
+// Write prints a report in a format of [Formats].
+func Write(w io.Writer, format string, results []Result) error {
+	switch format {
+	case "tap":
+		return writeTAP(w, results)
+	case "junit":
+		return writeJUnit(w, results)
+	}
+	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
+}
+
+// says puts a verdict into a word.
+func says(allowed bool) string {
+	if allowed {
+		return "allow"
+	}
+	return "disallow"
+}
+
+// writeTAP prints the Test Anything Protocol, version 13.
+func writeTAP(w io.Writer, results []Result) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "TAP version 13\n1..%d\n", len(results))
+	for i, r := range results {
+		word := "ok"
+		if !r.OK() {
+			word = "not ok"
+		}
+		fmt.Fprintf(&b, "%s %d - %s\n", word, i+1, tapText(r.Title()))
+		if !r.OK() {
+			fmt.Fprintf(&b, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
+				strconv.Quote(fmt.Sprintf("%s:%d", r.File, r.Line)), says(r.Allowed), says(r.Got), strconv.Quote(r.Because))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tapText escapes a description: # would begin a directive such as TODO.
+func tapText(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(s)
+}
+
+// The elements of a JUnit report that test runners read.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		File    string        `xml:"file,attr"`
+		Line    int           `xml:"line,attr"`
+		Failure *junitFailure `xml:"failure"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// writeJUnit prints a suite for each file.
+func writeJUnit(w io.Writer, results []Result) error {
+	var all junitSuites
+	for _, r := range results {
+		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != r.File {
+			all.Suites = append(all.Suites, junitSuite{Name: r.File})
+		}
+		suite := &all.Suites[len(all.Suites)-1]
+		c := junitCase{Name: r.Title(), Class: r.File, File: r.File, Line: r.Line}
+		if !r.OK() {
+			c.Failure = &junitFailure{
+				Message: fmt.Sprintf("expected %s, got %s", says(r.Allowed), says(r.Got)),
+				Text:    fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Because),
+			}
+			suite.Failures++
+			all.Failures++
+		}
+		suite.Cases = append(suite.Cases, c)
+		suite.Tests++
+		all.Tests++
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}

@@ -1,0 +1,134 @@
+// Package explain puts into words why a request is allowed or not: what the
+// User-Agent says, which group is for it, which rules match, and what the server
+// does about it. It judges nothing itself; whoever judges fills in an
+// [Explanation].
+package explain
+
+import (
+	"slices"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Explanation is the chain of reasoning about one request, as --json and the
+// admin API print it.
+type Explanation struct {
+	UserAgent string   `json:"user_agent"`
+	URL       string   `json:"url"`
+	Robots    Robots   `json:"robots"`
+	Client    Client   `json:"client"`
+	Group     *Group   `json:"group"`   // null where no group was looked for or found
+	Target    string   `json:"target"`  // what is compared with rules, as requested
+	Forms     []Form   `json:"forms"`   // in which it is compared
+	Matches   []Match  `json:"matches"` // rules of the group that match, the decisive one first
+	Verdict   string   `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
+	Allowed   bool     `json:"allowed"`
+	Why       string   `json:"why"` // the verdict in a sentence
+	Rule      string   `json:"rule"`
+	Line      int      `json:"line"` // of the rule, 0 for none
+	Ambiguous bool     `json:"ambiguous"`
+	Handler   *Handler `json:"handler"` // null where no configuration is known
+}
+
+// Robots is the file that was asked.
+type Robots struct {
+	Name    string `json:"name"`              // file, URL or authority
+	Version string `json:"version,omitempty"` // SHA-256 of a version that a server holds
+	Rules   int    `json:"rules"`
+	Note    string `json:"note,omitempty"` // such as that there is none
+}
+
+// Client is who the User-Agent claims to be.
+type Client struct {
+	Words    []uaident.SeenWord `json:"words"` // those that counted for something
+	Token    string             `json:"token"` // as sent
+	Name     string             `json:"name"`  // as the registry or the robots.txt spells it
+	Class    string             `json:"class"`
+	Evidence string             `json:"evidence"`
+	Identity string             `json:"identity"` // claimed, verified, unknown or spoofed: what is assumed here
+	Operator string             `json:"operator,omitempty"`
+	Source   string             `json:"source,omitempty"` // of what the registry says
+	Wildcard bool               `json:"wildcard"`         // whether the * group is meant for it
+	Chain    []Try              `json:"chain"`            // names under which a group may address it, in this order
+}
+
+// Try is a name that was looked for in the robots.txt.
+type Try struct {
+	Name  string `json:"name"`
+	Found bool   `json:"found"`
+}
+
+// Group is the group that decides.
+type Group struct {
+	Name  string `json:"name"`  // of the first user-agent line that chose it
+	Lines []int  `json:"lines"` // of all of them: they are merged
+	Named bool   `json:"named"` // whether it names the client rather than being the * group
+	Rules int    `json:"rules"`
+}
+
+// Form is a form of the target.
+type Form struct {
+	Text string `json:"text"`
+	Form string `json:"form"` // how it was made, "canonical" for the first
+}
+
+// Match is a rule that matches.
+type Match struct {
+	Rule   string `json:"rule"`
+	Line   int    `json:"line"`
+	Length int    `json:"length"` // in bytes of the canonical form; the longest wins
+	Form   string `json:"form"`
+}
+
+// Handler is what a configured robots_guard would do.
+type Handler struct {
+	Site   string `json:"site,omitempty"` // that the configuration is for, "" for any
+	Mode   string `json:"mode"`
+	Action string `json:"action"` // none, logged or blocked
+	Why    string `json:"why"`
+}
+
+// ClientOf describes a client. wildcard says whether the * group is meant for
+// it, which may be configured.
+func ClientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
+	c := Client{
+		Words: r.Seen(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
+		Evidence: id.Evidence.String(), Wildcard: wildcard, Chain: []Try{},
+	}
+	if id.Crawler != nil {
+		c.Operator, c.Source = id.Crawler.Operator, id.Crawler.Source
+	}
+	for _, name := range id.AppendChain(nil) {
+		c.Chain = append(c.Chain, Try{name, robots != nil && robots.Named(name)})
+	}
+	return c
+}
+
+// GroupOf describes the group that was chosen, nil for none.
+func GroupOf(s *policy.Selection, named bool) *Group {
+	if s == nil {
+		return nil
+	}
+	g := &Group{Name: s.Group().Name, Named: named, Rules: len(s.Rules())}
+	for _, a := range s.Agents() {
+		g.Lines = append(g.Lines, a.Line)
+	}
+	return g
+}
+
+// maxMatches bounds how many matching rules are told.
+const maxMatches = 50
+
+// SetTarget describes the target and the rules that match it.
+func (e *Explanation) SetTarget(text string, t *policy.Target, s *policy.Selection) {
+	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
+	for _, f := range t.Forms() {
+		e.Forms = append(e.Forms, Form{f.Text, f.Form.String()})
+	}
+	matches := s.Matches(t)
+	for _, m := range matches[:min(len(matches), maxMatches)] {
+		e.Matches = append(e.Matches, Match{m.Rule.String(), m.Rule.Line, m.Length, m.Form.String()})
+	}
+	e.Matches = slices.Clip(e.Matches)
+}

@@ -1,0 +1,190 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+)
+
+// Write prints the explanation in plain words.
+func (e *Explanation) Write(w io.Writer) error {
+	p := printer{w: w}
+	p.heading("User-Agent")
+	p.line("%s", orNone(e.UserAgent, "(empty)"))
+	p.client(&e.Client)
+	p.heading("robots.txt")
+	p.line("%s, %s", e.Robots.Name, count(e.Robots.Rules, "rule"))
+	if e.Robots.Note != "" {
+		p.line("%s", e.Robots.Note)
+	}
+	p.group(e)
+	p.target(e)
+	p.heading("Verdict")
+	verdict := e.Verdict
+	if e.Ambiguous {
+		verdict += " (ambiguous: compliant crawlers may differ)"
+	}
+	p.line("%s: %s", verdict, e.Why)
+	if h := e.Handler; h != nil {
+		p.heading("Handler")
+		site := "robots_guard"
+		if h.Site != "" {
+			site += " of " + h.Site
+		}
+		p.line("%s, mode %s: action %s, %s", site, h.Mode, h.Action, h.Why)
+	}
+	return p.err
+}
+
+// printer remembers the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) heading(s string) { p.print(s + "\n") }
+
+// line prints an indented line; nothing in it can write to the terminal.
+func (p *printer) line(format string, args ...any) {
+	p.print("  " + lint.Printable(fmt.Sprintf(format, args...)) + "\n")
+}
+
+func (p *printer) print(s string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, s)
+	}
+}
+
+func (p *printer) client(c *Client) {
+	p.heading("Who it is")
+	if len(c.Words) == 0 {
+		p.line("no word but those that browsers send, and numbers")
+	}
+	for _, word := range c.Words {
+		notes := append([]string{kinds[word.Kind]}, word.Notes...)
+		p.line("%q: %s", word.Text, strings.Join(notes, ", "))
+	}
+	if c.Token == "" {
+		p.line("so it is a browser, or nobody: class %s", c.Class)
+		return
+	}
+	p.line("so it says to be %s, class %s, by %s", c.Name, c.Class, evidence(c.Evidence))
+	if c.Identity != "claimed" {
+		p.line("its identity is taken to be %s", c.Identity)
+	}
+	if c.Operator != "" {
+		p.line("%s is run by %s", c.Name, c.Operator)
+	}
+	if c.Source != "" {
+		p.line("source: %s", c.Source)
+	}
+}
+
+// kinds puts the kinds of words into words.
+var kinds = map[string]string{
+	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "says that it is a robot",
+	"tool": "says what it is for", "unknown": "no known word",
+}
+
+// evidence puts what decided into words.
+func evidence(e string) string {
+	switch e {
+	case "registry":
+		return "its name in the registry"
+	case "family":
+		return "the family of its name"
+	case "policy name":
+		return "a name in the robots.txt, standing as a product"
+	case "suffix":
+		return "how its name ends"
+	case "compatible":
+		return `its place after "compatible;"`
+	case "contact":
+		return "the contact beside its name"
+	case "structure":
+		return "what it says beside its name"
+	case "library", "headless":
+		return "the name of a " + e + " client"
+	case "first product":
+		return "its first product, which is not Mozilla"
+	}
+	return e
+}
+
+func (p *printer) group(e *Explanation) {
+	p.heading("Which group")
+	if len(e.Client.Chain) == 0 {
+		p.line("it has no name by which a group could address it")
+	}
+	for _, try := range e.Client.Chain {
+		if try.Found {
+			p.line("%s: a group names it", try.Name)
+			break
+		}
+		p.line("%s: no group names it", try.Name)
+	}
+	switch g := e.Group; {
+	case g == nil && e.Client.Token == "":
+	case g == nil:
+		p.line("and there is no * group")
+	case g.Named:
+		p.line("so the group %s decides, %s in %s", g.Name, count(g.Rules, "rule"), lines(g.Lines))
+	case e.Client.Wildcard:
+		p.line("so the * group decides, %s in %s", count(g.Rules, "rule"), lines(g.Lines))
+	default:
+		p.line("there is a * group in %s, which is not meant for class %s", lines(g.Lines), e.Client.Class)
+	}
+}
+
+func (p *printer) target(e *Explanation) {
+	if e.Target == "" {
+		return
+	}
+	p.heading("Which rule")
+	p.line("the target is %s", e.Target)
+	for _, f := range e.Forms {
+		p.line("compared as %s (%s)", f.Text, f.Form)
+	}
+	if len(e.Matches) == 0 {
+		p.line("no rule of the group matches")
+		return
+	}
+	for _, m := range e.Matches {
+		form := ""
+		if m.Form != "canonical" {
+			form = " by " + m.Form
+		}
+		p.line("%4d bytes: %s in line %d%s", m.Length, m.Rule, m.Line, form)
+	}
+	if len(e.Matches) > 1 {
+		p.line("the longest decides, Allow among equals")
+	}
+}
+
+func orNone(s, none string) string {
+	if s == "" {
+		return none
+	}
+	return s
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func lines(numbers []int) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("line %d", numbers[0])
+	}
+	const most = 8
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers[:min(len(numbers), most)]), " ", ", "), "[]")
+	if len(numbers) > most {
+		text += fmt.Sprintf(" and %d more", len(numbers)-most)
+	}
+	return "lines " + text
+}

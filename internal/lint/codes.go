@@ -1,0 +1,134 @@
+package lint
+
+import "github.com/robotsguard/caddy-robots-guard/policy"
+
+// What this package finds beside the codes of package policy. docs/findings.md
+// has an example and the sources for each.
+const (
+	// About the file as a whole.
+	EmptyFile     policy.Code = "empty-file"           // says nothing
+	SearchShutOut policy.Code = "search-shut-out"      // Googlebot or Bingbot may fetch nothing at all
+	YandexLimits  policy.Code = "yandex-limits"        // more or longer rules than Yandex takes
+	PrefixKey     policy.Code = "key-read-by-prefix"   // a key that Google's library takes for another
+	AdsIgnoreStar policy.Code = "ads-ignore-star"      // * is shut out, but Google's ads crawlers are not
+	RobotsOnly    policy.Code = "robots-only-token"    // a name that no client sends
+	Misspelt      policy.Code = "misspelt-crawler"     // nearly the name of a known crawler
+	Retired       policy.Code = "retired-crawler"      // a crawler that is gone or has another name now
+	NamesNobody   policy.Code = "names-nobody"         // a word that no crawler can be told by
+	SplitCrawler  policy.Code = "shadowed-group"       // a crawler's other name has the group that counts
+	OpensSite     policy.Code = "group-opens-site"     // no rule for it, so what * forbids is open to it
+	DuplicateRule policy.Code = "duplicate-rule"       // the same rule twice
+	SameEncoding  policy.Code = "same-rule-encoded"    // differs from another rule in spelling only
+	TiedRules     policy.Code = "tied-rules"           // allow and disallow of the same path
+	NeverWins     policy.Code = "never-wins"           // a rule that another one always beats
+	CoveredRule   policy.Code = "covered-rule"         // forbids what a shorter rule forbids already
+	CommentInPath policy.Code = "comment-in-path"      // # cuts the path
+	SpaceInPath   policy.Code = "space-in-path"        // two paths in a line
+	IndexAllow    policy.Code = "index-allow"          // allows the directory for Google alone
+	DelayUnread   policy.Code = "crawl-delay-unread"   // those it is for do not read it
+	DelayValue    policy.Code = "crawl-delay-value"    // not a number of seconds
+	SitemapURL    policy.Code = "sitemap-relative"     // not a whole URL
+	SitemapHost   policy.Code = "sitemap-other-host"   // on another host
+	HostUnread    policy.Code = "host-unread"          // nobody reads Host any more
+	CleanParam    policy.Code = "clean-param"          // Yandex alone reads it
+	Noindex       policy.Code = "noindex-unread"       // nobody reads it
+	Unread        policy.Code = "record-unread"        // hardly anybody reads it
+	ContentSignal policy.Code = "content-signal"       // who reads it
+	SignalValue   policy.Code = "content-signal-value" // not of the form that is defined
+	ContentUsage  policy.Code = "content-usage"        // who reads it
+	License       policy.Code = "license"              // who reads it
+	LicenseURL    policy.Code = "license-relative"     // not a whole URL
+	NoAITraining  policy.Code = "disallow-ai-training" // nobody defines it, Google's library misreads it
+	LLMPolicy     policy.Code = "llm-policy"           // nobody defines it
+)
+
+// kinds describes every code. Of the parser's codes the severity is that of the
+// finding.
+var kinds = []kind{
+	{policy.TooLarge, policy.Error, "The file has more than 500 KiB"},
+	{policy.LineCut, policy.Warning, "The limit of 500 KiB splits a line"},
+	{policy.LineTooLong, policy.Warning, "A line is longer than some crawlers read"},
+	{policy.UTF16, policy.Error, "The file is UTF-16"},
+	{policy.NotText, policy.Warning, "A NUL byte ends a line"},
+	{policy.ByteOrderMark, policy.Info, "The file starts with a byte order mark"},
+	{policy.HTML, policy.Error, "The file is a web page"},
+	{policy.NoKey, policy.Warning, "A line is not of the form key: value"},
+	{policy.MissingColon, policy.Warning, "A colon is missing"},
+	{policy.MisspeltKey, policy.Warning, "A key is misspelt"},
+	{policy.UnknownKey, policy.Info, "A key is unknown"},
+	{policy.RuleOutsideGroup, policy.Error, "A rule stands before any user-agent line"},
+	{policy.RuleWithoutSlash, policy.Error, "A rule starts with neither / nor *"},
+	{policy.DollarInside, policy.Info, "A $ stands before the end of a rule"},
+	{policy.EmptyName, policy.Warning, "A user-agent line names nobody"},
+	{policy.NameList, policy.Warning, "A user-agent line holds several names"},
+	{policy.NamePattern, policy.Warning, "A name has a * in it"},
+	{policy.RepeatedGroup, policy.Info, "A name stands above two groups"},
+	{policy.GroupWithoutRule, policy.Info, "A group has no rule"},
+	{policy.AmbiguousGroup, policy.Warning, "Crawlers disagree about whom a group is for"},
+
+	{EmptyFile, policy.Info, "The file says nothing"},
+	{SearchShutOut, policy.Warning, "Search engines may fetch nothing"},
+	{YandexLimits, policy.Warning, "There are more or longer rules than Yandex takes"},
+	{PrefixKey, policy.Warning, "Google's library takes a key for another"},
+	{AdsIgnoreStar, policy.Info, "Google's ads crawlers ignore the * group"},
+	{RobotsOnly, policy.Info, "No client sends this name"},
+	{Misspelt, policy.Warning, "A crawler's name is misspelt"},
+	{Retired, policy.Info, "A crawler is gone or has another name"},
+	{NamesNobody, policy.Warning, "No crawler can be told by this name"},
+	{SplitCrawler, policy.Info, "Two groups name one crawler differently"},
+	{OpensSite, policy.Warning, "A group without rules opens what the * group forbids"},
+	{DuplicateRule, policy.Info, "A rule stands there twice"},
+	{SameEncoding, policy.Info, "Two rules differ in their spelling only"},
+	{TiedRules, policy.Warning, "Allow and Disallow have the same path"},
+	{NeverWins, policy.Warning, "A rule never decides anything"},
+	{CoveredRule, policy.Info, "A rule forbids what another one forbids"},
+	{CommentInPath, policy.Warning, "A # cuts a path"},
+	{SpaceInPath, policy.Warning, "Two paths stand in one line"},
+	{IndexAllow, policy.Info, "An index page opens its directory for Google alone"},
+	{DelayUnread, policy.Info, "Nobody obeys this Crawl-delay"},
+	{DelayValue, policy.Warning, "Crawl-delay is no number of seconds"},
+	{SitemapURL, policy.Error, "A sitemap is not a whole URL"},
+	{SitemapHost, policy.Info, "A sitemap is on another host"},
+	{HostUnread, policy.Info, "Nobody reads Host"},
+	{CleanParam, policy.Info, "Yandex alone reads Clean-param"},
+	{Noindex, policy.Warning, "Nobody reads Noindex"},
+	{Unread, policy.Info, "Hardly anybody reads this record"},
+	{ContentSignal, policy.Info, "Content-Signal forbids no fetching"},
+	{SignalValue, policy.Warning, "Content-Signal has an undefined value"},
+	{ContentUsage, policy.Info, "Content-Usage forbids no fetching"},
+	{License, policy.Info, "License forbids no fetching"},
+	{LicenseURL, policy.Warning, "License is not a whole URL"},
+	{NoAITraining, policy.Warning, "DisallowAITraining is misread"},
+	{LLMPolicy, policy.Info, "Nobody reads LLM-Policy"},
+}
+
+// kind is a kind of finding.
+type kind struct {
+	code     policy.Code
+	severity policy.Severity
+	says     string
+}
+
+func kindOf(code policy.Code) kind {
+	for _, k := range kinds {
+		if k.code == code {
+			return k
+		}
+	}
+	return kind{code, policy.Info, string(code)}
+}
+
+// Codes returns every code that Check may report, those of the parser first.
+func Codes() []policy.Code {
+	codes := make([]policy.Code, len(kinds))
+	for i, k := range kinds {
+		codes[i] = k.code
+	}
+	return codes
+}
+
+// SeverityOf returns the severity of a code's findings.
+func SeverityOf(code policy.Code) policy.Severity { return kindOf(code).severity }
+
+// Describe says in a few words what a code stands for.
+func Describe(code policy.Code) string { return kindOf(code).says }

@@ -1,0 +1,157 @@
+package lint
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Formats are the names of the output formats.
+func Formats() []string { return []string{"text", "json", "github", "sarif"} }
+
+// Write prints reports in a format of [Formats].
+func Write(w io.Writer, format string, reports []*Report) error {
+	switch format {
+	case "text":
+		return writeText(w, reports, false)
+	case "json":
+		return writeJSON(w, reports)
+	case "github":
+		return writeGitHub(w, reports)
+	case "sarif":
+		return writeSARIF(w, reports)
+	}
+	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
+}
+
+// WriteReadings prints reports as text, with the table of readings also where
+// all crawlers agree.
+func WriteReadings(w io.Writer, reports []*Report) error { return writeText(w, reports, true) }
+
+// writeText prints a line for each finding, and how crawlers read the file
+// where that makes a difference.
+func writeText(w io.Writer, reports []*Report, readings bool) error {
+	for i, r := range reports {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		name := Printable(r.Name)
+		for _, f := range r.Findings {
+			at := name
+			if f.Line > 0 {
+				at = fmt.Sprintf("%s:%d:%d", name, f.Line, f.Column)
+			}
+			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, f.Severity, Printable(f.Message), f.Code)
+		}
+		if r.Unreported > 0 {
+			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
+		}
+		if readings || r.Readings.Conflicts() > 0 {
+			if err := writeReadings(w, name, &r.Readings); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", name, summary(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summary counts findings in words.
+func summary(r *Report) string {
+	var parts []string
+	for _, s := range []policy.Severity{policy.Error, policy.Warning, policy.Info} {
+		if n := r.Count(s); n > 0 {
+			word := s.String()
+			if n > 1 && s != policy.Info {
+				word += "s"
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing to mend"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeReadings prints the crawlers side by side.
+func writeReadings(w io.Writer, name string, r *Readings) error {
+	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(title string, cell func(Reading) string) {
+		fmt.Fprintf(table, "  %s", title)
+		for _, c := range r.Crawlers {
+			fmt.Fprintf(table, "\t%s", cell(c))
+		}
+		fmt.Fprintln(table)
+	}
+	row("", func(c Reading) string { return c.Crawler })
+	row("group", func(c Reading) string {
+		if c.GroupLine == 0 {
+			return "none"
+		}
+		return fmt.Sprintf("%s (line %d)", short(Printable(c.Group)), c.GroupLine)
+	})
+	row("rules", func(c Reading) string { return strconv.Itoa(c.Rules) })
+	delays := false
+	for _, c := range r.Crawlers {
+		delays = delays || c.CrawlDelay != ""
+	}
+	if delays {
+		row("crawl-delay", func(c Reading) string {
+			if c.CrawlDelay == "" {
+				return "none"
+			}
+			return short(Printable(c.CrawlDelay))
+		})
+	}
+	for _, p := range r.Paths {
+		fmt.Fprintf(table, "  %s", short(Printable(p.Path)))
+		for i, allowed := range p.Allowed {
+			word := "disallowed"
+			if allowed {
+				word = "allowed"
+			}
+			if p.Line[i] > 0 {
+				word += fmt.Sprintf(" (%d)", p.Line[i])
+			}
+			fmt.Fprintf(table, "\t%s", word)
+		}
+		fmt.Fprintln(table)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, c := range r.Crawlers {
+		for _, note := range c.Notes {
+			fmt.Fprintf(w, "  %s: %s\n", c.Crawler, note)
+		}
+	}
+	return nil
+}
+
+// short bounds a cell of a table.
+func short(s string) string {
+	const most = 40
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}
+
+// Printable replaces what a terminal would take for a command, so that a file
+// cannot write to it.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,121 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// searchEngines are those whose absence hurts most, with their chain of names.
+var searchEngines = [][]string{{"Googlebot"}, {"bingbot", "msnbot"}}
+
+// closesAll reports whether a verdict is by a rule that closes the whole site.
+func closesAll(v policy.Verdict) bool {
+	if v.Allowed {
+		return false
+	}
+	switch v.Rule.Canonical() {
+	case "/", "/*", "*":
+		return true
+	}
+	return false
+}
+
+// anywhere is a path that no rule but one for everything is about.
+const anywhere = "/a-page-that-no-rule-is-about"
+
+// checkGroups looks at whom the groups shut out and let in.
+func (c *checker) checkGroups() {
+	var shut []string
+	var rule policy.Rule
+	for _, chain := range searchEngines {
+		if v := c.robots.Select(true, chain...).Judge(anywhere); closesAll(v) {
+			shut = append(shut, chain[0])
+			rule = v.Rule
+		}
+	}
+	if len(shut) > 0 {
+		c.add(SearchShutOut, rule.Line, c.at(rule.Line).keyColumn(), "%s closes the site to %s; if this is not a staging site, remove the rule or give them a group of their own",
+			quoted(rule.String()), strings.Join(shut, " and "))
+	}
+	star := c.robots.Select(true)
+	if v := star.Judge(anywhere); closesAll(v) && !c.robots.Named("AdsBot-Google") {
+		c.add(AdsIgnoreStar, v.Group.Line, c.at(v.Group.Line).valueColumn(),
+			"AdsBot-Google and Mediapartners-Google ignore the * group and still fetch what it forbids; name them if they should not")
+	}
+	for _, g := range c.groups {
+		if len(g.Agents) > 0 && c.opensSite(g.Agents[0].Line) {
+			a := g.Agents[0]
+			c.addValue(OpensSite, a.Line, "%s has a group without a rule and does not read the * group besides, so what that forbids is open to it; repeat the rules here", quoted(a.Name))
+		}
+	}
+	c.checkSplitCrawlers()
+}
+
+// opensSite reports whether the group whose first user-agent line is given has
+// no rule although the * group forbids something.
+func (c *checker) opensSite(line int) bool {
+	if c.opening == nil {
+		c.opening = c.openingGroups()
+	}
+	return c.opening[line]
+}
+
+// openingGroups returns the first lines of the groups of which opensSite tells.
+func (c *checker) openingGroups() map[int]bool {
+	found := make(map[int]bool)
+	starForbids := slices.ContainsFunc(c.robots.Select(true).Rules(), func(r policy.Rule) bool {
+		return !r.Allow && r.Canonical() != ""
+	})
+	if !starForbids {
+		return found
+	}
+	ruled := make(map[string]bool) // names that have a rule somewhere
+	for _, g := range c.groups {
+		for _, a := range g.Agents {
+			if len(g.Rules) > 0 {
+				ruled[strings.ToLower(nameOf(a.Name))] = true
+			}
+		}
+	}
+	for _, g := range c.groups {
+		if len(g.Agents) > 0 && len(g.Rules) == 0 {
+			found[g.Agents[0].Line] = !slices.ContainsFunc(g.Agents, func(a policy.Agent) bool {
+				return a.Name == "" || a.Name[0] == '*' || ruled[strings.ToLower(nameOf(a.Name))]
+			})
+		}
+	}
+	return found
+}
+
+// checkSplitCrawlers looks for crawlers that two groups name differently.
+func (c *checker) checkSplitCrawlers() {
+	first := make(map[string]policy.Agent) // by the registry's token
+	group := make(map[string]int)
+	for i, g := range c.groups {
+		for _, a := range g.Agents {
+			crawler, token := crawlerOf(a.Name)
+			if crawler == nil || !crawler.Class.IsCrawler() {
+				continue
+			}
+			before, ok := first[crawler.Token]
+			if !ok {
+				first[crawler.Token], group[crawler.Token] = a, i
+				continue
+			}
+			_, named := crawlerOf(before.Name)
+			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !sameRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
+				c.addValue(SplitCrawler, a.Line, "%s and %s in line %d are names of one crawler, which obeys only the group with the name that it sends; put both names above the same rules",
+					quoted(token), quoted(named), before.Line)
+			}
+		}
+	}
+}
+
+// sameRules reports whether two groups have the same rules in the same order.
+func sameRules(a, b []policy.Rule) bool {
+	return slices.EqualFunc(a, b, func(a, b policy.Rule) bool {
+		return a.Allow == b.Allow && a.Canonical() == b.Canonical()
+	})
+}

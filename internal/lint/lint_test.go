@@ -1,0 +1,230 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestPositions checks where findings begin, and what their message names.
+func TestPositions(t *testing.T) {
+	for _, tc := range []struct {
+		name, file   string
+		code         policy.Code
+		line, column int
+		says         string
+	}{
+		{"after white space", "User-agent: a\r\n  Disallow:\t x\r\n", policy.RuleWithoutSlash, 2, 14, `"x"`},
+		{"after letters of two bytes", "User-agent: a\rDisallow: /ä$b\r", policy.DollarInside, 2, 13, "$"},
+		{"of a key", "User-agent: a\nDisallow: /x\n\t Priority: 1\n", policy.UnknownKey, 3, 3, "Priority"},
+		{"of a NUL", "User-agent: a\nDisallow: /x\x00y\n", policy.NotText, 2, 13, "NUL"},
+		{"behind a byte order mark", "\xef\xbb\xbfUser-agent: Gogolebot\nDisallow: /x\n", Misspelt, 1, 14, "Googlebot"},
+		{"of a comment", "User-agent: a\nDisallow: /a/#b\n", CommentInPath, 2, 14, `"/a/"`},
+		{"of a name", "User-agent: a\nUser-agent: Googel\nDisallow: /a/\n", Misspelt, 0, 0, ""},
+		{"of the second of two rules", "User-agent: a\nDisallow: /a\nDisallow:   /a\n", DuplicateRule, 3, 13, "line 2"},
+		{"of rules in merged groups", "User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /c\n\nUser-agent: A\nAllow: /a\n", TiedRules, 8, 8, "line 2"},
+		{"of the first of many", "User-agent: a\n" + strings.Repeat("Disallow: /a\n", 9), DuplicateRule, 3, 11, "(likewise in lines 4, 5, 6, 7, 8 and 2 more)"},
+		{"a company's name", "User-agent: OpenAI\nDisallow: /\n", Misspelt, 1, 13, "if GPTBot is meant"},
+		{"letters swapped", "User-agent: PerplexityBto\nDisallow: /\n", Misspelt, 1, 13, "PerplexityBot"},
+		{"a name in two words", "User-agent: Google Bot\nDisallow: /\n", Misspelt, 1, 13, "Googlebot"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			report := Check("x", []byte(tc.file), Options{})
+			at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Code == tc.code })
+			if tc.line == 0 {
+				if at >= 0 {
+					t.Errorf("found %+v", report.Findings[at])
+				}
+				return
+			}
+			if at < 0 {
+				t.Fatalf("not among %+v", report.Findings)
+			}
+			if f := report.Findings[at]; f.Line != tc.line || f.Column != tc.column || !strings.Contains(f.Message, tc.says) {
+				t.Errorf("%+v, want %d:%d with %s", f, tc.line, tc.column, tc.says)
+			}
+		})
+	}
+}
+
+// TestNothingFound holds what is all right, among it what looks odd.
+func TestNothingFound(t *testing.T) {
+	for _, file := range []string{
+		"User-agent: *\nDisallow:\n",
+		"User-agent: *\nDisallow: /private/\nAllow: /private/press/\n\nSitemap: https://example.com/sitemap.xml\n",
+		"User-agent: *\nAllow: /\nDisallow: /search\n",
+		"User-agent: *\nDisallow: /a # comment\nDisallow: /b #\nDisallow: #all\n",
+		"User-agent: *\nDisallow: /a b/c\n",
+		"User-agent: *\nCrawl-delay: 0.5\nDisallow: /x\n",
+		"User-agent: bingbot\nCrawl-delay: 5\nDisallow: /x\n",
+		"User-agent: GPTBot\nUser-agent: CCBot\nUser-agent: Google-CloudVertexBot\nDisallow: /\n",
+		"User-agent: Yeti\nDisallow: /\n\nUser-agent: NaverBot\nDisallow: /\n",
+		"User-agent: Googlebot/2.1\nUser-agent: Sogou web spider\nUser-agent: MJ12bot*\nDisallow: /x\n",
+		"User-agent: YourBot\nUser-agent: acmescraper\nUser-agent: Roverbot\nDisallow: /x\n",
+		"User-agent: *\nDisallow: /dir/\nAllow: /dir/a/\nDisallow: /dir/a/b/\n",
+		"User-agent: *\nDisallow: /*.pdf$\nDisallow: /docs/*.pdf$\nAllow: /docs/*\n",
+		"User-agent: *\nDisallow: /reports/\nAllow: /reports/$\nAllow: /reports/index.html\n",
+	} {
+		for _, f := range Check("x", []byte(file), Options{}).Findings {
+			if f.Severity > policy.Info {
+				t.Errorf("%q: %+v", file, f)
+			}
+		}
+	}
+}
+
+// TestNeverWins asks a naive reference: a rule that is said never to decide
+// must not change the verdict on any short path when it is left out.
+func TestNeverWins(t *testing.T) {
+	paths := words("/", "ab/", 5)
+	patterns := []string{"/", "/*", "/a", "/a*", "/a/", "/*a", "/a$", "/*/b", "/a/b", "/*$", "/b", "/a*b", "/ab"}
+	checked := 0
+	for i, p := range patterns {
+		for j, q := range patterns {
+			r := patterns[(i*7+j*3)%len(patterns)]
+			lines := []string{"User-agent: *", "Disallow: " + p, "Allow: " + q, "Disallow: " + r}
+			text := strings.Join(lines, "\n") + "\n"
+			for _, f := range Check("x", []byte(text), Options{}).Findings {
+				if f.Code != NeverWins && f.Code != CoveredRule && f.Code != DuplicateRule {
+					continue
+				}
+				checked++
+				without := slices.Clone(lines)
+				without[f.Line-1] = ""
+				before, after := policy.Parse([]byte(text)).Select(true), policy.Parse([]byte(strings.Join(without, "\n"))).Select(true)
+				for _, path := range paths {
+					if before.Judge(path).Allowed != after.Judge(path).Allowed {
+						t.Fatalf("%q: %s matters for %s, but %s", text, lines[f.Line-1], path, f.Message)
+					}
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d findings", checked)
+	}
+}
+
+// words returns all strings that begin with start and go on with up to n
+// letters.
+func words(start, letters string, n int) []string {
+	all := []string{start}
+	for from, length := 0, 0; length < n; length++ {
+		to := len(all)
+		for _, w := range all[from:to] {
+			for _, c := range letters {
+				all = append(all, w+string(c))
+			}
+		}
+		from = to
+	}
+	return all
+}
+
+func TestReadings(t *testing.T) {
+	for _, tc := range []struct {
+		name, file string
+		path       string // the first path that is read differently, "" for none
+		allowed    string // by Googlebot, Bingbot, YandexBot, GPTBot and RFC 9309
+		by         bool
+	}{
+		{"all agree", "User-agent: *\nDisallow: /x\n", "", "", false},
+		{"a group of one's own", "User-agent: GPTBot\nDisallow: /\n", "/", "+++-+", false},
+		{"a group of two names", "User-agent: Yandex\nUser-agent: msnbot\nDisallow: /\n", "/", "+--++", false},
+		{"a misspelt key", "User-agent: *\nDissallow: /x\n", "/x", "-++++", true},
+		{"no colon", "User-agent: *\nDisallow /x\n", "/x", "-++++", true},
+		{"a key read by its beginning", "User-agent: *\nDisallow: /y\nDisallowAITraining: /x\n", "/x", "-++++", true},
+		{"an index page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/", "+----", true},
+		{"Crawl-delay among the names", "User-agent: a\nCrawl-delay: 1\nUser-agent: *\nDisallow: /x\n", "", "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := Check("x", []byte(tc.file), Options{}).Readings
+			if tc.path == "" {
+				if len(r.Paths) > 0 {
+					t.Errorf("%+v", r.Paths)
+				}
+				return
+			}
+			if len(r.Paths) == 0 {
+				t.Fatal("all read it alike")
+			}
+			var allowed strings.Builder
+			for _, a := range r.Paths[0].Allowed {
+				if a {
+					allowed.WriteByte('+')
+				} else {
+					allowed.WriteByte('-')
+				}
+			}
+			if p := r.Paths[0]; p.Path != tc.path || allowed.String() != tc.allowed || p.ByReading != tc.by {
+				t.Errorf("%+v, want %s %s", p, tc.path, tc.allowed)
+			}
+		})
+	}
+	delays := Check("x", []byte("User-agent: bingbot\nDisallow: /x\n\nUser-agent: *\nCrawl-delay: 3\nDisallow: /y\n"), Options{}).Readings
+	var got []string
+	for _, c := range delays.Crawlers {
+		got = append(got, c.CrawlDelay)
+	}
+	if want := []string{"3 (ignored)", "3 (obeyed)", "3 (ignored)", "3 (undocumented)", "3 (undefined)"}; !slices.Equal(got, want) {
+		t.Errorf("Crawl-delay %q, want %q", got, want)
+	}
+	large := Check("x", []byte("User-agent: *\n"+strings.Repeat("Disallow: /abcdefgh\n", 40000)), Options{}).Readings
+	if notes := large.Crawlers[2].Notes; len(notes) != 2 {
+		t.Errorf("notes on a large file: %q", notes)
+	}
+}
+
+// TestHostile checks files that are made to cost a lot.
+func TestHostile(t *testing.T) {
+	var names, rules, groups strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&names, "User-agent: Unknownbot%dx\n", i)
+		fmt.Fprintf(&rules, "Disallow: /*%d*a\n", i)
+		fmt.Fprintf(&groups, "User-agent: n%d\nAllow: /\n", i%7000)
+	}
+	for name, file := range map[string]string{
+		"names":   names.String() + "Disallow: /\n",
+		"rules":   "User-agent: *\n" + rules.String(),
+		"groups":  groups.String(),
+		"one key": strings.Repeat("x: y\n", 100000),
+		"bytes":   strings.Repeat("\xff\x00\r\n:#", 60000),
+		"stars":   "User-agent: *\nDisallow: /" + strings.Repeat("*a", 200000) + "\nAllow: /" + strings.Repeat("a*", 20000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			report := Check(name, []byte(file), Options{})
+			if len(report.Findings) > maxFindings {
+				t.Errorf("%d findings are kept", len(report.Findings))
+			}
+			t.Logf("%v, %d findings", time.Since(start), len(report.Findings))
+		})
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte("User-agent: *\nDisallow: /a*$\nAllow: /index.html\nSitemap: x\n"))
+	f.Add([]byte("\xef\xbb\xbfUser-agent: Gogle\r\rCrawl-delay: x\x00\nUser-agent: *\nAllow /\nContent-Signal: a"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		report := Check("x", body, Options{Site: "https://example.com"})
+		lines := readLines(policy.Parse(body).Text())
+		for _, finding := range report.Findings {
+			if finding.Line < 0 || finding.Line > max(len(lines), 1) || finding.Line > 0 && finding.Column < 1 {
+				t.Fatalf("%+v in a file of %d lines", finding, len(lines))
+			}
+			if !slices.Contains(Codes(), finding.Code) {
+				t.Fatalf("an unknown code %s", finding.Code)
+			}
+		}
+		for _, format := range Formats() {
+			var out strings.Builder
+			if err := Write(&out, format, []*Report{report}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

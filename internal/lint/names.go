@@ -1,0 +1,109 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// retired maps names that old files hold, in lower case, to what became of
+// them. Google's are from its list of retired crawlers
+// (developers.google.com/crawling/docs/crawlers-fetchers/retired-crawlers),
+// Anthropic's from its help page on crawling, Microsoft's from Bing's overview of
+// its crawlers; the rest are closures that were in the news.
+var retired = map[string]string{
+	"adsbot-google-mobile-apps": "Google has retired it; its ads crawler is AdsBot-Google",
+	"anthropic-ai":              "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
+	"claude-web":                "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
+	"cliqzbot":                  "Cliqz closed in 2020",
+	"duplexweb-google":          "Google has retired it",
+	"fast-webcrawler":           "AlltheWeb closed in 2011",
+	"gigabot":                   "the search engine closed",
+	"googlebot-mobile":          "Google crawls for phones as Googlebot",
+	"googleweblight":            "Google has retired it",
+	"ia_archiver":               "Alexa closed in 2022; the Internet Archive's crawler is archive.org_bot",
+	"msnbot":                    "Microsoft's crawler is bingbot",
+	"msnbot-media":              "Microsoft's crawler is bingbot",
+	"neevabot":                  "Neeva closed in 2023",
+	"scooter":                   "AltaVista closed in 2013",
+	"scoutjet":                  "Blekko closed in 2015",
+	"sosospider":                "Soso is part of Sogou now, whose crawler is Sogou web spider",
+	"teoma":                     "Ask gave up its own crawler",
+	"yahoo pipes 1.0":           "Yahoo Pipes closed in 2015",
+}
+
+// robotsOnlyUse says what the tokens are for that no client ever sends.
+var robotsOnlyUse = map[string]string{
+	"Google-Extended":   "what Googlebot fetches may be used for Gemini",
+	"Applebot-Extended": "what Applebot fetches may be used to train Apple's models",
+	"Webzio-Extended":   "Webz.io may pass on what it fetches for training models",
+}
+
+// crawlerOf returns the registry's entry that a group's name names, and the
+// part of the name that does so; nil if it names no known crawler.
+func crawlerOf(name string) (c *uaident.Crawler, token string) {
+	const longest = 100 // bytes; no known name is longer
+	for end := min(len(name), longest); end > 0; end-- {
+		if policy.NameMatches(name, name[:end]) {
+			if c = uaident.Default().Lookup(name[:end]); c != nil {
+				return c, name[:end]
+			}
+		}
+	}
+	return nil, ""
+}
+
+// nameOf returns a group's name without what follows its token: a version, a
+// star.
+func nameOf(name string) string {
+	name, _, _ = strings.Cut(name, "/")
+	name, _, _ = strings.Cut(name, "*")
+	return strings.TrimSpace(name)
+}
+
+func isGlobal(name string) bool {
+	rest, ok := strings.CutPrefix(name, "*")
+	return ok && (rest == "" || strings.ContainsRune(space, rune(rest[0])))
+}
+
+// maxUnknownNames bounds how many names are compared with all known ones.
+const maxUnknownNames = 300
+
+// checkNames looks at the names of groups.
+func (c *checker) checkNames() {
+	seen := make(map[string]bool)
+	unknown := 0
+	for _, g := range c.groups {
+		for _, a := range g.Agents {
+			folded := strings.ToLower(a.Name)
+			if a.Name == "" || a.Name[0] == '*' || seen[folded] {
+				continue
+			}
+			seen[folded] = true
+			name := nameOf(a.Name)
+			crawler, token := crawlerOf(a.Name)
+			if crawler == nil {
+				token = name
+			}
+			if becomes := retired[strings.ToLower(token)]; becomes != "" {
+				c.addOnce(Retired, a.Line, "nobody goes by %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
+			} else if crawler != nil && robotsOnlyUse[crawler.Token] != "" {
+				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether %s, and a server cannot block anything by it",
+					quoted(token), robotsOnlyUse[crawler.Token])
+			} else if crawler == nil && unknown < maxUnknownNames {
+				unknown++
+				c.checkUnknown(a, name)
+			}
+		}
+	}
+}
+
+// checkUnknown looks at a name that no known crawler has.
+func (c *checker) checkUnknown(a policy.Agent, name string) {
+	if likely := nearest(name); likely != "" {
+		c.addValue(Misspelt, a.Line, "no known crawler is called %s; if %s is meant, write that", quoted(name), likely)
+	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
+		c.addOnce(NamesNobody, a.Line, "no crawler can be told by %s, which is a word that many clients send or none; name the product token of one", quoted(a.Name))
+	}
+}

@@ -1,0 +1,124 @@
+package lint
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// section is what docs/findings.md says about a code.
+type section struct {
+	code, severity, example string
+}
+
+var (
+	heading  = regexp.MustCompile(`(?m)^### (.*)$`)
+	says     = regexp.MustCompile(`(?s)\n\n\*(\w+)\* · .*?\n\n` + "```robots\n(.*?\n)```\n")
+	repeated = regexp.MustCompile(`(?m)^([^\n]*\n)\((\d+) times\)\n`)
+	filled   = regexp.MustCompile(`\\\((\d+) x\)`)
+	byteCode = regexp.MustCompile(`\\x[0-9a-f]{2}`)
+)
+
+// sections reads the page.
+func sections(t *testing.T) []section {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/findings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.ReplaceAll(string(text), "\r\n", "\n")
+	var all []section
+	at := heading.FindAllStringSubmatchIndex(page, -1)
+	for i, m := range at {
+		end := len(page)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		code := page[m[2]:m[3]]
+		parts := says.FindStringSubmatch(page[m[3]:end])
+		if parts == nil {
+			t.Errorf("%s: no severity or no example", code)
+			continue
+		}
+		all = append(all, section{code, parts[1], unfold(parts[2])})
+	}
+	return all
+}
+
+// unfold replaces what stands for bytes that a page cannot show.
+func unfold(example string) string {
+	example = repeated.ReplaceAllStringFunc(example, func(s string) string {
+		m := repeated.FindStringSubmatch(s)
+		n, _ := strconv.Atoi(m[2]) // digits
+		return strings.Repeat(m[1], n)
+	})
+	example = filled.ReplaceAllStringFunc(example, func(s string) string {
+		n, _ := strconv.Atoi(filled.FindStringSubmatch(s)[1])
+		return strings.Repeat("x", n)
+	})
+	return byteCode.ReplaceAllStringFunc(example, func(s string) string {
+		c, _ := strconv.ParseUint(s[2:], 16, 8)
+		return string([]byte{byte(c)})
+	})
+}
+
+// together are codes that come with another one by their nature.
+var together = map[policy.Code]policy.Code{
+	policy.LineCut: policy.TooLarge, SignalValue: ContentSignal, LicenseURL: License,
+}
+
+// TestPage holds every example of docs/findings.md to find its code and no
+// other, and every code to stand there.
+func TestPage(t *testing.T) {
+	var documented []policy.Code
+	for _, s := range sections(t) {
+		t.Run(s.code, func(t *testing.T) {
+			code := policy.Code(s.code)
+			if slices.Contains(documented, code) {
+				t.Error("it stands there twice")
+			}
+			documented = append(documented, code)
+			if got := SeverityOf(code).String(); got != s.severity {
+				t.Errorf("the page says %s, it is %s", s.severity, got)
+			}
+			found := false
+			report := Check("robots.txt", []byte(s.example), Options{Site: "https://example.com"})
+			for _, f := range report.Findings {
+				switch f.Code {
+				case code:
+					found = true
+					if f.Severity != SeverityOf(code) {
+						t.Errorf("severity %s, want %s", f.Severity, SeverityOf(code))
+					}
+				case together[code]:
+				default:
+					t.Errorf("also found: %+v", f)
+				}
+				if (f.Line == 0) != (f.Column == 0) {
+					t.Errorf("line %d and column %d", f.Line, f.Column)
+				}
+			}
+			if !found {
+				t.Errorf("not found, but %v", report.Findings)
+			}
+		})
+	}
+	for _, code := range Codes() {
+		if !slices.Contains(documented, code) {
+			t.Errorf("%s does not stand in docs/findings.md", code)
+		}
+		if Describe(code) == string(code) {
+			t.Errorf("%s has no description", code)
+		}
+	}
+	for _, code := range documented {
+		if !slices.Contains(Codes(), code) {
+			t.Errorf("docs/findings.md has %s, which nothing reports", code)
+		}
+	}
+}

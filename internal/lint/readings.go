@@ -1,0 +1,267 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// reader is a crawler whose way of reading is compared with others.
+type reader struct {
+	name    string
+	chain   []string // the names that it looks for, before *
+	lenient bool     // forgives misspelt keys and missing colons, and compares keys by their start
+	index   bool     // "Allow: /dir/index.html" also allows /dir/
+	delay   string   // what it makes of Crawl-delay: obeyed, ignored, or undocumented
+	source  string
+}
+
+// readers are compared side by side. What an operator documents nothing about
+// is taken to be read as RFC 9309 says.
+var readers = []reader{
+	{
+		name: "Googlebot", chain: []string{"Googlebot"}, lenient: true, index: true, delay: "ignored",
+		source: "https://developers.google.com/crawling/docs/robots-txt/robots-txt-spec and https://github.com/google/robotstxt",
+	},
+	{
+		name: "Bingbot", chain: []string{"bingbot", "msnbot"}, delay: "obeyed",
+		source: "https://blogs.bing.com/webmaster/2012/05/03/to-crawl-or-not-to-crawl-that-is-bingbots-question",
+	},
+	{
+		name: "YandexBot", chain: []string{"YandexBot", "Yandex"}, delay: "ignored",
+		source: "https://yandex.com/support/webmaster/en/robot-workings/user-agent.md and the pages beside it",
+	},
+	{
+		name: "GPTBot", chain: []string{"GPTBot"}, delay: "undocumented",
+		source: "https://developers.openai.com/api/docs/bots.md",
+	},
+	{
+		name: "RFC 9309", delay: "undefined",
+		source: "https://www.rfc-editor.org/rfc/rfc9309",
+	},
+}
+
+// Readings is how different crawlers read a file.
+type Readings struct {
+	Crawlers []Reading `json:"crawlers"`
+	// Paths are examples that crawlers judge differently, first those where the
+	// way of reading makes the difference and not only the group.
+	Paths []PathReading `json:"paths"`
+}
+
+// Reading is how one crawler reads a file.
+type Reading struct {
+	Crawler    string   `json:"crawler"`
+	Group      string   `json:"group"`                 // the first name that chose its group, "" for none
+	GroupLine  int      `json:"group_line"`            // 0 for none
+	Rules      int      `json:"rules"`                 // that it takes for its own
+	CrawlDelay string   `json:"crawl_delay,omitempty"` // "" if the file has none for it
+	Notes      []string `json:"notes,omitempty"`
+	Source     string   `json:"source"` // of what is said about it
+}
+
+// PathReading is how crawlers judge one path, in the order of
+// Readings.Crawlers.
+type PathReading struct {
+	Path    string `json:"path"`
+	Allowed []bool `json:"allowed"`
+	Line    []int  `json:"line"` // of the rule that decides, 0 for none
+	// ByReading says that a crawler judges otherwise than RFC 9309 would for
+	// the same crawler.
+	ByReading bool `json:"by_reading"`
+}
+
+// Conflicts returns how many of the paths the crawlers read differently.
+func (r *Readings) Conflicts() int {
+	n := 0
+	for _, p := range r.Paths {
+		if p.ByReading {
+			n++
+		}
+	}
+	return n
+}
+
+// Bounds of the comparison.
+const (
+	maxReadRules = 500 // rules of which examples are made
+	maxReadPaths = 20  // examples that are kept
+)
+
+// dialect is a file as one kind of reader understands it.
+type dialect struct {
+	robots       *policy.Robots
+	withoutIndex *policy.Robots // nil where index pages open their directory
+}
+
+// readAs parses a file as a reader understands it.
+func readAs(body []byte, lenient, index bool) dialect {
+	text := policy.Parse(body).Text()
+	if text == "" {
+		return dialect{robots: policy.Parse(nil)}
+	}
+	d := dialect{robots: policy.Parse(rewrite(text, func(l line) string { return understood(l, lenient) }))}
+	if !index {
+		d.withoutIndex = policy.Parse(rewrite(text, func(l line) string {
+			if strings.EqualFold(l.key, "Allow") && strings.Contains(l.value, "/index.htm") {
+				return ""
+			}
+			return understood(l, lenient)
+		}))
+	}
+	return d
+}
+
+// rewrite replaces each line of a text, so that line numbers stay.
+func rewrite(text string, as func(line) string) []byte {
+	var out strings.Builder
+	for _, l := range readLines(text) {
+		out.WriteString(as(l))
+		out.WriteByte('\n')
+	}
+	return []byte(out.String())
+}
+
+// keys that a strict reader understands.
+var strictKeys = []string{"user-agent", "allow", "disallow"}
+
+// understood returns what a reader takes a line for. Other records, of which RFC
+// 9309 section 2.2.4 says that they do not interfere, are left out.
+func understood(l line, lenient bool) string {
+	switch {
+	case slices.Contains(strictKeys, strings.ToLower(l.key)):
+		return l.key + ": " + l.value
+	case !lenient:
+		return ""
+	case l.key == "":
+		return l.value // two words, or nothing
+	}
+	if read := prefixOf(l.key); read != "" {
+		return read + ": " + l.value
+	}
+	return l.key + ": " + l.value
+}
+
+// judge judges a path.
+func (d dialect) judge(path string, chain []string) policy.Verdict {
+	robots := d.robots
+	if d.withoutIndex != nil && strings.HasSuffix(path, "/") {
+		robots = d.withoutIndex
+	}
+	return robots.Select(true, chain...).Judge(path)
+}
+
+// readAll compares the readers.
+func readAll(body []byte) Readings {
+	strict, lenient := readAs(body, false, false), readAs(body, true, true)
+	of := func(r reader) dialect {
+		if r.lenient {
+			return lenient
+		}
+		return strict
+	}
+	out := Readings{Crawlers: []Reading{}, Paths: []PathReading{}}
+	robots := policy.Parse(body)
+	var rules []policy.Rule
+	for _, r := range readers {
+		group := of(r).robots.Select(true, r.chain...)
+		own := group.Rules()
+		rules = append(rules, own...)
+		out.Crawlers = append(out.Crawlers, Reading{
+			Crawler: r.name, Group: group.Group().Name, GroupLine: group.Group().Line, Rules: len(own),
+			CrawlDelay: delayFor(robots, r), Notes: notes(robots, body, r), Source: r.source,
+		})
+	}
+	seen := make(map[string]bool)
+	for _, rule := range rules {
+		for _, path := range examples(rule) {
+			if seen[path] || len(seen) >= maxReadRules {
+				continue
+			}
+			seen[path] = true
+			p := PathReading{Path: path}
+			differ := false
+			for i, r := range readers {
+				v := of(r).judge(path, r.chain)
+				p.Allowed, p.Line = append(p.Allowed, v.Allowed), append(p.Line, v.Rule.Line)
+				differ = differ || v.Allowed != p.Allowed[0] && i > 0
+				p.ByReading = p.ByReading || v.Allowed != strict.judge(path, r.chain).Allowed
+			}
+			if differ || p.ByReading {
+				out.Paths = append(out.Paths, p)
+			}
+		}
+	}
+	slices.SortStableFunc(out.Paths, func(a, b PathReading) int {
+		switch {
+		case a.ByReading == b.ByReading:
+			return 0
+		case a.ByReading:
+			return -1
+		}
+		return 1
+	})
+	out.Paths = slices.Clip(out.Paths[:min(len(out.Paths), maxReadPaths)])
+	return out
+}
+
+// examples returns paths that a rule matches.
+func examples(r policy.Rule) []string {
+	canonical := r.Canonical()
+	if canonical == "" {
+		return nil
+	}
+	path := strings.ReplaceAll(strings.TrimSuffix(canonical, "$"), "*", "x")
+	if path[0] != '/' {
+		path = "/" + path
+	}
+	paths := []string{path}
+	if i := strings.LastIndex(path, "/index.htm"); i >= 0 && r.Allow {
+		paths = append(paths, path[:i+1])
+	}
+	return paths
+}
+
+// delayFor tells what a reader makes of the Crawl-delay in its group. Bingbot
+// also takes that of the * group if its own has none.
+func delayFor(robots *policy.Robots, r reader) string {
+	in := func(global bool, chain ...string) string {
+		agents := robots.Select(global, chain...).Agents()
+		groups := robots.Groups()
+		for _, record := range robots.Records() {
+			if !strings.EqualFold(record.Key, "Crawl-delay") || record.Group < 0 {
+				continue
+			}
+			for _, a := range groups[record.Group].Agents {
+				if slices.Contains(agents, a) {
+					return record.Value
+				}
+			}
+		}
+		return ""
+	}
+	value := in(true, r.chain...)
+	if value == "" && r.delay == "obeyed" {
+		value = in(true)
+	}
+	if value == "" {
+		return ""
+	}
+	return value + " (" + r.delay + ")"
+}
+
+// notes returns what else is peculiar about how a reader takes a file.
+func notes(robots *policy.Robots, body []byte, r reader) []string {
+	if r.name != "YandexBot" {
+		return nil
+	}
+	var notes []string
+	if len(body) > policy.MaxSize {
+		notes = append(notes, "the file has more than 500 KB, for which Yandex takes the site to be open")
+	}
+	if robots.RuleCount() > yandexRules {
+		notes = append(notes, "the file has more than 2,048 rules, which Yandex reports as an error")
+	}
+	return notes
+}

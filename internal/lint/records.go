@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// checkRecords looks at lines other than user-agent, allow and disallow.
+func (c *checker) checkRecords() {
+	told := make(map[string]bool)
+	for _, r := range c.robots.Records() {
+		key := strings.ToLower(r.Key)
+		switch key {
+		case "sitemap", "site-map":
+			c.checkSitemap(r)
+		case "crawl-delay":
+			c.checkDelay(r)
+		case "content-signal":
+			c.checkSignal(r)
+		case "license":
+			if u, err := url.Parse(r.Value); err != nil || u.Scheme == "" || u.Host == "" {
+				c.addValue(LicenseURL, r.Line, "%s is not a whole URL, which Really Simple Licensing asks for; begin it with https://", quoted(r.Value))
+			}
+		}
+		if told[key] {
+			continue
+		}
+		told[key] = true
+		c.tellRecord(key, r)
+	}
+}
+
+// tellRecord tells who reads a record, once in a file.
+func (c *checker) tellRecord(key string, r policy.Record) {
+	at := c.at(r.Line).keyColumn()
+	switch key {
+	case "host":
+		c.add(HostUnread, r.Line, at, "nobody reads Host since Yandex gave it up in 2018; redirect to the main host instead")
+	case "clean-param":
+		c.add(CleanParam, r.Line, at, "Yandex alone reads Clean-param; for others use canonical links")
+	case "noindex":
+		c.add(Noindex, r.Line, at, "nobody reads Noindex in a robots.txt since Google gave it up in 2019; send X-Robots-Tag: noindex and let crawlers fetch the page")
+	case "request-rate", "visit-time", "nofollow":
+		c.add(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
+	case "content-signal":
+		c.add(ContentSignal, r.Line, at, "Content-Signal says how content may be used, by the policy at contentsignals.org; it forbids no fetching, and no large operator has said that it obeys it")
+	case "content-usage":
+		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; it forbids no fetching, and no large operator has said that it obeys it")
+	case "license":
+		c.add(License, r.Line, at, "License leads to terms by Really Simple Licensing (rslstandard.org); it forbids no fetching, and few crawlers read it")
+	case "disallowaitraining":
+		c.add(NoAITraining, r.Line, at, "nobody defines DisallowAITraining, and Google's library reads it as Disallow, which closes what it names; name the AI crawlers in groups of their own")
+	case "llm-policy":
+		c.add(LLMPolicy, r.Line, at, "nobody defines LLM-Policy, so no crawler is known to read it; name the AI crawlers in groups of their own")
+	}
+}
+
+// checkSitemap looks at the URL of a sitemap (sitemaps.org, "Informing search
+// engine crawlers").
+func (c *checker) checkSitemap(r policy.Record) {
+	u, err := url.Parse(r.Value)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		c.addValue(SitemapURL, r.Line, "%s is not a whole URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
+		return
+	}
+	site, err := url.Parse(c.options.Site)
+	if err == nil && site.Host != "" && !strings.EqualFold(site.Hostname(), u.Hostname()) {
+		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(u.Hostname()), quoted(site.Hostname()))
+	}
+}
+
+// ignoreDelay are operators that document that they do not read Crawl-delay:
+// Google (developers.google.com/search/docs/crawling-indexing/robots/robots_txt),
+// Yandex (yandex.com/support/webmaster, "The Crawl-delay directive") and Amazon
+// (developer.amazon.com/amazonbot).
+var ignoreDelay = []string{"Google", "Yandex", "Amazon"}
+
+// checkDelay looks at a Crawl-delay line.
+func (c *checker) checkDelay(r policy.Record) {
+	if seconds, err := strconv.ParseFloat(r.Value, 64); err != nil || !(seconds >= 0 && seconds < 1e6) {
+		c.addValue(DelayValue, r.Line, "%s is no number of seconds, so nobody can obey it; write one such as 5", quoted(r.Value))
+		return
+	}
+	if r.Group < 0 {
+		return
+	}
+	var names []string
+	for _, a := range c.groups[r.Group].Agents {
+		crawler, token := crawlerOf(a.Name)
+		if crawler == nil || !slices.Contains(ignoreDelay, crawler.Operator) {
+			return
+		}
+		names = append(names, token)
+	}
+	c.add(DelayUnread, r.Line, c.at(r.Line).keyColumn(), "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(names, ", "))
+}
+
+// checkSignal looks at the value of Content-Signal: a list of signals, after an
+// optional path. Of search, ai-input and ai-train each is yes or no.
+func (c *checker) checkSignal(r policy.Record) {
+	value := r.Value
+	if strings.HasPrefix(value, "/") {
+		_, value, _ = strings.Cut(value, " ")
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
+		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
+		known := slices.Contains([]string{"search", "ai-input", "ai-train"}, name)
+		if !ok || known && says != "yes" && says != "no" {
+			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoted(strings.TrimSpace(part)))
+			return
+		}
+	}
+}

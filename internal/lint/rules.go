@@ -1,0 +1,241 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Bounds of the work on a hostile file.
+const (
+	maxNames      = 1000 // names whose rules are looked at
+	maxSelections = 100  // different sets of rules that are looked at
+	maxCovering   = 1000 // rules of a group among which covering ones are looked for
+)
+
+// The most that Yandex takes, see its list of errors in robots.txt
+// (yandex.com/support/webmaster, "Robots.txt parsing errors").
+const (
+	yandexRules = 2048
+	yandexRule  = 1024 // characters
+)
+
+// checkRules looks at the rules: each by itself, then those that apply
+// together.
+func (c *checker) checkRules() {
+	long := 0
+	for i, l := range c.lines {
+		if !isRule(l.key) {
+			continue
+		}
+		if len(l.value) > yandexRule && long == 0 {
+			long = i + 1
+		}
+		c.checkPath(i+1, l)
+	}
+	switch {
+	case c.robots.RuleCount() > yandexRules:
+		c.add(YandexLimits, 0, 0, "the file has %d rules; Yandex takes at most %d, so join some by wildcards", c.robots.RuleCount(), yandexRules)
+	case long > 0:
+		c.addValue(YandexLimits, long, "this rule is longer than %d characters, the most that Yandex takes", yandexRule)
+	}
+	c.checkSelections()
+}
+
+// checkSelections looks at the rules that apply together, for each name once.
+func (c *checker) checkSelections() {
+	fresh := c.freshWord()
+	names, seen, told := make(map[string]bool), make(map[string]bool), make(map[int]bool)
+	for _, g := range c.groups {
+		for _, a := range g.Agents {
+			name := strings.ToLower(nameOf(a.Name))
+			if isGlobal(a.Name) {
+				name = "*"
+			}
+			if names[name] || len(names) == maxNames {
+				continue
+			}
+			names[name] = true
+			s := c.robots.Select(name == "*", name)
+			rules := s.Rules()
+			if len(rules) == 0 {
+				continue
+			}
+			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules)) // as good as all lines
+			if seen[key] || len(seen) == maxSelections {
+				continue
+			}
+			seen[key] = true
+			set := ruleSet{c, s, rules, fresh, told}
+			set.check()
+		}
+	}
+}
+
+func isRule(key string) bool {
+	return strings.EqualFold(key, "Allow") || strings.EqualFold(key, "Disallow")
+}
+
+// checkPath looks at the path of one line.
+func (c *checker) checkPath(number int, l line) {
+	before := l.raw[:len(l.raw)-len(l.comment)]
+	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], space+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], space) {
+		c.add(CommentInPath, number, columns(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoted(l.value))
+	}
+	for i, word := range strings.Fields(l.value) {
+		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
+			c.addValue(SpaceInPath, number, "%s is read as one path with a space in it; give each path a line of its own", quoted(l.value))
+			break
+		}
+	}
+}
+
+// freshWord returns a word that stands nowhere in the file.
+func (c *checker) freshWord() string {
+	for i := 0; ; i++ {
+		if word := fmt.Sprintf("q%dz", i); !strings.Contains(c.robots.Text(), word) {
+			return word
+		}
+	}
+}
+
+// ruleSet is the rules that apply together.
+type ruleSet struct {
+	*checker
+	selection *policy.Selection
+	rules     []policy.Rule
+	fresh     string
+	told      map[int]bool // lines of rules that something was said about
+}
+
+// tell reports something about a line that nothing was said about.
+func (s *ruleSet) tell(code policy.Code, line int, format string, args ...any) {
+	if s.told[line] {
+		return
+	}
+	s.told[line] = true
+	switch code {
+	case DuplicateRule, SameEncoding, CoveredRule: // long files are full of these
+		s.addOnce(code, line, format, args...)
+	default:
+		s.addValue(code, line, format, args...)
+	}
+}
+
+func (s *ruleSet) check() {
+	type kind struct {
+		allow     bool
+		canonical string
+	}
+	first := make(map[kind]policy.Rule)
+	for _, r := range s.rules {
+		canonical := r.Canonical()
+		if canonical == "" {
+			continue
+		}
+		k := kind{r.Allow, canonical}
+		same, ok := first[k]
+		if !ok {
+			first[k] = r
+		}
+		other, tied := first[kind{!r.Allow, canonical}]
+		switch {
+		case ok && same.Path == r.Path:
+			s.tell(DuplicateRule, r.Line, "the same rule stands in line %d; remove one", same.Line)
+		case ok:
+			s.tell(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoted(canonical))
+		case tied:
+			s.tell(TiedRules, r.Line, "line %d says the opposite of the same path, and Allow wins where both are equally long; remove the one that is not meant", other.Line)
+			s.told[other.Line] = true
+		}
+	}
+	for _, r := range s.rules {
+		if canonical := r.Canonical(); canonical != "" && !s.told[r.Line] {
+			s.checkRule(r, canonical)
+		}
+	}
+}
+
+// checkRule asks the engine for a target that only this rule and rules which
+// match whatever it matches are about: its own path with a word that stands
+// nowhere else in place of each wildcard. What wins there wins everywhere.
+func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
+	probe, anchored := strings.CutSuffix(canonical, "$")
+	probe = strings.ReplaceAll(probe, "*", s.fresh)
+	if !anchored {
+		probe += s.fresh
+	}
+	if !strings.HasPrefix(probe, "/") {
+		probe = "/" + probe
+	}
+	v := s.selection.Judge(probe)
+	switch {
+	case v.Ambiguous:
+	case v.Allowed != r.Allow:
+		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
+			quoted(v.Rule.String()), v.Rule.Line)
+	case !r.Allow && len(s.rules) <= maxCovering:
+		if by := s.coveredBy(r, probe); by.Line > 0 {
+			s.tell(CoveredRule, r.Line, "%s in line %d forbids this already; remove this rule unless it is there for crawlers without wildcards",
+				quoted(by.String()), by.Line)
+		}
+	case r.Allow:
+		s.checkIndex(r, canonical)
+	}
+}
+
+// coveredBy returns a shorter rule that forbids all that r forbids, with no
+// allow rule between the two that might open some of it.
+func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
+	var target policy.Target
+	target.Set(probe, false)
+	canonical := r.Canonical()
+	for _, m := range s.selection.Matches(&target) {
+		if m.Rule.Allow || m.Rule == r || m.Length >= len(canonical) {
+			continue
+		}
+		for _, a := range s.rules {
+			n := len(a.Canonical())
+			if a.Allow && n >= m.Length && n < len(canonical) && mayOverlap(a.Canonical(), canonical) {
+				return policy.Rule{}
+			}
+		}
+		return m.Rule
+	}
+	return policy.Rule{}
+}
+
+// mayOverlap reports whether two canonical rules may match the same target, by
+// what stands before their first wildcards.
+func mayOverlap(a, b string) bool {
+	prefix := func(s string) string {
+		if i := strings.IndexAny(s, "*$"); i >= 0 {
+			return s[:i]
+		}
+		return s
+	}
+	a, b = prefix(a), prefix(b)
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+// checkIndex looks for a directory that an index page opens for Google alone.
+func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
+	i := strings.LastIndexByte(canonical, '/')
+	if i < 0 || !strings.HasPrefix(canonical[i:], "/index.htm") || strings.Contains(canonical[:i], "*") {
+		return
+	}
+	directory := canonical[:i+1]
+	if v := s.selection.Judge(directory); !v.Allowed || v.Rule != r {
+		return
+	}
+	var target policy.Target
+	target.Set(directory, false)
+	for _, m := range s.selection.Matches(&target) {
+		if !m.Rule.Allow {
+			s.tell(IndexAllow, r.Line, "for Google this also allows %s itself, which %s in line %d forbids to other crawlers; write \"Allow: %s$\" as well if all should fetch it",
+				quoted(directory), quoted(m.Rule.String()), m.Rule.Line, directory)
+			return
+		}
+	}
+}
