@@ -22,14 +22,14 @@ what they say is what the server does.
 			// not exist, and with exitDisallowed for such a flag.
 			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (int, error) {
 				if len(args) > 0 {
-					return 0, fmt.Errorf("unknown command %q; there are check, identify and policies", args[0])
+					return 0, fmt.Errorf("unknown command %q; there are audit, check, identify and policies", args[0])
 				}
 				return 0, cmd.Help()
 			})
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, err })(cmd, nil)
 			})
-			cmd.AddCommand(checkCommand(), identifyCommand(), policiesCommand())
+			cmd.AddCommand(auditCommand(), checkCommand(), identifyCommand(), policiesCommand())
 		},
 	})
 }
