@@ -39,6 +39,13 @@ func gptbot(at time.Time, target string) *Request {
 	}
 }
 
+// record takes note of a request and counts it: buffers are counted in any
+// order.
+func record(l *Ledger, q *Request) {
+	l.Record(q)
+	l.flush()
+}
+
 // row returns a row of a snapshot.
 func (s Snapshot) row(t *testing.T, site, token string) *Row {
 	t.Helper()
@@ -66,20 +73,20 @@ func (s Snapshot) total() (sum Counts) {
 func TestLedger(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
-	l.Record(gptbot(c.now(), "/a"))
+	record(l, gptbot(c.now(), "/a"))
 	c.advance(time.Minute)
 	l.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
 	for range 3 {
 		c.advance(time.Second)
-		l.Record(gptbot(c.now(), "/a"))
+		record(l, gptbot(c.now(), "/a"))
 	}
 	c.advance(time.Hour)
 	stale := gptbot(c.now(), "/b")
 	stale.Verdict, stale.Action, stale.WouldBlock = Stale, None, false
-	l.Record(stale)
+	record(l, stale)
 	blocked := gptbot(c.now(), "/c")
 	blocked.Action, blocked.WouldBlock = Blocked, false
-	l.Record(blocked)
+	record(l, blocked)
 
 	s := l.Snapshot()
 	w := s.row(t, "example.com", "GPTBot")
@@ -119,9 +126,9 @@ func TestLedgerForgets(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
 	l.Retain(48 * time.Hour)
-	l.Record(gptbot(c.now(), "/a"))
+	record(l, gptbot(c.now(), "/a"))
 	c.advance(40 * time.Hour)
-	l.Record(gptbot(c.now(), "/b"))
+	record(l, gptbot(c.now(), "/b"))
 	c.advance(10 * time.Hour)
 	w := l.Snapshot().row(t, "example.com", "GPTBot")
 	if len(w.Paths.Items) != 1 || w.Paths.Items[0].Key.Path != "/b" || len(w.Samples) != 1 || len(w.Series[Hours]) != 1 {
@@ -131,7 +138,7 @@ func TestLedgerForgets(t *testing.T) {
 	if s := l.Snapshot(); len(s.Sites) != 0 {
 		t.Errorf("left is %v", s.Sites)
 	}
-	l.Record(gptbot(c.now(), "/c"))
+	record(l, gptbot(c.now(), "/c"))
 	if got := l.Snapshot().total(); got.Requests() != 1 {
 		t.Errorf("%d requests after everything was forgotten, want 1", got.Requests())
 	}
@@ -147,17 +154,16 @@ func TestLedgerForgets(t *testing.T) {
 func TestLedgerCrowd(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
-	record := func(token string, named bool) {
+	ask := func(token string, named bool) {
 		q := gptbot(c.now(), "/")
 		q.Token, q.Named = token, named
-		l.Record(q)
-		l.flush() // buffers are counted in any order
+		record(l, q)
 	}
 	for i := range 200 {
-		record(fmt.Sprint("bot", i), false)
+		ask(fmt.Sprint("bot", i), false)
 	}
 	for i := range 100 {
-		record(fmt.Sprint("named", i), true)
+		ask(fmt.Sprint("named", i), true)
 	}
 	s := l.Snapshot()
 	if own, all := s.Sites[0].own(), s.total(); own != maxRows || all.Requests() != 300 {
@@ -169,9 +175,9 @@ func TestLedgerCrowd(t *testing.T) {
 		t.Errorf("%d requests of others, want %d", got, 300-maxRows)
 	}
 	c.advance(23 * time.Hour)
-	record("bot0", false)
+	ask("bot0", false)
 	c.advance(2 * time.Hour)
-	record("late", false)
+	ask("late", false)
 	s = l.Snapshot()
 	s.row(t, "example.com", "late")
 	s.row(t, "example.com", "bot0")
@@ -343,7 +349,7 @@ func TestStored(t *testing.T) {
 	for i := range 200 {
 		q := gptbot(c.now().Add(-time.Duration(i)*time.Hour), fmt.Sprint("/", i%40, "<é>"))
 		q.Identity = Identity(i % 4)
-		l.Record(q)
+		record(l, q)
 	}
 	l.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
 	before := l.Snapshot()
@@ -357,7 +363,7 @@ func TestStored(t *testing.T) {
 	}
 	c.advance(time.Hour)
 	again := New(c.now)
-	again.Record(gptbot(c.now(), "/new"))
+	record(again, gptbot(c.now(), "/new"))
 	again.Restore(stored.Site, stored.Since)
 	got := again.Snapshot()
 	if sum := got.total(); sum.Requests() != 201 || got.Since != before.Since {
@@ -387,16 +393,16 @@ func asJSON(t *testing.T, v any) string {
 func TestMerge(t *testing.T) {
 	c := newClock()
 	first, second := New(c.now), New(c.now)
-	first.Record(gptbot(c.now(), "/a"))
+	record(first, gptbot(c.now(), "/a"))
 	first.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200})
 	c.advance(time.Minute)
 	second.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 304})
 	for _, path := range []string{"/a", "/b"} {
-		second.Record(gptbot(c.now(), path))
+		record(second, gptbot(c.now(), path))
 	}
 	other := gptbot(c.now(), "/a")
 	other.Site = "example.org"
-	second.Record(other)
+	record(second, other)
 	a, b := first.Snapshot(), second.Snapshot()
 	before := asJSON(t, []Snapshot{a, b})
 	merged := Merge(a, b)

@@ -106,6 +106,9 @@ func (w *Row) note(q *pending) {
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
 	}
+	if q.Action != None && (at >= w.LastSeen || w.LastAction == None) {
+		w.LastAction = q.Action
+	}
 	w.LastSeen = max(w.LastSeen, at)
 	w.Named = w.Named || q.Named
 	if w.Read == nil || at >= w.Read.At {
@@ -125,9 +128,6 @@ func (w *Row) note(q *pending) {
 	}
 	if item := w.Agents.add(cut(q.UserAgent, maxAgent), at, maxAgents); item != nil {
 		item.Key = own(item.Key, maxAgent)
-	}
-	if q.Action != None {
-		w.LastAction = q.Action
 	}
 	if q.Verdict == Disallowed || q.Verdict == Stale {
 		w.noteRule(q)
@@ -154,7 +154,7 @@ func (w *Row) noteRule(q *pending) {
 		w.Networks.add(q.Network, at, maxNetworks)
 	}
 	if n := len(w.Samples); n > 0 && at-w.Samples[n-1].At < sampleInterval.Milliseconds() {
-		return
+		return // also what comes late from another buffer
 	}
 	if len(w.Samples) >= maxSamples {
 		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)

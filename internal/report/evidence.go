@@ -3,7 +3,7 @@ package report
 import "time"
 
 // Evidence is what there is to show about one crawler, for its operator or an
-// abuse desk. [Evidence.WriteText] makes a letter of it.
+// abuse desk. [Evidence.WriteText] makes a text of it.
 type Evidence struct {
 	Head
 	Crawler Crawler `json:"crawler"`

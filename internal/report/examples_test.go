@@ -104,7 +104,7 @@ func TestExamples(t *testing.T) {
 		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})
-	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "bingbot"})
+	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3"})
 	golden(t, "crawler.json", CrawlerDetail{
 		Head: head, Crawler: gpt,
 		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, Read: gptRead, SinceRead: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
