@@ -89,7 +89,7 @@ const (
 	maxTarget = 200
 	maxAgent  = 256
 	maxRule   = 160
-	maxName   = 64
+	maxToken  = 64
 	maxMethod = 16
 )
 

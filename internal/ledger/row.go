@@ -137,9 +137,9 @@ func (w *Row) note(q *pending) {
 // noteRule counts a request that a rule forbids.
 func (w *Row) noteRule(q *pending) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
-	key.Text, key.Group = cut(key.Text, maxRule), cut(key.Group, maxName)
+	key.Text, key.Group = cut(key.Text, maxRule), cut(key.Group, maxToken)
 	if item := w.Rules.add(key, at, maxRules); item != nil {
-		item.Key.Text, item.Key.Group = own(key.Text, maxRule), own(key.Group, maxName)
+		item.Key.Text, item.Key.Group = own(key.Text, maxRule), own(key.Group, maxToken)
 	}
 	// The texts of a rule are kept once.
 	key = w.Rules.Items[w.Rules.index(key)].Key

@@ -71,7 +71,7 @@ func (s *Site) row(key rowKey, named bool, at int64, more func() bool) *Row {
 			return w
 		}
 	}
-	w := &Row{Token: own(key.token, maxName), Class: key.class, Identity: key.identity}
+	w := &Row{Token: own(key.token, maxToken), Class: key.class, Identity: key.identity}
 	s.Rows = append(s.Rows, w)
 	return w
 }

@@ -120,7 +120,7 @@ func nesting(text []byte) (objects, arrays int) {
 func (s *Site) cleaned() *Site {
 	clean := &Site{Name: s.Name}
 	for _, w := range s.Rows {
-		if w == nil || w.Token == "" || len(w.Token) > maxName {
+		if w == nil || w.Token == "" || len(w.Token) > maxToken {
 			continue
 		}
 		if class, ok := uaident.ParseClass(w.Class); !ok || class == uaident.Browser {
@@ -174,7 +174,7 @@ func (w *Row) clean() {
 	}
 }
 
-func (r *Rule) bound() { r.Text, r.Group = cut(r.Text, maxRule), cut(r.Group, maxName) }
+func (r *Rule) bound() { r.Text, r.Group = cut(r.Text, maxRule), cut(r.Group, maxToken) }
 
 // clean brings a sketch into the form that it has in a ledger.
 func (s *Sketch[K]) clean(most int, bound func(*K)) {

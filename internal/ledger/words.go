@@ -51,16 +51,16 @@ func (a *Action) UnmarshalText(text []byte) error { return parseWord(actionWords
 // Identity is how sure it is that a client is who it claims to be.
 type Identity uint8
 
-// The identities.
+// The identities, in the order of verify.State.
 const (
-	Claimed     Identity = iota // nothing speaks for or against it
-	Verified                    // by a method that the operator publishes
-	Unconfirmed                 // the look-up is pending or has failed: the word is "unknown"
-	Spoofed                     // it is not
+	Claimed     Identity = iota // nothing to hold the claim against
+	Unconfirmed                 // not decided (yet): the word is "unknown"
+	Verified                    // a method confirmed the claim
+	Spoofed                     // every method denied it
 	numIdentities
 )
 
-var identityWords = [numIdentities]string{"claimed", "verified", "unknown", "spoofed"}
+var identityWords = [numIdentities]string{"claimed", "unknown", "verified", "spoofed"}
 
 // String returns the word for i that logs and labels use.
 func (i Identity) String() string { return word(identityWords[:], i) }

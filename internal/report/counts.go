@@ -14,8 +14,9 @@ type Counts struct {
 	Exempt  uint64 `json:"exempt"`
 	Unknown uint64 `json:"unknown"`
 	// Blocked are the requests that were answered in place of the site:
-	// disallowed ones, and unknown ones where everything is closed while the
-	// robots.txt cannot be read.
+	// disallowed ones, unknown ones where everything is closed while the
+	// robots.txt cannot be read, and those under a false name where the
+	// configuration says so.
 	Blocked uint64 `json:"blocked"`
 	// WouldBlock are the requests that passed and that enforce would have
 	// blocked.

@@ -47,8 +47,8 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Action: ledger.None.String(),
 		FirstSeen: ledger.Time(row.FirstSeen), LastSeen: ledger.Time(row.LastSeen), Sparkline: v.series(entries).sparkline(),
 	}
-	_, c.Wildcard = chainOf(row.Token, row.Class)
-	if known := uaident.Default().Lookup(row.Token); known != nil {
+	_, c.Wildcard = v.chainOf(row.Token, row.Class)
+	if known := v.lookup(row.Token); known != nil {
 		c.Operator, c.UserTriggered = known.Operator, known.UserTriggered
 		if known.Provenance == uaident.Documented {
 			c.Documentation = known.Source
@@ -131,7 +131,8 @@ func (v *view) rate(entries []entry, delays delays) Rate {
 		sum.Add(e.row.Series[ledger.Minutes].Sum(ledger.Minutes, from, v.now))
 	}
 	rate := Rate{PerMinute: float64(sum.Requests()) / v.now.Sub(from).Minutes()}
-	rate.CrawlDelay = delays.of(entries[0].site, entries[0].row)
+	chain, wildcard := v.chainOf(entries[0].row.Token, entries[0].row.Class)
+	rate.CrawlDelay = delays.of(entries[0].site, chain, wildcard)
 	rate.Exceeds = rate.CrawlDelay > 0 && sum.Requests() > 1 && rate.PerMinute > 60/rate.CrawlDelay
 	return rate
 }
@@ -178,12 +179,11 @@ func (v *view) delays() delays {
 
 // of returns what a site asks of a crawler in the group that it obeys, in
 // seconds between two requests; 0 if nothing.
-func (d delays) of(site string, row *ledger.Row) float64 {
+func (d delays) of(site string, chain []string, wildcard bool) float64 {
 	known, ok := d[site]
 	if !ok {
 		return 0
 	}
-	chain, wildcard := chainOf(row.Token, row.Class)
 	for _, name := range chain {
 		if known.robots.Named(name) {
 			return known.delay(func(group string) bool { return policy.NameMatches(group, name) })

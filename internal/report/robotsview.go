@@ -206,7 +206,7 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 	list := []Rejudged{}
 	var target policy.Target
 	for _, e := range v.entries {
-		chain, wildcard := chainOf(e.row.Token, e.row.Class)
+		chain, wildcard := v.chainOf(e.row.Token, e.row.Class)
 		first, second := before.Select(wildcard, chain...), after.Select(wildcard, chain...)
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {

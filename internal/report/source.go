@@ -20,6 +20,16 @@ type Source struct {
 	Now    time.Time
 	// Live is what is known of sites besides the ledger, by name.
 	Live map[string]Live
+	// Registry is what is known of crawlers; nil for [uaident.Default].
+	Registry *uaident.Registry
+}
+
+// lookup returns what is known of a crawler, nil if that is nothing.
+func (s *Source) lookup(token string) *uaident.Crawler {
+	if s.Registry == nil {
+		return uaident.Default().Lookup(token)
+	}
+	return s.Registry.Lookup(token)
 }
 
 // Live is the state of a site now. The zero Live knows nothing.
@@ -241,8 +251,8 @@ func page[T any](list []T, after, limit int) (part []T, next string) {
 
 // chainOf returns the names under which a robots.txt addresses a crawler, and
 // whether the * group is meant for it by default.
-func chainOf(token, class string) (chain []string, wildcard bool) {
-	if known := uaident.Default().Lookup(token); known != nil {
+func (s *Source) chainOf(token, class string) (chain []string, wildcard bool) {
+	if known := s.lookup(token); known != nil {
 		chain = append([]string{known.Token}, known.Aliases...)
 		return append(chain, known.Fallback...), known.JudgedByWildcard()
 	}

@@ -153,7 +153,7 @@ func (s *Source) Impact(f Filter) Impact {
 		c.Blockable = c.Blocked + c.WouldBlock
 		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != ledger.Disallowed.String() })
 		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]
-		if known := uaident.Default().Lookup(row.Token); known != nil {
+		if known := v.lookup(row.Token); known != nil {
 			c.Operator = known.Operator
 		}
 		class := classes[row.Class]
