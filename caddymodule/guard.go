@@ -36,6 +36,7 @@ type guard struct {
 	state   *state
 	metrics *metrics
 	logger  *zap.Logger
+	events  *events
 	sites   guardSites // for which it has judged
 	gone    bool       // its configuration has ended; guarded by presences.mu
 	servers sync.Map   // *caddyhttp.Server to the *hosts of its configuration
@@ -80,6 +81,9 @@ func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
 		return nil, err
 	}
 	if g.state, err = acquireState(ctx); err != nil {
+		return nil, err
+	}
+	if g.events, err = newEvents(ctx, h.logger); err != nil {
 		return nil, err
 	}
 	context.AfterFunc(ctx, func() { g.state.presences.leave(g) })

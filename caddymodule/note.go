@@ -35,6 +35,7 @@ func (g *guard) note(r *http.Request, j *judgement) {
 	g.record(r, j)
 	if j.action != actionNone {
 		g.logViolation(r, j, crawler)
+		g.emitViolation(r, j, crawler)
 	}
 }
 

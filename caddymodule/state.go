@@ -26,6 +26,7 @@ type state struct {
 	others     atomic.Pointer[ledger.Ledger] // what other instances have stored
 	restored   restored
 	presences  presences
+	eventTimes eventTimes
 	retentions claims[time.Duration]
 
 	sizes claims[int]
