@@ -44,10 +44,10 @@ func (adminPolicies) CaddyModule() caddy.ModuleInfo {
 
 // Routes implements caddy.AdminRouter.
 func (a adminPolicies) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{
-		{Pattern: adminPrefix, Handler: caddy.AdminHandlerFunc(a.list)},
-		{Pattern: adminPrefix + "/", Handler: caddy.AdminHandlerFunc(a.one)},
-	}
+	return append(reportRoutes(),
+		caddy.AdminRoute{Pattern: adminPrefix, Handler: caddy.AdminHandlerFunc(a.list)},
+		caddy.AdminRoute{Pattern: adminPrefix + "/", Handler: caddy.AdminHandlerFunc(a.one)},
+	)
 }
 
 // policyList is the answer to GET without an authority.

@@ -3,10 +3,12 @@ package caddymodule
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
@@ -31,6 +33,10 @@ type App struct {
 	// `false`.
 	Storage bool `json:"storage,omitempty"`
 
+	// For how long the counts and the evidence of what crawlers did are kept,
+	// from one hour to 90 days. Default: `2160h`, which is 90 days.
+	Retention caddy.Duration `json:"retention,omitempty"`
+
 	// Verify that clients are the crawlers that they claim to be. Default: not
 	// at all, since that takes requests to others.
 	Verify *Verify `json:"verify,omitempty"`
@@ -41,6 +47,9 @@ type App struct {
 	registry   *uaident.Registry
 	signatures *botauth.Verifier // nil if those of requests are not verified
 	verifying  uint64
+
+	ledger    *ledgerStore
+	retaining uint64
 
 	ctx    caddy.Context
 	logger *zap.Logger
@@ -91,6 +100,9 @@ func (a *App) Validate() error {
 	if a.Policies < 0 || a.Policies > maxPolicies {
 		return fmt.Errorf("policies %d cannot be; use a number from 1 to %d", a.Policies, maxPolicies)
 	}
+	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
+		return fmt.Errorf("retention %s cannot be; use a time from 1h to 90d", r)
+	}
 	if err := a.Verify.validate(); err != nil {
 		return err
 	}
@@ -114,6 +126,7 @@ func (a *App) Start() error {
 		return err
 	}
 	a.claim, _ = a.state.sizes.add(a.Policies, a.state.resize)
+	a.retaining, _ = a.state.retentions.add(time.Duration(a.Retention), a.state.retain)
 	// What is stored saves asking for lists again.
 	defer a.refreshLists()
 	if !a.Storage {
@@ -124,6 +137,8 @@ func (a *App) Start() error {
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	a.done = s.start(ctx, !a.state.warm())
+	a.ledger = newLedgerStore(a.ctx, s.instance, a.state, time.Duration(a.Retention), a.logger)
+	a.ledger.start(ctx)
 	return nil
 }
 
@@ -134,12 +149,17 @@ func (a *App) Stop() error {
 	if err := a.state.verifying.release(a.verifying, a.state.verifier.Configure); err != nil {
 		a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
 	}
+	_ = a.state.retentions.release(a.retaining, a.state.retain)
 	if a.cancel == nil {
 		return nil
 	}
 	a.cancel()
+	begun := time.Now()
 	if !ended(a.done, stopWait) {
 		a.logger.Warn("the storage is too slow; what was read last may not be in it")
+	}
+	if !ended(a.ledger.done, stopWait-time.Since(begun)) {
+		a.logger.Warn("the storage is too slow; what was counted last may not be in it")
 	}
 	return nil
 }

@@ -149,6 +149,7 @@ var usage = map[string]string{
 
 	"ranges of a crawler": "url and one or more https URLs, or file and one or more paths",
 	"storage":             "on or off",
+	"retention":           "a duration such as 30d",
 }
 
 func (p *handlerParser) subdirective(d *caddyfile.Dispenser, name string) (err error) {

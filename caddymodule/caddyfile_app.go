@@ -3,9 +3,12 @@ package caddymodule
 import (
 	"strconv"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
 func init() {
@@ -31,6 +34,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //	robots_guard {
 //	    policies <n>
 //	    storage  on|off
+//	    retention <duration>
 //	    verify   on|off {
 //	        ranges       official|configured|off
 //	        rdns         on|off
@@ -81,6 +85,8 @@ func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
 		a.Policies, err = parsePolicies(d)
 	case "storage":
 		a.Storage, err = parseSwitch(d)
+	case "retention":
+		a.Retention, err = parseRetention(d)
 	case "verify":
 		a.Verify, err = parseVerify(d)
 	case "crawler":
@@ -89,9 +95,22 @@ func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
 			a.Crawlers = append(a.Crawlers, c)
 		}
 	default:
-		return d.Errf("unrecognized option %q; known are policies, storage, verify and crawler", name)
+		return d.Errf("unrecognized option %q; known are policies, storage, retention, verify and crawler", name)
 	}
 	return err
+}
+
+// parseRetention reads for how long the ledger is kept.
+func parseRetention(d *caddyfile.Dispenser) (caddy.Duration, error) {
+	_, arg, err := oneArg(d)
+	if err != nil {
+		return 0, err
+	}
+	retention, err := caddy.ParseDuration(arg)
+	if err != nil || retention < ledger.MinRetention || retention > ledger.MaxRetention {
+		return 0, d.Errf("retention %q cannot be; use a time from 1h to 90d, such as 30d", arg)
+	}
+	return caddy.Duration(retention), nil
 }
 
 // parsePolicies reads a number of policies.

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -35,7 +36,10 @@ type guard struct {
 	state   *state
 	metrics *metrics
 	logger  *zap.Logger
-	servers sync.Map // *caddyhttp.Server to the *hosts of its configuration
+	events  *events
+	sites   guardSites // for which it has judged
+	gone    bool       // its configuration has ended; guarded by presences.mu
+	servers sync.Map   // *caddyhttp.Server to the *hosts of its configuration
 }
 
 // newGuard makes the guard of a handler whose defaults are set.
@@ -79,6 +83,10 @@ func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
 	if g.state, err = acquireState(ctx); err != nil {
 		return nil, err
 	}
+	if g.events, err = newEvents(ctx, h.logger); err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { g.state.presences.leave(g) })
 	if g.changeGuard > 0 {
 		g.state.changes.guarded(ctx)
 	}

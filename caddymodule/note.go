@@ -32,8 +32,10 @@ func (g *guard) note(r *http.Request, j *judgement) {
 	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Set(zap.Object("robots_guard", j))
 	}
+	g.record(r, j)
 	if j.action != actionNone {
 		g.logViolation(r, j, crawler)
+		g.emitViolation(r, j, crawler)
 	}
 }
 

@@ -32,7 +32,9 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 		}
 	}
 	if j != nil && answer.isReading(r.Method) {
-		g.state.readers.Read(g.readerOf(r, j), ledger.Reading{At: now, Status: answer.status, Hash: answer.hash})
+		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
+		g.state.readers.Read(g.readerOf(r, j), read)
+		g.recordRead(r, j, read)
 	}
 	return err
 }

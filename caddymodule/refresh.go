@@ -84,6 +84,9 @@ func (g *guard) settled(s site) func(before, after policy.Standing) {
 			g.metrics.settled(s.label, after)
 		}
 		g.logSettled(s, before, after, changed)
+		if changed {
+			g.emitChanged(s, before, after)
+		}
 		g.holds(s, &after)
 	}
 }

@@ -22,6 +22,12 @@ type state struct {
 	labels     *labels
 	violations *violations
 	changes    changes
+	ledger     *ledger.Ledger
+	others     atomic.Pointer[ledger.Ledger] // what other instances have stored
+	restored   restored
+	presences  presences
+	eventTimes eventTimes
+	retentions claims[time.Duration]
 
 	sizes claims[int]
 
@@ -105,6 +111,7 @@ func acquireState(ctx caddy.Context) (*state, error) {
 			labels:     newLabels(),
 			violations: newViolations(),
 			wanted:     make(chan policy.Key, maxWanted),
+			ledger:     ledger.New(time.Now),
 		}
 		s.verifier = verify.New(verify.Options{UserAgent: guardUserAgent, OnList: s.onList})
 		currentState.Store(s)

@@ -1,0 +1,254 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestLedgerWords keeps the numbers of the ledger in step with those of a
+// judgement.
+func TestLedgerWords(t *testing.T) {
+	for v := verdictAllowed; v <= verdictUnknown; v++ {
+		if got := ledger.Verdict(v).String(); got != v.String() {
+			t.Errorf("verdict %s is %s in the ledger", v, got)
+		}
+	}
+	for a := actionNone; a <= actionBlocked; a++ {
+		if got := ledger.Action(a).String(); got != a.String() {
+			t.Errorf("action %s is %s in the ledger", a, got)
+		}
+	}
+	for _, i := range verify.States() {
+		if got := ledger.Identity(i).String(); got != i.String() {
+			t.Errorf("identity %s is %s in the ledger", i, got)
+		}
+	}
+	if ledger.Other != otherLabel {
+		t.Errorf("others are %s in the ledger", ledger.Other)
+	}
+}
+
+// recordingHandler is a handler of the host example.com with a ledger.
+func recordingHandler(t *testing.T, h Handler, text string) *Handler {
+	t.Helper()
+	h.guard = testGuard(t, h, serving(text))
+	h.setDefaults()
+	h.guard.state.ledger = ledger.New(time.Now)
+	h.guard.metrics = sharedMetrics()
+	return &h
+}
+
+// exampleServer names example.com in its configuration.
+var exampleServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{
+	{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com", "*.example.net"}}}},
+}}
+
+// visit sends a request for a URL through a handler.
+func (h *Handler) visit(t *testing.T, userAgent, url, clientIP string) {
+	t.Helper()
+	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	w, r := httptest.NewRecorder(), request(userAgent, "/"+path)
+	r.Host = host
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, exampleServer)
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, clientIP)
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := w.Write([]byte(mixedRobots))
+		return err
+	})
+	_ = h.ServeHTTP(w, r, next) // an error is the answer to a blocked request
+}
+
+func TestRecord(t *testing.T) {
+	h := recordingHandler(t, Handler{Mode: modeEnforce, OnlyLog: []string{"curl"}}, mixedRobots)
+	h.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1") // reads the file
+	h.visit(t, "bingbot/2.0", "http://example.com/robots.txt", "192.0.2.1")
+	h.visit(t, "bingbot/2.0", "http://example.com/private/x?y", "192.0.2.1")
+	h.visit(t, "curl/8.7.1", "http://example.com/named/x", "2001:db8:1:2::3")
+	h.visit(t, "acmescraper/0.1", "http://example.com/named/x", "192.0.2.1")
+	h.visit(t, "Twitterbot/1.0", "http://example.com/private/x", "192.0.2.1")
+	h.visit(t, "inventedcrawler/0.1 (+http://invented.example/bot)", "http://example.com/", "192.0.2.1")
+	h.visit(t, uaFirefox, "http://example.com/private/x", "192.0.2.1")
+	h.visit(t, "", "http://example.com/private/x", "192.0.2.1")
+
+	list := h.guard.state.source(time.Now()).Crawlers(report.Filter{}, 0, 100)
+	got := make(map[string]string)
+	for _, c := range list.Crawlers {
+		got[c.Token] = fmt.Sprint(c.Class, " ", c.Requests, c.Allowed, c.Disallowed, c.Exempt, c.Blocked, c.WouldBlock, " ", c.Action)
+	}
+	for token, want := range map[string]string{
+		"bingbot":     "search 3 2 1 0 1 0 blocked",
+		"curl":        "library 1 0 1 0 0 0 logged",
+		"acmescraper": "crawler 1 0 1 0 1 0 blocked",
+		"Twitterbot":  "preview 1 0 0 1 0 0 none",
+		"_other":      "crawler 1 1 0 0 0 0 none",
+	} {
+		if got[token] != want {
+			t.Errorf("%s: %s, want %s", token, got[token], want)
+		}
+	}
+	if len(got) != 5 {
+		t.Errorf("recorded are %v", got)
+	}
+	bing, ok := h.guard.state.source(time.Now()).Crawler(report.Filter{}, "bingbot")
+	if !ok || bing.Crawler.Read == nil || bing.Crawler.Read.Status != 200 || !bing.Crawler.Read.Current || bing.Crawler.SinceRead != 1 {
+		t.Fatalf("bingbot has read %+v, %d requests since", bing.Crawler.Read, bing.Crawler.SinceRead)
+	}
+	if p := bing.Paths; len(p) != 1 || p[0].Path != "/private/x?y" || p[0].Rule != "Disallow: /private/" || p[0].Line != 2 || p[0].Site != "example.com" {
+		t.Errorf("its paths are %+v", p)
+	}
+	if n := bing.Networks; len(n) != 1 || n[0].Network != "192.0.2.0/24" {
+		t.Errorf("its networks are %+v", n)
+	}
+	curl, _ := h.guard.state.source(time.Now()).Crawler(report.Filter{}, "curl")
+	if n := curl.Networks; len(n) != 1 || n[0].Network != "2001:db8:1::/48" {
+		t.Errorf("the networks of curl are %+v", n)
+	}
+	robots, ok := h.guard.state.source(time.Now()).Robots(report.Filter{Site: "example.com"})
+	if !ok || robots.Health.State != report.OK || robots.Lines[1].Hits != 1 || robots.Health.Authority != "http://example.com" {
+		t.Errorf("robots.txt: %+v, %+v", robots.Health, robots.Lines)
+	}
+}
+
+// TestRecordInvented keeps nothing apart that clients invent.
+func TestRecordInvented(t *testing.T) {
+	h := recordingHandler(t, Handler{}, mixedRobots)
+	for i := range 200 {
+		h.visit(t, fmt.Sprintf("invented%dbot/1.0 (+http://x.example/)", i), fmt.Sprintf("http://host%d.example/private/%d", i, i), "192.0.2.1")
+		h.visit(t, "bingbot/2.0", fmt.Sprintf("http://host%d.example.net:%d/private/%d", i, 8000+i, i), "192.0.2.1")
+		h.visit(t, "bingbot/2.0", fmt.Sprintf("http://example.com:%d/", 8000+i), "192.0.2.1")
+	}
+	s := h.guard.state.ledger.Snapshot()
+	var names []string
+	for _, site := range s.Sites {
+		names = append(names, fmt.Sprint(site.Name, " ", len(site.Rows), " ", len(site.Files)))
+	}
+	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
+		t.Errorf("sites, crawlers and files: %s", got)
+	}
+	if n := len(h.guard.state.presences.sites); n != 3 {
+		t.Errorf("%d sites are known to be guarded", n)
+	}
+	if live := h.guard.state.source(time.Now()).Live; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != modeMonitor {
+		t.Errorf("live: %+v", live)
+	}
+}
+
+func TestPresences(t *testing.T) {
+	shared := new(state)
+	shared.cache = policy.NewCache(namedBounds, inventedBounds, time.Now, deriveNames)
+	shared.ledger = ledger.New(time.Now)
+	here := &judgement{site: site{label: "example.com", key: policy.Key{Host: "example.com"}}}
+	monitor, enforce := &guard{state: shared, app: new(App)}, &guard{state: shared, app: new(App), enforce: true}
+	mode := func() string { return shared.source(time.Now()).Live["example.com"].Mode }
+	for _, step := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"nobody", func() {}, ""},
+		{"one", func() { monitor.presence(here) }, "monitor"},
+		{"two", func() { enforce.presence(here) }, "mixed"},
+		{"the first ends", func() { shared.presences.leave(monitor) }, "enforce"},
+		{"a late request", func() { monitor.sites.Store(nil); monitor.presence(here) }, "enforce"},
+		{"the second ends", func() { shared.presences.leave(enforce) }, ""},
+	} {
+		if step.do(); mode() != step.want {
+			t.Errorf("%s: %q, want %q", step.name, mode(), step.want)
+		}
+	}
+}
+
+func TestPrefers(t *testing.T) {
+	https, http := policy.Key{Secure: true, Host: "example.com"}, policy.Key{Host: "example.com"}
+	port := policy.Key{Secure: true, Host: "example.com:8443"}
+	file := policy.Key{Source: "/srv/robots.txt"}
+	for _, tc := range []struct {
+		key, known policy.Key
+		segment    policy.Segment
+		want       bool
+	}{
+		{http, policy.Key{}, policy.Named, true},
+		{http, policy.Key{}, policy.Invented, false},
+		{http, http, policy.Named, false},
+		{https, http, policy.Named, true},
+		{http, https, policy.Named, false},
+		{port, http, policy.Named, false},
+		{http, port, policy.Named, true},
+		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.Named, false},
+		{file, https, policy.Named, true},
+	} {
+		if got := prefers(site{label: "example.com", key: tc.key, segment: tc.segment}, tc.known); got != tc.want {
+			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
+		}
+	}
+}
+
+// TestRetention follows the last configuration that runs.
+func TestRetention(t *testing.T) {
+	ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := &App{Retention: caddy.Duration(2 * time.Hour)}
+	if err := short.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	l := ledger.New(func() time.Time { return now })
+	before := short.state.ledger
+	short.state.ledger = l
+	t.Cleanup(func() { short.state.ledger = before })
+	ask := func(ago time.Duration) {
+		l.Record(&ledger.Request{At: now.Add(-ago), Site: "example.com", Token: "GPTBot", Class: 5})
+	}
+	sites := func() int { return len(l.Snapshot().Sites) }
+	ask(24 * time.Hour)
+	if sites() != 1 {
+		t.Error("a day is too old by default")
+	}
+	if err := short.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if sites() != 0 {
+		t.Error("a day is not too old for two hours")
+	}
+	if err := short.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	ask(24 * time.Hour)
+	if sites() != 1 {
+		t.Error("a day is too old again")
+	}
+	for _, retention := range []time.Duration{time.Minute, 91 * 24 * time.Hour, -time.Hour} {
+		if err := (&App{Retention: caddy.Duration(retention)}).Validate(); err == nil {
+			t.Errorf("a retention of %v is accepted", retention)
+		}
+	}
+}
+
+// TestGuardLeaves forgets the guard of a configuration that has ended.
+func TestGuardLeaves(t *testing.T) {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	cancel()
+	g := &guard{state: new(state), app: new(App)}
+	g.presence(&judgement{site: site{label: "example.com", key: policy.Key{Host: "example.com"}}})
+	done := make(chan struct{})
+	context.AfterFunc(ctx, func() { g.state.presences.leave(g); close(done) })
+	<-done
+	if _, modes, _ := g.state.presences.all(); len(modes) != 0 {
+		t.Errorf("modes: %v", modes)
+	}
+}

@@ -1,2 +1,0 @@
-// Package ledger remembers who did what, in bounded memory.
-package ledger

@@ -1,0 +1,6 @@
+//go:build !race
+
+package ledger
+
+// raceEnabled says that everything takes long.
+const raceEnabled = false

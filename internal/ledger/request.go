@@ -1,0 +1,106 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Other is the name of everything that has no name of its own in the ledger:
+// sites that the configuration does not name, and crawlers that neither the
+// registry nor a robots.txt names.
+const Other = "_other"
+
+// Request is a request of a crawler, as the ledger takes note of it. Nothing
+// that it refers to is kept.
+type Request struct {
+	At time.Time
+	// Site is a host that the configuration names, or Other.
+	Site string
+	// Shared says that the site stands for hosts that clients choose. Of their
+	// files no lines are counted.
+	Shared bool
+	// Token is a name that the registry or the robots.txt spells, or Other.
+	Token string
+	// Named says that the site's robots.txt names the crawler.
+	Named    bool
+	Class    uaident.Class
+	Identity Identity
+	Verdict  Verdict
+	Action   Action
+	// WouldBlock says that the request passed and enforce would have blocked it.
+	WouldBlock bool
+	Method     string
+	Target     string // as requested
+	UserAgent  string
+	// Network is the network that the request came from, see [Network].
+	Network netip.Prefix
+	Rule    Rule
+	// GroupLine is the line of the user-agent line by which the group was
+	// chosen; 0 if none was.
+	GroupLine int
+	// Since is when the version was first read.
+	Since time.Time
+}
+
+// Rule is the rule that decided about a request. Without a rule its Line is 0,
+// without a robots.txt its Version is zero.
+type Rule struct {
+	Version Version `json:"version"`
+	Line    int     `json:"line"`
+	Text    string  `json:"rule"`  // such as "Disallow: /private/"
+	Group   string  `json:"group"` // the user-agent line of its group
+}
+
+// Version is the SHA-256 of a robots.txt. The zero Version stands for none.
+type Version [sha256.Size]byte
+
+// String returns v in hexadecimal, "" for the zero Version.
+func (v Version) String() string {
+	if v == (Version{}) {
+		return ""
+	}
+	return hex.EncodeToString(v[:])
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (v *Version) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*v = Version{}
+		return nil
+	}
+	if len(text) != 2*len(v) {
+		return fmt.Errorf("%.80q is no SHA-256", text)
+	}
+	_, err := hex.Decode(v[:], text)
+	return err
+}
+
+// Bounds of what is kept of a request, in bytes.
+const (
+	maxTarget = 200
+	maxAgent  = 256
+	maxRule   = 160
+	maxToken  = 64
+	maxMethod = 16
+)
+
+// cut bounds a string; … marks where something is missing. What it returns may
+// share the memory of s.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+}
+
+// own bounds a string and gives it memory of its own.
+func own(s string, most int) string { return strings.Clone(cut(s, most)) }

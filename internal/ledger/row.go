@@ -1,0 +1,257 @@
+package ledger
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Row is what is known of one crawler at one site. Times are in Unix
+// milliseconds.
+type Row struct {
+	Token    string   `json:"token"`
+	Class    string   `json:"class"` // the word of a uaident.Class
+	Identity Identity `json:"identity"`
+	Named    bool     `json:"named,omitempty"` // by the robots.txt
+
+	FirstSeen int64 `json:"first_seen"`
+	LastSeen  int64 `json:"last_seen"`
+
+	// Read is its last reading of the robots.txt, and SinceRead the number of
+	// requests after that, or all if it was never seen to read it.
+	Read      *Read  `json:"read,omitempty"`
+	SinceRead uint64 `json:"since_read"`
+
+	// LastAction is what was done about its last request outside robots.txt.
+	LastAction Action `json:"last_action"`
+
+	Series [numResolutions]Series `json:"series"`
+
+	Rules    Sketch[RuleKey]      `json:"rules"`             // broken, or not yet known to it
+	Paths    Sketch[PathKey]      `json:"paths"`             // of these requests
+	Agents   Sketch[string]       `json:"agents"`            // its User-Agents
+	Networks Sketch[netip.Prefix] `json:"networks"`          // of its requests outside robots.txt
+	Samples  []Sample             `json:"samples,omitempty"` // of these, the earliest first
+}
+
+// Read is what a crawler got for its last request for a robots.txt.
+type Read struct {
+	At      int64   `json:"at"`
+	Status  int     `json:"status"`
+	Version Version `json:"version"` // zero where the text was not seen
+}
+
+// RuleKey is a rule with what it meant for a request: Disallowed or Stale.
+type RuleKey struct {
+	Rule
+	Verdict Verdict `json:"verdict"`
+}
+
+// PathKey is a request target with the rule that forbids it.
+type PathKey struct {
+	Path string `json:"path"`
+	RuleKey
+}
+
+// Sample is one request outside robots.txt.
+type Sample struct {
+	At      int64        `json:"at"`
+	Method  string       `json:"method"`
+	Path    string       `json:"path"`
+	Rule    Rule         `json:"rule"`
+	Action  Action       `json:"action"`
+	Network netip.Prefix `json:"network"`
+	Agent   string       `json:"agent"`
+	Known   Known        `json:"known"`
+}
+
+// Known is what a crawler knows of the rules that it broke.
+type Known uint8
+
+// What a crawler may know.
+const (
+	Never       Known = iota // it was not seen to read the robots.txt
+	OldText                  // it has read an earlier version
+	CurrentText              // it has read this version
+	numKnown
+)
+
+var knownWords = [numKnown]string{"never", "old", "current"}
+
+// String returns never, old or current.
+func (k Known) String() string { return word(knownWords[:], k) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (k Known) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (k *Known) UnmarshalText(text []byte) error { return parseWord(knownWords[:], text, k) }
+
+// How many items of each kind a row keeps.
+const (
+	maxRules    = 16
+	maxPaths    = 32
+	maxAgents   = 6
+	maxNetworks = 12
+	maxSamples  = 24
+)
+
+// sampleInterval is the least time between two samples: the latest requests of
+// a burst would displace all others.
+const sampleInterval = time.Minute
+
+// note counts a request.
+func (w *Row) note(q *pending) {
+	at := q.at
+	if w.FirstSeen == 0 || at < w.FirstSeen {
+		w.FirstSeen = at
+	}
+	if q.Action != None && (at >= w.LastSeen || w.LastAction == None) {
+		w.LastAction = q.Action
+	}
+	w.LastSeen = max(w.LastSeen, at)
+	w.Named = w.Named || q.Named
+	if w.Read == nil || at >= w.Read.At {
+		w.SinceRead++
+	}
+	var cell Cell
+	cell[1+q.Verdict] = 1
+	if q.Action == Blocked {
+		cell[1+CountBlocked] = 1
+	}
+	if q.WouldBlock {
+		cell[1+CountWouldBlock] = 1
+	}
+	for r := range numResolutions {
+		cell[0] = r.slot(at)
+		w.Series[r].add(r, cell)
+	}
+	if item := w.Agents.add(cut(q.UserAgent, maxAgent), at, maxAgents); item != nil {
+		item.Key = own(item.Key, maxAgent)
+	}
+	if q.Verdict == Disallowed || q.Verdict == Stale {
+		w.noteRule(q)
+	}
+}
+
+// noteRule counts a request that a rule forbids.
+func (w *Row) noteRule(q *pending) {
+	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
+	key.Text, key.Group = cut(key.Text, maxRule), cut(key.Group, maxToken)
+	if item := w.Rules.add(key, at, maxRules); item != nil {
+		item.Key.Text, item.Key.Group = own(key.Text, maxRule), own(key.Group, maxToken)
+	}
+	// The texts of a rule are kept once.
+	key = w.Rules.Items[w.Rules.index(key)].Key
+	path := cut(q.Target, maxTarget)
+	if item := w.Paths.add(PathKey{Path: path, RuleKey: key}, at, maxPaths); item != nil {
+		item.Key.Path = own(path, maxTarget)
+	}
+	if q.Verdict != Disallowed {
+		return
+	}
+	if q.Network.IsValid() {
+		w.Networks.add(q.Network, at, maxNetworks)
+	}
+	if n := len(w.Samples); n > 0 && at-w.Samples[n-1].At < sampleInterval.Milliseconds() {
+		return // also what comes late from another buffer
+	}
+	if len(w.Samples) >= maxSamples {
+		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)
+	}
+	w.Samples = append(w.Samples, Sample{
+		At: at, Method: own(q.Method, maxMethod), Path: own(path, maxTarget), Rule: key.Rule, Action: q.Action,
+		Network: q.Network, Agent: w.agent(q.UserAgent), Known: w.known(q),
+	})
+}
+
+// agent returns a User-Agent as the row keeps it.
+func (w *Row) agent(userAgent string) string {
+	userAgent = cut(userAgent, maxAgent)
+	if i := w.Agents.index(userAgent); i >= 0 {
+		return w.Agents.Items[i].Key
+	}
+	return own(userAgent, maxAgent)
+}
+
+// known tells what the crawler knows of the rules.
+func (w *Row) known(q *pending) Known {
+	switch {
+	case w.Read == nil:
+		return Never
+	case w.Read.Version == q.Rule.Version, w.Read.At >= q.since:
+		return CurrentText
+	}
+	return OldText
+}
+
+// noteRead takes note of a reading.
+func (w *Row) noteRead(read Read) {
+	if w.Read == nil || read.At >= w.Read.At {
+		w.Read, w.SinceRead = &read, 0
+	}
+}
+
+// merge adds what another row has counted.
+func (w *Row) merge(other *Row) {
+	if other.FirstSeen != 0 && (w.FirstSeen == 0 || other.FirstSeen < w.FirstSeen) {
+		w.FirstSeen = other.FirstSeen
+	}
+	if other.LastSeen > w.LastSeen {
+		w.LastSeen, w.LastAction = other.LastSeen, other.LastAction
+	}
+	w.Named = w.Named || other.Named
+	switch {
+	case other.Read == nil && w.Read == nil:
+		w.SinceRead += other.SinceRead
+	case w.Read == nil, other.Read != nil && other.Read.At > w.Read.At:
+		// What the other place saw in the meantime is not known.
+		w.Read, w.SinceRead = other.Read, other.SinceRead
+	}
+	for r := range numResolutions {
+		for _, cell := range other.Series[r] {
+			w.Series[r].add(r, cell)
+		}
+	}
+	w.Rules.merge(other.Rules, maxRules)
+	w.Paths.merge(other.Paths, maxPaths)
+	w.Agents.merge(other.Agents, maxAgents)
+	w.Networks.merge(other.Networks, maxNetworks)
+	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
+	slices.SortStableFunc(w.Samples, func(a, b Sample) int { return int(min(max(a.At-b.At, -1), 1)) })
+	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
+}
+
+// prune forgets what is older than retention. It reports whether anything is
+// left.
+func (w *Row) prune(now int64, retention time.Duration) bool {
+	w.LastSeen = min(w.LastSeen, now)
+	oldest := now - retention.Milliseconds()
+	for r := range numResolutions {
+		w.Series[r].prune(r, now, retention)
+	}
+	w.Rules.prune(now, retention)
+	w.Paths.prune(now, retention)
+	w.Agents.prune(now, retention)
+	w.Networks.prune(now, retention)
+	w.Samples = slices.DeleteFunc(w.Samples, func(s Sample) bool { return s.At < oldest || s.At > now })
+	if w.Read != nil && (w.Read.At < oldest || w.Read.At > now) {
+		w.Read = nil
+	}
+	return w.LastSeen >= oldest
+}
+
+// clone returns a copy that shares nothing but the memory of strings.
+func (w *Row) clone() Row {
+	c := *w
+	if w.Read != nil {
+		read := *w.Read
+		c.Read = &read
+	}
+	for r := range numResolutions {
+		c.Series[r] = slices.Clone(w.Series[r])
+	}
+	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.clone(), w.Paths.clone(), w.Agents.clone(), w.Networks.clone()
+	c.Samples = slices.Clone(w.Samples)
+	return c
+}

@@ -1,0 +1,152 @@
+package ledger
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// Count is what is counted of requests.
+type Count uint8
+
+// The counts. The first five are the verdicts.
+const (
+	CountBlocked    Count = Count(numVerdicts) + iota // answered in place of the site
+	CountWouldBlock                                   // passed, and enforce would have blocked it
+	NumCounts
+)
+
+// Counts are numbers of requests by [Count].
+type Counts [NumCounts]uint64
+
+// Requests returns the number of all requests.
+func (c *Counts) Requests() (sum uint64) {
+	for _, n := range c[:numVerdicts] {
+		sum += n
+	}
+	return sum
+}
+
+// Add adds what another has counted.
+func (c *Counts) Add(other Counts) {
+	for i, n := range other {
+		c[i] += n
+	}
+}
+
+// Resolution is the length of the steps of a series.
+type Resolution uint8
+
+// The resolutions, and how far back each goes.
+const (
+	Minutes Resolution = iota // 6 hours
+	Hours                     // 14 days
+	Days                      // 90 days
+	numResolutions
+)
+
+// Step returns the length of a step.
+func (r Resolution) Step() time.Duration {
+	return [...]time.Duration{time.Minute, time.Hour, 24 * time.Hour}[r]
+}
+
+// Steps returns how many steps are kept.
+func (r Resolution) Steps() int { return [...]int{6 * 60, 14 * 24, 90}[r] }
+
+// slot returns the number of the step that a time is in, in Unix milliseconds.
+func (r Resolution) slot(at int64) uint32 {
+	return uint32(min(max(at, 0)/r.Step().Milliseconds(), math.MaxUint32))
+}
+
+// Cell is what was counted in one step: the number of the step since the Unix
+// epoch, then the counts, which stop at the most that fits.
+type Cell [1 + NumCounts]uint32
+
+// At returns the start of the step.
+func (c Cell) At(r Resolution) time.Time {
+	return time.UnixMilli(int64(c[0]) * r.Step().Milliseconds()).UTC()
+}
+
+// Counts returns what was counted.
+func (c Cell) Counts() (counts Counts) {
+	for i, n := range c[1:] {
+		counts[i] = uint64(n)
+	}
+	return counts
+}
+
+// add adds the counts of another cell.
+func (c *Cell) add(other Cell) {
+	for i := 1; i < len(c); i++ {
+		c[i] += min(other[i], math.MaxUint32-c[i])
+	}
+}
+
+// Series are counts over time at one resolution: the steps with a request, the
+// earliest first. It takes 32 bytes for each.
+type Series []Cell
+
+// add adds a cell, unless it is too old. What gets too old by that is dropped.
+func (s *Series) add(r Resolution, cell Cell) {
+	steps := uint32(r.Steps())
+	n := len(*s)
+	switch {
+	case n == 0 || cell[0] > (*s)[n-1][0]:
+		if cell[0] >= steps {
+			s.dropBefore(cell[0] - steps + 1)
+		}
+		*s = append(*s, cell)
+		return
+	case cell[0] == (*s)[n-1][0]:
+		(*s)[n-1].add(cell)
+		return
+	case (*s)[n-1][0]-cell[0] >= steps:
+		return
+	}
+	i, found := s.search(cell[0])
+	if found {
+		(*s)[i].add(cell)
+	} else {
+		*s = slices.Insert(*s, i, cell)
+	}
+}
+
+// search returns where the cell of a step is or would be.
+func (s *Series) search(slot uint32) (int, bool) {
+	return slices.BinarySearchFunc(*s, slot, func(c Cell, slot uint32) int { return cmp.Compare(c[0], slot) })
+}
+
+// dropBefore drops the cells before a step.
+func (s *Series) dropBefore(slot uint32) {
+	if i, _ := s.search(slot); i > 0 {
+		*s = slices.Delete(*s, 0, i)
+	}
+}
+
+// prune drops what is outside of what is kept at now, for retention at most,
+// and what is in the future.
+func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
+	last := r.slot(now)
+	if i, _ := s.search(last + 1); i < len(*s) {
+		*s = (*s)[:i]
+	}
+	first := r.slot(now - retention.Milliseconds())
+	if steps := uint32(r.Steps()); last >= steps {
+		first = max(first, last-steps+1)
+	}
+	s.dropBefore(first)
+}
+
+// Sum returns what was counted from the step of one time to that of another.
+func (s Series) Sum(r Resolution, from, to time.Time) (sum Counts) {
+	i, _ := s.search(r.slot(from.UnixMilli()))
+	last := r.slot(to.UnixMilli())
+	for _, c := range s[i:] {
+		if c[0] > last {
+			break
+		}
+		sum.Add(c.Counts())
+	}
+	return sum
+}

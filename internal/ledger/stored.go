@@ -1,0 +1,192 @@
+package ledger
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Stored is one site of a ledger as it is kept outside of memory.
+type Stored struct {
+	Since time.Time `json:"since"` // when the ledger began to count
+	Saved time.Time `json:"saved"`
+	Site  *Site     `json:"site"`
+}
+
+// MaxStored bounds an encoded site, in bytes.
+const MaxStored = 8 << 20
+
+// Bounds of what is decoded: bytes, objects and arrays. The largest site has
+// less of each.
+const (
+	maxDecoded        = 24 << 20
+	maxDecodedObjects = 25_000
+	maxDecodedArrays  = 150_000
+)
+
+// storedHeader begins an encoded site; a SHA-256 of the rest follows.
+const storedHeader = "robots_guard ledger 1\n"
+
+// Encode returns the site as bytes: a header with the version of the format, a
+// SHA-256 of what follows, and JSON compressed with gzip.
+func (s Stored) Encode() ([]byte, error) {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	enc := json.NewEncoder(z)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(packed.Bytes())
+	data := slices.Concat([]byte(storedHeader), sum[:], packed.Bytes())
+	if len(data) > MaxStored {
+		return nil, fmt.Errorf("%d bytes are more than a site can have", len(data))
+	}
+	return data, nil
+}
+
+// DecodeStored is the inverse of Encode. Whatever the bytes are, what it
+// returns is within the bounds of a ledger.
+func DecodeStored(data []byte) (Stored, error) {
+	if len(data) > MaxStored {
+		return Stored{}, fmt.Errorf("%d bytes are more than a site can have", len(data))
+	}
+	rest, ok := bytes.CutPrefix(data, []byte(storedHeader))
+	if !ok || len(rest) < sha256.Size {
+		return Stored{}, errors.New("it is no ledger of this version")
+	}
+	sum, packed := rest[:sha256.Size], rest[sha256.Size:]
+	if got := sha256.Sum256(packed); !bytes.Equal(got[:], sum) {
+		return Stored{}, errors.New("it is damaged: the checksum is another")
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return Stored{}, fmt.Errorf("it is damaged: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(z, maxDecoded+1))
+	if err != nil {
+		return Stored{}, fmt.Errorf("it is damaged: %w", err)
+	}
+	if objects, arrays := nesting(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
+		return Stored{}, errors.New("it is larger than a site can be")
+	}
+	var s Stored
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Stored{}, fmt.Errorf("it is damaged: %w", err)
+	}
+	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
+		return Stored{}, errors.New("it names no site")
+	}
+	s.Site = s.Site.cleaned()
+	return s, nil
+}
+
+// nesting counts the objects and arrays of a JSON text. A few bytes of text can
+// stand for much memory.
+func nesting(text []byte) (objects, arrays int) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			objects++
+		case '[':
+			arrays++
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return objects, arrays
+}
+
+// cleaned returns a site as it can be in a ledger.
+func (s *Site) cleaned() *Site {
+	clean := &Site{Name: s.Name}
+	for _, w := range s.Rows {
+		if w == nil || w.Token == "" || len(w.Token) > maxToken {
+			continue
+		}
+		if class, ok := uaident.ParseClass(w.Class); !ok || class == uaident.Browser {
+			continue
+		}
+		w.clean()
+		if known := clean.find(w.key()); known != nil {
+			known.merge(w)
+		} else {
+			clean.Rows = append(clean.Rows, w)
+		}
+	}
+	clean.limit()
+	for _, f := range s.Files {
+		if len(clean.Files) == maxFiles {
+			break
+		}
+		lines := make(map[uint32]uint64, min(len(f.Lines), maxLines))
+		for _, line := range slices.Sorted(maps.Keys(f.Lines)) {
+			if len(lines) < maxLines {
+				lines[line] = f.Lines[line]
+			}
+		}
+		f.Lines, f.Cut = lines, f.Cut || len(lines) < len(f.Lines)
+		clean.Files = append(clean.Files, f)
+	}
+	return clean
+}
+
+// clean brings a row into the form that it has in a ledger.
+func (w *Row) clean() {
+	for r := range numResolutions {
+		var series Series
+		for _, cell := range w.Series[r] {
+			series.add(r, cell)
+		}
+		w.Series[r] = series
+	}
+	w.Rules.clean(maxRules, func(k *RuleKey) { k.bound() })
+	w.Paths.clean(maxPaths, func(k *PathKey) {
+		k.Path = cut(k.Path, maxTarget)
+		k.bound()
+	})
+	w.Agents.clean(maxAgents, func(k *string) { *k = cut(*k, maxAgent) })
+	w.Networks.clean(maxNetworks, nil)
+	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
+	for i := range w.Samples {
+		s := &w.Samples[i]
+		s.Method, s.Path, s.Agent = cut(s.Method, maxMethod), cut(s.Path, maxTarget), cut(s.Agent, maxAgent)
+		s.Rule.bound()
+	}
+}
+
+func (r *Rule) bound() { r.Text, r.Group = cut(r.Text, maxRule), cut(r.Group, maxToken) }
+
+// clean brings a sketch into the form that it has in a ledger.
+func (s *Sketch[K]) clean(most int, bound func(*K)) {
+	items := s.Items
+	s.Items = nil
+	for _, item := range items[:min(len(items), most)] {
+		if bound != nil {
+			bound(&item.Key)
+		}
+		if s.index(item.Key) < 0 {
+			item.Error = min(item.Error, item.Count)
+			s.Items = append(s.Items, item)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+)
+
+// Evidence returns what there is to show about the crawler with this id, false
+// if there is none in the window.
+func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
+	d, ok := s.Crawler(f, id)
+	if !ok {
+		return Evidence{}, false
+	}
+	slices.Reverse(d.Recent)
+	e := Evidence{
+		Head: d.Head, Crawler: d.Crawler, Requests: d.Recent, Rules: d.Rules, Paths: d.Paths, Readings: []Reading{},
+		Agents: d.Agents, Networks: d.Networks, Files: []EvidenceFile{}, Missing: []string{},
+	}
+	for _, site := range d.SitesSeen {
+		if site.Read != nil {
+			e.Readings = append(e.Readings, *site.Read)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, rule := range d.Rules {
+		if seen[rule.Site+" "+rule.Version] {
+			continue
+		}
+		seen[rule.Site+" "+rule.Version] = true
+		if file, ok := s.file(rule.Site, rule.Version); ok {
+			e.Files = append(e.Files, file)
+		} else if !slices.Contains(e.Missing, rule.Version) {
+			e.Missing = append(e.Missing, rule.Version)
+		}
+	}
+	return e, true
+}
+
+// file returns a version of a site's robots.txt.
+func (s *Source) file(site, version string) (EvidenceFile, bool) {
+	for _, v := range s.Live[site].versions() {
+		if ledger.Version(v.Hash).String() == version {
+			return EvidenceFile{site, version, v.FirstRead, v.LastRead, v.Until, v.Robots.Text()}, true
+		}
+	}
+	return EvidenceFile{}, false
+}
+
+// WriteText writes the evidence as a text to send: plain, in lines of moderate
+// length, and without any claim about who it was.
+func (e Evidence) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+	c := e.Crawler
+	line("Requests outside robots.txt by clients that call themselves %s", clean(c.Token))
+	line("")
+	if c.Operator != "" {
+		line("Crawler:     %s, the name of a crawler of %s", clean(c.Token), c.Operator)
+	} else {
+		line("Crawler:     %s", clean(c.Token))
+	}
+	line("Period:      %s to %s (all times are UTC)", stamp(e.From), stamp(e.Generated))
+	line("Requests:    %d, of which %d outside robots.txt, %d blocked", c.Requests, c.Disallowed, c.Blocked)
+	line("Identity:    %d verified, %d claimed, %d unknown, %d spoofed", c.Identities.Verified, c.Identities.Claimed, c.Identities.Unknown, c.Identities.Spoofed)
+	line("")
+	line("A User-Agent is a claim. Only what is verified is known to come from the operator;")
+	line("what is spoofed is known not to.")
+	line("")
+	line("When it read robots.txt")
+	for _, r := range e.Readings {
+		line("  %s  %s, status %d%s", stamp(r.At), clean(r.Site), r.Status, version(r.Version))
+	}
+	if len(e.Readings) == 0 {
+		line("  It was not seen to read it.")
+	}
+	line("")
+	line("Rules")
+	for _, r := range e.Rules {
+		line("  %s  %s, line %d of robots.txt (User-agent: %s)%s", clean(r.Site), clean(r.Rule), r.Line, clean(r.Group), version(r.Version))
+		line("    %s, %s, first %s, last %s", atMost(r.Estimate), r.Verdict, stamp(r.First), stamp(r.Last))
+	}
+	line("")
+	line("Requests (a sample)")
+	for _, r := range e.Requests {
+		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", stamp(r.At), clean(r.Method), clean(r.Site), clean(r.Path), clean(r.Rule), r.Line, r.Action, r.Network, r.Identity)
+	}
+	line("")
+	line("Paths")
+	for _, p := range e.Paths {
+		line("  %s%s  line %d, %s, %s, last %s", clean(p.Site), clean(p.Path), p.Line, p.Verdict, atMost(p.Estimate), stamp(p.Last))
+	}
+	line("")
+	line("User-Agents")
+	for _, a := range e.Agents {
+		line("  %s  (%s)", clean(a.UserAgent), atMost(a.Estimate))
+	}
+	line("")
+	line("Networks of the requests outside robots.txt")
+	for _, n := range e.Networks {
+		line("  %s  %s, identity %s", n.Network, atMost(n.Estimate), n.Identity)
+	}
+	for _, f := range e.Files {
+		until := "now"
+		if !f.Until.IsZero() {
+			until = stamp(f.Until)
+		}
+		line("")
+		line("robots.txt of %s from %s until %s, SHA-256 %s", clean(f.Site), stamp(f.FirstRead), until, f.Version)
+		for i, text := range splitLines(f.Text) {
+			line("%5d | %s", i+1, clean(text))
+		}
+	}
+	for _, v := range e.Missing {
+		line("")
+		line("The robots.txt with the SHA-256 %s is not kept any more.", v)
+	}
+	return b.Flush()
+}
+
+// stamp is a time in the text.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+func version(v string) string {
+	if v == "" {
+		return ""
+	}
+	return ", version " + v[:min(12, len(v))]
+}
+
+// atMost says how sure a count is.
+func atMost(e Estimate) string {
+	if e.Error == 0 && e.Count == 1 {
+		return "once"
+	}
+	if e.Error == 0 {
+		return fmt.Sprintf("%d times", e.Count)
+	}
+	return fmt.Sprintf("%d to %d times", e.Count-e.Error, e.Count)
+}
+
+// clean takes the control characters out of what a client has sent: a line is a
+// line.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
+			return '?'
+		}
+		return r
+	}, s)
+}

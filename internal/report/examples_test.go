@@ -1,0 +1,155 @@
+package report
+
+import (
+	"testing"
+	"time"
+)
+
+// TestExamples keeps the examples of each view in testdata in step with the
+// types.
+func TestExamples(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 20, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	const (
+		current = "2e36aa7f2b85bbd31e6cfe72f634569fef3a8e64e77656f2d2ca165b950ab07b"
+		old     = "91c3f1f6a1b1ba9e21c8d2d46c5f1f36ff7d1f7a0b6fcb3a45b65d70d2a7f1a4"
+	)
+	percent := func(p float64) *float64 { return &p }
+	head := Head{
+		Filter: Filter{Window: Day}, Generated: now, From: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Since: ago(9 * 24 * time.Hour),
+		Sites: []string{"_other", "example.com", "shop.example.com"}, Classes: []string{"ai_training", "crawler", "search"},
+		Identities: []string{"claimed", "verified"},
+	}
+	series := func(step time.Duration, n int, of func(i int) Counts) Series {
+		s := Series{StepSeconds: int(step / time.Second)}
+		from := now.Truncate(step).Add(-time.Duration(n-1) * step)
+		for i := range n {
+			s.Points = append(s.Points, Point{At: from.Add(time.Duration(i) * step), Counts: of(i)})
+		}
+		return s
+	}
+	gptCounts := Counts{Requests: 240, Allowed: 24, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}
+	bingCounts := Counts{Requests: 480, Allowed: 480}
+	otherCounts := Counts{Requests: 30, Allowed: 20, Disallowed: 2, Exempt: 6, Unknown: 2, Blocked: 1, WouldBlock: 1}
+	allCounts := Counts{Requests: 750, Allowed: 524, Disallowed: 194, Stale: 24, Exempt: 6, Unknown: 2, Blocked: 121, WouldBlock: 73}
+	spark := func(requests, disallowed uint64) Sparkline {
+		s := Sparkline{StepSeconds: 3600}
+		for range 24 {
+			s.Requests, s.Disallowed = append(s.Requests, requests), append(s.Disallowed, disallowed)
+		}
+		return s
+	}
+	gptRead := &Reading{Site: "example.com", At: ago(30 * time.Hour), Status: 200, Version: old}
+	gpt := Crawler{
+		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://platform.openai.com/docs/bots", Class: "ai_training", Wildcard: true,
+		Identities: Identities{Claimed: 180, Verified: 60}, Counts: gptCounts, Compliance: percent(20), Action: "blocked",
+		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), Read: gptRead, SinceRead: 251,
+		Rate: Rate{PerMinute: 12.4, CrawlDelay: 10, Exceeds: true}, Sparkline: spark(10, 8),
+	}
+	bing := Crawler{
+		ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Class: "search", Wildcard: true, Identities: Identities{Claimed: 480},
+		Counts: bingCounts, Compliance: percent(100), Action: "none", FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(20 * time.Second),
+		Read: &Reading{Site: "example.com", At: ago(time.Hour), Status: 304, Current: true}, SinceRead: 20,
+		Rate: Rate{PerMinute: 0.4}, Sparkline: spark(20, 0),
+	}
+	other := Crawler{
+		ID: "_other:crawler", Token: "_other", Class: "crawler", Wildcard: true, Identities: Identities{Claimed: 30}, Counts: otherCounts,
+		Compliance: percent(100 * 20.0 / 22), Action: "logged", FirstSeen: ago(8 * 24 * time.Hour), LastSeen: ago(2 * time.Hour),
+		SinceRead: 30, Sparkline: spark(1, 0),
+	}
+	estimate := Estimate{Count: 150, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}
+	rules := []RuleCount{
+		{Site: "example.com", Rule: "Disallow: /", Line: 14, Group: "GPTBot", Version: current, Verdict: "disallowed", Estimate: estimate},
+		{Site: "example.com", Rule: "Disallow: /drafts/", Line: 15, Group: "GPTBot", Version: current, Verdict: "stale", Estimate: Estimate{Count: 24, First: ago(29 * time.Hour), Last: ago(6 * time.Hour)}},
+	}
+	violations := []Violation{
+		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/articles/1?page=2", Rule: "Disallow: /", Line: 14,
+			Group: "GPTBot", Version: current, Verdict: "disallowed", Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
+		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/drafts/a", Rule: "Disallow: /drafts/", Line: 15,
+			Group: "GPTBot", Version: current, Verdict: "stale", Reason: "an earlier version allows it, which this crawler may still follow",
+			Estimate: Estimate{Count: 24, First: ago(29 * time.Hour), Last: ago(6 * time.Hour)}},
+	}
+	samples := []Sample{
+		{At: ago(time.Minute), Site: "example.com", Method: "GET", Path: "/articles/1?page=2", Verdict: "disallowed", Action: "blocked", Identity: "claimed",
+			Rule: "Disallow: /", Line: 14, Version: current, Network: "192.0.2.0/24",
+			UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Read: "old"},
+	}
+	agents := []UserAgent{{UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Estimate: Estimate{Count: 240, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
+	networks := []NetworkCount{{Network: "192.0.2.0/24", Identity: "claimed", Estimate: Estimate{Count: 180, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
+	health := Health{
+		State: OK, Authority: "https://example.com", Source: "server", Status: 200, Version: current, Rules: 5, FirstRead: ago(28 * time.Hour),
+		LastRead: ago(4 * time.Minute), NextRead: now.Add(5 * time.Minute), Findings: Findings{Warnings: 1},
+	}
+
+	golden(t, "summary.json", Summary{
+		Head: head, Counts: allCounts, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
+		SitesNow: []Site{
+			{Site: "_other", Counts: otherCounts, Mode: "monitor", Robots: Health{State: Unread}},
+			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}, Mode: "enforce", Robots: health},
+			{Site: "shop.example.com", Mode: "monitor", Robots: Health{State: LastGood, Authority: "https://shop.example.com", Source: "server", Status: 200,
+				Version: old, Rules: 2, FirstRead: ago(50 * time.Hour), LastRead: ago(3 * time.Hour), NextRead: now.Add(time.Minute), Failures: 40,
+				FailingSince: ago(2 * time.Hour), Error: "status 503"}},
+		},
+		Top:           []Crawler{gpt, other, bing},
+		SearchBlocked: []SearchBlocked{{Site: "example.com", Token: "Googlebot", Identity: "claimed", Blocked: 4, Last: ago(time.Hour), Path: "/private/a", Rule: "Disallow: /private/", Line: 2}},
+		Series: series(time.Hour, 24, func(i int) Counts {
+			if i == 23 {
+				return Counts{Requests: 750 - 23*31, Allowed: 524 - 23*21, Disallowed: 194 - 23*8, Stale: 1, Exempt: 6, Unknown: 2, Blocked: 121 - 23*5, WouldBlock: 73 - 23*3}
+			}
+			return Counts{Requests: 31, Allowed: 22, Disallowed: 8, Stale: 1, Blocked: 5, WouldBlock: 3}
+		}),
+	})
+	golden(t, "summary_empty.json", Summary{
+		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
+		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
+		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
+	})
+	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3"})
+	golden(t, "crawler.json", CrawlerDetail{
+		Head: head, Crawler: gpt,
+		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, Read: gptRead, SinceRead: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
+		Series: series(time.Hour, 24, func(int) Counts {
+			return Counts{Requests: 10, Allowed: 1, Disallowed: 8, Stale: 1, Blocked: 5, WouldBlock: 3}
+		}),
+		Rules: rules, Paths: violations, Recent: samples, Agents: agents, Networks: networks,
+	})
+	golden(t, "violations.json", Violations{Head: head, Total: 3, Violations: violations, Next: "2"})
+	siteHead := head
+	siteHead.Filter.Site = "example.com"
+	finding := Finding{Code: "misspelt-key", Severity: "warning", Line: 3, Message: "disalow is misspelt; not every crawler understands it"}
+	text, oldText := "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n# models\nUser-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n"
+	golden(t, "robots.json", Robots{
+		Head: siteHead, Health: health, CountedSince: ago(28 * time.Hour), Complete: true, NeverHit: 1,
+		Lines: []Line{
+			{Line: 1, Text: "User-agent: *", Kind: KindAgent, Hits: 480},
+			{Line: 2, Text: "Disallow: /private/", Kind: KindRule, Hits: 4},
+			{Line: 3, Text: "Disalow: /tmp/", Kind: KindRule, NeverHit: true, Findings: []Finding{finding}},
+			{Line: 4, Text: "# models", Kind: KindOther},
+			{Line: 5, Text: "User-agent: GPTBot", Kind: KindAgent, Hits: 192},
+			{Line: 6, Text: "Disallow: /", Kind: KindRule, Hits: 192},
+		},
+		Findings: []Finding{finding},
+		Versions: []Version{
+			{Version: current, Status: 200, Bytes: len(text), Rules: 3, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text,
+				Diff: []DiffLine{{" ", "User-agent: *", 1}, {" ", "Disallow: /private/", 2}, {" ", "Disalow: /tmp/", 3}, {"+", "# models", 4},
+					{"+", "User-agent: GPTBot", 5}, {"+", "Disallow: /", 6}},
+				Rejudged: []Rejudged{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", Rule: "Disallow: /", Line: 6, Count: 90}}},
+			{Version: old, Status: 200, Bytes: len(oldText), Rules: 2, FirstRead: ago(9 * 24 * time.Hour), LastRead: ago(28*time.Hour + time.Minute), Until: ago(28 * time.Hour),
+				Text: oldText, Diff: []DiffLine{}, Rejudged: []Rejudged{}},
+		},
+	})
+	golden(t, "impact.json", Impact{
+		Head: head, Counts: allCounts, Blockable: 194,
+		Modes: []SiteMode{{"_other", "monitor"}, {"example.com", "enforce"}, {"shop.example.com", "monitor"}},
+		ByClass: []ImpactClass{
+			{Class: "search", Counts: bingCounts, Crawlers: []ImpactCrawler{{ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Identities: bing.Identities, Counts: bingCounts, Rules: []RuleCount{}}}},
+			{Class: "ai_training", Counts: gptCounts, Blockable: 192, Crawlers: []ImpactCrawler{{ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Identities: gpt.Identities, Counts: gptCounts, Blockable: 192, Rules: rules[:1]}}},
+			{Class: "crawler", Counts: otherCounts, Blockable: 2, Crawlers: []ImpactCrawler{{ID: other.ID, Token: "_other", Identities: other.Identities, Counts: otherCounts, Blockable: 2, Rules: []RuleCount{}}}},
+		},
+	})
+	golden(t, "evidence.json", Evidence{
+		Head: head, Crawler: gpt, Requests: samples, Rules: rules, Paths: violations, Readings: []Reading{*gptRead}, Agents: agents, Networks: networks,
+		Files:   []EvidenceFile{{Site: "example.com", Version: current, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text}},
+		Missing: []string{},
+	})
+}

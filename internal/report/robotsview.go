@@ -1,0 +1,242 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Robots returns the view of one robots.txt, that of the filter's site. It is
+// false if the filter names no site, or one that nothing is known of.
+func (s *Source) Robots(f Filter) (Robots, bool) {
+	v := s.view(f)
+	live, known := s.Live[f.Site]
+	site := slices.IndexFunc(s.Ledger.Sites, func(site *ledger.Site) bool { return site.Name == f.Site })
+	if f.Site == "" || !known && site < 0 {
+		return Robots{}, false
+	}
+	r := Robots{Head: v.head(), Health: live.health(), Complete: true, Lines: []Line{}, Findings: []Finding{}, Versions: []Version{}}
+	good := live.good()
+	if good == nil {
+		return r, true
+	}
+	findings, _ := good.Robots.Findings()
+	for _, f := range findings {
+		r.Findings = append(r.Findings, Finding{string(f.Code), f.Severity.String(), f.Line, f.Message})
+	}
+	r.Lines = linesOf(good.Robots, r.Findings)
+	if site >= 0 {
+		r.count(s.Ledger.Sites[site].Files, good.Hash)
+	}
+	versions := live.versions()
+	for i, version := range versions {
+		shown := Version{
+			Version: ledger.Version(version.Hash).String(), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
+			FirstRead: version.FirstRead, LastRead: version.LastRead, Until: version.Until, Text: version.Robots.Text(),
+			Diff: []DiffLine{}, Rejudged: []Rejudged{},
+		}
+		if i+1 < len(versions) {
+			before := versions[i+1].Robots
+			shown.Diff = diff(splitLines(before.Text()), splitLines(version.Robots.Text()))
+			shown.Rejudged = v.rejudged(before, version.Robots)
+		}
+		r.Versions = append(r.Versions, shown)
+	}
+	return r, true
+}
+
+// count puts the counts of lines beside them.
+func (r *Robots) count(files []ledger.File, current ledger.Version) {
+	i := slices.IndexFunc(files, func(f ledger.File) bool { return f.Version == current })
+	if i < 0 {
+		return
+	}
+	r.CountedSince, r.Complete = ledger.Time(files[i].Since), !files[i].Cut
+	for l := range r.Lines {
+		line := &r.Lines[l]
+		line.Hits = files[i].Lines[uint32(line.Line)]
+		if line.Hits == 0 && r.Complete && (line.Kind == KindAgent || line.Kind == KindRule && !isEmptyRule(line.Text)) {
+			line.NeverHit = true
+			if line.Kind == KindRule {
+				r.NeverHit++
+			}
+		}
+	}
+}
+
+// isEmptyRule reports whether a rule has no path, so that it never matches.
+func isEmptyRule(text string) bool {
+	text, _, _ = strings.Cut(text, "#")
+	_, path, _ := strings.Cut(text, ":")
+	return strings.TrimSpace(path) == ""
+}
+
+// linesOf returns the lines of a file.
+func linesOf(robots *policy.Robots, findings []Finding) []Line {
+	lines := []Line{}
+	for i, text := range splitLines(robots.Text()) {
+		lines = append(lines, Line{Line: i + 1, Text: text, Kind: KindOther})
+	}
+	mark := func(line int, kind LineKind) {
+		if line >= 1 && line <= len(lines) {
+			lines[line-1].Kind = kind
+		}
+	}
+	for _, group := range robots.Groups() {
+		for _, agent := range group.Agents {
+			mark(agent.Line, KindAgent)
+		}
+		for _, rule := range group.Rules {
+			mark(rule.Line, KindRule)
+		}
+	}
+	for _, record := range robots.Records() {
+		mark(record.Line, KindRecord)
+	}
+	for _, f := range findings {
+		if f.Line >= 1 && f.Line <= len(lines) {
+			lines[f.Line-1].Findings = append(lines[f.Line-1].Findings, f)
+		}
+	}
+	return lines
+}
+
+// splitLines returns the lines of a robots.txt as its parser counts them: LF, CR
+// and CRLF end one.
+func splitLines(text string) []string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	if text = strings.TrimSuffix(text, "\n"); text == "" {
+		return []string{}
+	}
+	return strings.Split(text, "\n")
+}
+
+// Bounds of a difference: lines around a change, and steps to find the smallest.
+const (
+	diffContext = 3
+	maxDiff     = 4_000_000
+)
+
+// diff returns how one text became another: what changed, with a few lines
+// around each change.
+func diff(before, after []string) []DiffLine {
+	from := 0
+	for from < len(before) && from < len(after) && before[from] == after[from] {
+		from++
+	}
+	to := 0
+	for to < len(before)-from && to < len(after)-from && before[len(before)-1-to] == after[len(after)-1-to] {
+		to++
+	}
+	all := []DiffLine{}
+	for i := range from {
+		all = append(all, DiffLine{" ", after[i], i + 1})
+	}
+	all = append(all, diffMiddle(before[from:len(before)-to], after[from:len(after)-to], from)...)
+	for i := len(after) - to; i < len(after); i++ {
+		all = append(all, DiffLine{" ", after[i], i + 1})
+	}
+	near := make([]bool, len(all))
+	for i, line := range all {
+		if line.Op != " " {
+			for j := max(0, i-diffContext); j <= min(len(all)-1, i+diffContext); j++ {
+				near[j] = true
+			}
+		}
+	}
+	shown := []DiffLine{}
+	for i, line := range all {
+		if near[i] {
+			shown = append(shown, line)
+		}
+	}
+	return shown
+}
+
+// diffMiddle finds the longest common subsequence of two runs of lines, unless
+// they are too long for that: then all of one goes and all of the other comes.
+func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
+	if len(before)*len(after) > maxDiff {
+		for i, text := range before {
+			lines = append(lines, DiffLine{"-", text, offset + i + 1})
+		}
+		for i, text := range after {
+			lines = append(lines, DiffLine{"+", text, offset + i + 1})
+		}
+		return lines
+	}
+	width := len(after) + 1
+	common := make([]int32, (len(before)+1)*width) // from here to the ends
+	for i := len(before) - 1; i >= 0; i-- {
+		for j := len(after) - 1; j >= 0; j-- {
+			if before[i] == after[j] {
+				common[i*width+j] = common[(i+1)*width+j+1] + 1
+			} else {
+				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(before) || j < len(after) {
+		switch {
+		case i < len(before) && j < len(after) && before[i] == after[j]:
+			lines = append(lines, DiffLine{" ", after[j], offset + j + 1})
+			i, j = i+1, j+1
+		case j == len(after) || i < len(before) && common[(i+1)*width+j] >= common[i*width+j+1]:
+			lines = append(lines, DiffLine{"-", before[i], offset + i + 1})
+			i++
+		default:
+			lines = append(lines, DiffLine{"+", after[j], offset + j + 1})
+			j++
+		}
+	}
+	return lines
+}
+
+// maxRejudged is how many paths a change shows.
+const maxRejudged = 50
+
+// rejudged returns the paths of the ledger that two texts judge differently, as
+// crawlers find their group by default.
+func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
+	list := []Rejudged{}
+	var target policy.Target
+	for _, e := range v.entries {
+		chain, wildcard := v.chainOf(e.row.Token, e.row.Class)
+		first, second := before.Select(wildcard, chain...), after.Select(wildcard, chain...)
+		for _, item := range e.row.Paths.Items {
+			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
+				continue // a part of a path may be judged otherwise
+			}
+			target.Set(item.Key.Path, false)
+			was, is := first.JudgeTarget(&target), second.JudgeTarget(&target)
+			if was.Allowed == is.Allowed {
+				continue
+			}
+			same := func(r Rejudged) bool { return r.Token == e.row.Token && r.Path == item.Key.Path }
+			if i := slices.IndexFunc(list, same); i >= 0 {
+				list[i].Count += item.Count
+				continue
+			}
+			list = append(list, Rejudged{
+				Token: e.row.Token, Path: item.Key.Path, Before: verdictWord(was), After: verdictWord(is),
+				Rule: is.Rule.String(), Line: is.Rule.Line, Count: item.Count,
+			})
+		}
+	}
+	slices.SortFunc(list, func(a, b Rejudged) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Path, b.Path))
+	})
+	return list[:min(len(list), maxRejudged)]
+}
+
+func verdictWord(v policy.Verdict) string {
+	if v.Allowed {
+		return ledger.Allowed.String()
+	}
+	return ledger.Disallowed.String()
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Source is what views are made of. It does not change.
+type Source struct {
+	Ledger ledger.Snapshot
+	Now    time.Time
+	// Live is what is known of sites besides the ledger, by name.
+	Live map[string]Live
+	// Registry is what is known of crawlers; nil for [uaident.Default].
+	Registry *uaident.Registry
+}
+
+// lookup returns what is known of a crawler, nil if that is nothing.
+func (s *Source) lookup(token string) *uaident.Crawler {
+	if s.Registry == nil {
+		return uaident.Default().Lookup(token)
+	}
+	return s.Registry.Lookup(token)
+}
+
+// Live is the state of a site now. The zero Live knows nothing.
+type Live struct {
+	Mode      string // see Site.Mode
+	Authority string // see Health.Authority
+	Source    string // server, url or file
+	Standing  *policy.Standing
+	HeldUntil time.Time // see Health.HeldUntil
+}
+
+// good returns the current version of the site's robots.txt, nil if there is
+// none.
+func (l Live) good() *policy.Version {
+	if l.Standing == nil {
+		return nil
+	}
+	return l.Standing.Good
+}
+
+// versions returns the versions that are kept, the newest first.
+func (l Live) versions() []*policy.Version {
+	if l.good() == nil {
+		return nil
+	}
+	return append([]*policy.Version{l.Standing.Good}, l.Standing.Past...)
+}
+
+// ParseFilter reads a filter from the parameters site, class, identity and
+// window of a URL.
+func ParseFilter(query url.Values) (Filter, error) {
+	f := Filter{Site: query.Get("site"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
+	if f.Window == "" {
+		f.Window = Day
+	}
+	if !slices.Contains(Windows(), f.Window) {
+		return Filter{}, fmt.Errorf("window %.40q cannot be; use one of %v", f.Window, Windows())
+	}
+	if _, ok := uaident.ParseClass(f.Class); f.Class != "" && !ok {
+		return Filter{}, fmt.Errorf("class %.40q is none; the classes are %v", f.Class, uaident.Classes()[1:])
+	}
+	if f.Identity != "" && new(ledger.Identity).UnmarshalText([]byte(f.Identity)) != nil {
+		return Filter{}, fmt.Errorf("identity %.40q is none; use verified, claimed, unknown or spoofed", f.Identity)
+	}
+	return f, nil
+}
+
+// span is a window on the clock.
+type span struct {
+	resolution ledger.Resolution
+	steps      int
+	from, now  time.Time
+}
+
+func (s *Source) span(w Window) span {
+	p := span{resolution: ledger.Hours, steps: 24, now: s.Now.UTC()}
+	switch w {
+	case Hour:
+		p.resolution, p.steps = ledger.Minutes, 60
+	case Week:
+		p.steps = 7 * 24
+	case Month:
+		p.resolution, p.steps = ledger.Days, 30
+	}
+	p.from = p.now.Truncate(p.resolution.Step()).Add(-time.Duration(p.steps-1) * p.resolution.Step())
+	return p
+}
+
+// entry is a row of the ledger that a filter lets through.
+type entry struct {
+	site   string
+	row    *ledger.Row
+	counts ledger.Counts // in the window
+}
+
+// view is the part of the source that a filter lets through.
+type view struct {
+	*Source
+	span
+	filter  Filter
+	entries []entry
+}
+
+func (s *Source) view(f Filter) *view {
+	if f.Window == "" {
+		f.Window = Day
+	}
+	v := &view{Source: s, span: s.span(f.Window), filter: f}
+	for _, site := range s.Ledger.Sites {
+		if f.Site != "" && site.Name != f.Site {
+			continue
+		}
+		for _, row := range site.Rows {
+			if f.Class != "" && row.Class != f.Class || f.Identity != "" && row.Identity.String() != f.Identity {
+				continue
+			}
+			v.entries = append(v.entries, entry{site.Name, row, row.Series[v.resolution].Sum(v.resolution, v.from, v.now)})
+		}
+	}
+	return v
+}
+
+func (v *view) head() Head {
+	sites, classes, identities := make(map[string]bool), make(map[string]bool), make(map[string]bool)
+	for name := range v.Live {
+		sites[name] = true
+	}
+	for _, site := range v.Ledger.Sites {
+		sites[site.Name] = true
+		for _, row := range site.Rows {
+			classes[row.Class], identities[row.Identity.String()] = true, true
+		}
+	}
+	return Head{
+		Filter: v.filter, Generated: v.now, From: v.from, Since: ledger.Time(v.Ledger.Since),
+		Sites: sorted(sites), Classes: sorted(classes), Identities: sorted(identities),
+	}
+}
+
+func sorted(set map[string]bool) []string {
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(set))))
+}
+
+// sum returns what was counted in the window.
+func (v *view) sum(entries []entry) Counts {
+	var sum ledger.Counts
+	for _, e := range entries {
+		sum.Add(e.counts)
+	}
+	return countsOf(sum)
+}
+
+func countsOf(c ledger.Counts) Counts {
+	return Counts{
+		Requests: c.Requests(), Allowed: c[ledger.Allowed], Disallowed: c[ledger.Disallowed], Stale: c[ledger.Stale],
+		Exempt: c[ledger.Exempt], Unknown: c[ledger.Unknown], Blocked: c[ledger.CountBlocked], WouldBlock: c[ledger.CountWouldBlock],
+	}
+}
+
+// series returns the counts of each step of the window.
+func (v *view) series(entries []entry) Series {
+	step := v.resolution.Step()
+	sums := make([]ledger.Counts, v.steps)
+	for _, e := range entries {
+		for _, cell := range e.row.Series[v.resolution] {
+			if i := int(cell.At(v.resolution).Sub(v.from) / step); !cell.At(v.resolution).Before(v.from) && i < v.steps {
+				sums[i].Add(cell.Counts())
+			}
+		}
+	}
+	s := Series{StepSeconds: int(step / time.Second), Points: make([]Point, v.steps)}
+	for i, sum := range sums {
+		s.Points[i] = Point{At: v.from.Add(time.Duration(i) * step), Counts: countsOf(sum)}
+	}
+	return s
+}
+
+// sparkline is a series in short.
+func (s Series) sparkline() Sparkline {
+	short := Sparkline{StepSeconds: s.StepSeconds, Requests: []uint64{}, Disallowed: []uint64{}}
+	for _, p := range s.Points {
+		short.Requests, short.Disallowed = append(short.Requests, p.Requests), append(short.Disallowed, p.Disallowed)
+	}
+	return short
+}
+
+// sites returns the names of the sites that the filter lets through.
+func (v *view) sites() (names []string) {
+	for _, name := range v.head().Sites {
+		if v.filter.Site == "" || name == v.filter.Site {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// idOf returns what asks for the detail of a crawler.
+func idOf(row *ledger.Row) string {
+	if row.Token == ledger.Other {
+		return row.Token + ":" + row.Class
+	}
+	return row.Token
+}
+
+// crawlers returns the entries of each crawler with a request in the window.
+func (v *view) crawlers() map[string][]entry {
+	byID := make(map[string][]entry)
+	for _, e := range v.entries {
+		if e.counts.Requests() > 0 {
+			byID[idOf(e.row)] = append(byID[idOf(e.row)], e)
+		}
+	}
+	return byID
+}
+
+// estimate returns an item of a sketch as a view shows it.
+func estimate[K comparable](item ledger.Item[K]) Estimate {
+	return Estimate{Count: item.Count, Error: item.Error, First: ledger.Time(item.First), Last: ledger.Time(item.Last)}
+}
+
+// inWindow reports whether an item of a sketch was seen in the window.
+func inWindow[K comparable](v *view, item ledger.Item[K]) bool {
+	return !ledger.Time(item.Last).Before(v.from)
+}
+
+// byCount sorts the most frequent first, then the latest.
+func byCount(a, b Estimate) int {
+	return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last))
+}
+
+// page returns a part of a list, and the offset of the next one, "" on the last.
+func page[T any](list []T, after, limit int) (part []T, next string) {
+	part = list[min(max(after, 0), len(list)):]
+	if len(part) > limit {
+		return part[:limit:limit], fmt.Sprint(after + limit)
+	}
+	return append([]T{}, part...), ""
+}
+
+// chainOf returns the names under which a robots.txt addresses a crawler, and
+// whether the * group is meant for it by default.
+func (s *Source) chainOf(token, class string) (chain []string, wildcard bool) {
+	if known := s.lookup(token); known != nil {
+		chain = append([]string{known.Token}, known.Aliases...)
+		return append(chain, known.Fallback...), known.JudgedByWildcard()
+	}
+	c, _ := uaident.ParseClass(class)
+	return []string{strings.Clone(token)}, c.JudgedByWildcard()
+}

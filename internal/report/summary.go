@@ -1,0 +1,84 @@
+package report
+
+import "time"
+
+// Summary is the view "Now".
+type Summary struct {
+	Head
+	Counts
+	Compliance *float64 `json:"compliance,omitempty"` // percent; absent where nothing was judged
+	Crawlers   int      `json:"crawlers"`             // different tokens seen in the window
+	// SitesNow are the sites as they are now, by name.
+	SitesNow []Site `json:"sites_now"`
+	// Top are the crawlers with the most requests outside robots.txt, then
+	// with the most requests: at most 10.
+	Top []Crawler `json:"top"`
+	// SearchBlocked are search engines that were blocked in the window: the
+	// owner should know at once.
+	SearchBlocked []SearchBlocked `json:"search_blocked"`
+	Series        Series          `json:"series"`
+}
+
+// Site is one site now, with its counts of the window.
+type Site struct {
+	Site string `json:"site"`
+	// Mode is monitor, enforce, or mixed where parts of the site differ; "" if
+	// no crawler has asked since the configuration was loaded.
+	Mode string `json:"mode,omitempty"`
+	Counts
+	Robots Health `json:"robots"`
+}
+
+// Health is how it is about the robots.txt of a site.
+type Health struct {
+	State State `json:"state"`
+	// Authority is whose file it is: scheme, host and port, or the URL or path
+	// that the configuration names.
+	Authority    string    `json:"authority,omitempty"`
+	Source       string    `json:"source,omitempty"` // server, url or file
+	Status       int       `json:"status,omitempty"` // of the last good answer
+	Version      string    `json:"version,omitempty"`
+	Rules        int       `json:"rules"`
+	FirstRead    time.Time `json:"first_read,omitzero"` // this version
+	LastRead     time.Time `json:"last_read,omitzero"`
+	NextRead     time.Time `json:"next_read,omitzero"`
+	Failures     int       `json:"failures"` // in a row
+	FailingSince time.Time `json:"failing_since,omitzero"`
+	Error        string    `json:"error,omitempty"` // of the last attempt
+	Findings     Findings  `json:"findings"`
+	// HeldUntil is until when the change guard keeps an earlier version in
+	// force; absent if it does not.
+	HeldUntil time.Time `json:"held_until,omitzero"`
+}
+
+// State is a robots.txt in a word.
+type State string
+
+// The states.
+const (
+	Unread      State = "unread"      // nobody had to read it yet
+	OK          State = "ok"          // it was read
+	Missing     State = "missing"     // there is none, so nothing is restricted
+	LastGood    State = "last_good"   // it cannot be read; an earlier copy is used
+	Unreachable State = "unreachable" // it cannot be read and there is no copy to use
+)
+
+// Findings are how many things the parser noticed, by severity.
+type Findings struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// SearchBlocked is a search engine that was blocked.
+type SearchBlocked struct {
+	Site     string    `json:"site"`
+	Token    string    `json:"token"`
+	Identity string    `json:"identity"`
+	Blocked  uint64    `json:"blocked"`
+	Last     time.Time `json:"last,omitzero"`
+	// Path, Rule and Line are one example.
+	Path string `json:"path,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	Line int    `json:"line,omitempty"`
+}

@@ -1,0 +1,194 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// maxTop is how many crawlers the summary shows.
+const maxTop = 10
+
+// Summary returns the view "Now".
+func (s *Source) Summary(f Filter) Summary {
+	v := s.view(f)
+	all := v.allCrawlers()
+	sum := Summary{
+		Head: v.head(), Counts: v.sum(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
+		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries),
+	}
+	sum.Compliance = sum.Counts.Compliance()
+	for _, name := range v.sites() {
+		var entries []entry
+		for _, e := range v.entries {
+			if e.site == name {
+				entries = append(entries, e)
+			}
+		}
+		live := s.Live[name]
+		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Robots: live.health()})
+	}
+	return sum
+}
+
+// searchBlocked returns the search engines that were blocked in the window.
+func (v *view) searchBlocked() []SearchBlocked {
+	list := []SearchBlocked{}
+	for _, e := range v.entries {
+		n := e.counts[ledger.CountBlocked]
+		if n == 0 || e.row.Class != uaident.Search.String() {
+			continue
+		}
+		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
+		for _, s := range e.row.Samples {
+			if s.Action == ledger.Blocked && !ledger.Time(s.At).Before(v.from) {
+				blocked.Last, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Path, s.Rule.Text, s.Rule.Line
+			}
+		}
+		list = append(list, blocked)
+	}
+	slices.SortStableFunc(list, func(a, b SearchBlocked) int { return cmp.Compare(b.Blocked, a.Blocked) })
+	return list
+}
+
+// health returns how it is about the robots.txt of a site.
+func (l Live) health() Health {
+	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil}
+	s := l.Standing
+	if s == nil {
+		return h
+	}
+	h.NextRead, h.Failures = s.Due, s.Failures
+	if s.Failures > 0 {
+		h.State, h.FailingSince = Unreachable, s.FailingSince
+	}
+	if s.Err != nil {
+		h.Error = s.Err.Error()
+	}
+	good := s.Good
+	if good == nil {
+		return h
+	}
+	switch {
+	case s.Failures > 0:
+		h.State = LastGood
+	case (policy.Answer{Status: good.Status}).Meaning() == policy.Rules:
+		h.State = OK
+	default:
+		h.State = Missing
+	}
+	h.Status, h.Version, h.Rules = good.Status, ledger.Version(good.Hash).String(), good.Robots.RuleCount()
+	h.FirstRead, h.LastRead = good.FirstRead, good.LastRead
+	findings, more := good.Robots.Findings()
+	h.Findings.Infos = more
+	for _, f := range findings {
+		switch f.Severity {
+		case policy.Error:
+			h.Findings.Errors++
+		case policy.Warning:
+			h.Findings.Warnings++
+		default:
+			h.Findings.Infos++
+		}
+	}
+	return h
+}
+
+// Violations returns a page of what was asked for outside robots.txt: at most
+// limit rows after the first so many.
+func (s *Source) Violations(f Filter, after, limit int) Violations {
+	v := s.view(f)
+	all := v.violations(v.entries)
+	list := Violations{Head: v.head(), Total: len(all)}
+	list.Violations, list.Next = page(all, after, limit)
+	return list
+}
+
+// reasonStale is why a stale request is let off.
+const reasonStale = "a version before this one allows it, which the crawler may still follow"
+
+// violations returns the paths outside robots.txt, the latest first.
+func (v *view) violations(entries []entry) []Violation {
+	list := []Violation{}
+	for _, e := range entries {
+		for _, item := range e.row.Paths.Items {
+			if !inWindow(v, item) {
+				continue
+			}
+			violation := Violation{
+				Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Path: item.Key.Path,
+				Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
+				Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
+			}
+			if item.Key.Verdict == ledger.Stale {
+				violation.Reason = reasonStale
+			}
+			list = append(list, violation)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Violation) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Path, b.Path))
+	})
+	return list
+}
+
+// maxImpactRules is how many rules of each crawler the impact shows.
+const maxImpactRules = 5
+
+// Impact returns what enforce would have done, and what it did.
+func (s *Source) Impact(f Filter) Impact {
+	v := s.view(f)
+	impact := Impact{Head: v.head(), Counts: v.sum(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
+	impact.Blockable = impact.Blocked + impact.WouldBlock
+	for _, name := range v.sites() {
+		impact.Modes = append(impact.Modes, SiteMode{name, s.Live[name].Mode})
+	}
+	classes := make(map[string]*ImpactClass)
+	for id, entries := range v.crawlers() {
+		row := entries[0].row
+		c := ImpactCrawler{ID: id, Token: row.Token, Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
+		c.Blockable = c.Blocked + c.WouldBlock
+		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != ledger.Disallowed.String() })
+		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]
+		if known := v.lookup(row.Token); known != nil {
+			c.Operator = known.Operator
+		}
+		class := classes[row.Class]
+		if class == nil {
+			class = &ImpactClass{Class: row.Class}
+			classes[row.Class] = class
+		}
+		class.Crawlers = append(class.Crawlers, c)
+		class.Counts = class.Counts.plus(c.Counts)
+		class.Blockable += c.Blockable
+	}
+	for _, class := range classes {
+		slices.SortFunc(class.Crawlers, func(a, b ImpactCrawler) int {
+			return cmp.Or(cmp.Compare(b.Blockable, a.Blockable), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
+		})
+		impact.ByClass = append(impact.ByClass, *class)
+	}
+	search := func(c ImpactClass) int {
+		if c.Class == uaident.Search.String() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(impact.ByClass, func(a, b ImpactClass) int {
+		return cmp.Or(cmp.Compare(search(a), search(b)), cmp.Compare(b.Blockable, a.Blockable),
+			cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Class, b.Class))
+	})
+	return impact
+}
+
+// plus adds up.
+func (c Counts) plus(other Counts) Counts {
+	return Counts{
+		Requests: c.Requests + other.Requests, Allowed: c.Allowed + other.Allowed, Disallowed: c.Disallowed + other.Disallowed,
+		Stale: c.Stale + other.Stale, Exempt: c.Exempt + other.Exempt, Unknown: c.Unknown + other.Unknown,
+		Blocked: c.Blocked + other.Blocked, WouldBlock: c.WouldBlock + other.WouldBlock,
+	}
+}
