@@ -44,13 +44,16 @@ func (g *guard) recorded(r *http.Request, j *judgement) ledger.Request {
 		Identity:   ledger.Identity(j.identity),
 		Verdict:    ledger.Verdict(j.verdict),
 		Action:     ledger.Action(j.action),
-		WouldBlock: j.action == actionLogged && !g.onlyLog.has(j),
+		WouldBlock: j.action == actionLogged && !g.spares(j),
 		Method:     r.Method,
 		Target:     j.target,
 		UserAgent:  r.Header.Get("User-Agent"),
 		GroupLine:  j.policy.Group.Line,
 	}
-	if q.Token == "" {
+	switch {
+	case j.identity == identitySpoofed:
+		q.Token, q.Class, q.Named = spoofedLabel, uaident.Other, false
+	case q.Token == "":
 		q.Token = ledger.Other
 	}
 	if j.version != nil {

@@ -96,11 +96,15 @@ func (g *guard) judgedByWildcard(client uaident.Identity) bool {
 // act decides what to do about a request outside the robots.txt.
 func (g *guard) act(j *judgement) {
 	j.action = actionLogged
-	logged := g.onlyLog.has(j)
-	if j.identity == identitySpoofed {
-		logged = g.spoofed == spoofedLog
-	}
-	if g.enforce && !logged {
+	if g.enforce && !g.spares(j) {
 		j.action = actionBlocked
 	}
+}
+
+// spares reports whether the configuration has a client logged and not blocked.
+func (g *guard) spares(j *judgement) bool {
+	if j.identity == identitySpoofed {
+		return g.spoofed == spoofedLog
+	}
+	return g.onlyLog.has(j)
 }

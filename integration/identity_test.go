@@ -92,7 +92,7 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 	m := s.metrics()
-	if n := m.sum("caddy_robots_guard_requests_total", `identity="spoofed"`, `crawler="_spoofed"`); n != 5 {
+	if n := m.sum("caddy_robots_guard_requests_total", `identity="spoofed"`, `crawler="_spoofed"`, `class="other"`); n != 5 {
 		t.Errorf("%v requests are counted under a false name, want 5", n)
 	}
 	if n := m.sum("caddy_robots_guard_requests_total", `identity="spoofed"`); n != 5 {

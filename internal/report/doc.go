@@ -10,7 +10,8 @@
 //
 //   - Times are RFC 3339 in UTC. A time that is not known is absent.
 //   - token is a product token that the registry or a robots.txt spells, or
-//     _other, which stands for all others.
+//     _other, which stands for all others, or _spoofed for those that are known
+//     to use a false name.
 //   - site is a host that the configuration names (*.example.com where it names
 //     a wildcard), or _other, which stands for all others.
 //   - version is the SHA-256 of a robots.txt in hexadecimal.

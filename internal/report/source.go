@@ -208,7 +208,7 @@ func (v *view) sites() (names []string) {
 
 // idOf returns what asks for the detail of a crawler.
 func idOf(row *ledger.Row) string {
-	if row.Token == ledger.Other {
+	if strings.HasPrefix(row.Token, "_") {
 		return row.Token + ":" + row.Class
 	}
 	return row.Token
