@@ -48,6 +48,8 @@ type App struct {
 	claim  uint64
 	cancel context.CancelFunc
 	done   <-chan struct{} // closed when the store has ended
+
+	restored context.CancelFunc // is called once it is known what is stored
 }
 
 // CaddyModule returns the Caddy module information.
@@ -79,8 +81,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.provisionSignatures(ctx); err != nil {
 		return err
 	}
-	a.state, err = acquireState(ctx)
-	return err
+	if a.state, err = acquireState(ctx); err != nil || !a.Storage {
+		return err
+	}
+	var known context.Context
+	known, a.restored = context.WithCancel(ctx)
+	done := known.Done()
+	a.state.restored.Store(&done)
+	return nil
 }
 
 // maxPolicies is the most that App.Policies can be.
@@ -123,6 +131,7 @@ func (a *App) Start() error {
 	s.maxKeys = keysPerPolicy * a.Policies
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
+	s.restored = a.restored
 	a.done = s.start(ctx, !a.state.warm())
 	return nil
 }
