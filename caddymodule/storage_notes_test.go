@@ -149,7 +149,7 @@ func TestNotesSetAside(t *testing.T) {
 		name = "robots_guard/v1/" + name + ".json"
 		m.values[name], m.times[name] = []byte(value), noon
 	}
-	before := gathered(t, sharedMetrics().reads, "result")[readSetAside]
+	before := counted(t, sharedMetrics().reads, dirReaders, readSetAside)
 
 	again := newInstance(m, "first", noon)
 	again.read(ctx)
@@ -158,7 +158,7 @@ func TestNotesSetAside(t *testing.T) {
 	if string(m.values[aside]) != future {
 		t.Errorf("it is not kept: %v", m.keys())
 	}
-	if after := gathered(t, sharedMetrics().reads, "result")[readSetAside]; after == before {
+	if after := counted(t, sharedMetrics().reads, dirReaders, readSetAside); after != before+2 {
 		t.Error("it is not counted")
 	}
 	again.reads(siteA)
