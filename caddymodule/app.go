@@ -26,9 +26,9 @@ type App struct {
 
 	// Keep the last good version of each robots.txt in Caddy's
 	// [storage](https://caddyserver.com/docs/json/storage/), so that it is
-	// known again after a restart even if the site cannot be read then.
-	// Instances that share a storage share what they have read. Default:
-	// `false`.
+	// known again after a restart even if the site cannot be read then, with
+	// the crawlers that have read it and the changes that are held back.
+	// Instances that share a storage share what they know. Default: `false`.
 	Storage bool `json:"storage,omitempty"`
 
 	// Verify that clients are the crawlers that they claim to be. Default: not
