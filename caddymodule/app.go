@@ -28,9 +28,9 @@ type App struct {
 
 	// Keep the last good version of each robots.txt in Caddy's
 	// [storage](https://caddyserver.com/docs/json/storage/), so that it is
-	// known again after a restart even if the site cannot be read then.
-	// Instances that share a storage share what they have read. Default:
-	// `false`.
+	// known again after a restart even if the site cannot be read then, with
+	// the crawlers that have read it and the changes that are held back.
+	// Instances that share a storage share what they know. Default: `false`.
 	Storage bool `json:"storage,omitempty"`
 
 	// For how long the counts and the evidence of what crawlers did are kept,
@@ -57,6 +57,8 @@ type App struct {
 	claim  uint64
 	cancel context.CancelFunc
 	done   <-chan struct{} // closed when the store has ended
+
+	restored context.CancelFunc // is called once it is known what is stored
 }
 
 // CaddyModule returns the Caddy module information.
@@ -88,8 +90,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.provisionSignatures(ctx); err != nil {
 		return err
 	}
-	a.state, err = acquireState(ctx)
-	return err
+	if a.state, err = acquireState(ctx); err != nil || !a.Storage {
+		return err
+	}
+	var known context.Context
+	known, a.restored = context.WithCancel(ctx)
+	done := known.Done()
+	a.state.restored.Store(&done)
+	return nil
 }
 
 // maxPolicies is the most that App.Policies can be.
@@ -136,6 +144,7 @@ func (a *App) Start() error {
 	s.maxKeys = keysPerPolicy * a.Policies
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
+	s.restored = a.restored
 	a.done = s.start(ctx, !a.state.warm())
 	a.ledger = newLedgerStore(a.ctx, s.instance, a.state, time.Duration(a.Retention), a.logger)
 	a.ledger.start(ctx)

@@ -38,7 +38,8 @@ type state struct {
 	listed     atomic.Pointer[func(verify.ListStatus)] // told when one was read, nil for nobody
 	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
 
-	wanted chan policy.Key // sites of which it is asked what is stored
+	wanted   chan policy.Key                 // sites of which it is asked what is stored
+	restored atomic.Pointer[<-chan struct{}] // closed once it is known what is stored; nil without a storage
 
 	sources sync.Map // policy.Key to the standaloneSource that it was last configured with
 }

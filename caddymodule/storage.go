@@ -57,6 +57,7 @@ type store struct {
 	logger   *zap.Logger
 	now      func() time.Time
 	maxKeys  int
+	restored func() // is called once it is known what is stored
 
 	stored  map[policy.Key]storedPolicy
 	notes   notes
@@ -105,6 +106,7 @@ func (s *store) start(ctx context.Context, wait bool) (done <-chan struct{}) {
 		s.read(ctx)
 		s.short = ctx.Err() != nil
 		close(ready)
+		s.restored()
 		s.run(ctx)
 	}()
 	if wait && !ended(ready, startWait) {

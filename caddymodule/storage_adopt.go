@@ -3,7 +3,9 @@ package caddymodule
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -23,6 +25,22 @@ func (s *state) want(site site) {
 	select {
 	case s.wanted <- site.key:
 	default: // nobody reads the storage, or not fast enough
+	}
+}
+
+// awaitStored waits until it is known what is stored, as a crawler waits for a
+// first copy. Caddy starts its apps in no order, so requests may come before.
+func (s *state) awaitStored(r *http.Request, most time.Duration) {
+	restored := s.restored.Load()
+	if restored == nil {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-*restored:
+	case <-timer.C:
+	case <-r.Context().Done():
 	}
 }
 

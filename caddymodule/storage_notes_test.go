@@ -1,13 +1,17 @@
 package caddymodule
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -145,7 +149,7 @@ func TestNotesSetAside(t *testing.T) {
 		name = "robots_guard/v1/" + name + ".json"
 		m.values[name], m.times[name] = []byte(value), noon
 	}
-	before := gathered(t, sharedMetrics().reads, "result")[readSetAside]
+	before := counted(t, sharedMetrics().reads, dirReaders, readSetAside)
 
 	again := newInstance(m, "first", noon)
 	again.read(ctx)
@@ -154,7 +158,7 @@ func TestNotesSetAside(t *testing.T) {
 	if string(m.values[aside]) != future {
 		t.Errorf("it is not kept: %v", m.keys())
 	}
-	if after := gathered(t, sharedMetrics().reads, "result")[readSetAside]; after == before {
+	if after := counted(t, sharedMetrics().reads, dirReaders, readSetAside); after != before+2 {
 		t.Error("it is not counted")
 	}
 	again.reads(siteA)
@@ -438,4 +442,37 @@ func TestStorageAdopts(t *testing.T) {
 		i.state.want(site{key: siteA, segment: policy.Named})
 		i.state.want(site{key: siteA, segment: policy.Invented})
 	}
+}
+
+// TestWaitsForTheStorage as a crawler waits for a first copy: Caddy may serve
+// before it is known what is stored.
+func TestWaitsForTheStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newScriptedOrigin(t, Handler{FetchWait: caddy.Duration(time.Second)})
+		o.turns(down)
+		stored, restored := context.WithCancel(t.Context())
+		done := stored.Done()
+		o.g.state.restored.Store(&done)
+		took := func(userAgent, host string) time.Duration {
+			start := time.Now()
+			r := request(userAgent, "/private/x")
+			r.Host = host
+			o.g.judge(r)
+			return time.Since(start)
+		}
+		if got := took("bingbot/2.0", "a.test"); got != time.Second {
+			t.Errorf("a crawler waits %v", got)
+		}
+		if got := took("curl/8.7.1", "b.test"); got != 0 {
+			t.Errorf("a library waits %v", got)
+		}
+		time.AfterFunc(time.Millisecond, func() {
+			key, _ := keyOf(request("", "/"))
+			var s policy.Standing
+			s = s.After(text(open), time.Now(), policy.Freshness{Max: time.Hour, Default: time.Hour}, 0)
+			o.g.state.cache.Restore(key, policy.Named, s, true)
+			restored()
+		})
+		o.expect("/private/x", verdictDisallowed, actionBlocked)
+	})
 }

@@ -27,7 +27,7 @@ func newInstance(m *memory, id string, now time.Time) *instance {
 	clock := func() time.Time { return i.time }
 	verifier := verify.New(verify.Options{Now: clock, Transport: lists{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.store = &store{
-		storage: m, stat: m.stat, instance: id, logger: zap.New(core), now: clock, maxKeys: 1000,
+		storage: m, stat: m.stat, instance: id, logger: zap.New(core), now: clock, maxKeys: 1000, restored: func() {},
 		state: &state{
 			cache:   policy.NewCache(namedBounds, inventedBounds, clock, deriveNames),
 			readers: ledger.NewReaders(100, 100),

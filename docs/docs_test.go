@@ -15,7 +15,7 @@ import (
 
 // reference is how the documents name a test: package.Test, or
 // package.Test/case with the case's name as it stands in the source.
-var reference = regexp.MustCompile("`([a-z]+)\\.(Test\\w+)(?:/([^`]+))?`")
+var reference = regexp.MustCompile("`([a-z/]+)\\.(Test\\w+)(?:/([^`]+))?`")
 
 // testsOf returns the tests of a package and the strings in the file of each.
 func testsOf(t *testing.T, directory string) map[string]map[string]bool {
@@ -100,5 +100,30 @@ func TestEveryClauseHasATest(t *testing.T) {
 	}
 	if rows < 15 {
 		t.Errorf("%d clauses, want all", rows)
+	}
+}
+
+// TestEveryRuleHasATest reads the tables of the sections that describe features.
+func TestEveryRuleHasATest(t *testing.T) {
+	text, err := os.ReadFile("caching.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, section := range []string{"Change guard", "Storage"} {
+		_, table, _ := strings.Cut(string(text), "\n## "+section+"\n")
+		table, _, _ = strings.Cut(table, "\n## ")
+		rows := 0
+		for line := range strings.Lines(table) {
+			cells := strings.Split(strings.TrimSpace(line), "|")
+			if len(cells) < 3 || strings.HasPrefix(cells[1], "---") {
+				continue
+			}
+			if rows++; rows > 1 && (len(cells) != 5 || !reference.MatchString(cells[3])) {
+				t.Errorf("%s: no test for %.60q", section, line)
+			}
+		}
+		if rows < 5 {
+			t.Errorf("%s: %d rows", section, rows)
+		}
 	}
 }

@@ -117,6 +117,9 @@ func header(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
+// hostOf sets the host of a request.
+func hostOf(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
+
 // visit is a request and what it should be answered with.
 type visit struct {
 	userAgent string

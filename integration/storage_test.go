@@ -88,8 +88,14 @@ func learn(t *testing.T, s *server, hosts ...string) {
 // stored returns the policies in a storage.
 func stored(t *testing.T, store string) (files []string) {
 	t.Helper()
+	return storedOf(t, store, "policies")
+}
+
+// storedOf returns the values of a kind in a storage.
+func storedOf(t *testing.T, store, kind string) (files []string) {
+	t.Helper()
 	err := filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.Contains(path, "robots_guard") && strings.HasSuffix(path, ".json") {
+		if err == nil && !d.IsDir() && filepath.Base(filepath.Dir(path)) == kind && strings.HasSuffix(path, ".json") {
 			files = append(files, path)
 		}
 		return nil // files come and go while they are written

@@ -1,0 +1,113 @@
+package redis
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	closed = "User-agent: *\nDisallow: /private/\n"
+	more   = closed + "Disallow: /new/\n"
+)
+
+// stored returns how many keys of a kind there are.
+func stored(t *testing.T, client *redis.Client, kind string) int {
+	t.Helper()
+	keys, err := client.Keys(context.Background(), "robots_guard/v1/*/"+kind+"/*.json").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(keys)
+}
+
+// TestCluster has three instances on one Redis server. One that starts cold takes
+// what the others have read, also who has read it, and enforces it while the
+// site is down.
+func TestCluster(t *testing.T) {
+	port := freePort(t)
+	startRedis(t, port)
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+	defer client.Close()
+	o := newOrigin(t, closed)
+
+	home := t.TempDir()
+	first, second := start(t, port, o.address(), home), start(t, port, o.address(), t.TempDir())
+	first.blocks("a.test", "/private/x")
+	second.blocks("a.test", "/private/x")
+	second.blocks("b.test", "/private/x")
+	eventually(t, "all policies are stored", func() bool { return stored(t, client, "policies") == 3 })
+	if n := first.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="success"}`); n == "" || n == "0" {
+		t.Errorf("%q writes are counted", n)
+	}
+
+	// A change, which bingbot reads at one instance. All others come to know.
+	o.become(more)
+	for _, i := range []*instance{first, second} {
+		eventually(t, "the change is noticed", func() bool {
+			status, verdict := i.ask("a.test", "/new/x")
+			return status == http.StatusOK && verdict == "stale"
+		})
+	}
+	second.ask("a.test", "/robots.txt")
+	second.blocks("a.test", "/new/x")
+	first.blocks("a.test", "/new/x")
+
+	// The third starts cold, without the site.
+	o.Close()
+	third := start(t, port, o.address(), t.TempDir())
+	for _, path := range []string{"/private/x", "/new/x"} {
+		if status, _ := third.ask("a.test", path); status != http.StatusForbidden {
+			t.Errorf("%s: the third got %d", path, status)
+		}
+	}
+	if status, _ := third.ask("b.test", "/private/x"); status != http.StatusForbidden {
+		t.Errorf("b.test: the third got %d", status)
+	}
+	if status, _ := third.ask("a.test", "/page"); status != http.StatusBadGateway {
+		t.Errorf("a page: the third got %d", status)
+	}
+
+	// The first dies and comes back.
+	first.kill()
+	again := start(t, port, o.address(), home)
+	for _, path := range []string{"/private/x", "/new/x"} {
+		if status, _ := again.ask("a.test", path); status != http.StatusForbidden {
+			t.Errorf("%s after a restart: %d", path, status)
+		}
+	}
+}
+
+// TestRedisDown goes on without the storage, and with it when it is back.
+func TestRedisDown(t *testing.T) {
+	port := freePort(t)
+	server := startRedis(t, port)
+	o := newOrigin(t, closed)
+	i := start(t, port, o.address(), t.TempDir())
+	i.blocks("a.test", "/private/x")
+	server.kill()
+	o.become(more)
+	for range 20 {
+		if status, _ := i.ask("a.test", "/private/x"); status != http.StatusForbidden {
+			t.Errorf("without Redis: %d", status)
+		}
+	}
+	eventually(t, "a write fails", func() bool {
+		i.ask("a.test", "/new/x") // notices the change
+		n := i.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="failure"}`)
+		return n != "" && n != "0"
+	})
+
+	startRedis(t, port)
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+	defer client.Close()
+	eventually(t, "the new version is stored", func() bool {
+		i.ask("a.test", "/new/x")
+		return stored(t, client, "policies") == 1
+	})
+	if status, _ := i.ask("a.test", "/private/x"); status != http.StatusForbidden {
+		t.Errorf("with Redis again: %d", status)
+	}
+}
