@@ -45,7 +45,7 @@ func binding(who judge.Claim, robots *policy.Robots) *policy.Selection {
 
 // Result is what an edit changes.
 type Result struct {
-	RulesAdded   int      `json:"rules_added"`   // lines of all groups
+	RulesAdded   int      `json:"rules_added"`   // lines, each for the names of its group
 	RulesRemoved int      `json:"rules_removed"` // likewise
 	Changes      []Change `json:"changes"`       // those with search engines first
 }
@@ -97,8 +97,7 @@ const (
 // those that only the files name.
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
-	added, removed := changed(allRules(p.Old), allRules(p.New))
-	r.RulesAdded, r.RulesRemoved = len(added), len(removed)
+	r.RulesAdded, r.RulesRemoved = countNew(p.Old, p.New), countNew(p.New, p.Old)
 	type groups struct{ before, after *policy.Selection }
 	byGroups := make(map[groups][]uaident.Identity)
 	var order []groups
@@ -231,12 +230,34 @@ func without(rules, other []policy.Rule) []policy.Rule {
 	return left
 }
 
-func allRules(r *policy.Robots) []policy.Rule {
-	var all []policy.Rule
-	for _, g := range r.Groups() {
-		all = append(all, g.Rules...)
+// countNew counts the rules of after that before has not, or not for the same
+// names.
+func countNew(before, after *policy.Robots) int {
+	type line struct {
+		names string
+		kind
 	}
-	return all
+	count := func(robots *policy.Robots, of func(line)) {
+		for _, g := range robots.Groups() {
+			var names []string
+			for _, a := range g.Agents {
+				names = append(names, strings.ToLower(a.Name))
+			}
+			slices.Sort(names)
+			for _, r := range g.Rules {
+				of(line{strings.Join(names, "\n"), kind{r.Allow, r.Canonical()}})
+			}
+		}
+	}
+	have := make(map[line]bool)
+	count(before, func(l line) { have[l] = true })
+	n := 0
+	count(after, func(l line) {
+		if !have[l] {
+			n++
+		}
+	})
+	return n
 }
 
 func texts(rules []policy.Rule) []string {
