@@ -121,6 +121,11 @@ func TestExplainCommand(t *testing.T) {
 	if err := os.WriteFile(config, bytes.ReplaceAll(text, []byte("ROBOTS"), []byte(filepath.ToSlash(robots))), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	o := newOrigin(t, checked, nil)
+	none := newOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		http.NotFound(w, r)
+		return true
+	})
 	with := func(args ...string) []string {
 		return append([]string{"explain", "--config", config, "--adapter", "caddyfile"}, args...)
 	}
@@ -135,6 +140,10 @@ func TestExplainCommand(t *testing.T) {
 		{name: "no site", args: with("-r", robots, "-u", bingbot, "/"), code: 2, stderr: []string{"several sites use robots_guard"}},
 		{name: "no guard", args: []string{"explain", "--config", filepath.Join(dir, "none"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"no site has the directive robots_guard"}},
 		{name: "a broken configuration", args: []string{"explain", "--config", filepath.Join(dir, "broken"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"broken:2", "sometimes"}},
+		{name: "the site's own file", args: []string{"explain", "-u", gptBot, o.URL + "/x"}, code: 1, stdout: []string{o.URL + "/robots.txt, 5 rules"}},
+		{name: "a site without one", args: []string{"explain", "-u", gptBot, none.URL + "/x"}, code: 0, stdout: []string{"the server answers 404: there is none", "no group is for it"}},
+		{name: "a path of no site", args: []string{"explain", "-u", gptBot, "/x"}, code: 2, stderr: []string{"names no site"}},
+		{name: "a directory", args: []string{"explain", "-r", dir, "-u", gptBot, "/x"}, code: 2, stderr: []string{"is a directory"}},
 		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 2, stderr: []string{"no --user-agent given"}},
 		{name: "two URLs", args: []string{"explain", "-r", robots, "-u", "x", "/", "/"}, code: 2, stderr: []string{"give one URL"}},
 		{name: "an unknown identity", args: []string{"explain", "-r", robots, "-u", "x", "--identity", "real", "/"}, code: 2, stderr: []string{"unknown identity"}},

@@ -16,15 +16,19 @@ type Pair struct {
 	Old, New *policy.Robots
 }
 
-// Request judges one request by both files. Clients that are not judged, such
+// Overlay returns the names that only the two files know, for identifying the
+// client of a request that [Pair.Judge] is asked about.
+func (p Pair) Overlay() *uaident.Overlay {
+	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
+}
+
+// Judge judges a request target by both files. Clients that are not judged, such
 // as browsers, may fetch everything.
-func (p Pair) Request(userAgent, target string) (before, after policy.Verdict) {
-	names := append(p.Old.Names(), p.New.Names()...)
-	id := uaident.Default().IdentifyWith(userAgent, uaident.Default().Overlay(names))
-	if id.Class == uaident.Browser {
+func (p Pair) Judge(client uaident.Identity, target string) (before, after policy.Verdict) {
+	if client.Class == uaident.Browser {
 		return policy.Verdict{Allowed: true}, policy.Verdict{Allowed: true}
 	}
-	who := claimOf(id)
+	who := claimOf(client)
 	return binding(who, p.Old).Judge(target), binding(who, p.New).Judge(target)
 }
 
@@ -141,8 +145,7 @@ func (p Pair) audience() []uaident.Identity {
 			all = append(all, uaident.Identity{Token: c.Token, Crawler: &registry.Crawlers()[i], Class: c.Class})
 		}
 	}
-	names := append(p.Old.Names(), p.New.Names()...)
-	overlay := registry.Overlay(names)
+	names, overlay := append(p.Old.Names(), p.New.Names()...), p.Overlay()
 	seen := make(map[string]bool)
 	for _, name := range names {
 		name, _, _ = strings.Cut(name, "/")
