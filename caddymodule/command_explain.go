@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -100,16 +101,11 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 			x.robots = source.URL + source.File // one of the two
 		}
 	}
-	files := robotsFiles{named: x.robots, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
-	robots, err := files.of(cmd.Context(), urls[0])
+	from, err := x.read(cmd, urls[0])
 	if err != nil {
 		return 0, err
 	}
-	name := x.robots
-	for known := range files.known {
-		name = known // the only one
-	}
-	e := g.explain(explainedRobots{name: name, robots: robots}, explainedRequest{x.userAgent, urls[0], who}, x.config != "")
+	e := g.explain(from, explainedRequest{x.userAgent, urls[0], who}, x.config != "")
 	if e.Handler != nil {
 		e.Handler.Site = site
 	}
@@ -127,4 +123,26 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 		code = exitDisallowed
 	}
 	return code, errors.Join(err, out.Flush())
+}
+
+// read reads the robots.txt that is asked, that of the URL's own site if none is
+// named.
+func (x *explaining) read(cmd *cobra.Command, rawURL string) (explainedRobots, error) {
+	name := x.robots
+	if name == "" {
+		if hostOf(rawURL) == "" {
+			return explainedRobots{}, fmt.Errorf("%q names no site; say whose robots.txt is meant with --robots", rawURL)
+		}
+		scheme, _, _ := strings.Cut(rawURL, "://")
+		name = scheme + "://" + urlAuthority(rawURL) + "/robots.txt"
+	}
+	in, err := readInput(cmd.Context(), cmd.InOrStdin(), name)
+	if err != nil {
+		return explainedRobots{}, err
+	}
+	from := explainedRobots{name: in.name, robots: policy.Parse(in.body)}
+	if in.missing {
+		from.note = fmt.Sprintf("the server answers %d: there is none, so nothing is restricted", in.status)
+	}
+	return from, nil
 }

@@ -101,6 +101,8 @@ func TestOneEngine(t *testing.T) {
 	for name, text := range parityFiles(t) {
 		robots := policy.Parse([]byte(text))
 		targets := parityTargets(robots)
+		pair := diff.Pair{Old: robots, New: robots}
+		overlay := pair.Overlay()
 		for _, h := range []Handler{settings, plain} {
 			online := testGuard(t, h, serving(text))
 			h.setDefaults()
@@ -138,7 +140,7 @@ func TestOneEngine(t *testing.T) {
 					if got := judgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %t", name, userAgent, target, allowed, got.Got)
 					}
-					if _, got := (diff.Pair{Old: robots, New: robots}).Request(userAgent, target); got.Allowed != allowed {
+					if _, got := pair.Judge(uaident.Default().IdentifyWith(userAgent, overlay), target); got.Allowed != allowed {
 						t.Errorf("%s, %q, %s: allowed online %t, by diff %t", name, userAgent, target, allowed, got.Allowed)
 					}
 					if t.Failed() {
@@ -175,7 +177,7 @@ func TestExplain(t *testing.T) {
 		{"a fallback", "Googlebot-Image/1.0", "/x", identityClaimed, "disallowed", "logged", []string{
 			"Googlebot-Image: no group names it", "Googlebot: a group names it", "only_log or spoofed spares it"}},
 		{"the longest rule", "Googlebot/2.1", "/open/x", identityClaimed, "allowed", "none", []string{
-			"5 bytes: Allow: /open in line 6", "1 bytes: Disallow: / in line 5", "the longest decides"}},
+			"5 bytes: Allow: /open in line 6", "1 byte: Disallow: / in line 5", "the longest decides"}},
 		{"a library", "curl/8.7.1", "/private/", identityClaimed, "exempt", "none", []string{"not meant for class library"}},
 		{"a browser", uaFirefox, "/private/", identityClaimed, "exempt", "none", []string{"no word but those that browsers send"}},
 		{"robots.txt", "GPTBot/1.3", "/robots.txt", identityClaimed, "allowed", "none", []string{"always allowed"}},

@@ -16,15 +16,19 @@ type Pair struct {
 	Old, New *policy.Robots
 }
 
-// Request judges one request by both files. Clients that are not judged, such
+// Overlay returns the names that only the two files know, for identifying the
+// client of a request that [Pair.Judge] is asked about.
+func (p Pair) Overlay() *uaident.Overlay {
+	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
+}
+
+// Judge judges a request target by both files. Clients that are not judged, such
 // as browsers, may fetch everything.
-func (p Pair) Request(userAgent, target string) (before, after policy.Verdict) {
-	names := append(p.Old.Names(), p.New.Names()...)
-	id := uaident.Default().IdentifyWith(userAgent, uaident.Default().Overlay(names))
-	if id.Class == uaident.Browser {
+func (p Pair) Judge(client uaident.Identity, target string) (before, after policy.Verdict) {
+	if client.Class == uaident.Browser {
 		return policy.Verdict{Allowed: true}, policy.Verdict{Allowed: true}
 	}
-	who := claimOf(id)
+	who := claimOf(client)
 	return binding(who, p.Old).Judge(target), binding(who, p.New).Judge(target)
 }
 
@@ -45,7 +49,7 @@ func binding(who judge.Claim, robots *policy.Robots) *policy.Selection {
 
 // Result is what an edit changes.
 type Result struct {
-	RulesAdded   int      `json:"rules_added"`   // lines of all groups
+	RulesAdded   int      `json:"rules_added"`   // lines, each for the names of its group
 	RulesRemoved int      `json:"rules_removed"` // likewise
 	Changes      []Change `json:"changes"`       // those with search engines first
 }
@@ -97,8 +101,7 @@ const (
 // those that only the files name.
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
-	added, removed := changed(allRules(p.Old), allRules(p.New))
-	r.RulesAdded, r.RulesRemoved = len(added), len(removed)
+	r.RulesAdded, r.RulesRemoved = countNew(p.Old, p.New), countNew(p.New, p.Old)
 	type groups struct{ before, after *policy.Selection }
 	byGroups := make(map[groups][]uaident.Identity)
 	var order []groups
@@ -142,8 +145,7 @@ func (p Pair) audience() []uaident.Identity {
 			all = append(all, uaident.Identity{Token: c.Token, Crawler: &registry.Crawlers()[i], Class: c.Class})
 		}
 	}
-	names := append(p.Old.Names(), p.New.Names()...)
-	overlay := registry.Overlay(names)
+	names, overlay := append(p.Old.Names(), p.New.Names()...), p.Overlay()
 	seen := make(map[string]bool)
 	for _, name := range names {
 		name, _, _ = strings.Cut(name, "/")
@@ -231,12 +233,34 @@ func without(rules, other []policy.Rule) []policy.Rule {
 	return left
 }
 
-func allRules(r *policy.Robots) []policy.Rule {
-	var all []policy.Rule
-	for _, g := range r.Groups() {
-		all = append(all, g.Rules...)
+// countNew counts the rules of after that before has not, or not for the same
+// names.
+func countNew(before, after *policy.Robots) int {
+	type line struct {
+		names string
+		kind
 	}
-	return all
+	count := func(robots *policy.Robots, of func(line)) {
+		for _, g := range robots.Groups() {
+			var names []string
+			for _, a := range g.Agents {
+				names = append(names, strings.ToLower(a.Name))
+			}
+			slices.Sort(names)
+			for _, r := range g.Rules {
+				of(line{strings.Join(names, "\n"), kind{r.Allow, r.Canonical()}})
+			}
+		}
+	}
+	have := make(map[line]bool)
+	count(before, func(l line) { have[l] = true })
+	n := 0
+	count(after, func(l line) {
+		if !have[l] {
+			n++
+		}
+	})
+	return n
 }
 
 func texts(rules []policy.Rule) []string {

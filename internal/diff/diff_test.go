@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
+
+var bingbot = uaident.Identify("bingbot/2.0")
 
 func pairOf(before, after string) Pair {
 	return Pair{policy.Parse([]byte(before)), policy.Parse([]byte(after))}
@@ -117,14 +120,14 @@ func TestAgainstAllPaths(t *testing.T) {
 		for _, c := range r.Changes {
 			for _, list := range [][]Example{c.Blocked, c.Opened} {
 				for _, e := range list {
-					if before, after := p.Request("bingbot/2.0", e.URL); before.Allowed == after.Allowed {
+					if before, after := p.Judge(bingbot, e.URL); before.Allowed == after.Allowed {
 						t.Fatalf("%q, %q: %s does not change", old, edited, e.URL)
 					}
 				}
 			}
 		}
 		for _, path := range paths {
-			before, after := p.Request("bingbot/2.0", path)
+			before, after := p.Judge(bingbot, path)
 			if before.Allowed != after.Allowed {
 				differ++
 				if !found {

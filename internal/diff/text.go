@@ -14,7 +14,11 @@ const maxNames = 5
 // Write prints the result in plain words.
 func (r *Result) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rules added, %d removed\n", r.RulesAdded, r.RulesRemoved)
+	word := "rules"
+	if r.RulesAdded == 1 {
+		word = "rule"
+	}
+	fmt.Fprintf(&b, "%d %s added, %d removed\n", r.RulesAdded, word, r.RulesRemoved)
 	if len(r.Changes) == 0 {
 		b.WriteString("No verdict is found to change.\n")
 	}

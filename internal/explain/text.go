@@ -156,7 +156,11 @@ func (p *printer) target(e *Explanation) {
 		if m.Form != "canonical" {
 			form = " by " + m.Form
 		}
-		p.line("%4d bytes: %s in line %d%s", m.Length, m.Rule, m.Line, form)
+		unit := "bytes"
+		if m.Length == 1 {
+			unit = "byte"
+		}
+		p.line("%4d %s: %s in line %d%s", m.Length, unit, m.Rule, m.Line, form)
 	}
 	if len(e.Matches) > 1 {
 		p.line("the longest decides, Allow among equals")

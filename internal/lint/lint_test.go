@@ -1,7 +1,13 @@
 package lint
 
 import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +209,53 @@ func TestHostile(t *testing.T) {
 			}
 			t.Logf("%v, %d findings", time.Since(start), len(report.Findings))
 		})
+	}
+}
+
+// TestRealFiles checks that real files are not drowned in findings. They stand
+// beside a checkout or not at all; the tables above hold the rules by
+// themselves.
+func TestRealFiles(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "cases", "corpus.tar.gz"))
+	if err != nil {
+		t.Skip("the real files do not stand beside this checkout")
+	}
+	defer f.Close()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, with := 0, make(map[policy.Code]int)
+	for in := tar.NewReader(unzipped); ; {
+		header, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		body, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files++
+		seen := make(map[policy.Code]bool)
+		for _, found := range Check(header.Name, body, Options{}).Findings {
+			if !seen[found.Code] {
+				seen[found.Code] = true
+				with[found.Code]++
+			}
+		}
+	}
+	most := map[policy.Severity]int{policy.Error: 10, policy.Warning: 20, policy.Info: 50} // percent of files
+	for code, n := range with {
+		t.Logf("%-20s %-8s in %d of %d files", code, SeverityOf(code), n, files)
+		if 100*n > most[SeverityOf(code)]*files {
+			t.Errorf("%s, a finding of severity %s, arises in %d of %d files", code, SeverityOf(code), n, files)
+		}
 	}
 }
 
