@@ -1,0 +1,155 @@
+package replay
+
+import "bytes"
+
+// caddyParser reads Caddy's access logs in JSON. Other messages in the same
+// file are not requests.
+type caddyParser struct {
+	buf  []byte
+	time timeMemo
+}
+
+var (
+	schemeHTTP  = []byte("http")
+	schemeHTTPS = []byte("https")
+)
+
+const notJSON = "not a JSON object, or cut off"
+
+func (p *caddyParser) parse(line []byte, r *record) (outcome, string) {
+	*r = record{}
+	p.buf = p.buf[:0]
+	if len(line) == 0 {
+		return isOther, ""
+	}
+	c := jsonCursor{b: line}
+	if !c.object() {
+		return isMalformed, notJSON
+	}
+	var logger, at []byte
+	hasRequest := false
+	for {
+		key, more, ok := c.key()
+		if !ok {
+			return isMalformed, notJSON
+		}
+		if !more {
+			break
+		}
+		if string(key) == "request" {
+			c.space()
+			if c.i < len(c.b) && c.b[c.i] == '{' {
+				hasRequest = true
+				if !p.request(&c, r) {
+					return isMalformed, notJSON
+				}
+				continue
+			}
+		}
+		value, ok := c.value()
+		if !ok {
+			return isMalformed, notJSON
+		}
+		switch string(key) {
+		case "ts":
+			at = value
+		case "logger":
+			logger = value
+		case "status":
+			r.status = parseStatus(value)
+		}
+	}
+	if !c.end() {
+		return isMalformed, "more than one JSON object"
+	}
+	// A request that fails is logged by http.log.error, too.
+	if !hasRequest || len(logger) > 0 && !bytes.HasPrefix(logger, []byte("http.log.access")) || r.status == 0 {
+		return isOther, ""
+	}
+	if at != nil {
+		if r.at, r.hasTime = p.time.of(at, anyTime); !r.hasTime {
+			return isMalformed, "no time in \"ts\""
+		}
+	}
+	return isRequest, ""
+}
+
+// request reads the object that describes the request.
+func (p *caddyParser) request(c *jsonCursor, r *record) (ok bool) {
+	c.object()
+	var target []byte
+	for {
+		key, more, ok := c.key()
+		if !ok {
+			return false
+		}
+		if !more {
+			break
+		}
+		switch string(key) {
+		case "headers":
+			c.space()
+			if c.i < len(c.b) && c.b[c.i] == '{' {
+				if !p.headers(c, r) {
+					return false
+				}
+				continue
+			}
+		case "tls":
+			r.scheme = schemeHTTPS
+		}
+		value, ok := c.value()
+		if !ok {
+			return false
+		}
+		switch string(key) {
+		case "uri":
+			target = unescape(value, &p.buf)
+		case "method":
+			r.method = unescape(value, &p.buf)
+		case "host":
+			r.host = unescape(value, &p.buf)
+		case "client_ip":
+			r.client = value
+		case "remote_ip":
+			if r.client == nil {
+				r.client = value
+			}
+		}
+	}
+	if r.scheme == nil {
+		r.scheme = schemeHTTP
+	}
+	r.setTarget(target)
+	return true
+}
+
+// headers reads the header of the request: arrays of strings by name.
+func (p *caddyParser) headers(c *jsonCursor, r *record) (ok bool) {
+	c.object()
+	for {
+		key, more, ok := c.key()
+		if !ok {
+			return false
+		}
+		if !more {
+			return true
+		}
+		if string(key) != "User-Agent" {
+			if _, ok := c.value(); !ok {
+				return false
+			}
+			continue
+		}
+		start := c.i
+		if c.next('[') {
+			if value, ok := c.text(); ok {
+				r.userAgent = unescape(value, &p.buf)
+			}
+		}
+		c.i = start
+		if _, ok := c.value(); !ok {
+			return false
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// input is a log that is read.
+type input struct {
+	name        string
+	format      *Format
+	compression string // gzip, zstd or ""
+	size        int64  // of the file; 0 for standard input
+	open        func() (io.ReadCloser, error)
+	opened      io.ReadCloser // one that cannot be opened twice
+	begins      int64         // the time of its first request
+	timed       bool
+	empty       bool
+
+	read *atomic.Int64 // bytes of all files, for the progress
+}
+
+// headSize is how much of a log is looked at to recognise its format.
+const headSize = 64 << 10
+
+// expand replaces patterns such as access.log* by the files they match. A file
+// with such a name wins over a pattern.
+func expand(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		if !strings.ContainsAny(name, "*?[") {
+			files = append(files, name)
+			continue
+		}
+		if _, err := os.Lstat(name); err == nil {
+			files = append(files, name)
+			continue
+		}
+		matches, err := filepath.Glob(name)
+		if err != nil {
+			return nil, fmt.Errorf("the pattern %s cannot be read: %w", name, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("no file matches %s", name)
+		}
+		files = append(files, matches...)
+	}
+	seen := make(map[string]bool)
+	for _, name := range files {
+		if seen[name] {
+			return nil, fmt.Errorf("%s is named twice; its requests would count twice", name)
+		}
+		seen[name] = true
+	}
+	return files, nil
+}
+
+// inputs looks at the logs that are named: that they can be read, and which
+// format they have. It sorts them by the time of their first request.
+func inputs(names []string, stdin io.Reader, format *Format, read *atomic.Int64) ([]*input, error) {
+	names, err := expand(names)
+	if err != nil {
+		return nil, err
+	}
+	var all []*input
+	for _, name := range names {
+		in := &input{name: name, format: format, read: read}
+		if name == "-" {
+			in.name = "standard input"
+			in.open = func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }
+		} else if err := in.stat(); err != nil {
+			return nil, err
+		}
+		if err := in.look(); err != nil {
+			return nil, err
+		}
+		all = append(all, in)
+	}
+	if !slices.ContainsFunc(all, func(in *input) bool { return !in.timed && !in.empty }) {
+		slices.SortStableFunc(all, func(a, b *input) int {
+			switch {
+			case a.begins < b.begins:
+				return -1
+			case a.begins > b.begins:
+				return 1
+			}
+			return 0
+		})
+	}
+	return all, nil
+}
+
+// stat finds out whether there is a file that can be read.
+func (in *input) stat() error {
+	info, err := os.Stat(in.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", in.name)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; name its files, for example %s", in.name, filepath.Join(in.name, "access.log*"))
+	}
+	if info.Mode().IsRegular() {
+		in.size = info.Size()
+	}
+	in.open = func() (io.ReadCloser, error) { return os.Open(in.name) }
+	return nil
+}
+
+// signatures are the first bytes of files that are no logs but may hold some.
+var signatures = []struct{ magic, advice string }{
+	{"BZh", "is compressed by bzip2; pipe it: bzcat FILE | caddy robots-guard audit -"},
+	{"\xfd7zXZ\x00", "is compressed by xz; pipe it: xzcat FILE | caddy robots-guard audit -"},
+	{"PK\x03\x04", "is a zip archive; unpack it first"},
+	{"PAR1", "is a Parquet file; export the logs as text"},
+}
+
+// look reads the head of the log: it recognises compression and format.
+func (in *input) look() error {
+	file, err := in.open()
+	if err != nil {
+		return err
+	}
+	if in.size == 0 { // a pipe, which cannot be opened again
+		file = counted{file, in.read}
+	}
+	head, text, err := in.head(file)
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("%s %w", in.name, err)
+	}
+	if in.size > 0 {
+		text.Close()
+	} else {
+		in.opened = closing{io.MultiReader(bytes.NewReader(head), text), text}
+	}
+	return in.recognise(head)
+}
+
+// head returns the first bytes of the text and a reader of the rest.
+func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err error) {
+	raw := bufio.NewReaderSize(file, 1<<16)
+	magic, err := raw.Peek(6)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	for _, s := range signatures {
+		if bytes.HasPrefix(magic, []byte(s.magic)) {
+			return nil, nil, errors.New(s.advice)
+		}
+	}
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		in.compression = "gzip"
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		in.compression = "zstd"
+	}
+	text, err = in.text(raw, file)
+	if err == nil {
+		head = make([]byte, headSize)
+		var n int
+		n, err = io.ReadFull(text, head)
+		head = head[:n]
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	return head, text, nil
+}
+
+// recognise tells the format by the head of the log, and when it begins.
+func (in *input) recognise(head []byte) error {
+	if in.empty = len(bytes.TrimSpace(head)) == 0; in.empty && len(head) < headSize {
+		return nil
+	}
+	if in.format == nil {
+		if isBinary(head) {
+			return fmt.Errorf("%s is a binary file, not a log", in.name)
+		}
+		if in.format = recognise(head); in.format == nil {
+			line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte{'\n'})
+			return fmt.Errorf("%s: no known log format; it begins with %s; say what it is with --format", in.name, quoted(line))
+		}
+	}
+	p := in.format.parser()
+	var r record
+	for line := range bytes.Lines(head) {
+		if what, _ := p.parse(trimEnd(line), &r); what == isRequest && r.hasTime {
+			in.begins, in.timed = r.at, true
+			break
+		}
+	}
+	return nil
+}
+
+// reader opens the log for reading its lines, once.
+func (in *input) reader() (io.ReadCloser, error) {
+	if in.opened != nil {
+		return in.opened, nil
+	}
+	file, err := in.open()
+	if err != nil {
+		return nil, err
+	}
+	file = counted{file, in.read}
+	text, err := in.text(file, file)
+	if err != nil {
+		file.Close()
+	}
+	return text, err
+}
+
+// text undoes the compression of raw. Closing it closes file.
+func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
+	switch in.compression {
+	case "gzip":
+		z, err := gzip.NewReader(raw)
+		if err != nil {
+			return nil, err
+		}
+		return closing{z, closers{z, file}}, nil
+	case "zstd":
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return closing{z, closers{z.IOReadCloser(), file}}, nil
+	}
+	return closing{raw, file}, nil
+}
+
+// maxWindow bounds the memory that a zstd stream can ask for, in bytes. It is
+// what zstd --ultra --long=27 needs.
+const maxWindow = 128 << 20
+
+// closing is a reader and what has to be closed after it.
+type closing struct {
+	io.Reader
+	io.Closer
+}
+
+// closers are closed one after the other.
+type closers []io.Closer
+
+func (c closers) Close() (err error) {
+	for _, one := range c {
+		err = errors.Join(err, one.Close())
+	}
+	return err
+}
+
+// counted counts what is read.
+type counted struct {
+	io.ReadCloser
+	n *atomic.Int64
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// quoted shows the start of a line.
+func quoted(line []byte) string {
+	line = trimEnd(line)
+	if len(line) > 100 {
+		return fmt.Sprintf("%q...", line[:100])
+	}
+	return fmt.Sprintf("%q", line)
+}

@@ -1,0 +1,31 @@
+// Command genlog writes an access log in the Combined format for measuring:
+//
+//	go run ./internal/replay/internal/genlog -lines 5000000 >access.log
+package main
+
+import (
+	"bufio"
+	"flag"
+	"log"
+	"os"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
+)
+
+func main() {
+	lines := flag.Int("lines", 1000000, "how many lines")
+	seed := flag.Uint64("seed", 1, "another seed makes another log")
+	flag.Parse()
+	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	l := sample.New(*seed, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	for range *lines {
+		e := l.Next()
+		if err := e.Combined(out); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		log.Fatal(err)
+	}
+}

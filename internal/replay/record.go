@@ -1,0 +1,114 @@
+package replay
+
+import "bytes"
+
+// record is what a line says of a request. Its slices belong to the line or to
+// the parser and hold until the next line is parsed.
+type record struct {
+	at        int64 // Unix time in nanoseconds
+	hasTime   bool
+	method    []byte // empty where the format does not have it
+	target    []byte // as sent; empty if there was no request that can be judged
+	host      []byte // with the port if it was sent; empty if not known
+	port      []byte // empty if not known
+	scheme    []byte // http, https, or empty if not known
+	userAgent []byte // empty for none
+	client    []byte // the address; empty if not known
+	status    int    // 0 if not known
+}
+
+// outcome says what a line is.
+type outcome uint8
+
+const (
+	isRequest outcome = iota
+	isOther           // a comment, a directive, a message about something else
+	isMalformed
+)
+
+// parser reads the lines of one format. It keeps a buffer, so each goroutine
+// needs its own.
+type parser interface {
+	// parse reads a line without its end. why says in a few words what is wrong
+	// with a malformed one.
+	parse(line []byte, r *record) (what outcome, why string)
+}
+
+// setTarget takes a request target into the record. What has no path, such as
+// "*", the host of a CONNECT or garbage, is left out: there is nothing to judge.
+// The authority of an absolute form wins over a Host field (RFC 9112 section
+// 3.2.2).
+func (r *record) setTarget(target []byte) {
+	r.target = nil
+	if len(target) == 0 {
+		return
+	}
+	if target[0] == '/' {
+		r.target = target
+		return
+	}
+	i := bytes.Index(target, []byte("://"))
+	if i != 4 && i != 5 || !foldEqual(target[:i], "http") && !foldEqual(target[:i], "https") {
+		return
+	}
+	r.target, r.scheme = target, target[:i]
+	host := target[i+3:]
+	if end := bytes.IndexAny(host, "/?#"); end >= 0 {
+		host = host[:end]
+	}
+	if at := bytes.LastIndexByte(host, '@'); at >= 0 {
+		host = host[at+1:]
+	}
+	r.host, r.port = host, nil
+}
+
+// setRequest takes a request line apart. Only the target can contain spaces,
+// and servers refuse those.
+func (r *record) setRequest(line []byte) {
+	i := bytes.IndexByte(line, ' ')
+	if i <= 0 {
+		return
+	}
+	r.method = line[:i]
+	target := line[i+1:]
+	if j := bytes.LastIndexByte(target, ' '); j >= 0 && bytes.HasPrefix(target[j+1:], []byte("HTTP/")) {
+		target = target[:j]
+	}
+	r.setTarget(target)
+}
+
+// orEmpty turns the "-" that logs have for what was not sent into nothing.
+func orEmpty(b []byte) []byte {
+	if len(b) == 1 && b[0] == '-' {
+		return nil
+	}
+	return b
+}
+
+// foldEqual reports whether b is s, a lower-case word, in any case.
+func foldEqual(b []byte, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
+	for i, c := range b {
+		if c|0x20 != s[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// parseStatus reads a three-digit status; 0 for anything else.
+func parseStatus(b []byte) int {
+	if len(b) != 3 {
+		return 0
+	}
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,214 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Options say what to replay. Logs and Versions are needed.
+type Options struct {
+	// Logs are files, patterns of files, and - for Stdin. Compressed ones are
+	// recognised. If the time of the first request of each can be told, they are
+	// read in that order, else as given.
+	Logs  []string
+	Stdin io.Reader
+	// Format is that of all logs; nil to recognise the format of each.
+	Format *Format
+	// Versions are the texts of the robots.txt, each in force from its time to
+	// that of the next. The first is held to have been in force before, too.
+	Versions []Version
+	// Sites are the authorities whose requests count, such as example.com or
+	// https://example.com:8443. Where a log does not say whose a request is, it
+	// counts. Empty for all.
+	Sites []string
+	// Since and Until bound the time of the requests that count, Until
+	// excluded. Zero for no bound.
+	Since, Until time.Time
+	// KeepSlashes has runs of slashes significant, as the handler's option.
+	KeepSlashes bool
+	// Registry knows the crawlers; nil for uaident.Default.
+	Registry *uaident.Registry
+	// Workers is how many goroutines judge; 0 for one for each processor.
+	Workers int
+	// Progress, if not nil, is kept up to date while Run runs.
+	Progress *Progress
+	// Now is the time of the report.
+	Now time.Time
+}
+
+// Progress says how far a replay has come. It may be read at any time.
+type Progress struct {
+	Bytes atomic.Int64 // read of the files
+	Total atomic.Int64 // their sizes; 0 if one of them has no size
+	Lines atomic.Int64
+}
+
+// Run replays logs. When ctx is done it stops early, and returns the report of
+// what was read with an error that says so. So it does if a log cannot be read to
+// its end: the others are read all the same. If it returns no report, nothing was
+// read, and the error says what to do.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if o.Progress == nil {
+		o.Progress = new(Progress)
+	}
+	p, logs, err := o.plan()
+	if err != nil {
+		return nil, err
+	}
+	s := newSequence(p)
+	report := &Report{Created: o.Now.UTC().Truncate(time.Second)}
+	for _, in := range logs {
+		log := &LogReport{Name: in.name, Compression: in.compression, Empty: in.empty}
+		if in.format != nil {
+			log.Format = in.format.Name
+		}
+		s.lines[in] = log
+		report.Logs = append(report.Logs, log)
+	}
+	workers := make([]*worker, max(1, o.Workers))
+	for i := range workers {
+		workers[i] = newWorker(p)
+	}
+	err = pump(ctx, logs, workers, s, o.Progress)
+	total := s.tally
+	for _, w := range workers {
+		w.host.flush(w)
+		total.merge(w.tally)
+	}
+	report.fill(p, total, s, &o, logs)
+	if err != nil {
+		report.Incomplete = err.Error()
+	}
+	return report, err
+}
+
+// plan checks the options.
+func (o *Options) plan() (*plan, []*input, error) {
+	p := &plan{registry: o.Registry, keepSlashes: o.KeepSlashes, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	if p.registry == nil {
+		p.registry = uaident.Default()
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if !o.Since.IsZero() {
+		p.since = o.Since.UnixNano()
+	}
+	if !o.Until.IsZero() {
+		p.until = o.Until.UnixNano()
+	}
+	if p.since >= p.until {
+		return nil, nil, errors.New("the end of the time to replay is not after its beginning")
+	}
+	var err error
+	if p.versions, err = prepare(o.Versions, p.registry); err != nil {
+		return nil, nil, err
+	}
+	if p.sites, err = parseSites(o.Sites); err != nil {
+		return nil, nil, err
+	}
+	if len(o.Logs) == 0 {
+		return nil, nil, errors.New("no log given")
+	}
+	logs, err := inputs(o.Logs, o.Stdin, o.Format, &o.Progress.Bytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	var total int64
+	for _, in := range logs {
+		if in.format != nil && !in.format.timed && (!o.Since.IsZero() || !o.Until.IsZero()) {
+			return nil, nil, errors.New(in.name + " has no times, so no part of it can be chosen by time")
+		}
+		if in.size == 0 && !in.empty {
+			total = math.MinInt64
+		}
+		total += in.size
+	}
+	o.Progress.Total.Store(max(0, total))
+	return p, logs, nil
+}
+
+// errInterrupted says that a replay was stopped.
+var errInterrupted = errors.New("interrupted: this is the report of what was read until then")
+
+// pump reads the logs, has workers judge their chunks side by side, and hands
+// them to s in order.
+func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, progress *Progress) error {
+	depth := 2*len(workers) + 2
+	free := make(chan *chunk, depth)
+	for range depth {
+		free <- &chunk{buf: make([]byte, maxLine), done: make(chan struct{}, 1)}
+	}
+	read, results := make(chan *chunk), make(chan error, 1)
+	go func() { // ends when the logs do, or when ctx is done and no Read blocks any more
+		results <- readAll(ctx, logs, free, read)
+	}()
+	work, ordered := make(chan *chunk, depth), make(chan *chunk, depth)
+	var running sync.WaitGroup
+	for _, w := range workers {
+		running.Go(func() {
+			for k := range work {
+				w.work(k)
+				progress.Lines.Add(int64(k.lines))
+				k.done <- struct{}{}
+			}
+		})
+	}
+	running.Go(func() {
+		for k := range ordered {
+			<-k.done
+			s.take(k)
+			free <- k
+		}
+	})
+	err := func() error {
+		for {
+			select {
+			case k := <-read:
+				ordered <- k
+				work <- k
+			case err := <-results:
+				return err
+			case <-ctx.Done():
+				return errInterrupted
+			}
+		}
+	}()
+	close(work)
+	close(ordered)
+	running.Wait()
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
+}
+
+// readAll reads one log after the other.
+func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *chunk) error {
+	c := chunker{free: free, emit: func(k *chunk) {
+		select {
+		case read <- k:
+		case <-ctx.Done():
+		}
+	}}
+	var failed error
+	for _, in := range logs {
+		if in.format == nil { // nothing is in it
+			continue
+		}
+		if err := c.read(ctx, in); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}

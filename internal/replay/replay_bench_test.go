@@ -1,0 +1,38 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
+)
+
+// combinedLog makes a log in the Combined format.
+func combinedLog(seed uint64, lines int) []byte {
+	var b bytes.Buffer
+	l := sample.New(seed, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	for range lines {
+		e := l.Next()
+		_ = e.Combined(&b)
+	}
+	return b.Bytes()
+}
+
+// BenchmarkReplay tells how many lines a second one worker replays.
+func BenchmarkReplay(b *testing.B) {
+	const lines = 200000
+	log := combinedLog(1, lines)
+	b.SetBytes(int64(len(log)))
+	b.ReportAllocs()
+	for b.Loop() {
+		report, err := Run(context.Background(), Options{
+			Logs: []string{"-"}, Stdin: bytes.NewReader(log), Workers: 1, Versions: []Version{{Name: "robots.txt", Body: []byte(sample.Robots)}},
+		})
+		if err != nil || report.Lines != lines || report.Malformed != 0 {
+			b.Fatalf("%v, %+v", err, report)
+		}
+	}
+	b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}

@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// site is an authority whose requests are judged.
+type site struct {
+	scheme string // http or https; "" for both
+	host   string // in lower case
+	port   string // "" for any, unless there is a scheme, whose default it is then
+}
+
+// siteList says which requests are judged. An empty one takes all.
+type siteList []site
+
+// parseSites reads authorities such as example.com, example.com:8080 or
+// https://example.com.
+func parseSites(words []string) (siteList, error) {
+	var list siteList
+	for _, word := range words {
+		text := word
+		if !strings.Contains(text, "://") {
+			text = "//" + text
+		}
+		u, err := url.Parse(text)
+		if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil ||
+			u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("%q is no site; name one like example.com, example.com:8080 or https://example.com", word)
+		}
+		list = append(list, site{scheme: u.Scheme, host: strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port: u.Port()})
+	}
+	return list, nil
+}
+
+// hostMemo remembers whether the last host was one of the sites.
+type hostMemo struct {
+	text  [300]byte // host, port and scheme
+	n     [3]int    // the length of each
+	ours  bool
+	host  []byte // alone, in lower case
+	count uint64 // how often it came since it was last counted
+}
+
+// matches reports whether the record is of one of the sites, and counts its
+// host.
+func (m *hostMemo) matches(w *worker, r *record) bool {
+	n := [3]int{len(r.host), len(r.port), len(r.scheme)}
+	h, p, end := n[0], n[0]+n[1], n[0]+n[1]+n[2]
+	if end > len(m.text) {
+		return len(w.sites) == 0
+	}
+	if n != m.n || !bytes.Equal(m.text[:h], r.host) || !bytes.Equal(m.text[h:p], r.port) || !bytes.Equal(m.text[p:end], r.scheme) {
+		m.flush(w)
+		copy(m.text[:], r.host)
+		copy(m.text[h:], r.port)
+		copy(m.text[p:], r.scheme)
+		m.n, m.ours = n, w.sites.match(r)
+		host, _ := splitHost(r.host)
+		m.host = append(m.host[:0], host...)
+		for i, c := range m.host {
+			if 'A' <= c && c <= 'Z' {
+				m.host[i] = c | 0x20
+			}
+		}
+	}
+	m.count++
+	return m.ours
+}
+
+// flush counts the host.
+func (m *hostMemo) flush(w *worker) {
+	if m.count > 0 {
+		w.tally.hosts.add(m.host, m.count)
+		m.count = 0
+	}
+}
+
+// match reports whether a record is of one of the sites. What a log does not say
+// of the scheme and the port is taken to match.
+func (l siteList) match(r *record) bool {
+	if len(l) == 0 {
+		return true
+	}
+	host, port := splitHost(r.host)
+	if port == nil {
+		port = r.port
+	}
+	for _, s := range l {
+		if !strings.EqualFold(unsafeString(host), s.host) || s.scheme != "" && len(r.scheme) > 0 && !foldEqual(r.scheme, s.scheme) {
+			continue
+		}
+		want := s.port
+		if want == "" {
+			switch s.scheme {
+			case "http":
+				want = "80"
+			case "https":
+				want = "443"
+			}
+		}
+		if want == "" || len(port) == 0 || string(port) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// splitHost takes the port off a host, and a final dot.
+func splitHost(b []byte) (host, port []byte) {
+	host = b
+	if i := bytes.LastIndexByte(b, ':'); i >= 0 && bytes.IndexByte(b[i:], ']') < 0 {
+		host, port = b[:i], b[i+1:]
+	}
+	host = bytes.TrimSuffix(host, []byte{'.'})
+	if n := len(host); n > 1 && host[0] == '[' && host[n-1] == ']' {
+		host = host[1 : n-1]
+	}
+	return host, port
+}

@@ -1,0 +1,210 @@
+package replay
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Bounds of what is kept.
+const (
+	maxPaths    = 2000  // pairs of a crawler and a path
+	maxPathSize = 200   // bytes of a path
+	maxRules    = 50000 // triples of a crawler, a version and a rule
+	maxDays     = 4000  // days
+	maxHosts    = 100   // hosts that logs name
+)
+
+// otherName stands for all clients of a class whose names neither the registry
+// nor the robots.txt spells.
+const otherName = "_other"
+
+// crawlerKey is what counts are kept by. Clients cannot make up either part.
+type crawlerKey struct {
+	name  string
+	class uaident.Class
+}
+
+// crawlers numbers the crawlers that were seen, the same for all workers.
+type crawlers struct {
+	mu   sync.Mutex
+	ids  map[crawlerKey]int32
+	keys []crawlerKey
+}
+
+func (c *crawlers) id(key crawlerKey) int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id, ok := c.ids[key]
+	if !ok {
+		if c.ids == nil {
+			c.ids = make(map[crawlerKey]int32)
+		}
+		id = int32(len(c.keys))
+		c.ids[key] = id
+		c.keys = append(c.keys, key)
+	}
+	return id
+}
+
+// crawlerCount is what is counted of a crawler.
+type crawlerCount struct {
+	requests, disallowed, stale, exempt uint64
+	robots                              uint64 // requests for /robots.txt
+	read                                int64  // when it last got that, 0 for never
+	readStatus                          int
+	last                                int64 // its last request, 0 if unknown
+}
+
+// ruleKey is a rule that a crawler broke.
+type ruleKey struct{ crawler, version, line int32 }
+
+type ruleCount struct {
+	count uint64
+	rule  policy.Rule
+	group string
+}
+
+type dayCount struct{ requests, disallowed uint64 }
+
+// tally is what one goroutine counts.
+type tally struct {
+	lines, malformed, tooLong uint64
+	other                     uint64 // lines without a request that can be judged
+	otherSite, otherTime      uint64
+	browsers, requests        uint64
+	beforeFirst               uint64 // judged by the first version although it came later
+	first, last               int64
+	crawlers                  []crawlerCount // by number
+	rules                     map[ruleKey]*ruleCount
+	rulesDropped              uint64
+	paths                     *sketch
+	hosts                     *sketch
+	days                      map[int32]*dayCount
+	day                       int32 // the one that was looked up last
+	dayOf                     *dayCount
+	key                       []byte
+}
+
+func newTally() *tally {
+	return &tally{
+		first: math.MaxInt64, last: math.MinInt64,
+		rules: make(map[ruleKey]*ruleCount), paths: newSketch(maxPaths), hosts: newSketch(maxHosts), days: make(map[int32]*dayCount),
+	}
+}
+
+// crawler returns the counts of a crawler.
+func (t *tally) crawler(id int32) *crawlerCount {
+	for int(id) >= len(t.crawlers) {
+		t.crawlers = append(t.crawlers, crawlerCount{})
+	}
+	return &t.crawlers[id]
+}
+
+// onDay returns the counts of the day of a time, nil where too many days were
+// seen.
+func (t *tally) onDay(at int64) *dayCount {
+	day := int32(floorDiv(at, 86400*second))
+	if t.dayOf != nil && t.day == day {
+		return t.dayOf
+	}
+	d := t.days[day]
+	if d == nil {
+		if len(t.days) == maxDays {
+			return nil
+		}
+		d = new(dayCount)
+		t.days[day] = d
+	}
+	t.day, t.dayOf = day, d
+	return d
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// outside counts a request outside of the robots.txt.
+func (t *tally) outside(id, version int32, v policy.Rule, group string, path []byte, at int64, timed bool) {
+	t.crawler(id).disallowed++
+	if timed {
+		if d := t.onDay(at); d != nil {
+			d.disallowed++
+		}
+	}
+	key := ruleKey{id, version, int32(v.Line)}
+	r := t.rules[key]
+	if r == nil {
+		if len(t.rules) == maxRules {
+			t.rulesDropped++
+		} else {
+			r = &ruleCount{rule: v, group: group}
+			t.rules[key] = r
+		}
+	}
+	if r != nil {
+		r.count++
+	}
+	t.key = binary.BigEndian.AppendUint32(t.key[:0], uint32(id))
+	t.key = append(t.key, path[:min(len(path), maxPathSize)]...)
+	t.paths.add(t.key, 1)
+}
+
+// merge takes in the counts of another tally.
+func (t *tally) merge(o *tally) {
+	t.lines += o.lines
+	t.malformed += o.malformed
+	t.tooLong += o.tooLong
+	t.other += o.other
+	t.otherSite += o.otherSite
+	t.otherTime += o.otherTime
+	t.browsers += o.browsers
+	t.requests += o.requests
+	t.beforeFirst += o.beforeFirst
+	t.rulesDropped += o.rulesDropped
+	t.first, t.last = min(t.first, o.first), max(t.last, o.last)
+	for id := range o.crawlers {
+		a, b := t.crawler(int32(id)), &o.crawlers[id]
+		a.requests += b.requests
+		a.disallowed += b.disallowed
+		a.stale += b.stale
+		a.exempt += b.exempt
+		a.robots += b.robots
+		a.last = max(a.last, b.last)
+		a.reading(b.read, b.readStatus)
+	}
+	for key, r := range o.rules {
+		switch have := t.rules[key]; {
+		case have != nil:
+			have.count += r.count
+		case len(t.rules) == maxRules:
+			t.rulesDropped += r.count
+		default:
+			t.rules[key] = r
+		}
+	}
+	t.paths.merge(o.paths)
+	t.hosts.merge(o.hosts)
+	for day, d := range o.days {
+		if have := t.days[day]; have != nil {
+			have.requests += d.requests
+			have.disallowed += d.disallowed
+		} else if len(t.days) < maxDays {
+			t.days[day] = d
+		}
+	}
+}
+
+// reading notes that a crawler got the robots.txt.
+func (c *crawlerCount) reading(at int64, status int) {
+	if status > 0 && (c.readStatus == 0 || at > c.read || at == c.read && status < c.readStatus) {
+		c.read, c.readStatus = at, status
+	}
+}

@@ -1,0 +1,156 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Version is a text of the robots.txt and since when it was served.
+type Version struct {
+	Name string // of the file or URL, for the report
+	From time.Time
+	Body []byte
+}
+
+// maxVersions bounds how many files of a directory are read.
+const maxVersions = 10000
+
+// ReadVersions reads a directory of dated versions of one robots.txt: all its
+// files *.txt. When a version came into force stands in the file's name, as in
+// robots-2026-11-20T10:00:00Z.txt; see [versionTime]. Where no time does, it is
+// the time at which the file was last changed.
+func ReadVersions(dir string) ([]Version, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var versions []Version
+	for _, entry := range entries {
+		name := entry.Name()
+		if strings.HasPrefix(name, ".") || !strings.EqualFold(filepath.Ext(name), ".txt") {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		if len(versions) == maxVersions {
+			return nil, fmt.Errorf("%s holds more than %d versions; keep those of the time of the logs", dir, maxVersions)
+		}
+		from, ok := versionTime(name)
+		if !ok {
+			from = info.ModTime()
+		}
+		body, err := readVersion(path)
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, Version{Name: path, From: from, Body: body})
+	}
+	if len(versions) == 0 {
+		return nil, fmt.Errorf("%s holds no robots.txt; name its versions like robots-2026-11-20T10:00:00Z.txt", dir)
+	}
+	return versions, nil
+}
+
+func readVersion(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
+}
+
+// versionTime reads the time in a file's name: robots-2026-11-20T10:00:00Z.txt,
+// the same with - in place of : for systems that do not allow it, without Z or
+// with another zone, robots-20261120T100000Z.txt, or a date alone,
+// robots-2026-11-20.txt, which begins at midnight. Without a zone it is UTC.
+func versionTime(name string) (time.Time, bool) {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "Z")
+	start := strings.IndexAny(name, "0123456789")
+	if start < 0 {
+		return time.Time{}, false
+	}
+	name = name[start:]
+	for _, layout := range []string{
+		"2006-01-02T15:04:05", "2006-01-02T15-04-05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15-04-05-0700", "2006-01-02T15-04-05Z0700",
+		"2006-01-02T15:04", "2006-01-02T15-04", "2006-01-02_15-04-05", "20060102T150405", "20060102150405", "2006-01-02", "20060102",
+	} {
+		if at, err := time.Parse(layout, name); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// version is a Version made ready for judging.
+type version struct {
+	name        string
+	from, until int64 // until is when the next one came
+	first       bool  // the first, which is held to have been there before, too
+	robots      *policy.Robots
+	overlay     *uaident.Overlay
+	standing    policy.Standing // as the server's would be while the version is current
+}
+
+// prepare sorts versions by time and parses them. A text that is the same as the
+// one before is no version of its own.
+func prepare(all []Version, registry *uaident.Registry) ([]version, error) {
+	if len(all) == 0 {
+		return nil, errors.New("there is no robots.txt to judge by")
+	}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b Version) int { return a.From.Compare(b.From) })
+	var versions []version
+	var known []*policy.Version
+	for _, v := range sorted {
+		hash := sha256.Sum256(v.Body)
+		if n := len(known); n > 0 && known[n-1].Hash == hash {
+			continue
+		}
+		robots := policy.Parse(v.Body)
+		good := &policy.Version{Robots: robots, Hash: hash, Status: http.StatusOK, FirstRead: v.From, LastRead: v.From}
+		known = append(known, good)
+		versions = append(versions, version{
+			name: v.Name, from: v.From.UnixNano(), until: math.MaxInt64,
+			robots: robots, overlay: registry.Overlay(robots.Names()),
+		})
+	}
+	for i := range versions {
+		v := &versions[i]
+		if i > 0 {
+			versions[i-1].until = v.from
+			known[i-1].Until = known[i].FirstRead
+		}
+		v.standing.Good = known[i]
+		for j := i - 1; j >= 0 && len(v.standing.Past) < policy.MaxVersions; j-- {
+			v.standing.Past = append(v.standing.Past, known[j])
+		}
+	}
+	versions[0].first = true
+	return versions, nil
+}
+
+// at returns which version was current at a time.
+func at(versions []version, when int64) int {
+	after := sort.Search(len(versions), func(i int) bool { return versions[i].from > when })
+	return max(after-1, 0)
+}

@@ -1,0 +1,314 @@
+package replay
+
+import (
+	"bytes"
+	"hash/maphash"
+	"net/netip"
+	"unsafe"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// plan is what all workers go by. It does not change.
+type plan struct {
+	registry     *uaident.Registry
+	versions     []version
+	sites        siteList
+	since, until int64
+	keepSlashes  bool
+	crawlers     *crawlers
+}
+
+// worker judges lines. It allocates nothing for a line, and nothing that it
+// keeps is keyed by what a client can invent.
+type worker struct {
+	*plan
+	tally   *tally
+	parsers map[*Format]parser
+	known   []identity // what User-Agents were found to be, by hash
+	seed    maphash.Seed
+	record  record
+	target  policy.Target
+	version int // the one that was current for the last line
+	path    []byte
+	host    hostMemo
+	names   [8]string
+}
+
+// identity is what a User-Agent is by one version of the robots.txt.
+type identity struct {
+	userAgent []byte
+	hash      uint64
+	version   int32
+	used      bool
+
+	browser  bool
+	crawler  int32
+	group    *policy.Selection
+	exempt   bool
+	wildcard bool
+}
+
+// Bounds of the memory for User-Agents: how many, and how long ones.
+const (
+	knownIdentities  = 2048
+	maxKnownIdentity = 512
+)
+
+func newWorker(p *plan) *worker {
+	return &worker{
+		plan: p, tally: newTally(), parsers: make(map[*Format]parser),
+		known: make([]identity, knownIdentities+1), seed: maphash.MakeSeed(),
+	}
+}
+
+// work judges the lines of a chunk.
+func (w *worker) work(k *chunk) {
+	if k.tooLong {
+		w.tally.lines++
+		w.tally.tooLong++
+		k.lines = 1
+		w.malformed(k, "longer than 512 KiB", k.data)
+		return
+	}
+	if len(k.data) == 0 {
+		return
+	}
+	p := w.parsers[k.in.format]
+	if p == nil {
+		p = k.in.format.parser()
+		w.parsers[k.in.format] = p
+	}
+	if p, ok := p.(*w3cParser); ok {
+		p.fields, p.date = append(p.fields[:0], k.fields...), append(p.date[:0], k.date...)
+	}
+	for data := k.data; len(data) > 0; {
+		line := data
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			line, data = data[:i], data[i+1:]
+		} else {
+			data = nil
+		}
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		k.lines++
+		switch what, why := p.parse(line, &w.record); what {
+		case isMalformed:
+			w.malformed(k, why, line)
+		case isOther:
+			w.tally.other++
+		default:
+			w.judge(k)
+		}
+	}
+	w.tally.lines += uint64(k.lines)
+}
+
+// malformed counts a line that is no line of the format.
+func (w *worker) malformed(k *chunk, why string, line []byte) {
+	w.tally.malformed++
+	k.malformed++
+	if len(k.examples) < maxExamples {
+		k.examples = append(k.examples, example{line: k.lines, why: why, text: string(line[:min(len(line), 200)])})
+	}
+}
+
+// judge judges the request of the record.
+func (w *worker) judge(k *chunk) {
+	r, t := &w.record, w.tally
+	if r.hasTime {
+		if r.at < w.since || r.at >= w.until {
+			t.otherTime++
+			return
+		}
+		t.first, t.last = min(t.first, r.at), max(t.last, r.at)
+	}
+	if len(r.host) > 0 && !w.host.matches(w, r) {
+		t.otherSite++
+		return
+	}
+	if len(r.target) == 0 {
+		t.other++
+		return
+	}
+	w.current()
+	who := w.identify(r.userAgent)
+	if who.browser {
+		t.browsers++
+		return
+	}
+	path := w.pathOf(r.target)
+	isRobots := string(path) == "/robots.txt"
+	if !isRobots && judge.IsACMEChallenge(methodOf(r.method), unsafeString(path)) {
+		t.other++
+		return
+	}
+	t.requests++
+	c := t.crawler(who.crawler)
+	c.requests++
+	if r.hasTime {
+		c.last = max(c.last, r.at)
+		if d := t.onDay(r.at); d != nil {
+			d.requests++
+		}
+	}
+	current := &w.versions[w.version]
+	if current.first && r.hasTime && r.at < current.from {
+		t.beforeFirst++
+	}
+	switch {
+	case isRobots:
+		c.robots++
+		if judge.IsReading(methodOf(r.method), r.status) {
+			c.reading(r.at, r.status)
+			if len(w.versions) > 1 && r.hasTime {
+				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, at: r.at, network: network(r.client), status: r.status})
+			}
+		}
+		return
+	case who.exempt:
+		c.exempt++
+		return
+	}
+	w.target.Set(unsafeString(r.target), w.keepSlashes)
+	v := who.group.JudgeTarget(&w.target)
+	if v.Allowed {
+		return
+	}
+	path = r.target
+	if i := bytes.IndexByte(path, '?'); i >= 0 {
+		path = path[:i]
+	}
+	if allows := w.heldThatAllow(current, who); allows != 0 {
+		from := len(k.paths)
+		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
+		k.events = append(k.events, event{
+			kind: heldEvent, crawler: who.crawler, at: r.at, network: network(r.client), allows: allows,
+			version: int32(w.version), rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
+		})
+		return
+	}
+	t.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.at, r.hasTime)
+}
+
+// current finds the version that was current at the time of the record.
+func (w *worker) current() {
+	if len(w.versions) == 1 {
+		return
+	}
+	if !w.record.hasTime {
+		w.version = len(w.versions) - 1
+		return
+	}
+	if v := &w.versions[w.version]; w.record.at < v.from && !v.first || w.record.at >= v.until {
+		w.version = at(w.versions, w.record.at)
+	}
+}
+
+// identify tells who a User-Agent claims to be. The answer holds until the next
+// call.
+func (w *worker) identify(userAgent []byte) *identity {
+	if len(userAgent) > maxKnownIdentity {
+		who := &w.known[knownIdentities]
+		w.ask(who, unsafeString(userAgent))
+		return who
+	}
+	hash := maphash.Bytes(w.seed, userAgent)
+	who := &w.known[hash%knownIdentities]
+	if who.used && who.hash == hash && who.version == int32(w.version) && bytes.Equal(who.userAgent, userAgent) {
+		return who
+	}
+	who.userAgent = append(who.userAgent[:0], userAgent...)
+	who.hash, who.version, who.used = hash, int32(w.version), true
+	w.ask(who, unsafeString(who.userAgent))
+	return who
+}
+
+// ask identifies a User-Agent and finds its group, as the handler does.
+func (w *worker) ask(who *identity, userAgent string) {
+	current := &w.versions[w.version]
+	client := w.registry.IdentifyWith(userAgent, current.overlay)
+	if who.browser = client.Class == uaident.Browser; who.browser {
+		return
+	}
+	who.wildcard = client.Wildcard()
+	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard}
+	var named bool
+	who.group, named, who.exempt = claim.Group(current.robots)
+	group := ""
+	if named {
+		group = who.group.Group().Name
+	}
+	name := judge.KnownName(client, group)
+	if name == "" {
+		name = otherName
+	}
+	who.crawler = w.crawlers.id(crawlerKey{name, client.Class})
+}
+
+// heldThatAllow returns which versions before the current one allow the target,
+// of those that a crawler may still follow that has not read it since: a bit for
+// each, the newest first.
+func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) {
+	if len(current.standing.Past) == 0 || !w.record.hasTime {
+		return 0
+	}
+	held := current.standing.Held(timeOf(w.record.at), noTime, policy.MaxAge)
+	if len(held) == 0 {
+		return 0
+	}
+	client := w.registry.IdentifyWith(unsafeString(w.record.userAgent), current.overlay)
+	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard}
+	for i, v := range held {
+		if claim.Verdict(v.Robots, &w.target).Allowed {
+			allows |= 1 << i
+		}
+	}
+	return allows
+}
+
+// pathOf returns the decoded path of a target, without the query.
+func (w *worker) pathOf(target []byte) []byte {
+	if target[0] != '/' { // the absolute form
+		target = target[bytes.Index(target, []byte("://"))+3:]
+		i := bytes.IndexAny(target, "/?")
+		if i < 0 || target[i] == '?' {
+			return []byte{'/'}
+		}
+		target = target[i:]
+	}
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	w.path = w.path[:0]
+	return unpercent(target, &w.path)
+}
+
+// methodOf returns a method as a string; GET where the format has none.
+func methodOf(b []byte) string {
+	switch string(b) {
+	case "GET", "":
+		return "GET"
+	case "HEAD":
+		return "HEAD"
+	}
+	return "POST" // all others are alike here
+}
+
+// network returns the network of an address in a log, the zero Prefix if it is
+// none.
+func network(b []byte) netip.Prefix {
+	addr, err := netip.ParseAddr(unsafeString(b))
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return ledger.Network(addr.WithZone(""))
+}
+
+// unsafeString returns the bytes as a string without copying them. It is for
+// callees that keep nothing of it.
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
