@@ -31,7 +31,7 @@ what they say is what the server does.
 				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, err })(cmd, nil)
 			})
 			cmd.AddCommand(checkCommand(), identifyCommand(), policiesCommand(), verifyCommand(), lintCommand(), explainCommand(),
-				testCommand(), diffCommand())
+				testCommand(), diffCommand(), auditCommand())
 		},
 	})
 }

@@ -48,7 +48,7 @@ type sequence struct {
 }
 
 func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), readers: ledger.NewReaders(maxReaders), lines: make(map[*input]*LogReport)}
+	return &sequence{plan: p, tally: newTally(), readers: ledger.NewReaders(maxReaders, 1), lines: make(map[*input]*LogReport)}
 }
 
 // take takes in a chunk that a worker is through with.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -40,15 +39,8 @@ type Options struct {
 	Workers int
 	// Progress, if not nil, is kept up to date while Run runs.
 	Progress *Progress
-	// Now is the time of the report.
+	// Now is the time of the report. Zero for no time.
 	Now time.Time
-}
-
-// Progress says how far a replay has come. It may be read at any time.
-type Progress struct {
-	Bytes atomic.Int64 // read of the files
-	Total atomic.Int64 // their sizes; 0 if one of them has no size
-	Lines atomic.Int64
 }
 
 // Run replays logs. When ctx is done it stops early, and returns the report of

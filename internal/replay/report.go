@@ -279,10 +279,10 @@ func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
 			note("%s has no User-Agents (format %s), so all its requests count as those of browsers.", in.name, in.format.Name)
 		}
 	}
-	if r.Last != nil && r.Last.After(o.Now.Add(time.Hour)) {
+	if r.Last != nil && !o.Now.IsZero() && r.Last.After(o.Now.Add(time.Hour)) {
 		note("The logs reach into the future, to %s, by the clock of this machine.", r.Last.Format(time.RFC3339))
 	}
-	if len(r.Hosts) > 1 && len(o.Sites) == 0 {
+	if len(r.Hosts) > 1 && len(o.Sites) == 0 && r.Hosts[1].Lines*100 > r.Lines {
 		note("The logs name several hosts, and all were judged by the same robots.txt; --site chooses one.")
 	}
 	if t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 {

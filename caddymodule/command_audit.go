@@ -1,0 +1,190 @@
+package caddymodule
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+)
+
+func auditCommand() *cobra.Command {
+	var a audit
+	cmd := &cobra.Command{
+		Use:   "audit [--robots <file|dir|url>] [--site <host>] [--since <time>] [--until <time>] [--json|--csv|--html] <log>...",
+		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
+		Long: `
+Replays access logs: each request is judged by the robots.txt as the server
+would have judged it. The report has the crawlers with their requests, those
+outside of the robots.txt by crawler, class, rule and path, and when each crawler
+has last read the robots.txt.
+
+A log is a file, plain or compressed by gzip or zstd, a pattern such as
+"access.log*", or - for standard input. Its format is recognised: Caddy's JSON;
+Common and Combined of nginx and Apache, also with the host in front; W3C extended
+(IIS); the standard logs of CloudFront; HTTP requests of Cloudflare Logpush.
+--format names one of ` + strings.Join(replay.FormatNames(), ", ") + `,
+or is a format string as that of log_format in nginx or LogFormat in Apache.
+
+--robots is a file, a URL, or a directory with dated versions, named like
+robots-2026-11-20T10:00:00Z.txt. With those a request is judged by the version of
+its time, and is stale rather than outside if the crawler may still have followed
+one that it had read within 24 hours. Without --robots it is read from --site.
+
+--site chooses the requests of one site, where the log says whose they are; it
+may be repeated. --since and --until take a date, a time, or 24h or 30d for how
+long ago.
+
+Ctrl-C ends the reading and prints what there is so far.
+
+Exit status: 0, or 2 if an argument is wrong, or not all could be read.
+`,
+		Example: `
+caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
+caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
+zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
+caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' access.log
+`,
+		RunE: runCommand(a.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
+	flags.StringArrayVar(&a.sites, "site", nil, "a host whose requests count")
+	flags.StringVar(&a.since, "since", "", "when the requests that count begin")
+	flags.StringVar(&a.until, "until", "", "when they end")
+	flags.StringVar(&a.format, "format", "", "the format of the logs, if it is not recognised")
+	flags.BoolVar(&a.json, "json", false, "print a JSON object")
+	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
+	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv", "html")
+	completeWords(cmd, "format", replay.FormatNames()...)
+	return cmd
+}
+
+// audit is the command with its flags.
+type audit struct {
+	robots, since, until, format string
+	sites                        []string
+	json, csv, html              bool
+}
+
+func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
+	if len(logs) == 0 {
+		return 0, errors.New("no log given; see caddy robots-guard audit --help")
+	}
+	now := time.Now()
+	o := replay.Options{Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Progress: new(replay.Progress)}
+	for _, bound := range []struct {
+		flag, text string
+		at         *time.Time
+	}{{"since", a.since, &o.Since}, {"until", a.until, &o.Until}} {
+		if bound.text != "" {
+			at, err := replay.ParseTime(bound.text, now)
+			if err != nil {
+				return 0, fmt.Errorf("--%s: %w", bound.flag, err)
+			}
+			*bound.at = at
+		}
+	}
+	if a.format != "" {
+		var err error
+		if o.Format, err = replay.ParseFormat(a.format); err != nil {
+			return 0, fmt.Errorf("--format: %w", err)
+		}
+	}
+	if err := a.readRobots(cmd.Context(), &o); err != nil {
+		return 0, err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process
+	hide := showProgress(cmd.ErrOrStderr(), o.Progress)
+	report, err := replay.Run(ctx, o)
+	hide()
+	if report == nil {
+		return 0, err
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	write := report.WriteTable
+	switch {
+	case a.json:
+		write = report.WriteJSON
+	case a.csv:
+		write = report.WriteCSV
+	case a.html:
+		write = report.WriteHTML
+	}
+	if err := write(out); err != nil {
+		return 0, err
+	}
+	return 0, errors.Join(out.Flush(), err)
+}
+
+// readRobots reads the robots.txt, or its versions.
+func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
+	name := a.robots
+	switch {
+	case name == "" && len(a.sites) == 0:
+		return errors.New("say by which robots.txt to judge with --robots, or whose with --site")
+	case name == "":
+		if name = a.sites[0]; !isURL(name) {
+			name = "https://" + name
+		}
+		name = strings.TrimSuffix(name, "/") + "/robots.txt"
+	case name == "-":
+		return errors.New("--robots cannot be standard input; name a file")
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		versions, err := replay.ReadVersions(name)
+		o.Versions = versions
+		return err
+	}
+	in, err := readInput(ctx, nil, name)
+	if err != nil {
+		return err
+	}
+	if in.site != "" && len(a.sites) == 0 {
+		_, host, _ := strings.Cut(in.site, "://")
+		o.Sites = []string{host}
+	}
+	o.Versions = []replay.Version{{Name: in.name, Body: in.body}}
+	return nil
+}
+
+// showProgress shows how far a replay has come, if w is a terminal, until the
+// function that it returns is called.
+func showProgress(w io.Writer, progress *replay.Progress) (hide func()) {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	begin := time.Now()
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(200 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				fmt.Fprintf(w, "\r%s\x1b[K", progress.Text(time.Since(begin)))
+			case <-done:
+				fmt.Fprint(w, "\r\x1b[K")
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}

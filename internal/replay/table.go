@@ -1,0 +1,195 @@
+package replay
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+)
+
+// WriteJSON writes the report as one JSON object on one line.
+func (r *Report) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r)
+}
+
+// WriteCSV writes a row for each crawler, after a row of names (RFC 4180). Times
+// are those of RFC 3339, empty for none.
+func (r *Report) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"token", "class", "requests", "allowed", "disallowed", "stale", "exempt", "robots_requests", "robots_read", "robots_status", "last"})
+	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	for _, c := range r.Crawlers {
+		_ = out.Write([]string{c.Token, c.Class, number(c.Requests), number(c.Allowed), number(c.Disallowed), number(c.Stale), number(c.Exempt),
+			number(c.RobotsRequests), timeText(c.RobotsRead), strconv.Itoa(c.RobotsStatus), timeText(c.Last)})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func timeText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+// Bounds of the table.
+const (
+	tableCrawlers = 30
+	tableRules    = 10
+	tablePaths    = 10
+	tableLogs     = 20
+)
+
+// WriteTable writes the report for reading in a terminal, the longer lists cut.
+func (r *Report) WriteTable(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+
+	line("LOG\tFORMAT\tLINES\tMALFORMED")
+	for _, l := range r.Logs[:min(len(r.Logs), tableLogs)] {
+		format := l.Format
+		if l.Compression != "" {
+			format += ", " + l.Compression
+		}
+		if format == "" {
+			format = "-"
+		}
+		line("%s\t%s\t%d\t%d", printable(l.Name), printable(format), l.Lines, l.Malformed)
+	}
+	more(out, len(r.Logs), tableLogs)
+
+	line("\n%s", r.Sentence())
+	if len(r.Crawlers) > 0 {
+		line("\nCRAWLER\tCLASS\tREQUESTS\tDISALLOWED\tSTALE\tEXEMPT\tROBOTS.TXT READ")
+		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
+			line("%s\t%s\t%d\t%d\t%d\t%d\t%s", printable(c.Token), c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.ReadText())
+		}
+		more(out, len(r.Crawlers), tableCrawlers)
+
+		line("\nCLASS\tREQUESTS\tENFORCE WOULD BLOCK")
+		for _, c := range r.Classes {
+			line("%s\t%d\t%d", c.Class, c.Requests, c.WouldBlock)
+		}
+	}
+	if len(r.Rules) > 0 {
+		line("\nRULE\tLINE\tGROUP\tREQUESTS\tCRAWLERS")
+		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
+			line("%s\t%d\t%s\t%d\t%s", printable(rule.Rule), rule.Line, printable(rule.Group), rule.Requests, printable(rule.Who(3)))
+		}
+		more(out, len(r.Rules), tableRules)
+	}
+	if len(r.Paths) > 0 {
+		line("\nPATH\tCRAWLER\tREQUESTS")
+		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
+			line("%s\t%s\t%s", shortened(printable(p.Path)), printable(p.Token), p.Count())
+		}
+		more(out, len(r.Paths), tablePaths)
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	var text strings.Builder
+	if len(r.Examples) > 0 {
+		text.WriteString("\nMalformed lines:\n")
+		for _, e := range r.Examples {
+			fmt.Fprintf(&text, "%s:%d: %s: %s\n", printable(e.Log), e.Line, e.Problem, quoted([]byte(e.Text)))
+		}
+	}
+	if len(r.Notes) > 0 || r.Incomplete != "" {
+		text.WriteByte('\n')
+	}
+	for _, note := range r.Notes {
+		text.WriteString(printable(note) + "\n")
+	}
+	if r.Incomplete != "" {
+		text.WriteString("Not all was read: " + printable(r.Incomplete) + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// more says how many rows were left out.
+func more(w io.Writer, have, shown int) {
+	if have > shown {
+		fmt.Fprintf(w, "and %d more; see --json\n", have-shown)
+	}
+}
+
+// Sentence sums the report up.
+func (r *Report) Sentence() string {
+	s := fmt.Sprintf("%d lines", r.Lines)
+	if r.First != nil {
+		s += fmt.Sprintf(" from %s to %s", timeText(r.First), timeText(r.Last))
+	}
+	s += fmt.Sprintf(": %d requests of robots and other programs, %d of browsers", r.Requests, r.Browsers)
+	for _, part := range []struct {
+		n    uint64
+		text string
+	}{
+		{r.OtherSite, "of other sites"}, {r.OtherTime, "of other times"}, {r.Other, "without a request to judge"}, {r.Malformed, "malformed"},
+	} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %d %s", part.n, part.text)
+		}
+	}
+	return s + fmt.Sprintf(". %d are outside of the robots.txt.", r.Disallowed)
+}
+
+// ReadText tells when the crawler last got the robots.txt.
+func (c *CrawlerReport) ReadText() string {
+	switch {
+	case c.RobotsRead != nil:
+		return fmt.Sprintf("%s (%d)", timeText(c.RobotsRead), c.RobotsStatus)
+	case c.RobotsStatus != 0:
+		return fmt.Sprintf("yes (%d)", c.RobotsStatus)
+	}
+	return "never"
+}
+
+// Who lists the crawlers that broke the rule most often.
+func (r *RuleReport) Who(most int) string {
+	var names []string
+	for _, c := range r.Crawlers[:min(len(r.Crawlers), most)] {
+		names = append(names, fmt.Sprintf("%s %d", c.Token, c.Requests))
+	}
+	if len(r.Crawlers) > most {
+		names = append(names, "...")
+	}
+	return strings.Join(names, ", ")
+}
+
+// Count is how often the path was asked for.
+func (p *PathReport) Count() string {
+	if p.Excess > 0 {
+		return fmt.Sprintf("%d to %d", p.Requests-p.Excess, p.Requests)
+	}
+	return strconv.FormatUint(p.Requests, 10)
+}
+
+// shortened cuts a path to what fits into a line.
+func shortened(path string) string {
+	const most = 80
+	if runes := []rune(path); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return path
+}
+
+// printable makes a text from a log fit for a terminal: nothing in it can move
+// the cursor or turn the direction of the text.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return '?'
+	}, s)
+}
