@@ -168,17 +168,15 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		in.compression = "zstd"
 	}
-	text, err = in.text(raw, file)
-	if err == nil {
-		head = make([]byte, headSize)
-		var n int
-		n, err = io.ReadFull(text, head)
-		head = head[:n]
+	if text, err = in.text(raw, file); err != nil {
+		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	}
+	head = make([]byte, headSize)
+	n, err := io.ReadFull(text, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	}
-	return head, text, nil
+	return head[:n], text, nil
 }
 
 // recognise tells the format by the head of the log, and when it begins.

@@ -30,9 +30,8 @@ func (p *Progress) Text(elapsed time.Duration) string {
 	done := float64(bytes) / float64(total)
 	full := int(done * progressWidth)
 	text := fmt.Sprintf("[%s%s] %3.0f %%  %s", strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), 100*done, rate)
-	if bytes > 0 && elapsed >= time.Second {
-		left := time.Duration(seconds * (1 - done) / done * float64(time.Second))
-		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	if left := seconds * (1 - done) / done; elapsed >= time.Second && left < 100*3600 {
+		text += fmt.Sprintf(", %s left", time.Duration(left*float64(time.Second)).Round(time.Second))
 	}
 	return text
 }

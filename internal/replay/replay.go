@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -41,6 +42,8 @@ type Options struct {
 	Progress *Progress
 	// Now is the time of the report. Zero for no time.
 	Now time.Time
+
+	maxLine int // 0 for the default
 }
 
 // Run replays logs. When ctx is done it stops early, and returns the report of
@@ -69,7 +72,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	for i := range workers {
 		workers[i] = newWorker(p)
 	}
-	err = pump(ctx, logs, workers, s, o.Progress)
+	err = pump(ctx, logs, workers, s, &o)
 	total := s.tally
 	for _, w := range workers {
 		w.host.flush(w)
@@ -133,11 +136,11 @@ var errInterrupted = errors.New("interrupted: this is the report of what was rea
 
 // pump reads the logs, has workers judge their chunks side by side, and hands
 // them to s in order.
-func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, progress *Progress) error {
+func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o *Options) error {
 	depth := 2*len(workers) + 2
 	free := make(chan *chunk, depth)
 	for range depth {
-		free <- &chunk{buf: make([]byte, maxLine), done: make(chan struct{}, 1)}
+		free <- &chunk{buf: make([]byte, cmp.Or(o.maxLine, maxLine)), done: make(chan struct{}, 1)}
 	}
 	read, results := make(chan *chunk), make(chan error, 1)
 	go func() { // ends when the logs do, or when ctx is done and no Read blocks any more
@@ -149,7 +152,7 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, pr
 		running.Go(func() {
 			for k := range work {
 				w.work(k)
-				progress.Lines.Add(int64(k.lines))
+				o.Progress.Lines.Add(int64(k.lines))
 				k.done <- struct{}{}
 			}
 		})

@@ -285,7 +285,7 @@ func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
 	if len(r.Hosts) > 1 && len(o.Sites) == 0 && r.Hosts[1].Lines*100 > r.Lines {
 		note("The logs name several hosts, and all were judged by the same robots.txt; --site chooses one.")
 	}
-	if t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 {
+	if t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
 		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
 	if t.beforeFirst > 0 {

@@ -179,10 +179,7 @@ func (w *worker) judge(k *chunk) {
 	if v.Allowed {
 		return
 	}
-	path = r.target
-	if i := bytes.IndexByte(path, '?'); i >= 0 {
-		path = path[:i]
-	}
+	path = rawPath(r.target)
 	if allows := w.heldThatAllow(current, who); allows != 0 {
 		from := len(k.paths)
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
@@ -273,20 +270,27 @@ func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) 
 
 // pathOf returns the decoded path of a target, without the query.
 func (w *worker) pathOf(target []byte) []byte {
+	w.path = w.path[:0]
+	return unpercent(rawPath(target), &w.path)
+}
+
+// rawPath returns the path of a target as sent, without the query.
+func rawPath(target []byte) []byte {
 	if target[0] != '/' { // the absolute form
 		target = target[bytes.Index(target, []byte("://"))+3:]
 		i := bytes.IndexAny(target, "/?")
 		if i < 0 || target[i] == '?' {
-			return []byte{'/'}
+			return root
 		}
 		target = target[i:]
 	}
 	if i := bytes.IndexByte(target, '?'); i >= 0 {
 		target = target[:i]
 	}
-	w.path = w.path[:0]
-	return unpercent(target, &w.path)
+	return target
 }
+
+var root = []byte{'/'}
 
 // methodOf returns a method as a string; GET where the format has none.
 func methodOf(b []byte) string {

@@ -84,6 +84,9 @@ func New(seed uint64, begin time.Time) *Log {
 	return l
 }
 
+// Skip has nobody ask for anything for a while.
+func (l *Log) Skip(d time.Duration) { l.at = l.at.Add(d) }
+
 // Entry is a request.
 type Entry struct {
 	Time                                        time.Time

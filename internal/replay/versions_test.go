@@ -1,0 +1,131 @@
+package replay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func writeFile(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	name = filepath.Join(dir, name)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestVersionTime(t *testing.T) {
+	for _, tc := range []struct{ name, want string }{
+		{"robots-2026-11-20T10:00:00Z.txt", "2026-11-20T10:00:00Z"},
+		{"robots-2026-11-20T10-00-00Z.txt", "2026-11-20T10:00:00Z"},
+		{"robots-2026-11-20T10:00:00.txt", "2026-11-20T10:00:00Z"},
+		{"robots-2026-11-20T10:00:00+02:00.txt", "2026-11-20T08:00:00Z"},
+		{"robots-20261120T100000Z.txt", "2026-11-20T10:00:00Z"},
+		{"20261120100000.txt", "2026-11-20T10:00:00Z"},
+		{"robots.2026-11-20.txt", "2026-11-20T00:00:00Z"},
+		{"robots-2026-11-20T10:00Z.txt", "2026-11-20T10:00:00Z"},
+		{"robots.txt", ""},
+		{"robots-v2.txt", ""},
+		{"robots-2026-13-40.txt", ""},
+	} {
+		at, ok := versionTime(tc.name)
+		if got := at.UTC().Format(time.RFC3339); ok != (tc.want != "") || ok && got != tc.want {
+			t.Errorf("%s: %s (%t), want %s", tc.name, got, ok, tc.want)
+		}
+	}
+}
+
+func TestReadVersions(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := ReadVersions(dir); err == nil || !strings.Contains(err.Error(), "holds no robots.txt; name its versions like") {
+		t.Error(err)
+	}
+	changed := writeFile(t, dir, "robots.txt", "c")
+	if err := os.Chtimes(changed, time.Unix(3000000000, 0), time.Unix(3000000000, 0)); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, dir, "robots-2026-11-21.txt", "a")
+	writeFile(t, dir, "robots-2026-11-22.TXT", "a")
+	writeFile(t, dir, "robots-2026-11-20.txt", "b")
+	writeFile(t, dir, ".hidden.txt", "x")
+	writeFile(t, dir, "notes.md", "x")
+	if err := os.Mkdir(filepath.Join(dir, "sub.txt"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all, err := ReadVersions(dir)
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%v, %+v", err, all)
+	}
+	versions, err := prepare(all, uaident.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range versions {
+		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), timeOf(v.from).Format(time.DateOnly), len(v.standing.Past)))
+	}
+	if s := strings.Join(got, ", "); s != "robots-2026-11-20.txt 2026-11-20 0, robots-2026-11-21.txt 2026-11-21 1, robots.txt 2065-01-24 2" {
+		t.Error(s)
+	}
+	for day, want := range map[string]int{"2020-01-01": 0, "2026-11-20": 0, "2026-11-21": 1, "2026-11-23": 1, "2065-02-01": 2} {
+		when, _ := time.Parse(time.DateOnly, day)
+		if got := at(versions, when.UnixNano()); got != want {
+			t.Errorf("%s: version %d, want %d", day, got, want)
+		}
+	}
+	if _, err := prepare(nil, uaident.Default()); err == nil {
+		t.Error("no versions: no error")
+	}
+}
+
+// TestSketch compares sketches of skewed keys, merged and not, with exact
+// counts.
+func TestSketch(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(random, 1.3, 1, 5000)
+	whole, parts := newSketch(64), []*sketch{newSketch(64), newSketch(64), newSketch(64)}
+	exact := make(map[string]uint64)
+	const total = 60000
+	for i := range total {
+		key := fmt.Sprint(zipf.Uint64())
+		exact[key]++
+		whole.add([]byte(key), 1)
+		parts[i%len(parts)].add([]byte(key), 1)
+	}
+	merged := newSketch(64)
+	for _, part := range parts {
+		merged.merge(part)
+	}
+	for name, s := range map[string]*sketch{"whole": whole, "merged": merged} {
+		top := s.top()
+		if len(top) != 64 || len(s.index) != 64 {
+			t.Errorf("%s: %d entries, %d in the index", name, len(top), len(s.index))
+		}
+		found := make(map[string]bool)
+		for i, e := range top {
+			key := string(e.key)
+			found[key] = true
+			if e.count < exact[key] || e.count-e.excess > exact[key] {
+				t.Errorf("%s: %s was counted %d, at most %d too many; it is %d", name, key, e.count, e.excess, exact[key])
+			}
+			if e.excess > total/64*2 {
+				t.Errorf("%s: %s may be %d too many", name, key, e.excess)
+			}
+			if i > 0 && top[i-1].count < e.count {
+				t.Errorf("%s: not sorted", name)
+			}
+		}
+		for key, n := range exact {
+			if n > total/20 && !found[key] {
+				t.Errorf("%s: %s is missing, with %d", name, key, n)
+			}
+		}
+	}
+}
