@@ -30,8 +30,8 @@ what they say is what the server does.
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, err })(cmd, nil)
 			})
-			cmd.AddCommand(auditCommand(), checkCommand(), identifyCommand(), policiesCommand(), verifyCommand(), lintCommand(), explainCommand(),
-				testCommand(), diffCommand())
+			cmd.AddCommand(checkCommand(), identifyCommand(), policiesCommand(), verifyCommand(), lintCommand(), explainCommand(),
+				testCommand(), diffCommand(), auditCommand())
 		},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -33,8 +32,8 @@ A log is a file, plain or compressed by gzip or zstd, a pattern such as
 "access.log*", or - for standard input. Its format is recognised: Caddy's JSON;
 Common and Combined of nginx and Apache, also with the host in front; W3C extended
 (IIS); the standard logs of CloudFront; HTTP requests of Cloudflare Logpush.
---format names one of ` + strings.Join(replay.FormatNames(), ", ") + `,
-or is a format string as that of log_format in nginx or LogFormat in Apache.
+--format names one (docs/audit.md lists them) or is a format string as that of
+log_format in nginx or LogFormat in Apache.
 
 --robots is a file, a URL, or a directory with dated versions, named like
 robots-2026-11-20T10:00:00Z.txt. With those a request is judged by the version of
@@ -66,7 +65,7 @@ caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$re
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
-	cmd.MarkFlagsMutuallyExclusive("json", "csv", "html")
+	completeWords(cmd, "format", replay.FormatNames()...)
 	return cmd
 }
 
@@ -78,8 +77,11 @@ type audit struct {
 }
 
 func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
-	if len(logs) == 0 {
+	switch {
+	case len(logs) == 0:
 		return 0, errors.New("no log given; see caddy robots-guard audit --help")
+	case a.json && a.csv, a.json && a.html, a.csv && a.html:
+		return 0, errors.New("give only one of --json, --csv and --html")
 	}
 	now := time.Now()
 	o := replay.Options{Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Progress: new(replay.Progress)}
@@ -143,20 +145,21 @@ func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
 	case name == "-":
 		return errors.New("--robots cannot be standard input; name a file")
 	}
-	if isURL(name) && len(a.sites) == 0 {
-		if u, err := url.Parse(name); err == nil {
-			o.Sites = []string{u.Host}
-		}
-	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		versions, err := replay.ReadVersions(name)
 		o.Versions = versions
 		return err
 	}
-	files := robotsFiles{named: name}
-	body, err := files.read(ctx, name)
-	o.Versions = []replay.Version{{Name: name, Body: body}}
-	return err
+	in, err := readInput(ctx, nil, name)
+	if err != nil {
+		return err
+	}
+	if in.site != "" && len(a.sites) == 0 {
+		_, host, _ := strings.Cut(in.site, "://")
+		o.Sites = []string{host}
+	}
+	o.Versions = []replay.Version{{Name: in.name, Body: in.body}}
+	return nil
 }
 
 // showProgress shows how far a replay has come, if w is a terminal, until the

@@ -162,14 +162,7 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	r.fillVersions(p)
 	r.fillCrawlers(p, t)
 	r.fillRules(p, t)
-	r.Paths = []PathReport{}
-	for _, e := range t.paths.top() {
-		if len(r.Paths) == reportedPaths {
-			break
-		}
-		key := p.crawlers.key(int32(binary.BigEndian.Uint32(e.key)))
-		r.Paths = append(r.Paths, PathReport{Path: valid(e.key[4:]), Token: key.name, Requests: e.count, Excess: e.excess})
-	}
+	r.fillPaths(p, t)
 	r.Hosts = []HostReport{}
 	for _, e := range t.hosts.top() {
 		if len(r.Hosts) == reportedHosts {
@@ -265,6 +258,18 @@ func (r *Report) fillRules(p *plan, t *tally) {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Robots, b.Robots), cmp.Compare(a.Line, b.Line))
 	})
 	r.Rules = r.Rules[:min(len(r.Rules), reportedRules)]
+}
+
+func (r *Report) fillPaths(p *plan, t *tally) {
+	r.Paths = []PathReport{}
+	for _, e := range t.paths.top() {
+		key := p.crawlers.key(int32(binary.BigEndian.Uint32(e.key)))
+		r.Paths = append(r.Paths, PathReport{Path: valid(e.key[4:]), Token: key.name, Requests: e.count, Excess: e.excess})
+	}
+	slices.SortStableFunc(r.Paths, func(a, b PathReport) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path), strings.Compare(a.Token, b.Token))
+	})
+	r.Paths = r.Paths[:min(len(r.Paths), reportedPaths)]
 }
 
 // fillNotes says what a reader of the report has to know.
