@@ -18,8 +18,7 @@ const judgementVar = "robots_guard.judgement"
 // the request next.
 func (g *guard) note(r *http.Request, j *judgement) {
 	crawler := g.labelOf(j)
-	g.metrics.requests.WithLabelValues(j.site.label, crawler, j.client.Class.String(),
-		j.identity.String(), j.verdict.String(), j.action.String()).Inc()
+	g.metrics.requests.count(j, crawler)
 
 	ctx := r.Context()
 	caddyhttp.SetVar(ctx, judgementVar, j)

@@ -32,6 +32,7 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 	}
 	if j != nil && answer.isReading(r.Method) {
 		g.state.readers.Read(g.readerOf(r, j), ledger.Reading{At: now, Status: answer.status, Hash: answer.hash})
+		g.metrics.readBy(j.site.label, g.labelOf(j), now)
 	}
 	return err
 }

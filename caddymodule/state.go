@@ -80,7 +80,7 @@ func acquireState(ctx caddy.Context) (*state, error) {
 		s := &state{
 			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveOverlay),
 			readers:    ledger.NewReaders(maxReaders),
-			labels:     newLabels(),
+			labels:     sharedMetrics().labels,
 			violations: newViolations(),
 		}
 		currentState.Store(s)
