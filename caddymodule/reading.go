@@ -34,6 +34,7 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 	if j != nil && answer.isReading(r.Method) {
 		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
 		g.state.readers.Read(g.readerOf(r, j), read)
+		g.metrics.readBy(j.site.label, g.labelOf(j), now)
 		g.recordRead(r, j, read)
 	}
 	return err

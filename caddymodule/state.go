@@ -24,7 +24,7 @@ type state struct {
 	changes    changes
 	ledger     *ledger.Ledger
 	others     atomic.Pointer[ledger.Ledger] // what other instances have stored
-	restored   restored
+	taken      ledgerTaken
 	presences  presences
 	eventTimes eventTimes
 	retentions claims[time.Duration]
@@ -109,7 +109,7 @@ func acquireState(ctx caddy.Context) (*state, error) {
 		s := &state{
 			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveNames),
 			readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
-			labels:     newLabels(),
+			labels:     sharedMetrics().labels,
 			violations: newViolations(),
 			wanted:     make(chan policy.Key, maxWanted),
 			ledger:     ledger.New(time.Now),

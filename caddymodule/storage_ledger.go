@@ -55,9 +55,9 @@ type ledgerStore struct {
 	done    chan struct{}
 }
 
-// restored says whether the ledger of this process holds what was stored before
+// ledgerTaken says whether the ledger of this process holds what was stored before
 // it began: until then nothing may be written in its place.
-type restored struct {
+type ledgerTaken struct {
 	mu   sync.Mutex
 	done bool
 }
@@ -205,9 +205,9 @@ func (s *ledgerStore) list(ctx context.Context) (map[string]storedLedger, error)
 // restore takes what this instance has stored into the ledger, once in the life
 // of the process.
 func (s *ledgerStore) restore(ctx context.Context, keys []ledgerKey) {
-	s.state.restored.mu.Lock()
-	defer s.state.restored.mu.Unlock()
-	if s.state.restored.done {
+	s.state.taken.mu.Lock()
+	defer s.state.taken.mu.Unlock()
+	if s.state.taken.done {
 		return
 	}
 	var sites []ledger.Stored
@@ -226,7 +226,7 @@ func (s *ledgerStore) restore(ctx context.Context, keys []ledgerKey) {
 	for _, stored := range sites {
 		s.state.ledger.Restore(stored.Site, stored.Since)
 	}
-	s.state.restored.done = true
+	s.state.taken.done = true
 	if len(sites) > 0 {
 		s.logger.Info("ledger restored from the storage", zap.Int("sites", len(sites)))
 	}
@@ -277,9 +277,9 @@ func (s *ledgerStore) setAside(ctx context.Context, key ledgerKey, reason error)
 
 // write stores the sites with a request since they were last written.
 func (s *ledgerStore) write(ctx context.Context) {
-	s.state.restored.mu.Lock()
-	ready := s.state.restored.done
-	s.state.restored.mu.Unlock()
+	s.state.taken.mu.Lock()
+	ready := s.state.taken.done
+	s.state.taken.mu.Unlock()
 	if !ready {
 		return
 	}

@@ -214,9 +214,9 @@ func TestLedgerStoreRuns(t *testing.T) {
 	i.start(ctx)
 	i.ask("a.test", 1)
 	restored := func() bool {
-		i.state.restored.mu.Lock()
-		defer i.state.restored.mu.Unlock()
-		return i.state.restored.done
+		i.state.taken.mu.Lock()
+		defer i.state.taken.mu.Unlock()
+		return i.state.taken.done
 	}
 	for deadline := time.Now().Add(20 * time.Second); !restored() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
