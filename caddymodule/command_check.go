@@ -36,6 +36,10 @@ the * group is not meant for every kind of client. --token is judged as exactly
 that product token, which obeys the * group. Without either, only the * group
 counts.
 
+--identity says what to assume of the client: one under a false name, "spoofed",
+is judged by the stricter of the group of that name and the * group. Which it is
+"caddy robots-guard verify" tells.
+
 With --batch each line of standard input is a JSON object with "id", "robots" or
 "robots_b64" (the file's text, plain or in base64), "token" or "user_agent", and
 "url". The answer to each is a line on standard output.
@@ -53,6 +57,8 @@ caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatib
 	flags := cmd.Flags()
 	flags.StringVarP(&c.robots, "robots", "r", "", "the robots.txt: a file, a URL, or - for standard input")
 	flags.StringVarP(&c.userAgent, "user-agent", "u", "", "the User-Agent to judge")
+	flags.StringVar(&c.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
+	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&c.token, "token", "t", "", "the product token to judge")
 	flags.BoolVar(&c.json, "json", false, "print a JSON object a line")
 	flags.BoolVar(&c.batch, "batch", false, "read JSON lines from standard input")
@@ -61,8 +67,8 @@ caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatib
 
 // check is the command with its flags.
 type check struct {
-	robots, userAgent, token string
-	json, batch              bool
+	robots, userAgent, token, identity string
+	json, batch                        bool
 }
 
 // checkResult is the verdict on one URL, as --json and --batch print it.
@@ -71,6 +77,7 @@ type checkResult struct {
 	URL       string `json:"url,omitempty"`
 	Crawler   string `json:"crawler,omitempty"`
 	Class     string `json:"class,omitempty"`
+	Identity  string `json:"identity,omitempty"`
 	Allowed   bool   `json:"allowed"`
 	Verdict   string `json:"verdict"`
 	Rule      string `json:"rule"`
@@ -86,10 +93,15 @@ type claimant struct {
 	token     string
 	userAgent string
 	isAgent   bool
+	identity  identity // what is assumed of it
 }
 
 func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 	who := claimant{token: c.token, userAgent: c.userAgent, isAgent: cmd.Flags().Changed("user-agent")}
+	var err error
+	if who.identity, err = assumedIdentity(c.identity); err != nil {
+		return 0, err
+	}
 	switch {
 	case c.batch && (len(urls) > 0 || c.robots != "" || who.isAgent || c.token != ""):
 		return 0, errors.New("--batch takes everything from standard input; leave out the other arguments")
@@ -97,6 +109,8 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 		return exitAllowed, batch(cmd.InOrStdin(), cmd.OutOrStdout())
 	case who.isAgent && cmd.Flags().Changed("token"):
 		return 0, errors.New("give either --user-agent or --token")
+	case !who.isAgent && cmd.Flags().Changed("identity"):
+		return 0, errors.New("--identity goes with --user-agent")
 	case len(urls) == 0:
 		return 0, errors.New("no URL given; see caddy robots-guard check --help")
 	}
@@ -138,11 +152,17 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	if client.Class == uaident.Browser {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Class: client.Class.String()}
 	}
-	group, _, exempt := judge.Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard()}.Group(robots)
+	liar := who.identity == identitySpoofed
+	claim := judge.Claim{Chain: client.AppendChain(nil), Wildcard: liar || client.Wildcard(), False: liar}
+	group, _, exempt := claim.Group(robots)
 	if exempt {
-		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Crawler: client.Name(), Class: client.Class.String()}
+		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Crawler: client.Name(), Class: client.Class.String(), Identity: who.identity.String()}
 	}
-	return resultOf(group.Judge(target), client.Name(), client.Class.String())
+	var compared policy.Target
+	compared.Set(target, false)
+	result := resultOf(claim.Judge(robots, group, &compared), client.Name(), client.Class.String())
+	result.Identity = who.identity.String()
+	return result
 }
 
 func resultOf(v policy.Verdict, crawler, class string) checkResult {

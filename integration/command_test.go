@@ -100,10 +100,14 @@ func TestCheck(t *testing.T) {
 		{name: "empty User-Agent", args: []string{"check", "--robots", robots, "--json", "--user-agent", "", "/private/x"}, code: 0,
 			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
 		{name: "User-Agent of a library", args: []string{"check", "--robots", robots, "--json", "--user-agent", curl, "/private/x", "/nocurl"}, code: 1,
-			stdout: `{"url":"/private/x","crawler":"curl","class":"library","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"curl","group_line":8,"ambiguous":false}` + "\n" +
-				`{"url":"/nocurl","crawler":"curl","class":"library","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false}` + "\n"},
+			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"claimed","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"curl","group_line":8,"ambiguous":false}` + "\n" +
+				`{"url":"/nocurl","crawler":"curl","class":"library","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false}` + "\n"},
+		{name: "a false name gains nothing", args: []string{"check", "--robots", robots, "--json", "--user-agent", curl, "--identity", "spoofed", "/private/x"}, code: 1,
+			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"spoofed","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"ambiguous":false}` + "\n"},
+		{name: "unknown identity", args: []string{"check", "--robots", robots, "--user-agent", curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown or spoofed"},
+		{name: "identity of a token", args: []string{"check", "--robots", robots, "--token", "curl", "--identity", "spoofed", "/"}, code: 2, stderr: "--user-agent"},
 		{name: "User-Agent that only the file knows", args: []string{"check", "--robots", robots, "--json", "--user-agent", "Zorkly/2.0", "/nozorkly"}, code: 1,
-			stdout: `{"url":"/nozorkly","crawler":"zorkly","class":"other","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false}` + "\n"},
+			stdout: `{"url":"/nozorkly","crawler":"zorkly","class":"other","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false}` + "\n"},
 		{name: "empty file", args: []string{"check", "--robots", empty, "--token", "GPTBot", "/"}, code: 0,
 			stdout: table("VERDICT  URL  LINE  RULE  GROUP", "allowed  /    -     -     -")},
 		{name: "standard input", args: []string{"check", "--robots", "-", "--token", "GPTBot", "/"}, stdin: checked, code: 1,
