@@ -442,3 +442,30 @@ func BenchmarkRecord(b *testing.B) {
 		}
 	})
 }
+
+// TestRestoreBounds keeps within the bounds whatever was stored.
+func TestRestoreBounds(t *testing.T) {
+	c := newClock()
+	full := New(c.now)
+	for k := range maxRows {
+		q := gptbot(c.now(), "/")
+		q.Token = fmt.Sprint("bot", k)
+		record(full, q)
+	}
+	site := full.Snapshot().Sites[0]
+	l := New(c.now)
+	const sites = 2 * maxAllRows / maxRows
+	for i := range sites {
+		copied := site.clone()
+		copied.Name = fmt.Sprint("site", i)
+		l.Restore(copied, noon)
+	}
+	s := l.Snapshot()
+	rows := 0
+	for _, site := range s.Sites {
+		rows += len(site.Rows)
+	}
+	if got := s.total(); rows > maxAllRows+sites || got.Requests() != sites*maxRows {
+		t.Errorf("%d rows, %d requests; want at most %d and %d", rows, got.Requests(), maxAllRows+sites, sites*maxRows)
+	}
+}
