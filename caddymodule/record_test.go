@@ -252,3 +252,26 @@ func TestGuardLeaves(t *testing.T) {
 		t.Errorf("modes: %v", modes)
 	}
 }
+
+// BenchmarkNote measures what is done about a judgement, with and without the
+// ledger.
+func BenchmarkNote(b *testing.B) {
+	for _, tc := range []struct {
+		name   string
+		ledger *ledger.Ledger
+	}{{"without a ledger", nil}, {"with a ledger", ledger.New(time.Now)}} {
+		b.Run(tc.name, func(b *testing.B) {
+			g := testGuard(b, Handler{Mode: modeEnforce}, serving(mixedRobots))
+			g.state.ledger = tc.ledger
+			r := browserRequest()
+			r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
+			j := g.judge(r)
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					g.record(r, j)
+				}
+			})
+		})
+	}
+}

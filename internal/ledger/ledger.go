@@ -15,7 +15,7 @@ import (
 )
 
 // Bounds of a ledger: sites, and rows of all sites together. Beyond them sites
-// and crawlers share the name Other.
+// and crawlers share the name Other; each site has one row in any case.
 const (
 	maxSites   = 500
 	maxAllRows = 2000
@@ -43,7 +43,7 @@ type Ledger struct {
 	mu    sync.Mutex // guards changes of what follows
 	sites atomic.Pointer[map[string]*liveSite]
 	since time.Time
-	rows  atomic.Int64 // of all sites that are not of Other crawlers
+	rows  atomic.Int64 // of all sites
 }
 
 // liveSite is a site that counts.
@@ -173,7 +173,7 @@ func (l *Ledger) Snapshot() Snapshot {
 		if s.prune(now+skew.Milliseconds(), retention) {
 			left[name] = s
 			snapshot.Sites = append(snapshot.Sites, s.clone())
-			rows += int64(s.own())
+			rows += int64(len(s.Rows))
 		} else {
 			s.gone = true
 		}
@@ -196,7 +196,10 @@ func (l *Ledger) Restore(site *Site, since time.Time) {
 	l.mu.Unlock()
 	s := l.lock(site.Name)
 	defer s.mu.Unlock()
-	before := s.own()
+	before := len(s.Rows)
 	s.merge(site)
-	l.rows.Add(int64(s.own() - before))
+	for s.own() > 0 && l.rows.Load()+int64(len(s.Rows)-before) > maxAllRows {
+		s.foldIdlest()
+	}
+	l.rows.Add(int64(len(s.Rows) - before))
 }

@@ -240,6 +240,7 @@ func TestLedgerConcurrency(t *testing.T) {
 func TestLedgerHostile(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
+	empty := heap()
 	crawlers := uaident.Default().Crawlers()
 	random := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat("%20\x00\"", 60)
@@ -264,6 +265,9 @@ func TestLedgerHostile(t *testing.T) {
 	attack(n/5, MaxRetention) // fills all series
 	before := heap()
 	attack(n, time.Hour)
+	if used := int64(heap()) - int64(empty); used > 8<<20 {
+		t.Errorf("a site takes %d KiB, more than the 8 MB in docs/admin.md", used>>10)
+	}
 	grown := int64(heap()) - int64(before)
 	s := l.Snapshot()
 	if len(s.Sites) != 1 || s.Sites[0].own() > maxRows || len(s.Sites[0].Rows) > maxRows+16*int(numIdentities) {
@@ -301,15 +305,16 @@ func TestLedgerSites(t *testing.T) {
 		for k := range 6 {
 			q := gptbot(c.now(), "/")
 			q.Site, q.Token = fmt.Sprint("site", i), fmt.Sprint("bot", k)
+			q.Class = uaident.Classes()[1+k]
 			l.Record(q)
 		}
 	}
 	s := l.Snapshot()
 	rows := 0
 	for _, site := range s.Sites {
-		rows += site.own()
+		rows += len(site.Rows)
 	}
-	if got := s.total(); len(s.Sites) > maxSites+1 || rows > maxAllRows || got.Requests() != 12*maxSites {
+	if got := s.total(); len(s.Sites) > maxSites+1 || rows > maxAllRows+len(s.Sites) || got.Requests() != 12*maxSites {
 		t.Errorf("%d sites, %d rows, %d requests", len(s.Sites), rows, got.Requests())
 	}
 }
@@ -436,4 +441,31 @@ func BenchmarkRecord(b *testing.B) {
 			l.Record(q)
 		}
 	})
+}
+
+// TestRestoreBounds keeps within the bounds whatever was stored.
+func TestRestoreBounds(t *testing.T) {
+	c := newClock()
+	full := New(c.now)
+	for k := range maxRows {
+		q := gptbot(c.now(), "/")
+		q.Token = fmt.Sprint("bot", k)
+		record(full, q)
+	}
+	site := full.Snapshot().Sites[0]
+	l := New(c.now)
+	const sites = 2 * maxAllRows / maxRows
+	for i := range sites {
+		copied := site.clone()
+		copied.Name = fmt.Sprint("site", i)
+		l.Restore(copied, noon)
+	}
+	s := l.Snapshot()
+	rows := 0
+	for _, site := range s.Sites {
+		rows += len(site.Rows)
+	}
+	if got := s.total(); rows > maxAllRows+sites || got.Requests() != sites*maxRows {
+		t.Errorf("%d rows, %d requests; want at most %d and %d", rows, got.Requests(), maxAllRows+sites, sites*maxRows)
+	}
 }

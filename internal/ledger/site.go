@@ -59,21 +59,36 @@ func (s *Site) find(key rowKey) *Row {
 }
 
 // row returns the row of a crawler, or the one that it shares with others of
-// its class where there is no room. more reports whether the ledger has room
-// for another row.
+// its class, or with all others, where there is no room. more reports whether
+// the ledger has room for another row.
 func (s *Site) row(key rowKey, named bool, at int64, more func() bool) *Row {
 	if w := s.find(key); w != nil {
 		return w
 	}
-	if key.token != Other && (!s.room(named, at) || !more()) {
+	if key.token == Other || !s.room(named, at) || !more() {
 		key.token = Other
 		if w := s.find(key); w != nil {
 			return w
+		}
+		if !more() {
+			if w := s.others(); w != nil {
+				return w
+			}
 		}
 	}
 	w := &Row{Token: own(key.token, maxToken), Class: key.class, Identity: key.identity}
 	s.Rows = append(s.Rows, w)
 	return w
+}
+
+// others returns a row that crawlers share, nil if there is none.
+func (s *Site) others() *Row {
+	for _, w := range s.Rows {
+		if w.Token == Other {
+			return w
+		}
+	}
+	return nil
 }
 
 // room reports whether another crawler can have a row, making it if some other
@@ -189,14 +204,20 @@ func (s *Site) own() (n int) {
 // limit keeps within the bound of rows: those not seen for longest are folded.
 func (s *Site) limit() {
 	for s.own() > maxRows {
-		idlest := -1
-		for i, w := range s.Rows {
-			if w.Token != Other && (idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen) {
-				idlest = i
-			}
-		}
-		s.fold(idlest)
+		s.foldIdlest()
 	}
+}
+
+// foldIdlest folds the row of the crawler that was not seen for longest. There
+// must be one.
+func (s *Site) foldIdlest() {
+	idlest := -1
+	for i, w := range s.Rows {
+		if w.Token != Other && (idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen) {
+			idlest = i
+		}
+	}
+	s.fold(idlest)
 }
 
 // prune forgets what is older than retention. It reports whether anything is

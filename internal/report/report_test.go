@@ -138,6 +138,13 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	sum := s.Summary(Filter{})
+	liar := scripted()
+	for _, row := range liar.Ledger.Sites[0].Rows {
+		row.Identity = ledger.Spoofed
+	}
+	if blocked := liar.Summary(Filter{}).SearchBlocked; len(blocked) != 0 {
+		t.Errorf("a false name counts as a search engine: %+v", blocked)
+	}
 	if len(sum.SearchBlocked) != 1 || sum.SearchBlocked[0].Token != "bingbot" || sum.SearchBlocked[0].Blocked != 1 || sum.SearchBlocked[0].Line != 3 {
 		t.Errorf("search engines blocked: %+v", sum.SearchBlocked)
 	}

@@ -14,7 +14,7 @@ type Summary struct {
 	// with the most requests: at most 10.
 	Top []Crawler `json:"top"`
 	// SearchBlocked are search engines that were blocked in the window: the
-	// owner should know at once.
+	// owner should know at once. Those known to use a false name are left out.
 	SearchBlocked []SearchBlocked `json:"search_blocked"`
 	Series        Series          `json:"series"`
 }

@@ -34,12 +34,13 @@ func (s *Source) Summary(f Filter) Summary {
 	return sum
 }
 
-// searchBlocked returns the search engines that were blocked in the window.
+// searchBlocked returns the search engines that were blocked in the window. Who
+// only uses the name of one is none.
 func (v *view) searchBlocked() []SearchBlocked {
 	list := []SearchBlocked{}
 	for _, e := range v.entries {
 		n := e.counts[ledger.CountBlocked]
-		if n == 0 || e.row.Class != uaident.Search.String() {
+		if n == 0 || e.row.Identity == ledger.Spoofed || e.row.Class != uaident.Search.String() {
 			continue
 		}
 		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
