@@ -97,7 +97,7 @@ func TestLint(t *testing.T) {
 		{name: "one of two is missing", args: []string{"lint", "/no/such/file", good}, code: 2, stdout: []string{"nothing to mend"}, stderr: []string{"/no/such/file"}},
 		{name: "an unknown format", args: []string{"lint", "--format", "xml", good}, code: 2, stderr: []string{`unknown format \"xml\"; --format takes text, json, github, sarif`}},
 		{name: "an unknown severity", args: []string{"lint", "--fail-on", "bad", good}, code: 2, stderr: []string{"--fail-on takes error, warning, info or never"}},
-		{name: "completion", args: []string{"__never"}, code: 2, stderr: []string{"there are check, diff, explain, identify, lint,"}},
+		{name: "an unknown command", args: []string{"lnit"}, code: 2, stderr: []string{"unknown command", ", lint, "}},
 	})
 	stdout, _, code := command(t, "", "__complete", "robots-guard", "lint", "--format", "")
 	if code != 0 || !strings.Contains(stdout, "sarif") {
