@@ -28,12 +28,19 @@ var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 // WriteHTML writes the report as a page that needs nothing else: no script, no
 // file, no network.
 func (r *Report) WriteHTML(w io.Writer) error {
-	return reportPage.Execute(w, struct {
+	page := struct {
 		*Report
-		Top    uint64 // the most requests of a crawler
-		Bars   []bar
-		Period string
-	}{r, r.most(), r.bars(), r.period()})
+		Top     uint64 // the most requests of a crawler
+		Bars    []bar
+		LastDay string
+		TopDay  uint64 // the most requests of a day
+		Period  string
+	}{Report: r, Top: r.most(), Period: r.period()}
+	page.Bars, page.TopDay = r.bars()
+	if len(page.Bars) > 0 {
+		page.LastDay = page.Bars[len(page.Bars)-1].Date
+	}
+	return reportPage.Execute(w, page)
 }
 
 func (r *Report) most() (most uint64) {
@@ -57,7 +64,7 @@ func (r *Report) period() string {
 // bar is a day in the chart, in units of its picture.
 type bar struct {
 	X, Width, Y, Height, BlockedY, BlockedHeight float64
-	Title                                        string
+	Date, Title                                  string
 }
 
 // Size of the chart, and how many days it shows at most: the last ones.
@@ -67,25 +74,25 @@ const (
 	chartDays   = 120
 )
 
-func (r *Report) bars() []bar {
+// bars returns the chart, nil if there is nothing to show, and the most requests
+// of a day.
+func (r *Report) bars() (bars []bar, most uint64) {
 	days := r.Days[max(0, len(r.Days)-chartDays):]
 	if len(days) < 2 {
-		return nil
+		return nil, 0
 	}
 	first, err := time.Parse(time.DateOnly, days[0].Date)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
-	var most uint64
 	for _, d := range days {
 		most = max(most, d.Requests)
 	}
 	last, _ := time.Parse(time.DateOnly, days[len(days)-1].Date)
 	count := last.Sub(first).Hours()/24 + 1
 	if count > 4*chartDays { // days far apart: no axis of time would show them
-		return nil
+		return nil, 0
 	}
-	var bars []bar
 	step := chartWidth / count
 	for _, d := range days {
 		date, _ := time.Parse(time.DateOnly, d.Date)
@@ -94,10 +101,11 @@ func (r *Report) bars() []bar {
 		bars = append(bars, bar{
 			X: date.Sub(first).Hours() / 24 * step, Width: max(step*0.85, 0.5), Y: chartHeight - height, Height: height,
 			BlockedY: chartHeight - blocked, BlockedHeight: blocked,
+			Date:  d.Date,
 			Title: fmt.Sprintf("%s: %s requests, %s outside", d.Date, grouped(d.Requests), grouped(d.Disallowed)),
 		})
 	}
-	return bars
+	return bars, most
 }
 
 // grouped writes a number with its thousands apart.

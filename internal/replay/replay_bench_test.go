@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -11,11 +12,15 @@ import (
 
 // combinedLog makes a log in the Combined format.
 func combinedLog(seed uint64, lines int) []byte {
+	return sampleLog(seed, lines, (*sample.Entry).Combined)
+}
+
+func sampleLog(seed uint64, lines int, write func(*sample.Entry, io.Writer) error) []byte {
 	var b bytes.Buffer
 	l := sample.New(seed, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	for range lines {
 		e := l.Next()
-		_ = e.Combined(&b)
+		_ = write(&e, &b)
 	}
 	return b.Bytes()
 }
@@ -23,16 +28,23 @@ func combinedLog(seed uint64, lines int) []byte {
 // BenchmarkReplay tells how many lines a second one worker replays.
 func BenchmarkReplay(b *testing.B) {
 	const lines = 200000
-	log := combinedLog(1, lines)
-	b.SetBytes(int64(len(log)))
-	b.ReportAllocs()
-	for b.Loop() {
-		report, err := Run(context.Background(), Options{
-			Logs: []string{"-"}, Stdin: bytes.NewReader(log), Workers: 1, Versions: []Version{{Name: "robots.txt", Body: []byte(sample.Robots)}},
+	for _, bc := range []struct {
+		name  string
+		write func(*sample.Entry, io.Writer) error
+	}{{"combined", (*sample.Entry).Combined}, {"caddy", (*sample.Entry).Caddy}} {
+		b.Run(bc.name, func(b *testing.B) {
+			log := sampleLog(1, lines, bc.write)
+			b.SetBytes(int64(len(log)))
+			b.ReportAllocs()
+			for b.Loop() {
+				report, err := Run(context.Background(), Options{
+					Logs: []string{"-"}, Stdin: bytes.NewReader(log), Workers: 1, Versions: oneVersion(sample.Robots),
+				})
+				if err != nil || report.Lines != lines || report.Malformed != 0 || report.Requests == 0 {
+					b.Fatalf("%v, %+v", err, report)
+				}
+			}
+			b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 		})
-		if err != nil || report.Lines != lines || report.Malformed != 0 {
-			b.Fatalf("%v, %+v", err, report)
-		}
 	}
-	b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }

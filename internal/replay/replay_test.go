@@ -372,6 +372,19 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestNoUserAgents has a log from which the header was filtered.
+func TestNoUserAgents(t *testing.T) {
+	t.Parallel()
+	line := `{"ts":1795275413,"request":{"method":"GET","host":"a","uri":"/private/","headers":{}},"status":200}` + "\n"
+	const note = "No request has a User-Agent"
+	if r := replayed(t, line+line, nil); !strings.Contains(fmt.Sprint(r.Notes), note) || r.Browsers != 2 {
+		t.Errorf("notes %q", r.Notes)
+	}
+	if r := replayed(t, combined(noon, "GET /", "-")+combined(noon, "GET /", firefox), nil); len(r.Notes) > 0 {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
 // blocking is a reader that gives a log and then blocks until it is released.
 type blocking struct {
 	text    io.Reader

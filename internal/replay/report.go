@@ -293,6 +293,9 @@ func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
 	if t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
 		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
+	if t.requests == 0 && t.noAgent == t.browsers && t.browsers > 1 && agents(logs) {
+		note("No request has a User-Agent; if the log leaves out that header, have it written.")
+	}
 	if t.beforeFirst > 0 {
 		note("%d requests came before the first version of the robots.txt and were judged by that.", t.beforeFirst)
 	}
@@ -302,6 +305,11 @@ func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
 	if t.rulesDropped > 0 {
 		note("%d requests are missing in the table of rules, which holds %d pairs of a rule and a crawler.", t.rulesDropped, maxRules)
 	}
+}
+
+// agents reports whether a log has a place for User-Agents.
+func agents(logs []*input) bool {
+	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.agent })
 }
 
 func pointer(at int64) *time.Time {

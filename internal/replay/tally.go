@@ -76,6 +76,7 @@ type tally struct {
 	other                     uint64 // lines without a request that can be judged
 	otherSite, otherTime      uint64
 	browsers, requests        uint64
+	noAgent                   uint64 // requests without a User-Agent
 	beforeFirst               uint64 // judged by the first version although it came later
 	first, last               int64
 	crawlers                  []crawlerCount // by number
@@ -167,6 +168,7 @@ func (t *tally) merge(o *tally) {
 	t.otherTime += o.otherTime
 	t.browsers += o.browsers
 	t.requests += o.requests
+	t.noAgent += o.noAgent
 	t.beforeFirst += o.beforeFirst
 	t.rulesDropped += o.rulesDropped
 	t.first, t.last = min(t.first, o.first), max(t.last, o.last)

@@ -139,6 +139,9 @@ func (w *worker) judge(k *chunk) {
 	who := w.identify(r.userAgent)
 	if who.browser {
 		t.browsers++
+		if len(r.userAgent) == 0 {
+			t.noAgent++
+		}
 		return
 	}
 	path := w.pathOf(r.target)

@@ -1,4 +1,5 @@
-// Command genlog writes an access log in the Combined format for measuring:
+// Command genlog writes an access log for measuring, in the Combined format or,
+// with -caddy, in Caddy's JSON:
 //
 //	go run ./internal/replay/internal/genlog -lines 5000000 >access.log
 package main
@@ -16,12 +17,17 @@ import (
 func main() {
 	lines := flag.Int("lines", 1000000, "how many lines")
 	seed := flag.Uint64("seed", 1, "another seed makes another log")
+	caddy := flag.Bool("caddy", false, "write Caddy's JSON")
 	flag.Parse()
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
 	l := sample.New(*seed, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	for range *lines {
 		e := l.Next()
-		if err := e.Combined(out); err != nil {
+		write := e.Combined
+		if *caddy {
+			write = e.Caddy
+		}
+		if err := write(out); err != nil {
 			log.Fatal(err)
 		}
 	}

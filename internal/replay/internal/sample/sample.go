@@ -184,3 +184,13 @@ func (e *Entry) Combined(w io.Writer) error {
 		e.Address, e.Time.Format("02/Jan/2006:15:04:05 -0700"), e.Method, e.Target, e.Status, e.Size, e.Referer, e.UserAgent)
 	return err
 }
+
+// Caddy writes a line as Caddy's access log in JSON has it.
+func (e *Entry) Caddy(w io.Writer) error {
+	_, err := fmt.Fprintf(w, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":%q,"remote_port":"40000",`+
+		`"client_ip":%q,"proto":"HTTP/2.0","method":%q,"host":%q,"uri":%q,"headers":{"Accept":["text/html,*/*;q=0.8"],"Accept-Encoding":["gzip, deflate, br"],`+
+		`"User-Agent":[%q],"Referer":[%q]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"www.example.com"}},`+
+		`"bytes_read":0,"user_id":"","duration":0.000912,"size":%d,"status":%d,"resp_headers":{"Server":["Caddy"],"Content-Type":["text/html; charset=utf-8"]}}`+"\n",
+		float64(e.Time.UnixNano())/1e9, e.Address, e.Address, e.Method, e.Host, e.Target, e.UserAgent, e.Referer, e.Size, e.Status)
+	return err
+}

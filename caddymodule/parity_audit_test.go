@@ -1,0 +1,74 @@
+package caddymodule
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestOneEngineForLogs holds the replay of logs to the verdicts of the server.
+func TestOneEngineForLogs(t *testing.T) {
+	h := Handler{FetchTimeout: caddy.Duration(time.Minute), FetchWait: caddy.Duration(time.Minute)}
+	type counted struct{ crawler, class, verdict string }
+	compared := 0
+	for name, text := range parityFiles(t) {
+		online := testGuard(t, h, serving(text))
+		online.judge(request("bingbot/2.0", "/")) // reads the file
+		want := make(map[counted]uint64)
+		var log bytes.Buffer
+		for _, target := range parityTargets(policy.Parse([]byte(text))) {
+			u, err := url.ParseRequestURI(target)
+			if err != nil || u.Path == "/robots.txt" {
+				continue // no server accepts it, or never judged
+			}
+			for _, userAgent := range parityAgents {
+				line, err := json.Marshal(map[string]any{"ClientRequestURI": target, "ClientRequestUserAgent": userAgent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !json.Valid(line) || bytes.Contains(line, []byte(`\ufffd`)) {
+					continue // JSON cannot say what was sent
+				}
+				r := request(userAgent, "/")
+				r.RequestURI, r.URL = target, u
+				log.Write(append(line, '\n'))
+				if j := online.judge(r); j != nil {
+					crawler := j.knownName()
+					if crawler == "" {
+						crawler = otherLabel
+					}
+					want[counted{crawler, j.client.Class.String(), j.verdict.String()}]++
+					compared++
+				}
+			}
+		}
+		report, err := replay.Run(context.Background(), replay.Options{
+			Logs: []string{"-"}, Stdin: &log, Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[counted]uint64)
+		for _, c := range report.Crawlers {
+			for verdict, n := range map[verdict]uint64{verdictAllowed: c.Allowed, verdictDisallowed: c.Disallowed, verdictStale: c.Stale, verdictExempt: c.Exempt} {
+				if n > 0 {
+					got[counted{c.Token, c.Class, verdict.String()}] = n
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: the replay has\n%v, the server has\n%v", name, fmt.Sprint(got), fmt.Sprint(want))
+		}
+	}
+	t.Logf("%d verdicts were compared", compared)
+}
