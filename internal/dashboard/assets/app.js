@@ -32,7 +32,8 @@ const maxKept = 40;
 
 async function load(url, signal) {
   const known = kept.get(url);
-  const answer = await fetch(url, { signal, cache: "no-store", headers: known?.etag ? { "If-None-Match": known.etag } : {} });
+  // Not simply relative: fetch refuses a page's URL that holds a password.
+  const answer = await fetch(new URL(url, location.origin + location.pathname), { signal, cache: "no-store", headers: known?.etag ? { "If-None-Match": known.etag } : {} });
   if (answer.status === 304) return known;
   if (answer.status === 404) return remember(url, { status: 404 });
   if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was refused; sign in again" : `The server answered ${answer.status}`);
@@ -96,7 +97,7 @@ function draw() {
     else if (name !== "detail") complete = false;
   }
   if (complete) {
-    update(main, view.render(state, data, draw), words());
+    update(main, view.render(state, data, redraw), words());
     main.removeAttribute("aria-busy");
   } else if (!main.querySelector("h1") || shown !== state.view) {
     update(main, h("h1", {}, view.title), h("p", { class: "waiting" }, trouble || "Reading the ledger …"));
@@ -106,6 +107,18 @@ function draw() {
 }
 
 let shown;
+
+// redraw draws soon, but never within drawing: to remove an element may cause an
+// event that asks for it.
+let asked = false;
+function redraw() {
+  if (asked) return;
+  asked = true;
+  queueMicrotask(() => {
+    asked = false;
+    draw();
+  });
+}
 
 function choices() {
   const options = (all, name) => [h("option", { value: "" }, all), ...options.of(name).map((value) => h("option", { value, selected: state[name === "sites" ? "site" : name === "classes" ? "class" : "identity"] === value }, options.text(name, value)))];
@@ -122,7 +135,7 @@ function choices() {
     select("Class", "class", "all classes", "classes"),
     select("Identity", "identity", "all identities", "identities"),
     h("div", { class: "windows", role: "group", "aria-label": "Time", key: "window" }, Object.entries(windows).map(([name, text]) =>
-      h("a", { key: name, href: href(state, { window: name }), "aria-current": state.window === name ? "true" : undefined, title: text, "aria-label": text }, name))),
+      h("a", { key: name, href: href(state, { window: name }), "aria-current": state.window === name ? "true" : undefined, title: text }, name))),
     state.site || state.class || state.identity ? h("a", { key: "all", class: "all", href: href(state, { site: "", class: "", identity: "" }) }, "Clear filters") : null,
   ];
 }

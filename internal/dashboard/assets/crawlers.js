@@ -42,10 +42,10 @@ function rows(state, data, redraw) {
     { id: "read", title: "Read robots.txt", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
     { id: "rate", title: "Rate now", number: true, value: (c) => c.rate.per_minute, cell: (c) => pace(c.rate) },
     { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
-    { id: "seen", title: "Seen", value: (c) => c.last_seen, latest: true, cell: (c) => when(c.last_seen) },
+    { id: "seen", title: "Seen", className: "seen", value: (c) => c.last_seen, latest: true, cell: (c) => when(c.last_seen) },
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(c.sparkline) },
   ], data.crawlers.crawlers, {
-    caption: "Crawlers", state, name: "sort", order: "-outside", id: (c) => c.id,
+    caption: "Crawlers", class: "broad", state, name: "sort", order: "-outside", id: (c) => c.id,
     more: (c) => (c.id === state.open ? detail(state, data, redraw) : null),
   });
 }
