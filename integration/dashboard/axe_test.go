@@ -1,0 +1,42 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestAccessibility lets axe-core look at every view.
+func TestAccessibility(t *testing.T) {
+	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	if err != nil {
+		missing(t, "no axe-core here; npm install gets it")
+	}
+	url := serveDay(t, scriptedDay(t))
+	for _, l := range []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}} {
+		p := open(t, url, l)
+		p.run(chromedp.Evaluate(string(axe), nil))
+		for _, state := range states {
+			p.show(state.hash)
+			p.eval(`document.querySelectorAll("details").forEach((e) => { e.open = true; })`)
+			var found []struct {
+				ID, Impact, Help string
+				Nodes            []struct {
+					HTML           string `json:"html"`
+					FailureSummary string
+				}
+			}
+			text := p.eval(`axe.run(document, {resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => JSON.stringify(r.violations))`)
+			if err := json.Unmarshal([]byte(text), &found); err != nil {
+				t.Fatalf("%v in %.200s", err, text)
+			}
+			for _, violation := range found {
+				for _, node := range violation.Nodes[:min(len(violation.Nodes), 3)] {
+					t.Errorf("%s at %d px, dark %v: %s %s: %.300s\n%s", state.name, l.width, l.dark, violation.Impact, violation.ID, node.HTML, node.FailureSummary)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"time"
+)
+
+//go:embed assets
+var files embed.FS
+
+// page is the file that stands for the directory.
+const page = "index.html"
+
+// asset is a file of the page.
+type asset struct {
+	body        []byte
+	contentType string
+	etag        string
+}
+
+// contentTypes are those of the assets; the system's table may differ.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+}
+
+// loadAssets returns the assets by name. No path of a request is ever looked up
+// in a file system.
+func loadAssets() map[string]asset {
+	entries, err := files.ReadDir("assets")
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	assets := make(map[string]asset, len(entries))
+	for _, entry := range entries {
+		body, err := files.ReadFile("assets/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		contentType := contentTypes[path.Ext(entry.Name())]
+		if contentType == "" {
+			panic("dashboard: no content type for " + entry.Name())
+		}
+		assets[entry.Name()] = asset{body, contentType, entityTag(body)}
+	}
+	return assets
+}
+
+func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("Content-Type", a.contentType)
+	serve(w, r, a.body, a.etag)
+}
+
+// serve answers a GET or HEAD, with 304 if the client has this body.
+func serve(w http.ResponseWriter, r *http.Request, body []byte, etag string) {
+	w.Header().Set("ETag", etag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// entityTag returns a tag for a body (RFC 9110, section 8.8.3).
+func entityTag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + hex.EncodeToString(sum[:12]) + `"`
+}

@@ -1,0 +1,173 @@
+// The page: reads its state from the URL, asks for the data, draws, and asks
+// again every few seconds.
+
+import { h, update } from "./dom.js";
+import { className, clock, setClock, serverNow, siteName, windows } from "./format.js";
+import * as crawlers from "./crawlers.js";
+import * as impact from "./impact.js";
+import * as now from "./now.js";
+import { words } from "./parts.js";
+import * as robots from "./robots.js";
+import { current, dataURL, go, href, views } from "./state.js";
+import * as violations from "./violations.js";
+
+const modules = { now, crawlers, violations, robots, impact };
+const interval = 5000;
+
+const main = document.getElementById("main");
+const nav = document.getElementById("nav");
+const filters = document.getElementById("filters");
+const foot = document.getElementById("foot");
+
+let state = current();
+let head; // what there is to choose from, of the last answer
+let paused = false;
+let trouble = ""; // why the last attempt failed
+let timer;
+let request; // the AbortController of the attempt under way
+
+// kept holds the last answers by URL, with their entity tags.
+const kept = new Map();
+const maxKept = 40;
+
+async function load(url, signal) {
+  const known = kept.get(url);
+  // Not simply relative: fetch refuses a page's URL that holds a password.
+  const answer = await fetch(new URL(url, location.origin + location.pathname), { signal, cache: "no-store", headers: known?.etag ? { "If-None-Match": known.etag } : {} });
+  if (answer.status === 304) return known;
+  if (answer.status === 404) return remember(url, { status: 404 });
+  if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was refused; sign in again" : `The server answered ${answer.status}`);
+  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("The server answered with something else; sign in again");
+  const data = await answer.json();
+  setClock(data.generated);
+  return remember(url, { status: 200, etag: answer.headers.get("ETag"), data });
+}
+
+function remember(url, entry) {
+  kept.delete(url);
+  kept.set(url, entry);
+  if (kept.size > maxKept) kept.delete(kept.keys().next().value);
+  return entry;
+}
+
+// wanted returns the URLs of the data of the state, by name.
+const wanted = () => Object.entries(modules[state.view].urls((file, more) => {
+  const { site, ...rest } = more ?? {};
+  return dataURL(file, site === undefined ? state : { ...state, site }, rest);
+}, state, head)).filter(([, url]) => url);
+
+async function refresh() {
+  clearTimeout(timer);
+  request?.abort();
+  const mine = (request = new AbortController());
+  const knew = Boolean(head);
+  const before = state;
+  const results = await Promise.allSettled(wanted().map(async ([, url]) => {
+    const entry = await load(url, mine.signal);
+    if (entry.data && !mine.signal.aborted) head = entry.data;
+    return entry;
+  }));
+  if (mine.signal.aborted) return;
+  const failed = results.find((r) => r.status === "rejected");
+  trouble = failed ? (failed.reason instanceof TypeError ? "The server cannot be reached" : failed.reason.message) : "";
+  if (!failed) heard = serverNow();
+  draw();
+  if (!knew && head && before.view === "robots") return refresh(); // now there is a site to choose
+  plan();
+}
+
+let heard; // when all answers were there
+
+function plan() {
+  clearTimeout(timer);
+  if (!paused && !document.hidden) timer = setTimeout(refresh, trouble ? 3 * interval : interval);
+}
+
+function draw() {
+  const view = modules[state.view];
+  document.title = `${view.title} – Robots Guard`;
+  update(nav, views.map((name) => h("a", { key: name, href: href(state, { view: name }), "aria-current": name === state.view ? "page" : undefined }, modules[name].title)));
+  update(filters, choices());
+  const data = { errors: {} };
+  let complete = true;
+  for (const [name, url] of wanted()) {
+    const entry = kept.get(url);
+    if (entry?.status === 404) data.errors[name] = 404;
+    else if (entry) data[name] = entry.data;
+    else if (name !== "detail") complete = false;
+  }
+  if (complete) {
+    update(main, view.render(state, data, redraw), words());
+    main.removeAttribute("aria-busy");
+  } else if (!main.querySelector("h1") || shown !== state.view) {
+    update(main, h("h1", {}, view.title), h("p", { class: "waiting" }, trouble || "Reading the ledger …"));
+  } else main.setAttribute("aria-busy", "true"); // the numbers before stay until the new ones are there
+  shown = state.view;
+  update(foot, footer());
+}
+
+let shown;
+
+// redraw draws soon, but never within drawing: to remove an element may cause an
+// event that asks for it.
+let asked = false;
+function redraw() {
+  if (asked) return;
+  asked = true;
+  queueMicrotask(() => {
+    asked = false;
+    draw();
+  });
+}
+
+function choices() {
+  const options = (all, name) => [h("option", { value: "" }, all), ...options.of(name).map((value) => h("option", { value, selected: state[name === "sites" ? "site" : name === "classes" ? "class" : "identity"] === value }, options.text(name, value)))];
+  options.of = (name) => {
+    const chosen = { sites: state.site, classes: state.class, identities: state.identity }[name];
+    const known = head?.[name] ?? [];
+    return chosen && !known.includes(chosen) ? [...known, chosen] : known;
+  };
+  options.text = (name, value) => (name === "sites" ? siteName(value) : name === "classes" ? className(value) : value);
+  const select = (label, parameter, all, name) => h("label", { key: parameter, class: "filter" }, h("span", {}, label),
+    h("select", { name: parameter, change: (event) => go(state, { [parameter]: event.currentTarget.value, rows: "", lines: "" }) }, options(all, name)));
+  return [
+    select("Site", "site", "all sites", "sites"),
+    select("Class", "class", "all classes", "classes"),
+    select("Identity", "identity", "all identities", "identities"),
+    h("div", { class: "windows", role: "group", "aria-label": "Time", key: "window" }, Object.entries(windows).map(([name, text]) =>
+      h("a", { key: name, href: href(state, { window: name }), "aria-current": state.window === name ? "true" : undefined, title: text }, name))),
+    state.site || state.class || state.identity ? h("a", { key: "all", class: "all", href: href(state, { site: "", class: "", identity: "" }) }, "Clear filters") : null,
+  ];
+}
+
+function footer() {
+  const since = head?.since;
+  return [
+    h("p", { role: "status", class: trouble ? "trouble" : "" }, trouble ? `${trouble}. What you see is from ${heard ? `${clock(new Date(heard))} UTC` : "before"}.` : ""),
+    h("p", {}, heard ? ["As of ", h("time", {}, `${clock(new Date(heard))}:${String(new Date(heard).getUTCSeconds()).padStart(2, "0")} UTC`)] : "Connecting",
+      since ? `, counting since ${since.slice(0, 10)} ${since.slice(11, 16)}` : "", ". All times are UTC. ",
+      h("button", { type: "button", class: "plainbutton", "aria-pressed": String(paused), click: () => { paused = !paused; draw(); if (!paused) refresh(); else plan(); } }, paused ? "Resume updates" : "Pause updates")),
+  ];
+}
+
+addEventListener("hashchange", () => {
+  const before = state;
+  state = current();
+  draw();
+  refresh();
+  if (before.view !== state.view) {
+    scrollTo({ top: 0 });
+    main.focus({ preventScroll: true });
+  }
+});
+document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : paused || refresh()));
+
+// The skip link must not be taken for a state.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+  main.scrollIntoView();
+});
+
+draw();
+refresh();

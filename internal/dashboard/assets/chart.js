@@ -1,0 +1,145 @@
+// Charts, drawn in SVG by percentages of the width: they follow any layout
+// without being drawn again. No style attribute is needed.
+
+import { h, s } from "./dom.js";
+import { clock, count, day, verdictName } from "./format.js";
+
+// order is that of the layers, from the bottom.
+export const order = ["allowed", "exempt", "unknown", "stale", "disallowed"];
+
+const height = 190;
+
+// chosen holds, for each chart, the step that is read out.
+const chosen = new Map();
+
+// chart is a stack of requests by verdict over time.
+export function chart(id, series, redraw) {
+  const points = series.points;
+  const top = nice(Math.max(1, ...points.map((p) => p.requests)));
+  const y = (n) => height - (n / top) * height;
+  const width = 100 / points.length;
+  const bar = Math.max(width * 0.78, width - 0.6);
+  const at = chosen.get(id);
+  const index = points.findIndex((p) => p.at === at);
+  const shown = index >= 0 ? points[index] : undefined;
+  const choose = (i) => {
+    const point = points[Math.min(points.length - 1, Math.max(0, i))];
+    if (chosen.get(id) === point?.at) return;
+    if (point) chosen.set(id, point.at);
+    else chosen.delete(id);
+    redraw();
+  };
+  const leave = () => { if (chosen.delete(id)) redraw(); };
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((f) => f * top).filter((n) => Number.isInteger(n));
+  const labels = axis(points, series.step_seconds);
+
+  return h("figure", { class: "chart", key: id },
+    h("div", { class: "plot" },
+      s("svg", { class: "yaxis", height: height + 26, "aria-hidden": "true" },
+        ticks.map((n) => s("text", { x: "100%", y: y(n) + 8, dx: -8, dy: 4, "text-anchor": "end" }, count(n)))),
+      h("div", {
+        class: "bars", role: "slider", tabindex: "0", "aria-label": "Requests over time; the arrow keys read out each step",
+        "aria-valuemin": 0, "aria-valuemax": points.length - 1, "aria-valuenow": index < 0 ? points.length - 1 : index,
+        "aria-valuetext": readout(shown ?? points[points.length - 1], series.step_seconds),
+        pointermove: (event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          choose(Math.floor(((event.clientX - box.left) / box.width) * points.length));
+        },
+        pointerleave: (event) => { if (document.activeElement !== event.currentTarget) leave(); },
+        blur: leave,
+        keydown: (event) => {
+          const from = index < 0 ? points.length - 1 : index;
+          const next = { ArrowLeft: from - 1, ArrowDown: from - 1, ArrowRight: from + 1, ArrowUp: from + 1, Home: 0, End: points.length - 1,
+            PageUp: from - 6, PageDown: from + 6 }[event.key];
+          if (event.key === "Escape") leave();
+          if (next === undefined) return;
+          event.preventDefault();
+          choose(next);
+        },
+      },
+      s("svg", { height: height + 26, width: "100%", "aria-hidden": "true" },
+        s("svg", { y: 8, height, width: "100%", overflow: "visible" },
+          ticks.map((n) => s("line", { class: n ? "grid" : "baseline", x1: "0", x2: "100%", y1: y(n), y2: y(n) })),
+          shown ? s("rect", { class: "chosen", x: `${index * width}%`, width: `${width}%`, y: -8, height: height + 8 }) : null,
+          points.flatMap((p, i) => {
+            let base = 0;
+            return order.filter((verdict) => p[verdict]).map((verdict) => {
+              base += p[verdict];
+              return s("rect", { class: verdict, x: `${i * width + (width - bar) / 2}%`, width: `${bar}%`, y: y(base), height: Math.max((p[verdict] / top) * height, 0.75) });
+            });
+          })),
+        labels.map(({ i, text, anchor }) => s("text", { x: `${(i + 0.5) * width}%`, y: height + 24, "text-anchor": anchor }, text))))),
+    h("figcaption", { class: "readout" }, shown
+      ? [h("b", {}, span(shown, series.step_seconds)), ` ${count(shown.requests)} requests`,
+        order.filter((verdict) => shown[verdict]).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), `${verdictName(verdict)} ${count(shown[verdict])}`))]
+      : order.filter((verdict) => points.some((p) => p[verdict])).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), verdictName(verdict)))),
+    h("details", { class: "astable" }, h("summary", {}, "Show as a table"),
+      h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Requests over time as a table" },
+        h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Requests over time by verdict"),
+          h("thead", {}, h("tr", {}, ["time (UTC)", "requests", ...order.map(verdictName), "blocked"].map((name, i) => h("th", { scope: "col", class: i ? "number" : undefined }, name)))),
+          h("tbody", {}, [...points].reverse().map((p) => h("tr", { key: p.at }, h("th", { scope: "row" }, span(p, series.step_seconds)),
+            [p.requests, ...order.map((verdict) => p[verdict]), p.blocked].map((n) => h("td", { class: "number" }, count(n))))))))));
+}
+
+export const swatch = (verdict) => s("svg", { class: "swatch", width: 11, height: 11, "aria-hidden": "true" }, s("rect", { class: verdict, width: 11, height: 11, rx: 2.5 }));
+
+// sparkline is a series in short: all requests, and those outside robots.txt.
+export function sparkline(line) {
+  const n = line.requests.length;
+  const top = Math.max(1, ...line.requests);
+  const sum = (list) => list.reduce((a, b) => a + b, 0);
+  const total = sum(line.disallowed);
+  return s("svg", { class: "spark", width: 112, height: 26, viewBox: `0 0 ${n} 26`, preserveAspectRatio: "none", role: "img",
+    "aria-label": `${count(sum(line.requests))} requests over time, ${count(total)} outside robots.txt` },
+  line.requests.flatMap((requests, i) => {
+    if (!requests) return [];
+    const all = Math.max((requests / top) * 25, 1.5);
+    const bad = line.disallowed[i] ? Math.max((line.disallowed[i] / top) * 25, 1.5) : 0;
+    return [
+      s("rect", { class: "allowed", x: i + 0.1, width: 0.8, y: 26 - all, height: Math.max(all - bad, 0) }),
+      bad ? s("rect", { class: "disallowed", x: i + 0.1, width: 0.8, y: 26 - bad, height: bad }) : null,
+    ];
+  }),
+  s("rect", { class: "floor", x: 0, width: n, y: 25.5, height: 0.5 }));
+}
+
+// meter is a share of 100 percent.
+export const meter = (percent, kind) => s("svg", { class: "meter", width: 56, height: 6, "aria-hidden": "true" },
+  s("rect", { class: "track", width: "100%", height: 6, rx: 3 }), s("rect", { class: kind, width: `${percent}%`, height: 6, rx: 3 }));
+
+// nice rounds up to a number that can be divided into quarters, or to a small
+// one.
+function nice(n) {
+  if (n <= 4) return 4;
+  const size = 10 ** Math.floor(Math.log10(n));
+  for (const f of [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10]) {
+    const top = f * size;
+    if (top >= n && top % 4 === 0) return top;
+  }
+  return Math.ceil(n / 4) * 4;
+}
+
+// axis chooses the steps that are named.
+function axis(points, step) {
+  const labels = [];
+  points.forEach((p, i) => {
+    const t = new Date(p.at);
+    let text;
+    if (step === 60) text = t.getUTCMinutes() % 10 === 0 && clock(t);
+    else if (step === 3600 && points.length <= 48) text = t.getUTCHours() % 4 === 0 && (t.getUTCHours() === 0 ? day(t) : clock(t));
+    else if (step === 3600) text = t.getUTCHours() === 0 && day(t);
+    else text = (points.length - 1 - i) % 7 === 0 && day(t);
+    if (text) labels.push({ i, text, anchor: i < points.length * 0.03 ? "start" : i > points.length * 0.97 ? "end" : "middle" });
+  });
+  return labels;
+}
+
+// span names a step.
+function span(p, step) {
+  const from = new Date(p.at);
+  if (step >= 86400) return day(from);
+  const to = new Date(from.getTime() + step * 1000);
+  return step === 60 ? clock(from) : `${day(from)}, ${clock(from)} to ${clock(to)}`;
+}
+
+const readout = (p, step) => p ? `${span(p, step)}: ${count(p.requests)} requests, ${count(p.disallowed)} outside robots.txt, ${count(p.blocked)} blocked` : "no requests";

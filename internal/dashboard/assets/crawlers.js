@@ -1,0 +1,91 @@
+// Crawlers: who asks, and how they keep to robots.txt.
+
+import { meter, sparkline } from "./chart.js";
+import { detail } from "./detail.js";
+import { h } from "./dom.js";
+import { className, count, crawlerName, percent, plural, rate, shortVersion, when, windows } from "./format.js";
+import { actionBadge, badge, base, classBadge, downloads, empty, filtered, identitySplit, outside, section } from "./parts.js";
+import { go, href } from "./state.js";
+import { table } from "./table.js";
+
+export const title = "Crawlers";
+
+const pageSize = 100;
+
+export const urls = (url, state) => ({
+  crawlers: url("crawlers.json", { limit: limit(state) }),
+  detail: state.open ? url("crawler.json", { id: state.open }) : undefined,
+});
+
+const limit = (state) => Math.min(1000, Math.max(pageSize, Number(state.rows) || 0));
+
+export function render(state, data, redraw) {
+  const list = data.crawlers;
+  // The open crawler may be on a later page of the list.
+  const missing = state.open && data.detail && !list.crawlers.some((c) => c.id === state.open) ? detail(state, data, redraw) : null;
+  return [
+    h("h1", {}, "Crawlers"),
+    missing ? section(state.open, h("a", { href: href(state, { open: "" }) }, "Close"), missing) : null,
+    section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${windows[list.filter.window]}` : "Crawlers", downloads(state, "crawlers"),
+      list.crawlers.length ? [rows(state, data, redraw), more(state, list)] : nothing(state, list)),
+  ];
+}
+
+function rows(state, data, redraw) {
+  return table([
+    { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
+    { id: "class", title: "Class", value: (c) => className(c.class), cell: (c) => [classBadge(c.class), c.user_triggered ? h("div", { class: "quiet" }, "a person asked") : null] },
+    { id: "identity", title: "Identity", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
+    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => count(c.requests) },
+    { id: "outside", title: "Outside", number: true, value: (c) => c.disallowed, cell: (c) => outside(c.disallowed) },
+    { id: "within", title: "Within", number: true, value: (c) => c.compliance ?? -1, cell: (c) => [percent(c.compliance), " ", c.compliance === undefined ? null : meter(c.compliance, "allowed")] },
+    { id: "read", title: "Read robots.txt", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
+    { id: "rate", title: "Rate now", number: true, value: (c) => c.rate.per_minute, cell: (c) => pace(c.rate) },
+    { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
+    { id: "seen", title: "Seen", className: "seen", value: (c) => c.last_seen, latest: true, cell: (c) => when(c.last_seen) },
+    { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(c.sparkline) },
+  ], data.crawlers.crawlers, {
+    caption: "Crawlers", class: "broad", state, name: "sort", order: "-outside", id: (c) => c.id,
+    more: (c) => (c.id === state.open ? detail(state, data, redraw) : null),
+  });
+}
+
+// name is the button that opens a crawler.
+function name(state, c) {
+  const open = c.id === state.open;
+  return [
+    h("button", { type: "button", class: "opener", "aria-expanded": String(open), click: () => go(state, { open: open ? "" : c.id }) },
+      h("span", { class: "chevron", "aria-hidden": "true" }), crawlerName(c.token, c.class)),
+    h("div", { class: "quiet under" }, c.operator),
+  ];
+}
+
+// reading tells what a crawler knows of the rules.
+export function reading(c) {
+  const r = c.read;
+  if (!r) return [h("span", {}, "not seen"), h("div", { class: "quiet" }, `in ${plural(c.since_read, "request", "requests")}`)];
+  const version = r.current ? "the current version" : r.version ? `an earlier version, ${shortVersion(r.version)}` : r.status >= 400 ? `status ${r.status}` : "version not seen";
+  return [when(r.at), h("div", { class: "quiet" }, version), h("div", { class: "quiet" }, `${plural(c.since_read, "request", "requests")} since`)];
+}
+
+// pace tells how fast a crawler is, and how fast it is asked to be.
+export const pace = (r) => [h("span", { class: "nowrap" }, rate(r.per_minute)),
+  r.crawl_delay ? h("div", { class: "quiet", title: "Crawl-delay is no part of RFC 9309; several crawlers document that they ignore it" }, `asked: ${rate(60 / r.crawl_delay)}`) : null,
+  r.exceeds ? badge("severity warning", "faster") : null];
+
+function more(state, list) {
+  if (!list.next) return null;
+  const next = limit(state) + pageSize;
+  if (next > 1000) return h("p", { class: "quiet" }, `${count(list.total - list.crawlers.length)} more; narrow the filters, or download them.`);
+  return h("p", {}, h("button", { type: "button", class: "plainbutton", click: () => go(state, { rows: String(next) }, true) },
+    `Show more (${count(list.total - list.crawlers.length)} left)`));
+}
+
+export const showMore = more;
+
+const nothing = (state, list) => filtered(state)
+  ? empty("Nothing matches", `No crawler in the ${windows[list.filter.window]} matches these filters.`)
+  : empty(`No crawler in the ${windows[list.filter.window]}`,
+    "Each crawler that asks for a page gets a row: how many of its requests are outside robots.txt, what it knows of the rules, and how fast it is. Be one yourself:",
+    `curl -A "GPTBot/1.3" ${base(list)}/`);
+

@@ -1,0 +1,92 @@
+// Elements are made of text nodes and attributes only: what a client has sent
+// can never become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const dispatch = (event) => event.currentTarget.handlers[event.type](event);
+
+function make(node, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "key") node.key = String(value);
+    else if (typeof value === "function") (node.handlers ??= {})[name] = value;
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const type of Object.keys(node.handlers ?? {})) node.addEventListener(type, dispatch);
+  append(node, children);
+  return node;
+}
+
+function append(node, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) append(node, child);
+    else if (child instanceof Node) node.append(child);
+    else if (child !== undefined && child !== null && child !== false && child !== "") node.append(String(child));
+  }
+}
+
+// h returns an HTML element. A property that is a function handles the event
+// of its name; key identifies an element among its siblings over updates.
+export const h = (tag, props, ...children) => make(document.createElement(tag), props, children);
+
+// s returns an SVG element.
+export const s = (tag, props, ...children) => make(document.createElementNS(SVG, tag), props, children);
+
+// update makes the children of a live element those of a new one, and changes
+// no more than it has to: focus, selection, scroll position and open details
+// stay as they are.
+export function update(live, ...children) {
+  const focused = document.activeElement;
+  const fresh = live.cloneNode(false);
+  append(fresh, children);
+  patchChildren(live, fresh);
+  if (focused !== document.activeElement && focused?.isConnected && live.contains(focused)) focused.focus({ preventScroll: true });
+}
+
+const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && a.key === b.key;
+
+function patch(live, fresh) {
+  if (live.nodeType !== Node.ELEMENT_NODE) {
+    if (live.nodeValue !== fresh.nodeValue) live.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name } of [...live.attributes]) {
+    // Whoever opened a disclosure closes it.
+    if (!fresh.hasAttribute(name) && !(name === "open" && live.nodeName === "DETAILS")) live.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (live.getAttribute(name) !== value) live.setAttribute(name, value);
+  }
+  for (const type of Object.keys(fresh.handlers ?? {})) {
+    if (!live.handlers?.[type]) live.addEventListener(type, dispatch);
+  }
+  for (const type of Object.keys(live.handlers ?? {})) {
+    if (!fresh.handlers?.[type]) live.removeEventListener(type, dispatch);
+  }
+  live.handlers = fresh.handlers;
+  const value = live.nodeName === "SELECT" ? fresh.value : undefined;
+  patchChildren(live, fresh);
+  if (value !== undefined && live.value !== value) live.value = value;
+}
+
+function patchChildren(live, fresh) {
+  const keyed = new Map();
+  for (const child of live.childNodes) if (child.key !== undefined) keyed.set(child.key, child);
+  let cursor = live.firstChild;
+  for (const child of [...fresh.childNodes]) {
+    let match = child.key === undefined ? cursor : keyed.get(child.key);
+    while (child.key === undefined && match && match.key !== undefined) match = match.nextSibling;
+    if (!match || !alike(match, child)) {
+      live.insertBefore(child, cursor);
+      continue;
+    }
+    if (match === cursor) cursor = cursor.nextSibling;
+    else live.insertBefore(match, cursor);
+    patch(match, child);
+  }
+  while (cursor) {
+    const next = cursor.nextSibling;
+    cursor.remove();
+    cursor = next;
+  }
+}

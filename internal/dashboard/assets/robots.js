@@ -1,0 +1,116 @@
+// robots.txt: what the file says, which lines do something, and how it changed.
+
+import { meter } from "./chart.js";
+import { h } from "./dom.js";
+import { bytes, count, crawlerName, plural, shortVersion, siteName, stamp, when } from "./format.js";
+import { badge, base, downloads, empty, health, section } from "./parts.js";
+import { go, href } from "./state.js";
+
+export const title = "robots.txt";
+
+// Of a very long file only the first lines are shown until somebody asks.
+const manyLines = 1500;
+
+// siteOf is the site that is shown: the filter's, or the first one that has a
+// name.
+const siteOf = (state, head) => state.site || (head?.sites ?? []).find((name) => name !== "_other") || head?.sites?.[0];
+
+export function urls(url, state, head) {
+  const site = siteOf(state, head);
+  return site ? { robots: url("robots.json", { site }), summary: url("summary.json", { site: "" }) } : { summary: url("summary.json", { site: "" }) };
+}
+
+export function render(state, { robots: r, summary, errors }) {
+  const sites = summary?.sites ?? r?.sites ?? [];
+  const site = r?.filter.site;
+  return [
+    h("h1", {}, "robots.txt"),
+    sites.length > 1 ? h("ul", { class: "picks", "aria-label": "Sites" }, sites.map((name) => h("li", { key: name },
+      h("a", { href: href(state, { site: name }), "aria-current": name === site ? "true" : undefined }, siteName(name))))) : null,
+    !r ? section("File", null, empty(errors?.robots === 404 ? "Nothing is known of this site" : "No file yet",
+      "A site's robots.txt is read when the first crawler asks for a page. Then it stands here with the number of requests that each line has decided. Be that crawler:",
+      `curl -A "GPTBot/1.3" ${base(summary)}/`)) : [
+      section(siteName(site), downloads(state, "robots", { site }), facts(r), r.findings.length ? general(r) : null),
+      r.lines.length ? section("Line by line", note(r), lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
+        empty("Not read yet", site === "_other"
+          ? "This row stands for all hosts that the configuration does not name. Each of them has a file of its own, so none is shown."
+          : "The file is read when a crawler asks for a page of this site. Be one yourself:", site === "_other" ? null : `curl -A "GPTBot/1.3" ${base({ sites: [site] })}/`))
+        : section("Line by line", null, h("p", { class: "quiet" }, "The file is empty: nothing is restricted.")),
+      r.versions.length ? section("Versions", null, h("ol", { class: "versions" }, r.versions.map((v, i) => version(v, i, r)))) : null,
+    ],
+  ];
+}
+
+function facts(r) {
+  const f = r.health;
+  const fact = (name, value) => (value === undefined || value === null || value === "" ? null : h("div", { key: name }, h("dt", {}, name), h("dd", {}, value)));
+  return h("dl", { class: "facts" },
+    fact("State", health(f)),
+    fact("Of", f.authority),
+    fact("Status", f.status || undefined),
+    fact("Version", f.version ? h("code", { title: `SHA-256 ${f.version}` }, shortVersion(f.version)) : undefined),
+    fact("Since", f.first_read ? when(f.first_read) : undefined),
+    fact("Read again", f.next_read ? when(f.next_read) : undefined),
+    fact("Failures in a row", f.failures ? count(f.failures) : undefined),
+    fact("Held back", f.held_until ? ["the version before stays in force until ", when(f.held_until)] : undefined));
+}
+
+const finding = (f, i) => h("li", { key: `${f.code} ${i}` }, badge(`severity ${f.severity}`, f.severity), " ", f.message, " ", h("code", { class: "quiet" }, f.code));
+
+// general shows the findings that belong to no line, since the others stand in
+// their places, and says how many those are.
+function general(r) {
+  const whole = r.findings.filter((f) => !f.line);
+  const placed = r.findings.length - whole.length;
+  return h("div", { class: "general" },
+    whole.length ? h("ul", { class: "findings" }, whole.map(finding)) : null,
+    placed ? h("p", { class: "quiet" }, `${plural(placed, "finding stands", "findings stand")} beside ${placed === 1 ? "its line" : "their lines"} below.`) : null);
+}
+
+const note = (r) => h("p", { class: "quiet aside" },
+  r.counted_since ? ["counted since ", when(r.counted_since), ", whatever the filters"] : "nothing was counted yet",
+  r.never_hit ? `; ${plural(r.never_hit, "rule", "rules")} never used` : "", r.complete ? "" : "; only some lines are counted");
+
+function lines(state, r) {
+  const top = Math.max(1, ...r.lines.filter((l) => l.kind === "rule").map((l) => l.hits));
+  const all = state.lines === "all" || r.lines.length <= manyLines;
+  return [
+    h("table", { class: "source" },
+      h("caption", { class: "unseen" }, "The current robots.txt; beside each line the number of requests that it decided"),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number" }, h("span", { class: "unseen" }, "Line")), h("th", { scope: "col" }, "Text"), h("th", { scope: "col", class: "number" }, "Requests"))),
+      h("tbody", {}, (all ? r.lines : r.lines.slice(0, manyLines)).map((l) => h("tr", { key: l.line, class: `line ${l.kind}${l.never_hit ? " never" : ""}` },
+        h("td", { class: "number lineno" }, l.line),
+        h("td", { class: "text" }, h("code", {}, l.text || " "), l.findings?.length ? h("ul", { class: "findings" }, l.findings.map(finding)) : null),
+        h("td", { class: "number hits" }, l.kind === "rule" || l.kind === "user-agent"
+          ? l.never_hit ? h("span", { class: "quiet nowrap" }, "never used") : [l.kind === "rule" ? meter((100 * l.hits) / top, "hit") : null, count(l.hits)] : ""))))),
+    all ? null : h("p", {}, h("button", { type: "button", class: "plainbutton", click: () => go(state, { lines: "all" }, true) }, `Show all ${count(r.lines.length)} lines`)),
+  ];
+}
+
+function version(v, i, r) {
+  const before = r.versions[i + 1];
+  const changed = v.diff.filter((l) => l.op !== " ");
+  const added = changed.filter((l) => l.op === "+").length;
+  return h("li", { key: v.version + v.first_read, class: "version" },
+    h("h3", {}, h("code", { title: `SHA-256 ${v.version}` }, shortVersion(v.version)), " ", v.until ? null : badge("severity info", "current")),
+    h("p", { class: "quiet" }, "first read ", h("time", { datetime: v.first_read }, stamp(v.first_read)), v.until ? [", replaced ", h("time", { datetime: v.until }, stamp(v.until))] : [", last ", when(v.last_read)],
+      ` · ${bytes(v.bytes)} · ${plural(v.rules, "rule", "rules")} · status ${v.status}`),
+    !before ? h("p", { class: "quiet" }, "No earlier version is kept.")
+      : h("details", { open: i === 0 }, h("summary", {}, changed.length ? `What changed: ${plural(added, "line", "lines")} added, ${count(changed.length - added)} removed` : "The lines are the same"),
+        h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Difference to the version before" },
+          h("table", { class: "diff" }, h("caption", { class: "unseen" }, "Difference to the version before"),
+            h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Line"), h("th", { scope: "col" }, "Change"), h("th", { scope: "col" }, "Text"))),
+            h("tbody", {}, v.diff.map((l) => h("tr", { class: l.op === "+" ? "added" : l.op === "-" ? "removed" : "same" },
+              h("td", { class: "number lineno" }, l.line), h("td", { class: "op" }, h("span", { class: "unseen" }, l.op === "+" ? "added" : l.op === "-" ? "removed" : "same"), h("span", { "aria-hidden": "true" }, l.op === "-" ? "−" : l.op)), h("td", { class: "text" }, h("code", {}, l.text || " ")))))))),
+    before ? rejudged(v) : null);
+}
+
+function rejudged(v) {
+  if (!v.rejudged.length) return h("p", { class: "quiet" }, "No path in the ledger is judged otherwise by it. The ledger knows the paths of requests outside robots.txt only.");
+  return h("details", {}, h("summary", {}, `What it judges otherwise: ${plural(v.rejudged.length, "path", "paths")} in the ledger`),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Paths that this version judges otherwise" },
+      h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Paths that this version judges otherwise"),
+        h("thead", {}, h("tr", {}, ["Crawler", "Path", "Before", "Now", "Rule"].map((name) => h("th", { scope: "col" }, name)), h("th", { scope: "col", class: "number" }, "Requests"))),
+        h("tbody", {}, v.rejudged.map((j) => h("tr", {}, h("td", {}, crawlerName(j.token, "other")), h("td", {}, h("code", { class: "path" }, j.path)), h("td", {}, j.before), h("td", {}, j.after),
+          h("td", {}, j.rule ? [h("code", {}, j.rule), h("span", { class: "quiet" }, ` line ${j.line}`)] : h("span", { class: "quiet" }, "no rule")), h("td", { class: "number" }, count(j.count))))))));
+}

@@ -1,0 +1,147 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// asCSV renders a view as CSV (RFC 4180), the names of the columns first.
+func asCSV[T any](view func(Views, query) (*T, *report.Head, error), rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
+	return func(v Views, q query) ([]byte, string, error) {
+		value, _, err := view(v, q)
+		if err != nil {
+			return nil, "", err
+		}
+		var body bytes.Buffer
+		w := csv.NewWriter(&body)
+		w.UseCRLF = true
+		for _, row := range rows(value) {
+			for i := range row {
+				row[i] = cell(row[i])
+			}
+			if err := w.Write(row); err != nil {
+				return nil, "", err
+			}
+		}
+		w.Flush()
+		return body.Bytes(), entityTag(body.Bytes()), w.Error()
+	}
+}
+
+// cell keeps a spreadsheet from taking a text for a formula, by an apostrophe
+// before it. Clients choose paths, and a path is not the only text that may
+// begin so (OWASP, "CSV Injection").
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
+		return "'" + text
+	}
+	return text
+}
+
+var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block"}
+
+func countCells(c report.Counts) []string {
+	var cells []string
+	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock} {
+		cells = append(cells, number(n))
+	}
+	return cells
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func percent(p *float64) string {
+	if p == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*p, 'f', 2, 64)
+}
+
+// row joins cells and lists of cells.
+func row(parts ...any) []string {
+	var cells []string
+	for _, part := range parts {
+		switch part := part.(type) {
+		case string:
+			cells = append(cells, part)
+		case []string:
+			cells = append(cells, part...)
+		}
+	}
+	return cells
+}
+
+func summaryRows(s *report.Summary) [][]string {
+	rows := [][]string{row("from", "seconds", countColumns)}
+	for _, p := range s.Series.Points {
+		rows = append(rows, row(moment(p.At), strconv.Itoa(s.Series.StepSeconds), countCells(p.Counts)))
+	}
+	return rows
+}
+
+func crawlerRows(l *report.Crawlers) [][]string {
+	rows := [][]string{row("id", "token", "operator", "class", countColumns, "compliance_percent",
+		"verified", "claimed", "unknown_identity", "spoofed", "action", "first_seen", "last_seen",
+		"read_site", "read_at", "read_status", "read_version", "requests_since_read", "per_minute", "crawl_delay_seconds")}
+	for _, c := range l.Crawlers {
+		read := report.Reading{}
+		status := ""
+		if c.Read != nil {
+			read, status = *c.Read, strconv.Itoa(c.Read.Status)
+		}
+		rows = append(rows, row(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), percent(c.Compliance),
+			number(c.Identities.Verified), number(c.Identities.Claimed), number(c.Identities.Unknown), number(c.Identities.Spoofed),
+			c.Action, moment(c.FirstSeen), moment(c.LastSeen), read.Site, moment(read.At), status, read.Version, number(c.SinceRead),
+			strconv.FormatFloat(c.Rate.PerMinute, 'f', -1, 64), strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64)))
+	}
+	return rows
+}
+
+func violationRows(l *report.Violations) [][]string { return violationCells(l.Violations) }
+
+func pathRows(c *report.CrawlerDetail) [][]string { return violationCells(c.Paths) }
+
+func violationCells(l []report.Violation) [][]string {
+	rows := [][]string{{"site", "token", "class", "identity", "path", "rule", "line", "group", "version", "verdict", "reason",
+		"count", "count_at_least", "first", "last"}}
+	for _, v := range l {
+		rows = append(rows, []string{v.Site, v.Token, v.Class, v.Identity, v.Path, v.Rule, strconv.Itoa(v.Line), v.Group, v.Version,
+			v.Verdict, v.Reason, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last)})
+	}
+	return rows
+}
+
+func lineRows(r *report.Robots) [][]string {
+	rows := [][]string{{"line", "text", "kind", "requests", "never_hit", "findings"}}
+	for _, l := range r.Lines {
+		var findings []string
+		for _, f := range l.Findings {
+			findings = append(findings, f.Severity+" "+f.Code+": "+f.Message)
+		}
+		rows = append(rows, []string{strconv.Itoa(l.Line), l.Text, string(l.Kind), number(l.Hits), strconv.FormatBool(l.NeverHit),
+			strings.Join(findings, "; ")})
+	}
+	return rows
+}
+
+func impactRows(i *report.Impact) [][]string {
+	rows := [][]string{row("class", "id", "token", "operator", countColumns, "blockable")}
+	for _, class := range i.ByClass {
+		for _, c := range class.Crawlers {
+			rows = append(rows, row(class.Class, c.ID, c.Token, c.Operator, countCells(c.Counts), number(c.Blockable)))
+		}
+	}
+	return rows
+}

@@ -1,0 +1,104 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// New returns the handler of the dashboard. It answers GET and HEAD at any
+// path: the name behind the last slash decides. For each answer with data it
+// asks for the views anew.
+func New(views func() Views) http.Handler {
+	return &handler{views: views, assets: loadAssets()}
+}
+
+type handler struct {
+	views  func() Views
+	assets map[string]asset
+}
+
+// contentSecurityPolicy lets the page load its own files and nothing else, and
+// makes browsers refuse to turn a string into markup.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ServeHTTP implements [http.Handler].
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", contentSecurityPolicy)
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, "use GET; the dashboard changes nothing")
+		return
+	}
+
+	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	if name == "" {
+		name = page
+	}
+	if file, ok := h.assets[name]; ok {
+		file.serve(w, r)
+		return
+	}
+	if view, ok := outputs[name]; ok {
+		h.serveView(w, r, view)
+		return
+	}
+	if !strings.Contains(name, ".") {
+		// Without the slash at its end the page would not find its files. The
+		// Location is relative, since a proxy may have taken off a prefix.
+		header.Set("Location", "./"+url.PathEscape(name)+"/")
+		w.WriteHeader(http.StatusPermanentRedirect)
+		return
+	}
+	refuse(w, http.StatusNotFound, "the dashboard has no such file")
+}
+
+// serveView answers with data, the same for the page and for programs.
+func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output) {
+	limit := DefaultLimit
+	if view.contentType == typeCSV {
+		limit = MaxLimit // a file is saved whole
+	}
+	q, err := parseQuery(r.URL.RawQuery, limit)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	body, etag, err := view.render(h.views(), q)
+	switch {
+	case errors.Is(err, errUnknown):
+		refuse(w, http.StatusNotFound, err.Error())
+		return
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	header := w.Header()
+	// What is behind a password stays out of every cache. The page compares
+	// entity tags by itself.
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Type", view.contentType)
+	if view.filename != "" {
+		header.Set("Content-Disposition", `attachment; filename="`+view.file(q)+`"`)
+	}
+	serve(w, r, body, etag)
+}
+
+// refuse answers with an error, as JSON for programs and people alike.
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(encode(struct { // fails if the client is gone
+		Error string `json:"error"`
+	}{message}))
+}

@@ -1,0 +1,308 @@
+package dashboard
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// examples are the views of package report's examples.
+type examples struct {
+	t *testing.T
+	// asked is what was asked for last.
+	filter       report.Filter
+	after, limit int
+	// change changes what is answered.
+	change func(any)
+}
+
+func (e *examples) read(name string, to any) {
+	e.t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "report", "testdata", name))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		e.t.Fatal(err)
+	}
+	if e.change != nil {
+		e.change(to)
+	}
+}
+
+func (e *examples) Summary(f report.Filter) (s report.Summary) {
+	e.filter = f
+	e.read("summary.json", &s)
+	return s
+}
+
+func (e *examples) Crawlers(f report.Filter, after, limit int) (c report.Crawlers) {
+	e.filter, e.after, e.limit = f, after, limit
+	e.read("crawlers.json", &c)
+	return c
+}
+
+func (e *examples) Crawler(f report.Filter, id string) (c report.CrawlerDetail, ok bool) {
+	e.filter = f
+	e.read("crawler.json", &c)
+	return c, id == c.Crawler.ID
+}
+
+func (e *examples) Violations(f report.Filter, after, limit int) (v report.Violations) {
+	e.filter, e.after, e.limit = f, after, limit
+	e.read("violations.json", &v)
+	return v
+}
+
+func (e *examples) Robots(f report.Filter) (r report.Robots, ok bool) {
+	e.filter = f
+	e.read("robots.json", &r)
+	return r, f.Site == "example.com"
+}
+
+func (e *examples) Impact(f report.Filter) (i report.Impact) {
+	e.filter = f
+	e.read("impact.json", &i)
+	return i
+}
+
+func (e *examples) Evidence(f report.Filter, id string) (v report.Evidence, ok bool) {
+	e.filter = f
+	e.read("evidence.json", &v)
+	return v, id == v.Crawler.ID
+}
+
+func ask(views Views, method, target string, fields ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://a.test"+target, nil)
+	for i := 0; i < len(fields); i += 2 {
+		r.Header.Set(fields[i], fields[i+1])
+	}
+	w := httptest.NewRecorder()
+	New(func() Views { return views }).ServeHTTP(w, r)
+	return w
+}
+
+func TestAnswers(t *testing.T) {
+	for _, tc := range []struct {
+		method, target string
+		status         int
+		contentType    string
+		holds          string
+	}{
+		{"GET", "/", 200, "text/html; charset=utf-8", "<title>Robots Guard"},
+		{"GET", "/a/b/", 200, "text/html; charset=utf-8", "<title>Robots Guard"},
+		{"HEAD", "/", 200, "text/html; charset=utf-8", ""},
+		{"GET", "/style.css", 200, "text/css; charset=utf-8", "prefers-color-scheme"},
+		{"GET", "/app.js", 200, "text/javascript; charset=utf-8", "import"},
+		{"GET", "/icon.svg", 200, "image/svg+xml", "<svg"},
+
+		{"GET", "/summary.json", 200, "application/json", `"search_blocked"`},
+		{"HEAD", "/summary.json", 200, "application/json", ""},
+		{"GET", "/x/summary.json?window=7d&site=a&class=search&identity=claimed", 200, "application/json", `"search_blocked"`},
+		{"GET", "/crawlers.json?limit=1000&after=5", 200, "application/json", `"GPTBot"`},
+		{"GET", "/crawler.json?id=GPTBot", 200, "application/json", `"sites_seen"`},
+		{"GET", "/violations.json", 200, "application/json", `"/drafts/a"`},
+		{"GET", "/robots.json?site=example.com", 200, "application/json", `"never_hit"`},
+		{"GET", "/impact.json", 200, "application/json", `"by_class"`},
+		{"GET", "/evidence.json?id=GPTBot", 200, "application/json", `"networks"`},
+		{"GET", "/evidence.txt?id=GPTBot", 200, "text/plain; charset=utf-8", "GPTBot"},
+		{"GET", "/summary.csv", 200, "text/csv; charset=utf-8", "from,seconds,requests,"},
+		{"GET", "/crawlers.csv", 200, "text/csv; charset=utf-8", "GPTBot,GPTBot,OpenAI,ai_training,240,24,192,"},
+		{"GET", "/crawler.csv?id=GPTBot", 200, "text/csv; charset=utf-8", "/drafts/a"},
+		{"GET", "/violations.csv", 200, "text/csv; charset=utf-8", ",90,87,"},
+		{"GET", "/robots.csv?site=example.com", 200, "text/csv; charset=utf-8", "Disalow: /tmp/"},
+		{"GET", "/impact.csv", 200, "text/csv; charset=utf-8", "ai_training,GPTBot,GPTBot,OpenAI,240,"},
+
+		{"GET", "/crawler.json?id=nobody", 404, "application/json", `\"nobody\" is not known`},
+		{"GET", "/crawler.json", 404, "application/json", "error"},
+		{"GET", "/evidence.txt?id=nobody", 404, "application/json", "error"},
+		{"GET", "/robots.json", 404, "application/json", "error"},
+		{"GET", "/summary.json?window=1y", 400, "application/json", "window"},
+		{"GET", "/summary.json?class=x", 400, "application/json", "class"},
+		{"GET", "/summary.json?identity=x", 400, "application/json", "identity"},
+		{"GET", "/summary.json?site=%zz", 400, "application/json", "query"},
+		{"GET", "/crawlers.json?limit=0", 400, "application/json", "limit"},
+		{"GET", "/crawlers.json?limit=1001", 400, "application/json", "limit"},
+		{"GET", "/crawlers.json?after=-1", 400, "application/json", "after"},
+		{"GET", "/crawlers.json?after=x", 400, "application/json", "after"},
+
+		{"GET", "/handler.go", 404, "application/json", "no such file"},
+		{"GET", "/../handler.go", 404, "application/json", "no such file"},
+		{"GET", "/..%2fhandler.go", 404, "application/json", "no such file"},
+		{"GET", "/assets/..%5chandler.go", 404, "application/json", "no such file"},
+		{"GET", "/..", 404, "application/json", "no such file"},
+		{"GET", "/.", 404, "application/json", "no such file"},
+		{"GET", "/app.js%00.html", 404, "application/json", "no such file"},
+
+		{"POST", "/", 405, "application/json", "use GET"},
+		{"PUT", "/summary.json", 405, "application/json", "use GET"},
+		{"DELETE", "/app.js", 405, "application/json", "use GET"},
+		{"OPTIONS", "/", 405, "application/json", "use GET"},
+	} {
+		w := ask(&examples{t: t}, tc.method, tc.target)
+		if w.Code != tc.status || w.Header().Get("Content-Type") != tc.contentType || !strings.Contains(w.Body.String(), tc.holds) {
+			t.Errorf("%s %s: got %d %s %.300q", tc.method, tc.target, w.Code, w.Header().Get("Content-Type"), w.Body)
+		}
+		if tc.method == "HEAD" && w.Body.Len() > 0 {
+			t.Errorf("%s %s has a body", tc.method, tc.target)
+		}
+		for name, want := range map[string]string{
+			"Content-Security-Policy":      contentSecurityPolicy,
+			"X-Content-Type-Options":       "nosniff",
+			"Referrer-Policy":              "no-referrer",
+			"X-Frame-Options":              "DENY",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Cross-Origin-Opener-Policy":   "same-origin",
+			"X-Robots-Tag":                 "noindex, nofollow",
+		} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s %s: %s is %q", tc.method, tc.target, name, got)
+			}
+		}
+		if cors := w.Header().Get("Access-Control-Allow-Origin"); cors != "" {
+			t.Errorf("%s %s: other origins may read it: %q", tc.method, tc.target, cors)
+		}
+		if caching := w.Header().Get("Cache-Control"); strings.Contains(tc.contentType, "json") && caching != "no-store" || caching == "" {
+			t.Errorf("%s %s: Cache-Control is %q", tc.method, tc.target, caching)
+		}
+		if tc.status == 405 && w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s %s: Allow is %q", tc.method, tc.target, w.Header().Get("Allow"))
+		}
+	}
+}
+
+// The filter and the part of a list reach the views.
+func TestQueryIsPassedOn(t *testing.T) {
+	views := &examples{t: t}
+	ask(views, "GET", "/violations.json?site=a.test&class=search&identity=spoofed&window=30d&after=7&limit=9")
+	want := report.Filter{Site: "a.test", Class: "search", Identity: "spoofed", Window: report.Month}
+	if views.filter != want || views.after != 7 || views.limit != 9 {
+		t.Errorf("got %+v, after %d, limit %d", views.filter, views.after, views.limit)
+	}
+	ask(views, "GET", "/crawlers.csv")
+	if views.filter != (report.Filter{Window: report.Day}) || views.after != 0 || views.limit != MaxLimit {
+		t.Errorf("by default got %+v, after %d, limit %d", views.filter, views.after, views.limit)
+	}
+	ask(views, "GET", "/crawlers.json")
+	if views.limit != DefaultLimit {
+		t.Errorf("by default got limit %d", views.limit)
+	}
+}
+
+// The page learns that nothing has changed without reading it all.
+func TestEntityTags(t *testing.T) {
+	views := &examples{t: t}
+	for _, target := range []string{"/", "/app.js", "/summary.json", "/crawlers.csv", "/evidence.txt?id=GPTBot"} {
+		first := ask(views, "GET", target)
+		tag := first.Header().Get("ETag")
+		if tag == "" {
+			t.Errorf("%s has no entity tag", target)
+		}
+		if again := ask(views, "GET", target, "If-None-Match", tag); again.Code != 304 || again.Body.Len() > 0 {
+			t.Errorf("%s again: got %d and %d bytes", target, again.Code, again.Body.Len())
+		}
+		if other := ask(views, "GET", target, "If-None-Match", `"other"`); other.Code != 200 {
+			t.Errorf("%s with another tag: got %d", target, other.Code)
+		}
+	}
+	tag := ask(views, "GET", "/summary.json").Header().Get("ETag")
+	views.change = func(v any) { v.(*report.Summary).Generated = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }
+	later := ask(views, "GET", "/summary.json")
+	if later.Header().Get("ETag") != tag || !strings.Contains(later.Body.String(), `"generated": "2030-`) {
+		t.Error("a later answer with the same numbers is another one")
+	}
+	views.change = func(v any) { v.(*report.Summary).Requests++ }
+	if ask(views, "GET", "/summary.json").Header().Get("ETag") == tag {
+		t.Error("other numbers have the same entity tag")
+	}
+}
+
+// A path without the slash at its end leads to the directory, and never to
+// another host.
+func TestRedirects(t *testing.T) {
+	for target, want := range map[string]string{
+		"/robots-guard":          "./robots-guard/",
+		"/a/robots-guard":        "./robots-guard/",
+		"//evil":                 "./evil/",
+		"/a//evil":               "./evil/",
+		"/%5cevil":               "./%5Cevil/",
+		"/https:evil":            "./https:evil/",
+		"/a%0d%0aSet-Cookie:%20": "./a%0D%0ASet-Cookie:%20/",
+		"/robots-guard?x=//y":    "./robots-guard/",
+	} {
+		w := ask(&examples{t: t}, "GET", target)
+		if w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != want {
+			t.Errorf("%s: got %d %q, want %q", target, w.Code, w.Header().Get("Location"), want)
+		}
+	}
+}
+
+// The name of a saved file is made of harmless letters.
+func TestFileNames(t *testing.T) {
+	views := &examples{t: t, change: func(v any) {
+		if e, ok := v.(*report.Evidence); ok {
+			e.Crawler.ID = "_other:../\"\r\nx\u202e" + strings.Repeat("y", 100)
+		}
+	}}
+	w := ask(views, "GET", "/evidence.json?id=_other%3A..%2F%22%0D%0Ax%E2%80%AE"+strings.Repeat("y", 100))
+	want := `attachment; filename="evidence-_other-------x-` + strings.Repeat("y", 64-len("_other-------x-")) + `.json"`
+	if got := w.Header().Get("Content-Disposition"); w.Code != 200 || got != want {
+		t.Errorf("got %d %s\nwant %s", w.Code, got, want)
+	}
+}
+
+// No cell of a CSV file is a formula to a spreadsheet. (RFC 4180 has no CR alone:
+// the writer leaves it out.)
+func TestNoFormulas(t *testing.T) {
+	hostile := []string{`=HYPERLINK("http://evil")`, "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "plain", "", "a=1", "\n=1"}
+	want := []string{`'=HYPERLINK("http://evil")`, "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'=1", "'＝1", "plain", "", "a=1", "'\n=1"}
+	views := &examples{t: t, change: func(v any) {
+		list := v.(*report.Violations)
+		row := list.Violations[0]
+		list.Violations = nil
+		for _, text := range hostile {
+			row.Path = text
+			list.Violations = append(list.Violations, row)
+		}
+	}}
+	w := ask(views, "GET", "/violations.csv")
+	rows, err := csv.NewReader(strings.NewReader(w.Body.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(hostile)+1 {
+		t.Fatalf("%d rows, want %d", len(rows), len(hostile)+1)
+	}
+	for i, want := range want {
+		if got := rows[i+1][4]; got != want {
+			t.Errorf("%q became %q", hostile[i], got)
+		}
+	}
+}
+
+// No script or style of the page stands in its markup, and nothing in it can
+// make markup of a text: the policy forbids both, and so does this.
+func TestAssetsKeepThePolicy(t *testing.T) {
+	for name, file := range loadAssets() {
+		text := string(file.body)
+		for _, forbidden := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "new Function", " style=", "javascript:\"", "http://"} {
+			if strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), forbidden) {
+				t.Errorf("%s holds %q", name, forbidden)
+			}
+		}
+		if strings.HasSuffix(name, ".html") && strings.Count(text, "<script") != strings.Count(text, "<script type=\"module\" src=\"") {
+			t.Errorf("%s holds a script", name)
+		}
+		if strings.Contains(text, "https://") && name != "detail.js" && name != "parts.js" {
+			t.Errorf("%s names another host", name)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// query is what a request asks for.
+type query struct {
+	filter report.Filter
+	after  int // how many rows of a list to leave out
+	limit  int // how many rows to show
+	id     string
+}
+
+// parseQuery reads the parameters of a URL. It ignores unknown ones. limit is
+// how many rows there are if it does not say.
+func parseQuery(raw string, limit int) (query, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return query{}, fmt.Errorf("the query cannot be read: %w", err)
+	}
+	q := query{limit: limit, id: values.Get("id")}
+	if q.filter, err = report.ParseFilter(values); err != nil {
+		return query{}, err
+	}
+	if text := values.Get("after"); text != "" {
+		if q.after, err = strconv.Atoi(text); err != nil || q.after < 0 {
+			return query{}, fmt.Errorf("after %.20q is not the next of a page", text)
+		}
+	}
+	if text := values.Get("limit"); text != "" {
+		if q.limit, err = strconv.Atoi(text); err != nil || q.limit < 1 || q.limit > MaxLimit {
+			return query{}, fmt.Errorf("limit %.20q is no number from 1 to %d", text, MaxLimit)
+		}
+	}
+	return q, nil
+}

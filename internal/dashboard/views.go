@@ -1,0 +1,22 @@
+package dashboard
+
+import "github.com/robotsguard/caddy-robots-guard/internal/report"
+
+// Views is where the numbers come from; a [report.Source] is one. The bools
+// tell whether there is such a site or crawler. Lists begin after so many rows
+// and have at most limit.
+type Views interface {
+	Summary(report.Filter) report.Summary
+	Crawlers(f report.Filter, after, limit int) report.Crawlers
+	Crawler(f report.Filter, id string) (report.CrawlerDetail, bool)
+	Violations(f report.Filter, after, limit int) report.Violations
+	Robots(report.Filter) (report.Robots, bool)
+	Impact(report.Filter) report.Impact
+	Evidence(f report.Filter, id string) (report.Evidence, bool)
+}
+
+// Bounds of a page of a list.
+const (
+	DefaultLimit = 100
+	MaxLimit     = 1000
+)
