@@ -174,8 +174,11 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return fmt.Errorf("on_violation: %w", err)
 	}
 	var err error
-	h.guard, err = newGuard(ctx, h)
-	return err
+	if h.guard, err = newGuard(ctx, h); err != nil {
+		return err
+	}
+	h.guard.metrics.configured(ctx, h.Mode)
+	return nil
 }
 
 // setDefaults fills in what the configuration leaves open.

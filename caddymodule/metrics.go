@@ -14,7 +14,7 @@ import (
 // metrics are the collectors of the module. All label values are taken from
 // closed sets.
 type metrics struct {
-	requests *prometheus.CounterVec
+	operatorMetrics
 	fetches  *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	lookups  *prometheus.CounterVec
@@ -31,14 +31,13 @@ type metrics struct {
 
 // sharedMetrics makes the collectors once: they have to survive reloads and
 // failed loads, each of which comes with a new registry.
-var sharedMetrics = sync.OnceValue(func() *metrics {
+var sharedMetrics = sync.OnceValue(newMetrics)
+
+func newMetrics() *metrics {
 	const namespace, subsystem = "caddy", "robots_guard"
 	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
 	return &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("requests_total"),
-			Help: "Requests that were judged. Those of browsers are not.",
-		}, []string{"host", "crawler", "class", "identity", "verdict", "action"}),
+		operatorMetrics: newOperatorMetrics(name),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("fetches_total"),
 			Help: "Attempts to read a robots.txt, by where it comes from and what the answer means.",
@@ -82,20 +81,25 @@ var sharedMetrics = sync.OnceValue(func() *metrics {
 			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites dropped to keep within the bounds.", []string{"segment"}, nil),
 		},
 	}
-})
+}
 
 // registerMetrics registers the collectors with the registry of a
 // configuration, which another handler may have done already.
 func registerMetrics(ctx caddy.Context) (*metrics, error) {
 	m := sharedMetrics()
 	registry := ctx.GetMetricsRegistry()
-	all := append(m.collectors(), m.requests, m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity)
-	for _, c := range all {
+	for _, c := range m.all() {
 		if err := registry.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// all returns the collectors.
+func (m *metrics) all() []prometheus.Collector {
+	return append(m.collectors(), m.requests, m.overflow, m.handlers, m.crawlers, m.root,
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity)
 }
 
 // fetched counts an attempt to read a robots.txt.
@@ -135,6 +139,7 @@ func (m *metrics) settled(host string, s policy.Standing) {
 	m.failing.DeleteLabelValues(host)
 	m.read.WithLabelValues(host).Set(timestamp(s.Good.LastRead))
 	m.changed.WithLabelValues(host).Set(timestamp(s.Good.FirstRead))
+	m.judgedRoot(host, s.Good.Robots)
 	counts := make(map[policy.Code]int)
 	findings, _ := s.Good.Robots.Findings()
 	for _, f := range findings {

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // judgementVar is the request variable in which matchers find the judgement.
@@ -22,12 +21,7 @@ func (g *guard) note(r *http.Request, j *judgement) {
 	if g.app.Verify != nil && j.client.Crawler != nil {
 		g.metrics.checks.WithLabelValues(j.proof.String(), j.identity.String()).Inc()
 	}
-	class := j.client.Class
-	if j.identity == identitySpoofed {
-		class = uaident.Other // it is none of those that it claims to be one of
-	}
-	g.metrics.requests.WithLabelValues(j.site.label, crawler, class.String(),
-		j.identity.String(), j.verdict.String(), j.action.String()).Inc()
+	g.metrics.requests.count(j, crawler)
 
 	ctx := r.Context()
 	caddyhttp.SetVar(ctx, judgementVar, j)

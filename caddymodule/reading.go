@@ -35,6 +35,7 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
 		g.state.readers.Read(g.readerOf(r, j), read)
 		g.recordRead(r, j, read)
+		g.metrics.readBy(j.site.label, g.labelOf(j), now)
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func acquireState(ctx caddy.Context) (*state, error) {
 		s := &state{
 			cache:      policy.NewCache(namedBounds, inventedBounds, time.Now, deriveNames),
 			readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
-			labels:     newLabels(),
+			labels:     sharedMetrics().labels,
 			violations: newViolations(),
 			wanted:     make(chan policy.Key, maxWanted),
 			ledger:     ledger.New(time.Now),

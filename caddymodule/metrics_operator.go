@@ -1,0 +1,82 @@
+package caddymodule
+
+import (
+	"context"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// operatorMetrics are what dashboards and alerts need besides the counts.
+type operatorMetrics struct {
+	requests *requestCounters
+	overflow *prometheus.CounterVec
+	handlers *prometheus.GaugeVec
+	crawlers *prometheus.GaugeVec
+	root     *prometheus.GaugeVec
+	labels   *labels
+}
+
+func newOperatorMetrics(name func(string) string) operatorMetrics {
+	m := operatorMetrics{
+		overflow: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("label_overflow_total"),
+			Help: "Requests that were summed up as _other since the host has no room for more label values.",
+		}, []string{"host"}),
+		handlers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("handlers"),
+			Help: "Handlers in the running configuration, by mode.",
+		}, []string{"mode"}),
+		crawlers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("crawler_read_timestamp_seconds"),
+			Help: "When a crawler last read the robots.txt; absent if it did not since the start.",
+		}, []string{"host", "crawler"}),
+		root: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("root_disallowed"),
+			Help: "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0.",
+		}, []string{"host"}),
+		labels: newLabels(),
+	}
+	m.requests = &requestCounters{
+		CounterVec: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("requests_total"),
+			Help: "Requests that were judged. Those of browsers are not.",
+		}, []string{"host", "crawler", "class", "identity", "verdict", "action"}),
+		overflow: m.overflow,
+	}
+	for _, mode := range []string{modeMonitor, modeEnforce} {
+		m.handlers.WithLabelValues(mode)
+	}
+	return m
+}
+
+// configured counts a handler until its configuration ends.
+func (m *operatorMetrics) configured(ctx caddy.Context, mode string) {
+	handlers := m.handlers.WithLabelValues(mode)
+	handlers.Inc()
+	context.AfterFunc(ctx, handlers.Dec)
+}
+
+// readBy notes that a crawler knows the rules of a host now. Those that share a
+// label value with others are left out: the reading of one says nothing about
+// the rest.
+func (m *operatorMetrics) readBy(host, crawler string, at time.Time) {
+	if crawler[0] != '_' {
+		m.crawlers.WithLabelValues(host, crawler).Set(timestamp(at))
+	}
+}
+
+// judgedRoot shows whether a host shuts out the crawlers that it does not name.
+func (m *operatorMetrics) judgedRoot(host string, robots *policy.Robots) {
+	var root policy.Target
+	root.Set("/", false)
+	value := 0.0
+	if !(judge.Claim{Wildcard: true}).Verdict(robots, &root).Allowed {
+		value = 1
+	}
+	m.root.WithLabelValues(host).Set(value)
+}
