@@ -157,3 +157,17 @@ var plannedMetrics = map[string]bool{
 	"caddy_robots_guard_address_list_checked_timestamp_seconds": true,
 	"caddy_robots_guard_address_list_prefixes":                  true,
 }
+
+// readDocumentedTypes returns the types of the metrics in docs/metrics.md.
+func readDocumentedTypes(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := make(map[string]string)
+	for _, m := range regexp.MustCompile("(?m)^\\| `(caddy_robots_guard_\\w+)` \\| (\\w+) \\|").FindAllStringSubmatch(string(text), -1) {
+		types[m[1]] = m[2]
+	}
+	return types
+}
