@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -148,6 +149,33 @@ func TestQueriesUseDocumentedMetrics(t *testing.T) {
 			if !strings.Contains(string(document), "| `"+base+"` |") && !recorded {
 				t.Errorf("%s: docs/metrics.md does not have %s", path, name)
 			}
+		}
+	}
+}
+
+// TestDashboardReadme compares the table of alerts with the rules.
+func TestDashboardReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../examples/dashboards/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := make(map[string]string)
+	for _, m := range regexp.MustCompile("(?m)^\\| `(RobotsGuard\\w+)` \\| (\\w+) \\|").FindAllStringSubmatch(string(text), -1) {
+		documented[m[1]] = m[2]
+	}
+	alerts := make(map[string]string)
+	for _, group := range readYAML[rules](t, rulesDir+"alerts.yml").Groups {
+		for _, rule := range group.Rules {
+			alerts[rule.Alert] = rule.Labels["severity"]
+		}
+	}
+	if !maps.Equal(documented, alerts) {
+		t.Errorf("the README has the alerts %v, the rules have %v", documented, alerts)
+	}
+	for _, m := range regexp.MustCompile("`((?:prometheus|grafana)/[\\w./]+)`").FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat("../examples/dashboards/" + m[1]); err != nil {
+			t.Error(err)
 		}
 	}
 }
