@@ -98,8 +98,8 @@ func registerMetrics(ctx caddy.Context) (*metrics, error) {
 
 // all returns the collectors.
 func (m *metrics) all() []prometheus.Collector {
-	return append(m.collectors(), m.checks, m.identity, m.requests, m.overflow, m.handlers, m.crawlers, m.root,
-		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held)
+	return append(m.collectors(), m.requests, m.overflow, m.handlers, m.crawlers, m.root,
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity)
 }
 
 // fetched counts an attempt to read a robots.txt.

@@ -29,7 +29,7 @@ func documentedMetrics(t *testing.T) map[string]documentedMetric {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| `(caddy_robots_guard_\\w+)` \\| (\\w+) \\| ([^|]*)\\| [^|]+ \\| (\\d+) \\|$")
+	row := regexp.MustCompile("(?m)^\\| `(caddy_robots_guard_\\w+)` \\| (\\w+) \\|([^|]*)\\| [^|]+ \\| (\\d+) \\|$")
 	word := regexp.MustCompile(`\w+`)
 	found := make(map[string]documentedMetric)
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {

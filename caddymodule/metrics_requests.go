@@ -15,7 +15,8 @@ import (
 // twice that if some of its requests are verified.
 //
 // Beyond it requests are summed up as otherLabel, but for what tells whether a
-// search engine was blocked: at most 52 combinations more.
+// search engine was blocked, and those under a false name: at most 46
+// combinations more.
 const maxRequestSeries = 100
 
 // requestLabels are the labels of a counter of requests, besides the host.
@@ -28,10 +29,13 @@ type requestLabels struct {
 // summed is where requests are counted that have no room for labels of their
 // own.
 func (l requestLabels) summed() requestLabels {
-	l.crawler = otherLabel
-	if l.class != uaident.Search.String() {
+	switch {
+	case l.crawler == spoofedLabel:
+		return l
+	case l.class != uaident.Search.String():
 		l.class, l.identity = otherLabel, otherLabel
 	}
+	l.crawler = otherLabel
 	return l
 }
 
@@ -100,8 +104,10 @@ func (h *hostCounters) counter(vec *prometheus.CounterVec, host string, labels r
 	if counter, own = h.known(labels); counter != nil {
 		return counter, own
 	}
-	if own = !h.full.Load(); !own {
-		labels = labels.summed()
+	own = true
+	if h.full.Load() {
+		summed := labels.summed()
+		labels, own = summed, summed == labels
 	}
 	counter = vec.WithLabelValues(host, labels.crawler, labels.class, labels.identity, labels.verdict.String(), labels.action.String())
 	changed := make(map[requestLabels]prometheus.Counter)

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -145,17 +146,38 @@ func TestQueriesUseDocumentedMetrics(t *testing.T) {
 		for _, name := range regexp.MustCompile(`\bcaddy_robots_guard_[a-z_]*[a-z]\b`).FindAllString(text, -1) {
 			base := strings.TrimSuffix(name, "_bucket")
 			recorded := regexp.MustCompile(`record: \w+:` + name + `:`).MatchString(queries[rulesDir+"recording.yml"])
-			if !strings.Contains(string(document), "| `"+base+"` |") && !recorded && !plannedMetrics[base] {
+			if !strings.Contains(string(document), "| `"+base+"` |") && !recorded {
 				t.Errorf("%s: docs/metrics.md does not have %s", path, name)
 			}
 		}
 	}
 }
 
-// plannedMetrics are used by an alert and come with the verification of claims.
-var plannedMetrics = map[string]bool{
-	"caddy_robots_guard_address_list_checked_timestamp_seconds": true,
-	"caddy_robots_guard_address_list_prefixes":                  true,
+// TestDashboardReadme compares the table of alerts with the rules.
+func TestDashboardReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../examples/dashboards/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := make(map[string]string)
+	for _, m := range regexp.MustCompile("(?m)^\\| `(RobotsGuard\\w+)` \\| (\\w+) \\|").FindAllStringSubmatch(string(text), -1) {
+		documented[m[1]] = m[2]
+	}
+	alerts := make(map[string]string)
+	for _, group := range readYAML[rules](t, rulesDir+"alerts.yml").Groups {
+		for _, rule := range group.Rules {
+			alerts[rule.Alert] = rule.Labels["severity"]
+		}
+	}
+	if !maps.Equal(documented, alerts) {
+		t.Errorf("the README has the alerts %v, the rules have %v", documented, alerts)
+	}
+	for _, m := range regexp.MustCompile("`((?:prometheus|grafana)/[\\w./]+)`").FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat("../examples/dashboards/" + m[1]); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // readDocumentedTypes returns the types of the metrics in docs/metrics.md.

@@ -85,7 +85,10 @@ func TestEveryAlertHasUnitTests(t *testing.T) {
 type rules struct {
 	Groups []struct {
 		Name  string
-		Rules []struct{ Alert, Record, Expr string }
+		Rules []struct {
+			Alert, Record, Expr string
+			Labels              map[string]string
+		}
 	}
 }
 
