@@ -96,7 +96,7 @@ func (g *guard) held(rawURL string) explainedRobots {
 		return from
 	}
 	standing := entry.Standing()
-	from.robots, _ = standing.Usable(time.Now(), g.fallback)
+	from.robots, from.closed = standing.Usable(time.Now(), g.fallback)
 	from.version = standing.Good
 	if standing.Failures > 0 {
 		from.note = "the last attempts to read it failed"

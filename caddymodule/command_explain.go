@@ -83,20 +83,19 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	site, g := "", &guard{app: &App{registry: uaident.Default()}}
+	configured := new(configuredGuard)
+	g := &guard{app: &App{registry: uaident.Default()}}
 	if x.config != "" {
 		guards, registry, err := loadGuards(x.config, x.adapter)
 		if err != nil {
 			return 0, err
 		}
-		configured, err := guardFor(guards, urls[0])
-		if err != nil {
+		if configured, err = guardFor(guards, urls[0]); err != nil {
 			return 0, err
 		}
 		if g, err = newOfflineGuard(&configured.handler, registry); err != nil {
 			return 0, err
 		}
-		site = configured.site()
 		if source := configured.handler.Source; x.robots == "" && source != nil {
 			x.robots = source.URL + source.File // one of the two
 		}
@@ -107,7 +106,10 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	}
 	e := g.explain(from, explainedRequest{x.userAgent, urls[0], who}, x.config != "")
 	if e.Handler != nil {
-		e.Handler.Site = site
+		e.Handler.Site = configured.site()
+		if configured.matched {
+			e.Handler.Note = "matchers beside the host stand before it; whether they let this request through is not told here"
+		}
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	if x.json {

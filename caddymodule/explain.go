@@ -35,6 +35,7 @@ type explainedRobots struct {
 	robots  *policy.Robots  // nil where nobody knows it
 	version *policy.Version // of a running server
 	note    string
+	closed  bool // nobody knows the rules, and the configuration closes the site over it
 }
 
 // explainedRequest is a request that is explained.
@@ -95,6 +96,11 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 	case robots == nil:
 		j.verdict = verdictUnknown
 		e.Verdict, e.Why = verdictUnknown.String(), "nobody knows the rules"
+		if from.closed && wildcard {
+			j.closed = true
+			g.act(&j)
+			e.Allowed, e.Why = false, "nobody knows the rules, and unreachable disallow closes the site meanwhile"
+		}
 		return e
 	}
 	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: wildcard, False: liar}
@@ -136,7 +142,7 @@ func (g *guard) explainAction(j *judgement, e *explain.Explanation) *explain.Han
 	case j.action == actionNone && j.identity == identitySpoofed && g.spoofed == spoofedBlock && e.Client.Class != uaident.Browser.String():
 		g.act(j)
 		h.Action, h.Why = j.action.String(), "it uses a false name, which spoofed blocks"
-	case e.Verdict != verdictDisallowed.String():
+	case e.Verdict != verdictDisallowed.String() && !j.closed:
 		h.Why = "the request passes"
 	case j.action == actionBlocked:
 		h.Why = "the request is answered and goes no further"

@@ -216,4 +216,13 @@ func TestExplainUnknown(t *testing.T) {
 	if e.Verdict != "unknown" || !e.Allowed || e.Handler.Action != "none" {
 		t.Errorf("%+v", e)
 	}
+	g.enforce = true
+	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{"GPTBot/1.3", "/", identityClaimed}, true)
+	if e.Verdict != "unknown" || e.Allowed || e.Handler.Action != "blocked" {
+		t.Errorf("a closed site: %+v, %+v", e, e.Handler)
+	}
+	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{"curl/8.7.1", "/", identityClaimed}, true)
+	if e.Handler.Action != "none" {
+		t.Errorf("a library on a closed site: %+v", e.Handler)
+	}
 }

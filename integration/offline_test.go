@@ -110,7 +110,7 @@ func TestExplainCommand(t *testing.T) {
 	dir := files(t, map[string]string{
 		"robots.txt": checked,
 		"Caddyfile": "a.test {\n\trobots_guard enforce {\n\t\tonly_log Bingbot\n\t\tsource file " +
-			"ROBOTS\n\t}\n\trespond ok\n}\nb.test {\n\trobots_guard {\n\t\tmerge_slashes off\n\t}\n}\nc.test {\n\trespond ok\n}\n",
+			"ROBOTS\n\t}\n\trespond ok\n}\nb.test {\n\trobots_guard {\n\t\tmerge_slashes off\n\t}\n}\nd.test {\n\thandle /blog/* {\n\t\trobots_guard\n\t}\n}\nc.test {\n\trespond ok\n}\n",
 		"none": "c.test {\n\trespond ok\n}\n", "broken": "c.test {\n\trobots_guard sometimes\n}\n",
 	})
 	robots, config := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "Caddyfile")
@@ -136,7 +136,8 @@ func TestExplainCommand(t *testing.T) {
 		{name: "enforce", args: with("-u", gptBot, "http://a.test/x"), code: 1, stdout: []string{"robots_guard of a.test, mode enforce: action blocked"}},
 		{name: "only_log", args: with("-u", bingbot, "https://a.test/private/"), code: 1, stdout: []string{"action logged, only_log or spoofed spares it"}},
 		{name: "another site", args: with("-r", robots, "-u", bingbot, "https://b.test//private/"), code: 0, stdout: []string{"robots_guard of b.test, mode monitor: action none"}},
-		{name: "a site without the directive", args: with("-r", robots, "-u", bingbot, "https://c.test/"), code: 2, stderr: []string{"no robots_guard is for c.test; there are sites for a.test, b.test"}},
+		{name: "a site without the directive", args: with("-r", robots, "-u", bingbot, "https://c.test/"), code: 2, stderr: []string{"no robots_guard is for c.test; there are sites for a.test, b.test, d.test"}},
+		{name: "behind a matcher", args: with("-r", robots, "-u", bingbot, "https://d.test/open"), code: 0, stdout: []string{"robots_guard of d.test", "matchers beside the host stand before it"}},
 		{name: "no site", args: with("-r", robots, "-u", bingbot, "/"), code: 2, stderr: []string{"several sites use robots_guard"}},
 		{name: "no guard", args: []string{"explain", "--config", filepath.Join(dir, "none"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"no site has the directive robots_guard"}},
 		{name: "a broken configuration", args: []string{"explain", "--config", filepath.Join(dir, "broken"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"broken:2", "sometimes"}},

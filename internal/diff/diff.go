@@ -91,6 +91,7 @@ func (r *Result) Blocks(class string) bool {
 
 // Bounds of the work on hostile files.
 const (
+	maxNames    = 500    // names that only the files know
 	maxChanges  = 200    // pairs of groups that are compared
 	maxRules    = 20     // rules told of a change
 	maxExamples = 10     // URLs told of a change in each direction
@@ -151,7 +152,7 @@ func (p Pair) audience() []uaident.Identity {
 		name, _, _ = strings.Cut(name, "/")
 		name = strings.TrimRight(name, "* ")
 		folded := strings.ToLower(name)
-		if name == "" || seen[folded] || registry.Lookup(name) != nil {
+		if name == "" || len(seen) == maxNames || seen[folded] || registry.Lookup(name) != nil {
 			continue
 		}
 		seen[folded] = true

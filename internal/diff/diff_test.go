@@ -112,7 +112,7 @@ func TestAgainstAllPaths(t *testing.T) {
 		return b.String()
 	}
 	differ, missed := 0, 0
-	for range 500 {
+	for range 300 {
 		old, edited := file(), file()
 		p := pairOf(old, edited)
 		r := p.Compare()
@@ -138,8 +138,8 @@ func TestAgainstAllPaths(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of 500 differ, %d were missed", differ, missed)
-	if differ < 150 || missed > 0 {
+	t.Logf("%d of 300 differ, %d were missed", differ, missed)
+	if differ < 100 || missed > 0 {
 		t.Errorf("%d of %d changes were missed", missed, differ)
 	}
 }
@@ -168,7 +168,7 @@ func TestCommon(t *testing.T) {
 // TestHostile compares files that are made to cost a lot.
 func TestHostile(t *testing.T) {
 	var old, edited strings.Builder
-	for i := range 3000 {
+	for i := range 2000 {
 		fmt.Fprintf(&old, "User-agent: n%d\nDisallow: /*%d*a\n", i, i)
 		fmt.Fprintf(&edited, "User-agent: n%d\nDisallow: /*%d*b\n", i, i)
 	}

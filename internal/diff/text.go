@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 )
 
-// maxNames bounds how many crawlers of a class are named.
-const maxNames = 5
+// maxShown bounds how many crawlers of a class are named.
+const maxShown = 5
 
 // Write prints the result in plain words.
 func (r *Result) Write(w io.Writer) error {
@@ -32,8 +32,8 @@ func (r *Result) Write(w io.Writer) error {
 
 func (c *Change) write(b *strings.Builder) {
 	for _, of := range c.Crawlers {
-		names := strings.Join(of.Names[:min(len(of.Names), maxNames)], ", ")
-		if n := len(of.Names) - maxNames; n > 0 {
+		names := strings.Join(of.Names[:min(len(of.Names), maxShown)], ", ")
+		if n := len(of.Names) - maxShown; n > 0 {
 			names += fmt.Sprintf(" and %d more", n)
 		}
 		fmt.Fprintf(b, "%s: %s\n", of.Class, lint.Printable(names))

@@ -87,6 +87,7 @@ type Handler struct {
 	Mode   string `json:"mode"`
 	Action string `json:"action"` // none, logged or blocked
 	Why    string `json:"why"`
+	Note   string `json:"note,omitempty"` // such as that not every request gets there
 }
 
 // ClientOf describes a client. wildcard says whether the * group is meant for

@@ -34,6 +34,9 @@ func (e *Explanation) Write(w io.Writer) error {
 			site += " of " + h.Site
 		}
 		p.line("%s, mode %s: action %s, %s", site, h.Mode, h.Action, h.Why)
+		if h.Note != "" {
+			p.line("%s", h.Note)
+		}
 	}
 	return p.err
 }
