@@ -24,6 +24,7 @@ const (
 	CoveredRule   policy.Code = "covered-rule"         // forbids what a shorter rule forbids already
 	CommentInPath policy.Code = "comment-in-path"      // # cuts the path
 	SpaceInPath   policy.Code = "space-in-path"        // two paths in a line
+	DotSegment    policy.Code = "dot-segment"          // no client sends /./ and /../
 	IndexAllow    policy.Code = "index-allow"          // allows the directory for Google alone
 	DelayUnread   policy.Code = "crawl-delay-unread"   // those it is for do not read it
 	DelayValue    policy.Code = "crawl-delay-value"    // not a number of seconds
@@ -84,6 +85,7 @@ var kinds = []kind{
 	{CoveredRule, policy.Info, "A rule forbids what another one forbids"},
 	{CommentInPath, policy.Warning, "A # cuts a path"},
 	{SpaceInPath, policy.Warning, "Two paths stand in one line"},
+	{DotSegment, policy.Warning, "A path has a dot segment"},
 	{IndexAllow, policy.Info, "An index page opens its directory for Google alone"},
 	{DelayUnread, policy.Info, "Nobody obeys this Crawl-delay"},
 	{DelayValue, policy.Warning, "Crawl-delay is no number of seconds"},

@@ -36,6 +36,7 @@ func TestPositions(t *testing.T) {
 		{"of the first of many", "User-agent: a\n" + strings.Repeat("Disallow: /a\n", 9), DuplicateRule, 3, 11, "(likewise in lines 4, 5, 6, 7, 8 and 2 more)"},
 		{"a company's name", "User-agent: OpenAI\nDisallow: /\n", Misspelt, 1, 13, "if GPTBot is meant"},
 		{"letters swapped", "User-agent: PerplexityBto\nDisallow: /\n", Misspelt, 1, 13, "PerplexityBot"},
+		{"two letters swapped in a short name", "User-agent: Appelbot\nDisallow: /\n", Misspelt, 1, 13, "Applebot"},
 		{"a name in two words", "User-agent: Google Bot\nDisallow: /\n", Misspelt, 1, 13, "Googlebot"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

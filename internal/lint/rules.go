@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -82,6 +83,9 @@ func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
 	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], space+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], space) {
 		c.add(CommentInPath, number, columns(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoted(l.value))
+	}
+	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
+		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
 	}
 	for i, word := range strings.Fields(l.value) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
@@ -172,9 +176,10 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	v := s.selection.Judge(probe)
 	switch {
 	case v.Ambiguous:
-	case v.Allowed != r.Allow:
+	case v.Allowed != r.Allow && s.matches(r, probe):
 		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)
+	case v.Allowed != r.Allow: // a rule that no target can match
 	case !r.Allow && len(s.rules) <= maxCovering:
 		if by := s.coveredBy(r, probe); by.Line > 0 {
 			s.tell(CoveredRule, r.Line, "%s in line %d forbids this already; remove this rule unless it is there for crawlers without wildcards",
@@ -183,6 +188,13 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	case r.Allow:
 		s.checkIndex(r, canonical)
 	}
+}
+
+// matches reports whether a rule matches a target.
+func (s *ruleSet) matches(r policy.Rule, target string) bool {
+	var t policy.Target
+	t.Set(target, false)
+	return slices.ContainsFunc(s.selection.Matches(&t), func(m policy.Match) bool { return m.Rule == r })
 }
 
 // coveredBy returns a shorter rule that forbids all that r forbids, with no
