@@ -12,7 +12,7 @@ import (
 const (
 	maxNames      = 1000 // names whose rules are looked at
 	maxSelections = 100  // different sets of rules that are looked at
-	maxCovering   = 1000 // rules of a group among which covering ones are looked for
+	maxCovering   = 500  // rules of a group among which covering ones are looked for
 )
 
 // The most that Yandex takes, see its list of errors in robots.txt
@@ -176,7 +176,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	v := s.selection.Judge(probe)
 	switch {
 	case v.Ambiguous:
-	case v.Allowed != r.Allow && s.matches(r, probe):
+	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // a rule that no target can match
