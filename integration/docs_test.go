@@ -27,7 +27,7 @@ func TestDocumentedCaddyfiles(t *testing.T) {
 			shown++
 			caddyfile := block[1]
 			if strings.HasPrefix(caddyfile, "{\n\tevents {") {
-				continue // needs a module that this server lacks; caddymodule.TestEventsDocument runs it
+				continue // needs a module that this server lacks; docs.TestEvents runs it
 			}
 			if first, _, _ := strings.Cut(caddyfile, "\n"); !strings.HasSuffix(strings.TrimSpace(first), "{") || strings.HasPrefix(first, "robots_guard") {
 				caddyfile = "example.com {\n" + caddyfile + "}\n"

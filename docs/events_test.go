@@ -1,4 +1,4 @@
-package caddymodule
+package docs
 
 import (
 	"context"
@@ -17,7 +17,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 
-	"github.com/robotsguard/caddy-robots-guard/policy"
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+
+	_ "github.com/robotsguard/caddy-robots-guard/caddymodule"
 )
 
 func init() {
@@ -64,10 +66,10 @@ func (e *execStandIn) Handle(ctx context.Context, _ caddy.Event) error {
 
 var _ caddyevents.Handler = (*execStandIn)(nil)
 
-// TestEventsDocument loads the configuration that docs/admin.md shows and looks
+// TestEvents loads the configuration that docs/admin.md shows and looks
 // at what its handlers get.
-func TestEventsDocument(t *testing.T) {
-	text, err := os.ReadFile("../docs/admin.md")
+func TestEvents(t *testing.T) {
+	text, err := os.ReadFile("admin.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestEventsDocument(t *testing.T) {
 	config := strings.NewReplacer(
 		"{\n\tevents {", "{\n\tadmin off\n\tpersist_config off\n\tstorage file_system "+dir+"\n\tlog {\n\t\toutput discard\n\t}\n\tevents {",
 		"example.com {", "http://"+host+" {\n\tbind unix/"+socket,
-		"robots_guard enforce", "robots_guard enforce {\n\t\tsource file "+robots+"\n\t\tfetch_timeout 20s\n\t\tfetch_wait 20s\n\t}",
+		"robots_guard enforce", "robots_guard enforce {\n\t\tsource file "+robots+"\n\t\tfetch_timeout 20s\n\t\tfetch_wait 20s\n\t\tttl 1ms 1ms\n\t}",
 		"reverse_proxy app:8080", "respond ok",
 	).Replace(block)
 	executed.lines = nil
@@ -142,14 +144,13 @@ func TestEventsDocument(t *testing.T) {
 		}
 	}
 	write("User-agent: *\nDisallow: /\n")
-	currentState.Load().cache.Get(policy.Key{Source: robots}).Hasten()
-	get("/private/x") // has it read again
 	want := map[string]bool{
 		"logger|robots.txt: bingbot at " + host + ", line 2":                         true,
 		"curl|-s|-d|" + host + " disallows /: true|https://hooks.example.com/robots": true,
 	}
 	var got []string
 	for deadline := time.Now().Add(20 * time.Second); len(got) < len(want) && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		get("/private/x") // has the file read again
 		executed.Lock()
 		got = append([]string{}, executed.lines...)
 		executed.Unlock()
