@@ -150,7 +150,7 @@ func (g *guard) site(r *http.Request, key policy.Key) site {
 	if g.sourceKey != "" {
 		own, _ = keyOf(r)
 	}
-	s := g.hostsOf(r).site(own)
+	s := g.hostsOf(r).site(own, localPort(r))
 	if g.sourceKey != "" {
 		s.key, s.segment = key, policy.Named
 	}

@@ -1,8 +1,12 @@
 package caddymodule
 
 import (
+	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
@@ -52,11 +56,26 @@ func keyOf(r *http.Request) (key policy.Key, ok bool) {
 	return key, true
 }
 
-// site returns the site of a key.
-func (h *hosts) site(key policy.Key) site {
+// localPort returns the port at which a request arrived, "" if that is not
+// known.
+func localPort(r *http.Request) string {
+	switch addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr); addr := addr.(type) {
+	case *net.TCPAddr:
+		return strconv.Itoa(addr.Port)
+	case *net.UDPAddr: // HTTP/3
+		return strconv.Itoa(addr.Port)
+	}
+	return ""
+}
+
+// site returns the site of a key that was asked for at a port of this server.
+func (h *hosts) site(key policy.Key, local string) site {
 	s := site{own: key, key: key}
 	named := false
 	s.label, named = h.label(key.Host)
+	if named {
+		named = h.hasPort(key.Host, local)
+	}
 	if !named || key.Forwarded != "" && key.Forwarded != key.Host {
 		s.segment = policy.Invented
 	}
@@ -105,6 +124,40 @@ func isNormalHost(host string) bool {
 type hosts struct {
 	exact     map[string]bool
 	wildcards []string // such as *.example.com
+
+	mu    sync.Mutex
+	ports map[string][]string // of each host, beside the default one and the server's own
+}
+
+// maxPorts is how many ports of a configured host are held to be its own, beside
+// the default one and that of the server: those of a proxy in front that maps
+// ports. Clients choose the port in a request as they choose the host.
+const maxPorts = 2
+
+// hasPort reports whether the port in the authority of a configured host is one
+// of that host.
+func (h *hosts) hasPort(authority, local string) bool {
+	host, port := authority, ""
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.Contains(authority[i:], "]") {
+		host, port = authority[:i], authority[i+1:]
+	}
+	if port == "" || port == local {
+		return true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := h.ports[host]
+	if slices.Contains(known, port) {
+		return true
+	}
+	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || len(known) == maxPorts {
+		return false
+	}
+	if h.ports == nil {
+		h.ports = make(map[string][]string)
+	}
+	h.ports[host] = append(known, port)
+	return true
 }
 
 // hostsOf collects the hosts from the matchers of a server's routes.

@@ -133,8 +133,14 @@ func TestSegmentOfSites(t *testing.T) {
 		{"the proxy was asked for something else", policy.Key{Host: "example.com", Forwarded: "evil.example"}, policy.Invented},
 		{"a wildcard names it", policy.Key{Host: "a.example.net"}, policy.Invented},
 		{"nobody names it", policy.Key{Host: "evil.example"}, policy.Invented},
+		{"the port of the server", policy.Key{Host: "example.com:8443"}, policy.Named},
+		{"a port that a proxy maps", policy.Key{Host: "example.com:8080"}, policy.Named},
+		{"another one", policy.Key{Host: "example.com:8081"}, policy.Named},
+		{"more ports than anybody maps", policy.Key{Host: "example.com:8082"}, policy.Invented},
+		{"the first of them is remembered", policy.Key{Host: "example.com:8080"}, policy.Named},
+		{"the port of the server still is its own", policy.Key{Host: "example.com:8443"}, policy.Named},
 	} {
-		if got := h.site(tc.key).segment; got != tc.want {
+		if got := h.site(tc.key, "8443").segment; got != tc.want {
 			t.Errorf("%s: segment %d, want %d", tc.name, got, tc.want)
 		}
 	}
