@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,7 +65,11 @@ func (c *script) send(times int, host, path, userAgent, crawler, class, verdict,
 		get(c.t, c.s.url("http://"+host+path), userAgent)
 	}
 	if crawler != "" {
-		c.sent[requestSeries{host, crawler, class, "claimed", verdict, action}] += float64(times)
+		identity := "claimed"
+		if crawler == "Googlebot" { // the only one that can be verified here, but not on the loopback interface
+			identity = "unknown"
+		}
+		c.sent[requestSeries{host, crawler, class, identity, verdict, action}] += float64(times)
 	}
 }
 
@@ -117,7 +122,16 @@ func TestPrometheus(t *testing.T) {
 		}
 		return false
 	})
-	s := serve(t, watchedSites, "$A", a.address(), "$B", b.address(), "$C", c.address())
+	list := filepath.Join(files(t, map[string]string{"googlebot.txt": "66.249.64.0/19\n"}), "googlebot.txt")
+	s := serve(t, watchedSites, "$GLOBAL", `robots_guard {
+		verify {
+			ranges configured
+			rdns off
+		}
+		crawler Googlebot {
+			ranges file `+list+`
+		}
+	}`, "$A", a.address(), "$B", b.address(), "$C", c.address())
 	port, _ := metricsOf.Load(s)
 	p := startPrometheus(t, port.(string))
 	begin := time.Now()
