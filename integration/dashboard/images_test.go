@@ -25,9 +25,9 @@ func TestImages(t *testing.T) {
 	}{
 		{"dashboard", "#/now", look{width: 1280, height: 1000}},
 		{"dashboard-dark", "#/now", look{width: 1280, height: 1000, dark: true}},
-		{"dashboard-crawler", "#/crawlers?open=GPTBot", look{width: 1440, height: 1000}},
+		{"dashboard-crawler", "#/crawlers?open=GPTBot", look{width: 1440, height: 880}},
 		{"dashboard-robots", "#/robots", look{width: 1280, height: 1000}},
-		{"dashboard-impact", "#/impact", look{width: 1280, height: 900, dark: true}},
+		{"dashboard-impact", "#/impact", look{width: 1280, height: 900}},
 		{"dashboard-narrow", "#/now", look{width: 390, height: 844}},
 	} {
 		p := open(t, url, tc.look)

@@ -39,7 +39,7 @@ function rows(state, data, redraw) {
     { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => count(c.requests) },
     { id: "outside", title: "Outside", number: true, value: (c) => c.disallowed, cell: (c) => outside(c.disallowed) },
     { id: "within", title: "Within", number: true, value: (c) => c.compliance ?? -1, cell: (c) => [percent(c.compliance), " ", c.compliance === undefined ? null : meter(c.compliance, "allowed")] },
-    { id: "read", title: "Read robots.txt", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
+    { id: "read", title: "Read robots.txt", className: "reading", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
     { id: "rate", title: "Rate now", number: true, value: (c) => c.rate.per_minute, cell: (c) => pace(c.rate) },
     { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
     { id: "seen", title: "Seen", className: "seen", value: (c) => c.last_seen, latest: true, cell: (c) => when(c.last_seen) },
@@ -64,7 +64,7 @@ function name(state, c) {
 export function reading(c) {
   const r = c.read;
   if (!r) return [h("span", {}, "not seen"), h("div", { class: "quiet" }, `in ${plural(c.since_read, "request", "requests")}`)];
-  const version = r.current ? "the current version" : r.version ? `an earlier version, ${shortVersion(r.version)}` : r.status >= 400 ? `status ${r.status}` : "version not seen";
+  const version = r.current ? "current version" : r.version ? `earlier: ${shortVersion(r.version)}` : r.status >= 400 ? `status ${r.status}` : "version not seen";
   return [when(r.at), h("div", { class: "quiet" }, version), h("div", { class: "quiet" }, `${plural(c.since_read, "request", "requests")} since`)];
 }
 

@@ -33,7 +33,7 @@ function sentence(i) {
 
 function searchPanel(state, search) {
   const spoofed = search?.crawlers.reduce((sum, c) => sum + c.identities.spoofed, 0);
-  const liars = spoofed ? h("p", {}, `${plural(spoofed, "request", "requests")} of these ${spoofed === 1 ? "is" : "are"} spoofed: somebody else used the name.`) : null;
+  const liars = spoofed ? h("p", {}, `${plural(spoofed, "request", "requests")} under such a name ${spoofed === 1 ? "is" : "are"} spoofed: somebody else used it.`) : null;
   if (!search) return h("section", { class: "panel calm", key: "search" }, h("h2", {}, "Search engines"), h("p", {}, "None was seen in this window. A longer one says more."));
   if (!search.blockable) {
     return h("section", { class: "panel good", key: "search" }, h("h2", {}, "Search engines are not affected"),
