@@ -33,13 +33,14 @@ type guard struct {
 	spoofed      string // what to do about requests under a false name
 	app          *App
 
-	state   *state
-	metrics *metrics
-	logger  *zap.Logger
-	events  *events
-	sites   guardSites // for which it has judged
-	gone    bool       // its configuration has ended; guarded by presences.mu
-	servers sync.Map   // *caddyhttp.Server to the *hosts of its configuration
+	state     *state
+	metrics   *metrics
+	suspected sync.Once // that a proxy is not trusted
+	logger    *zap.Logger
+	events    *events
+	sites     guardSites // for which it has judged
+	gone      bool       // its configuration has ended; guarded by presences.mu
+	servers   sync.Map   // *caddyhttp.Server to the *hosts of its configuration
 }
 
 // newGuard makes the guard of a handler whose defaults are set.
@@ -120,6 +121,9 @@ func (g *guard) judge(r *http.Request) *judgement {
 		return nil
 	}
 	who, proof := g.app.identify(r, client)
+	if who == identitySpoofed {
+		g.suspectProxy(r)
+	}
 	j := &judgement{client: client, identity: who, proof: proof, site: g.site(r, key), target: targetOf(original)}
 	switch {
 	case isRobotsTxt(original):

@@ -66,6 +66,29 @@ func clientAddr(r *http.Request) netip.Addr {
 	return addr
 }
 
+// forwardingHeaders are those by which proxies and CDNs tell the address of the
+// client.
+var forwardingHeaders = []string{"X-Forwarded-For", "Forwarded", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip", "X-Real-Ip"}
+
+// suspectProxy warns once if a name was found false by an address that may be
+// that of a proxy: behind one that is not trusted all real crawlers look false.
+func (g *guard) suspectProxy(r *http.Request) {
+	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+		return
+	}
+	for _, name := range forwardingHeaders {
+		if r.Header[name] == nil {
+			continue
+		}
+		g.suspected.Do(func() {
+			g.logger.Warn("a crawler's name was found false by an address that may be a proxy's, since the request tells another one; "+
+				"if a proxy or CDN stands in front of this server, name it in trusted_proxies, or real crawlers look false",
+				zap.String("header", name), zap.Stringer("address", clientAddr(r)))
+		})
+		return
+	}
+}
+
 // config returns what a verifier has to know of the configuration.
 func (a *App) config() verify.Config {
 	if a.Verify == nil {

@@ -273,3 +273,41 @@ func write(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestUntrustedProxyWarning tells the owner once that real crawlers look false
+// behind a proxy that is not trusted.
+func TestUntrustedProxyWarning(t *testing.T) {
+	t.Parallel()
+	const warning = "if a proxy or CDN stands in front"
+	warnings := func(s *server) int { return strings.Count(s.logs.String(), warning) }
+	trusting := identitySite(t, "")
+	get(t, trusting.url("/"), googlebot, from(somebodyElse))
+
+	// The proxy's address is trusted to be the client's: that of another proxy.
+	s := serve(t, "http://a.test:$PORT {\n robots_guard enforce {\n  spoofed block\n }\n respond /robots.txt `"+identityRobots+"`\n respond page\n}",
+		"$GLOBAL", strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", "listener_wrappers {\n proxy_protocol {\n allow 127.0.0.0/8\n }\n }"),
+		"$LISTS", files(t, addressLists))
+	send := func(headers string) {
+		t.Helper()
+		status, _ := raw(t, s, "PROXY TCP4 "+somebodyElse+" 127.0.0.1 4711 80\r\nGET / HTTP/1.1\r\nHost: a.test:"+s.port+"\r\nUser-Agent: Googlebot/2.1\r\n"+headers+"Connection: close\r\n\r\n")
+		if status != 403 {
+			t.Errorf("a false name got %d", status)
+		}
+	}
+	send("")
+	s.await("request under a false name", 1)
+	if n := warnings(s); n != 0 {
+		t.Errorf("%d warnings without any sign of a proxy", n)
+	}
+	for range 3 {
+		send("X-Forwarded-For: " + googlesAddress + "\r\n")
+	}
+	eventually(t, "a warning", func() bool { return warnings(s) > 0 })
+	s.await("request under a false name", 4)
+	if n := warnings(s); n != 1 {
+		t.Errorf("%d warnings", n)
+	}
+	if n := warnings(trusting); n != 0 {
+		t.Errorf("%d warnings behind a trusted proxy", n)
+	}
+}
