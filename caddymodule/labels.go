@@ -24,7 +24,7 @@ type labels struct {
 type crawlerLabels struct {
 	mu     sync.Mutex
 	names  atomic.Pointer[map[string]bool] // copied on write
-	others int                             // names that no robots.txt spelled out
+	others atomic.Int32                    // names that no robots.txt spelled out
 }
 
 func newLabels() *labels { return new(labels) }
@@ -57,25 +57,37 @@ func (l *labels) host(host string) *crawlerLabels {
 }
 
 func (c *crawlerLabels) crawler(name string, named bool) string {
-	if known := c.names.Load(); known != nil && (*known)[name] {
-		return name
+	if label, ok := c.known(name, named); ok {
+		return label
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if label, ok := c.known(name, named); ok {
+		return label
+	}
 	changed := make(map[string]bool)
 	if known := c.names.Load(); known != nil {
-		if (*known)[name] {
-			return name
-		}
-		if len(*known) >= maxCrawlerLabels || !named && c.others >= maxCrawlerLabels-ownersShare {
-			return otherLabel
-		}
 		changed = maps.Clone(*known)
 	}
 	if !named {
-		c.others++
+		c.others.Add(1)
 	}
 	changed[name] = true
 	c.names.Store(&changed)
 	return name
+}
+
+// known returns the label value of a crawler that has one, or for which there is
+// no room.
+func (c *crawlerLabels) known(name string, named bool) (label string, ok bool) {
+	known := c.names.Load()
+	switch {
+	case known == nil:
+		return "", false
+	case (*known)[name]:
+		return name, true
+	case len(*known) >= maxCrawlerLabels, !named && c.others.Load() >= maxCrawlerLabels-ownersShare:
+		return otherLabel, true
+	}
+	return "", false
 }
