@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -212,35 +213,34 @@ func TestWhoWaitsForTheFirstCopy(t *testing.T) {
 	for _, tc := range []struct {
 		name, userAgent string
 		reads           int32
-		waits           bool
+		waits           time.Duration
 	}{
-		{"a crawler", "bingbot/2.0", 1, true},
-		{"a library", "curl/8.7.1", 1, false},
-		{"a browser", uaChrome, 0, false},
+		{"a crawler", "bingbot/2.0", 1, defaultFetchWait},
+		{"a library", "curl/8.7.1", 1, 0},
+		{"a browser", uaChrome, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			release := make(chan struct{})
-			s := &scriptedSource{answer: func(context.Context) policy.Answer {
-				<-release
-				return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}
-			}}
-			const wait = 50 * time.Millisecond
-			g := testGuard(t, Handler{Mode: modeEnforce, FetchWait: caddy.Duration(wait)}, s)
-			start := time.Now()
-			j := g.judge(request(tc.userAgent, "/x"))
-			if waited := time.Since(start) >= wait; waited != tc.waits {
-				t.Errorf("waited %v; want to wait %v: %t", time.Since(start), wait, tc.waits)
-			}
-			if j != nil && (j.verdict != verdictUnknown || j.action != actionNone) {
-				t.Errorf("%s, %s; want unknown and none while nothing is known", j.verdict, j.action)
-			}
-			close(release)
-			if tc.reads > 0 {
-				<-readDone(g, request(tc.userAgent, "/x"))
-			}
-			if got := s.reads.Load(); got != tc.reads {
-				t.Errorf("%d reads, want %d", got, tc.reads)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				s := &scriptedSource{answer: func(context.Context) policy.Answer {
+					<-release
+					return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}
+				}}
+				g := testGuard(t, Handler{Mode: modeEnforce}, s)
+				start := time.Now()
+				j := g.judge(request(tc.userAgent, "/x"))
+				if waited := time.Since(start); waited != tc.waits {
+					t.Errorf("waited %v, want %v", waited, tc.waits)
+				}
+				if j != nil && (j.verdict != verdictUnknown || j.action != actionNone) {
+					t.Errorf("%s, %s; want unknown and none while nothing is known", j.verdict, j.action)
+				}
+				close(release)
+				synctest.Wait()
+				if got := s.reads.Load(); got != tc.reads {
+					t.Errorf("%d reads, want %d", got, tc.reads)
+				}
+			})
 		})
 	}
 }

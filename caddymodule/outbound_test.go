@@ -147,7 +147,7 @@ func TestOutboundTimeout(t *testing.T) {
 			if !errors.Is(answer.Err, errFetchTimeout) || answer.Meaning() != policy.Unreachable {
 				t.Errorf("got status %d, error %v", answer.Status, answer.Err)
 			}
-			if took := time.Since(start); took > 3*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
@@ -199,7 +199,7 @@ func TestSourcesLeakNothing(t *testing.T) {
 		}
 	}
 	settle := func(limit int) (n int) {
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			if n = runtime.NumGoroutine(); n <= limit {
 				return n
 			}

@@ -29,8 +29,8 @@ func newSource(s *Source, allowPrivate bool) (source, string, time.Duration) {
 
 // standing returns what is known of the site, nil if nothing is. If the
 // robots.txt is due it is read in the background. Only a crawler waits for
-// that, only for a first copy or one that is too old, and not for long.
-func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, now time.Time) *policy.Standing {
+// that, only for a first copy or one that is too old, and for most at most.
+func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, now time.Time, most time.Duration) *policy.Standing {
 	standing := entry.Standing()
 	if !entry.Due(now) {
 		return standing
@@ -47,7 +47,7 @@ func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, now
 	if done == nil || !j.client.Class.IsCrawler() || standing != nil && !standing.Expired(now) {
 		return standing
 	}
-	timer := time.NewTimer(g.fetchWait)
+	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-done:

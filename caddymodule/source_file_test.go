@@ -78,7 +78,7 @@ func TestFileSourceDevice(t *testing.T) {
 			if answer.Err == nil || !strings.Contains(answer.Err.Error(), "regular file") {
 				t.Errorf("%s: got %v", path, answer.Err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatalf("%s blocks", path)
 		}
 	}

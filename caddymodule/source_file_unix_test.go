@@ -23,7 +23,7 @@ func TestFileSourceNamedPipe(t *testing.T) {
 		if answer.Meaning() != policy.Unreachable {
 			t.Errorf("got %v", answer.Meaning())
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("blocks until somebody writes to the pipe")
 	}
 }

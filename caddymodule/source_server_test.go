@@ -190,7 +190,7 @@ func TestTimeoutIsNoFailureOfTheUpstream(t *testing.T) {
 				<-r.Context().Done()
 			})
 			site := loadProbed(t, "", `http://a.test:PORT {
-				source_probe 300ms
+				source_probe 1s
 				reverse_proxy ORIGIN {
 					fail_duration 1m
 					max_fails 1
@@ -201,12 +201,12 @@ func TestTimeoutIsNoFailureOfTheUpstream(t *testing.T) {
 			if got.Err != errFetchTimeout.Error() || got.Status != 0 || got.meaning() != policy.Unreachable {
 				t.Errorf("got status %d, error %q", got.Status, got.Err)
 			}
-			if got.Took > 3*time.Second {
+			if got.Took > 20*time.Second {
 				t.Errorf("took %v", got.Took)
 			}
 			select {
 			case <-ended:
-			case <-time.After(5 * time.Second):
+			case <-time.After(20 * time.Second):
 				t.Error("the origin was not told to stop")
 			}
 			if resp, _ := site.get("http://a.test:PORT/page"); resp.StatusCode != http.StatusOK {
@@ -263,7 +263,7 @@ func TestVirtualRequestIsNotLogged(t *testing.T) {
 	site.probe("http://a.test:PORT/probe")
 	site.get("http://a.test:PORT/page")
 	var text string
-	for end := time.Now().Add(5 * time.Second); strings.Count(text, "\n") < 2 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); strings.Count(text, "\n") < 2 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		log, _ := os.ReadFile(file)
 		text = string(log)
 	}

@@ -18,8 +18,9 @@ type memory struct {
 	values map[string][]byte
 	times  map[string]time.Time
 	now    time.Time
-	broken error  // of everything
-	refuse string // part of keys that are not stored
+	broken error         // of everything
+	silent chan struct{} // if set, nobody gets a list before it is closed
+	refuse string        // part of keys that are not stored
 	writes int
 }
 
@@ -56,6 +57,9 @@ func (m *memory) Delete(_ context.Context, key string) error {
 }
 
 func (m *memory) List(_ context.Context, prefix string, recursive bool) ([]string, error) {
+	if m.silent != nil {
+		<-m.silent
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := make(map[string]bool) // also directories, as from a file system

@@ -466,6 +466,12 @@ func TestWaitsForTheStorage(t *testing.T) {
 		if got := took("curl/8.7.1", "b.test"); got != 0 {
 			t.Errorf("a library waits %v", got)
 		}
+		o.delay = time.Hour
+		if got := took("bingbot/2.0", "c.test"); got != time.Second {
+			t.Errorf("for a storage and an origin that hang a crawler waits %v", got)
+		}
+		time.Sleep(time.Minute) // so that nobody asks the origin any more
+		o.delay = 0
 		time.AfterFunc(time.Millisecond, func() {
 			key, _ := keyOf(request("", "/"))
 			var s policy.Standing
@@ -475,4 +481,36 @@ func TestWaitsForTheStorage(t *testing.T) {
 		})
 		o.expect("/private/x", verdictDisallowed, actionBlocked)
 	})
+}
+
+// TestWaitsOnce for the storage and the origin together.
+func TestWaitsOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name            string
+		storage, origin time.Duration // until they answer
+		waits           time.Duration
+		verdict         verdict
+	}{
+		{"both are quick", 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond, verdictDisallowed},
+		{"the origin is slow", 600 * time.Millisecond, 600 * time.Millisecond, time.Second, verdictUnknown},
+		{"the storage is slow", 2 * time.Second, time.Millisecond, time.Second, verdictUnknown},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newScriptedOrigin(t, Handler{FetchWait: caddy.Duration(time.Second)})
+				o.turns(text(strict))
+				o.delay = tc.origin
+				stored, restored := context.WithCancel(t.Context())
+				done := stored.Done()
+				o.g.state.restored.Store(&done)
+				time.AfterFunc(tc.storage, restored)
+				start := time.Now()
+				j := o.g.judge(request("bingbot/2.0", "/x"))
+				if waited := time.Since(start); waited != tc.waits || j.verdict != tc.verdict {
+					t.Errorf("waited %v, %s; want %v, %s", waited, j.verdict, tc.waits, tc.verdict)
+				}
+				time.Sleep(time.Minute) // whatever goes on ends
+			})
+		})
+	}
 }

@@ -2,7 +2,9 @@ package caddymodule
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -152,22 +154,53 @@ func TestStoreRuns(t *testing.T) {
 
 // TestStoreSlow neither keeps a server from starting nor from stopping.
 func TestStoreSlow(t *testing.T) {
-	t.Parallel()
-	m := newMemory()
-	m.mu.Lock() // nobody gets an answer
-	i := newInstance(m, "first", noon)
-	ctx, cancel := context.WithCancel(t.Context())
-	start := time.Now()
-	done := i.start(ctx, true)
-	if took := time.Since(start); took < startWait || took > startWait+5*time.Second {
-		t.Errorf("the start took %v, want %v", took, startWait)
-	}
-	cancel()
-	if ended(done, 10*time.Millisecond) {
-		t.Error("it has ended before the storage answered")
-	}
-	m.mu.Unlock()
-	if !ended(done, 10*time.Second) {
-		t.Error("it does not end")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.silent = make(chan struct{})
+		i := newInstance(m, "first", noon)
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		done := i.start(ctx, true)
+		if took := time.Since(start); took != startWait {
+			t.Errorf("the start took %v, want %v", took, startWait)
+		}
+		cancel()
+		if ended(done, time.Minute) {
+			t.Error("it has ended before the storage answered")
+		}
+		close(m.silent)
+		if !ended(done, stopWait) {
+			t.Error("it does not end")
+		}
+	})
+}
+
+// TestStoreWritesInTime stores a new version within 5 s, whenever it is read.
+func TestStoreWritesInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		i := newInstance(m, "first", noon)
+		i.now = time.Now
+		ctx, cancel := context.WithCancel(t.Context())
+		done := i.start(ctx, true)
+		for n := range 20 {
+			time.Sleep(time.Duration(n) * 317 * time.Millisecond)
+			key := policy.Key{Host: fmt.Sprint(n, ".test")}
+			for _, text := range []string{"# first\n", "# second\n"} {
+				i.learn(key, policy.Named, text)
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				data, err := m.Load(ctx, storageKeyOf("first", key).String())
+				if err != nil {
+					t.Fatalf("site %d: %v", n, err)
+				}
+				snapshot, err := policy.DecodeSnapshot(data)
+				if err != nil || snapshot.Standing.Good.Robots.Text() != text {
+					t.Errorf("site %d: what is stored is not what was read 5 s ago, %v", n, err)
+				}
+			}
+		}
+		cancel()
+		<-done
+	})
 }

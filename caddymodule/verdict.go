@@ -11,6 +11,7 @@ import (
 
 // ask judges by the robots.txt of the site, reading it first if need be.
 func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
+	arrived := time.Now()
 	if entry == nil {
 		if j.client.Class.IsCrawler() {
 			g.state.awaitStored(r, g.fetchWait)
@@ -21,7 +22,7 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	now := time.Now()
 	entry.Use(now)
 	g.metrics.lookedUp(entry.Standing() != nil)
-	standing := g.standing(r, entry, j, now)
+	standing := g.standing(r, entry, j, now, g.fetchWait-now.Sub(arrived))
 	if standing == nil {
 		j.verdict = verdictUnknown
 		return
