@@ -36,7 +36,6 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 		g.state.readers.Read(g.readerOf(r, j), read)
 		g.metrics.readBy(j.site.label, g.labelOf(j), now)
 		g.recordRead(r, j, read)
-		g.metrics.readBy(j.site.label, g.labelOf(j), now)
 	}
 	return err
 }
