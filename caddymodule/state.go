@@ -33,7 +33,7 @@ type state struct {
 
 	verifier   *verify.Verifier
 	verifying  claims[verify.Config]
-	refreshing sync.Mutex                              // held while the lists of addresses are kept up to date
+	refreshing chan struct{}                           // full while the lists of addresses are kept up to date
 	fetched    atomic.Uint64                           // lists that were read
 	listed     atomic.Pointer[func(verify.ListStatus)] // told when one was read, nil for nobody
 	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
@@ -112,6 +112,7 @@ func acquireState(ctx caddy.Context) (*state, error) {
 			labels:     sharedMetrics().labels,
 			violations: newViolations(),
 			wanted:     make(chan policy.Key, maxWanted),
+			refreshing: make(chan struct{}, 1),
 			ledger:     ledger.New(time.Now),
 		}
 		s.verifier = verify.New(verify.Options{UserAgent: guardUserAgent, OnList: s.onList})

@@ -129,22 +129,28 @@ func (a *App) startVerifying() (err error) {
 	return err
 }
 
-// refreshLists keeps the lists of addresses up to date until the configuration
-// ends.
+// refreshLists keeps the lists of addresses up to date, and tells the owner of
+// it, until the configuration ends.
 func (a *App) refreshLists() {
 	if a.Verify == nil {
 		return
 	}
-	log := func(s verify.ListStatus) { logList(a.logger, s) }
-	a.state.listed.Store(&log)
-	context.AfterFunc(a.ctx, func() { a.state.listed.CompareAndSwap(&log, nil) })
 	go func() {
-		// The configuration before this one may run for a moment yet.
-		a.state.refreshing.Lock()
-		defer a.state.refreshing.Unlock()
-		if a.ctx.Err() == nil {
-			a.state.verifier.Run(a.ctx)
+		// The configuration before this one may run for a moment yet, or go on for
+		// long if this one cannot be started.
+		select {
+		case a.state.refreshing <- struct{}{}:
+		case <-a.ctx.Done():
+			return
 		}
+		defer func() { <-a.state.refreshing }()
+		if a.ctx.Err() != nil {
+			return
+		}
+		log := func(s verify.ListStatus) { logList(a.logger, s) }
+		a.state.listed.Store(&log)
+		defer a.state.listed.Store(nil)
+		a.state.verifier.Run(a.ctx)
 	}()
 }
 
