@@ -31,7 +31,7 @@ func (p *tab) show(hash string) {
 // Every view fits the screen, in both colours.
 func TestEveryViewFits(t *testing.T) {
 	url := serveDay(t, scriptedDay(t))
-	for _, l := range []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}, {width: 800, height: 1000}, {width: 1100, height: 800}} {
+	for _, l := range []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}, {width: 800, height: 1000}, {width: 1180, height: 800}, {width: 1190, height: 800}, {width: 1401, height: 800}} {
 		p := open(t, url, l)
 		for _, state := range states {
 			p.show(state.hash)

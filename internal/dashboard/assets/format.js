@@ -63,6 +63,9 @@ export function stamp(iso) {
   return `${t.getUTCFullYear()}-${pad(t.getUTCMonth() + 1)}-${pad(t.getUTCDate())} ${clock(t)}:${pad(t.getUTCSeconds())} UTC`;
 }
 
+// elapsed is how long ago a time was.
+export const elapsed = (iso) => duration((serverNow() - Date.parse(iso)) / 1000);
+
 // when shows a time by its distance from now, with the exact one behind it.
 export function when(iso, none = "–") {
   if (!iso) return none;

@@ -1,7 +1,7 @@
 // Small parts that several views share.
 
 import { h } from "./dom.js";
-import { className, count, crawlerName, identities, plural, shortVersion, siteName, verdictName, verdicts, when } from "./format.js";
+import { className, count, crawlerName, elapsed, identities, plural, shortVersion, siteName, stamp, verdictName, verdicts, when } from "./format.js";
 import { dataURL, href } from "./state.js";
 
 export const badge = (kind, text, title) => h("span", { class: `badge ${kind}`, title }, text);
@@ -88,12 +88,12 @@ export const words = () => h("details", { class: "words", key: "words" }, h("sum
 // health tells in words how it is about a robots.txt.
 export function health(r) {
   const read = r.last_read ? ["read ", when(r.last_read)] : null;
-  const failing = r.failing_since ? [" for ", when(r.failing_since)] : null;
+  const failing = r.failing_since ? [", failing for ", h("time", { datetime: r.failing_since, title: stamp(r.failing_since) }, elapsed(r.failing_since))] : null;
   switch (r.state) {
     case "ok": return state("good", "OK", [read, `, ${plural(r.rules, "rule", "rules")}`]);
     case "missing": return state("good", "none", [`status ${r.status}, so nothing is restricted; `, read]);
-    case "last_good": return state("warn", "using a copy", ["it cannot be read", r.error ? ` (${r.error})` : "", failing && ", failing since ", failing && when(r.failing_since), "; the copy was ", read]);
-    case "unreachable": return state("bad", "unreachable", [r.error || "it cannot be read", r.failing_since && ", failing since ", r.failing_since && when(r.failing_since)]);
+    case "last_good": return state("warn", "using a copy", ["it cannot be read", r.error ? ` (${r.error})` : "", failing, "; the copy was ", read]);
+    case "unreachable": return state("bad", "unreachable", [r.error || "it cannot be read", failing]);
   }
   return state("none", "not read yet", "no crawler has asked");
 }

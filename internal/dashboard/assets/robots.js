@@ -2,7 +2,7 @@
 
 import { meter } from "./chart.js";
 import { h } from "./dom.js";
-import { bytes, count, crawlerName, plural, shortVersion, siteName, stamp, when } from "./format.js";
+import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, when } from "./format.js";
 import { badge, base, downloads, empty, health, section } from "./parts.js";
 import { go, href } from "./state.js";
 
@@ -50,7 +50,7 @@ function facts(r) {
     fact("Status", f.status || undefined),
     fact("Version", f.version ? h("code", { title: `SHA-256 ${f.version}` }, shortVersion(f.version)) : undefined),
     fact("Since", f.first_read ? when(f.first_read) : undefined),
-    fact("Read again", f.next_read ? when(f.next_read) : undefined),
+    fact("Read again", f.next_read ? (Date.parse(f.next_read) > serverNow() ? when(f.next_read) : "when a crawler asks") : undefined),
     fact("Failures in a row", f.failures ? count(f.failures) : undefined),
     fact("Held back", f.held_until ? ["the version before stays in force until ", when(f.held_until)] : undefined));
 }
