@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
-	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
 // binary is the server under test, built once.
@@ -47,7 +46,7 @@ func TestMain(m *testing.M) {
 
 // serveDay serves the page with the numbers of a scripted day and returns its
 // URL.
-func serveDay(t *testing.T, day *report.Source) string {
+func serveDay(t *testing.T, day dashboard.Views) string {
 	t.Helper()
 	s := httptest.NewServer(dashboard.New(func() dashboard.Views { return day }))
 	t.Cleanup(s.Close)

@@ -89,17 +89,14 @@ export function sparkline(line) {
   const top = Math.max(1, ...line.requests);
   const sum = (list) => list.reduce((a, b) => a + b, 0);
   const total = sum(line.disallowed);
+  // One path for all bars: a table has many of these.
+  const bars = (verdict, of) => s("path", { class: verdict, d: line.requests.map((_, i) => {
+    const tall = of(i) && Math.max((of(i) / top) * 25, 1.5);
+    return tall ? `M${i + 0.1} ${(26 - tall).toFixed(2)}h.8V26h-.8z` : "";
+  }).join("") });
   return s("svg", { class: "spark", width: 112, height: 26, viewBox: `0 0 ${n} 26`, preserveAspectRatio: "none", role: "img",
     "aria-label": `${count(sum(line.requests))} requests over time, ${count(total)} outside robots.txt` },
-  line.requests.flatMap((requests, i) => {
-    if (!requests) return [];
-    const all = Math.max((requests / top) * 25, 1.5);
-    const bad = line.disallowed[i] ? Math.max((line.disallowed[i] / top) * 25, 1.5) : 0;
-    return [
-      s("rect", { class: "allowed", x: i + 0.1, width: 0.8, y: 26 - all, height: Math.max(all - bad, 0) }),
-      bad ? s("rect", { class: "disallowed", x: i + 0.1, width: 0.8, y: 26 - bad, height: bad }) : null,
-    ];
-  }),
+  bars("allowed", (i) => line.requests[i]), bars("disallowed", (i) => line.disallowed[i]),
   s("rect", { class: "floor", x: 0, width: n, y: 25.5, height: 0.5 }));
 }
 

@@ -17,11 +17,11 @@ const siteOf = (state, head) => state.site || (head?.sites ?? []).find((name) =>
 
 export function urls(url, state, head) {
   const site = siteOf(state, head);
-  return site ? { robots: url("robots.json", { site }), summary: url("summary.json", { site: "" }) } : { summary: url("summary.json", { site: "" }) };
+  return site ? { robots: url("robots.json", { site }) } : { summary: url("summary.json", { site: "" }) }; // which tells the sites
 }
 
 export function render(state, { robots: r, summary, errors }) {
-  const sites = summary?.sites ?? r?.sites ?? [];
+  const sites = r?.sites ?? summary?.sites ?? [];
   const site = r?.filter.site;
   return [
     h("h1", {}, "robots.txt"),
