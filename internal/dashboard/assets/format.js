@@ -103,6 +103,6 @@ export const identities = {
 
 export const siteName = (site) => (site === "_other" ? "all other hosts" : site);
 
-export const crawlerName = (token, kind) => (token === "_other" ? `all others (${className(kind)})` : token);
+export const crawlerName = (token, kind) => (token === "_other" ? `all others (${className(kind)})` : token === "_spoofed" ? "false names" : token);
 
 export const shortVersion = (version) => (version ?? "").slice(0, 8);

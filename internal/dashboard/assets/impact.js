@@ -58,11 +58,14 @@ function classes(state, i) {
 const cell = (name, content, number) => h("td", { role: "cell", class: number ? "number" : undefined }, h("span", { class: "cellname", "aria-hidden": "true" }, name), h("div", { class: "cell" }, content));
 
 // Let off is what enforce leaves alone although it is not within: stale, exempt
-// and unknown requests, and those outside robots.txt that are only logged.
+// and unknown requests, and those outside robots.txt that are only logged. What
+// is blocked for its false name is not within, whatever its path.
 const numbers = (heads, c) => [
-  cell(heads[2][0], count(c.requests), true), cell(heads[3][0], count(c.allowed), true), cell(heads[4][0], count(c.requests - c.allowed - c.blockable), true),
+  cell(heads[2][0], count(c.requests), true), cell(heads[3][0], count(within(c)), true), cell(heads[4][0], count(c.requests - within(c) - c.blockable), true),
   cell(heads[5][0], h("span", { class: c.would_block ? "outside" : "quiet" }, count(c.would_block)), true), cell(heads[6][0], h("span", { class: c.blocked ? "" : "quiet" }, count(c.blocked)), true),
 ];
+
+const within = (c) => Math.min(c.allowed, c.requests - c.blockable);
 
 const nothing = (state, i) => filtered(state)
   ? empty("Nothing matches", `No request in the ${windows[i.filter.window]} matches these filters.`)
