@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -47,6 +48,7 @@ type App struct {
 	registry   *uaident.Registry
 	signatures *botauth.Verifier // nil if those of requests are not verified
 	verifying  uint64
+	warned     *atomic.Bool // of addresses that clients may invent
 
 	ledger    *ledgerStore
 	retaining uint64
@@ -74,6 +76,7 @@ func (App) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
+	a.warned = new(atomic.Bool)
 	if err := a.Validate(); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,7 +29,25 @@ func (a *App) identify(r *http.Request, client uaident.Identity) (identity, veri
 		}
 	}
 	finding := a.state.verifier.Check(client.Crawler, clientAddr(r))
+	switch {
+	case finding.State == identityVerified && maybeInvented(r):
+		a.warn("a proxy passes on addresses that clients may invent, so nobody is verified by these; " +
+			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
+		return identityUnknown, verify.None
+	case finding.State == identitySpoofed && isOfProxy(r):
+		a.warn("a trusted proxy does not tell the addresses of clients, so nobody can be verified; " +
+			"let client_ip_headers in the global option servers name the header that it sends")
+		return identityUnknown, verify.None
+	}
 	return finding.State, finding.Method
+}
+
+// warn tells the owner, once for each configuration, that addresses are not what
+// they should be.
+func (a *App) warn(message string) {
+	if !a.warned.Swap(true) {
+		a.logger.Warn(message)
+	}
 }
 
 // signedByVar is the request variable that keeps who signed the request: a
@@ -56,14 +73,6 @@ func (a *App) signedBy(r *http.Request) (operator string) {
 	}
 	caddyhttp.SetVar(ctx, signedByVar, operator)
 	return operator
-}
-
-// clientAddr returns the address of the client, behind trusted proxies the one
-// that they tell. It is the zero Addr where there is none.
-func clientAddr(r *http.Request) netip.Addr {
-	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
-	addr, _ := netip.ParseAddr(clientIP)
-	return addr
 }
 
 // forwardingHeaders are those by which proxies and CDNs tell the address of the
