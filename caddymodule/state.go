@@ -39,6 +39,7 @@ type state struct {
 	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
 
 	wanted   chan policy.Key                 // sites of which it is asked what is stored
+	cold     atomic.Bool                     // the server starts, and may know some of what is stored and not all
 	restored atomic.Pointer[<-chan struct{}] // closed once it is known what is stored; nil without a storage
 
 	sources standaloneSources
