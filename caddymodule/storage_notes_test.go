@@ -466,11 +466,13 @@ func TestWaitsForTheStorage(t *testing.T) {
 		if got := took("curl/8.7.1", "b.test"); got != 0 {
 			t.Errorf("a library waits %v", got)
 		}
+		synctest.Wait()
 		o.delay = time.Hour
 		if got := took("bingbot/2.0", "c.test"); got != time.Second {
 			t.Errorf("for a storage and an origin that hang a crawler waits %v", got)
 		}
 		time.Sleep(time.Minute) // so that nobody asks the origin any more
+		synctest.Wait()
 		o.delay = 0
 		time.AfterFunc(time.Millisecond, func() {
 			key, _ := keyOf(request("", "/"))
