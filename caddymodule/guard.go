@@ -92,9 +92,7 @@ func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
 		g.state.changes.guarded(ctx)
 	}
 	if g.sourceKey != "" {
-		key := policy.Key{Source: g.sourceKey}
-		read, _ := g.source.prepare(nil)
-		g.state.sources.Store(key, standaloneSource{timed(read, nil, key, g.fetchTimeout), g.freshness})
+		g.state.sources.add(ctx, policy.Key{Source: g.sourceKey}, g.standalone())
 	}
 	return g, nil
 }

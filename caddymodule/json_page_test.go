@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
@@ -44,7 +45,18 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for command, output := range map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different)} {
+	var nothing time.Time
+	listed, err := json.Marshal([]any{policyList{Next: "x"}, policyReport{
+		policySummary: policySummary{
+			LastMeaning: "x", LastError: "x", FailingSince: &nothing, Version: "x",
+			FirstRead: &nothing, LastRead: &nothing, NextRefresh: &nothing, Expires: &nothing,
+		},
+		FindingList: []findingReport{{}}, VersionList: []versionReport{{Until: &nothing}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, output := range map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed)} {
 		_, section, _ := strings.Cut(page, "\n## "+command+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		var value any

@@ -39,29 +39,10 @@ type state struct {
 	writing    sync.Mutex                              // held while a policy goes to the storage, so that the last one written is the last one known
 
 	wanted   chan policy.Key                 // sites of which it is asked what is stored
+	cold     atomic.Bool                     // the server starts, and may know some of what is stored and not all
 	restored atomic.Pointer[<-chan struct{}] // closed once it is known what is stored; nil without a storage
 
-	sources sync.Map // policy.Key to the standaloneSource that it was last configured with
-}
-
-// standaloneSource reads a file or URL that stands for itself, without a
-// request.
-type standaloneSource struct {
-	read      func() policy.Answer
-	freshness policy.Freshness
-}
-
-// readAtOnce reads the robots.txt of an entry if no request is needed for that.
-func (s *state) readAtOnce(e *policy.Entry) bool {
-	known, ok := s.sources.Load(e.Key())
-	if !ok {
-		return false
-	}
-	source := known.(standaloneSource)
-	if done := e.Refresh(source.freshness, source.read, nil); done != nil {
-		<-done
-	}
-	return true
+	sources standaloneSources
 }
 
 func (s *state) onList(status verify.ListStatus) {

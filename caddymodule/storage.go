@@ -100,6 +100,7 @@ func newStore(ctx caddy.Context, instance string, state *state, logger *zap.Logg
 // set.
 func (s *store) start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	s.began = s.now()
+	s.state.cold.Store(wait)
 	ready, finished := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(finished)
@@ -112,6 +113,7 @@ func (s *store) start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	if wait && !ended(ready, startWait) {
 		s.logger.Info("the storage takes its time; requests are judged before all of it is read")
 	}
+	s.state.cold.Store(false)
 	return finished
 }
 

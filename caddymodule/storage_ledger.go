@@ -50,9 +50,15 @@ type ledgerStore struct {
 	now      func() time.Time
 	retain   time.Duration
 
-	written map[string]int64 // when the last request was that is stored of a site
+	written map[string]writtenLedger // by site
 	failing bool
 	done    chan struct{}
+}
+
+// writtenLedger is what is known to be stored of a site.
+type writtenLedger struct {
+	last  int64 // when the last request was
+	saved time.Time
 }
 
 // ledgerTaken says whether the ledger of this process holds what was stored before
@@ -75,7 +81,7 @@ func newLedgerStore(ctx caddy.Context, instance string, state *state, retain tim
 		logger:   logger,
 		now:      time.Now,
 		retain:   retain,
-		written:  make(map[string]int64),
+		written:  make(map[string]writtenLedger),
 		done:     make(chan struct{}),
 	}
 }
@@ -186,7 +192,9 @@ func (s *ledgerStore) list(ctx context.Context) (map[string]storedLedger, error)
 			return nil, err
 		}
 		if !modified.IsZero() && s.now().Sub(modified) >= maxUnrefreshed {
-			_ = s.storage.Delete(ctx, name) // else it is found again
+			if err := s.storage.Delete(ctx, name); err == nil { // else it is found again
+				sharedMetrics().storageRead(key.dir, readExpired)
+			}
 			continue
 		}
 		if key.dir != dirLedger {
@@ -235,8 +243,21 @@ func (s *ledgerStore) restore(ctx context.Context, keys []ledgerKey) {
 // errUnusable says that a value is no site of a ledger.
 var errUnusable = errors.New("it cannot be used")
 
-// load reads a site.
+// load reads a site, and counts what came of it.
 func (s *ledgerStore) load(ctx context.Context, key ledgerKey) (ledger.Stored, error) {
+	stored, err := s.loadOne(ctx, key)
+	switch {
+	case err == nil:
+		sharedMetrics().storageRead(dirLedger, readGood)
+	case errors.Is(err, errUnusable):
+		sharedMetrics().storageRead(dirLedger, readSetAside)
+	case !errors.Is(err, fs.ErrNotExist): // else it was removed by another instance
+		sharedMetrics().storageRead(dirLedger, readFailed)
+	}
+	return stored, err
+}
+
+func (s *ledgerStore) loadOne(ctx context.Context, key ledgerKey) (ledger.Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	size, _, err := s.stat(ctx, key.String())
@@ -275,7 +296,8 @@ func (s *ledgerStore) setAside(ctx context.Context, key ledgerKey, reason error)
 	}
 }
 
-// write stores the sites with a request since they were last written.
+// write stores the sites with a request since they were last written, and the
+// others once in a while, so that they are not taken for those of the dead.
 func (s *ledgerStore) write(ctx context.Context) {
 	s.state.taken.mu.Lock()
 	ready := s.state.taken.done
@@ -292,14 +314,15 @@ func (s *ledgerStore) write(ctx context.Context) {
 				last = max(last, row.Read.At)
 			}
 		}
-		if s.written[site.Name] == last {
+		now := s.now()
+		if known := s.written[site.Name]; known.last == last && now.Sub(known.saved) < renewNotes {
 			continue
 		}
-		if err := s.writeOne(ctx, ledger.Stored{Since: ledger.Time(snapshot.Since), Saved: s.now(), Site: site}); err != nil {
+		if err := s.writeOne(ctx, ledger.Stored{Since: ledger.Time(snapshot.Since), Saved: now, Site: site}); err != nil {
 			s.failed(ctx, "the ledger cannot be stored; it is tried again", err)
 			return
 		}
-		s.written[site.Name] = last
+		s.written[site.Name] = writtenLedger{last, now}
 	}
 	if s.failing {
 		s.failing = false
@@ -314,7 +337,9 @@ func (s *ledgerStore) writeOne(ctx context.Context, stored ledger.Stored) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
-	return s.storage.Store(ctx, ledgerKeyOf(s.instance, stored.Site.Name).String(), data)
+	err = s.storage.Store(ctx, ledgerKeyOf(s.instance, stored.Site.Name).String(), data)
+	sharedMetrics().storageWritten(dirLedger, stored.Saved, err)
+	return err
 }
 
 // failed logs the first failure in a row.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func newCountingInstance(m *memory, id string, now time.Time) *countingInstance 
 	i.ledgerStore = &ledgerStore{
 		storage: m, stat: m.stat, instance: id, logger: zap.New(core), now: clock,
 		state:   &state{cache: policy.NewCache(namedBounds, inventedBounds, clock, nil), ledger: ledger.New(clock)},
-		written: make(map[string]int64), done: make(chan struct{}),
+		written: make(map[string]writtenLedger), done: make(chan struct{}),
 	}
 	return i
 }
@@ -85,6 +86,77 @@ func TestLedgerStoreAfterRestart(t *testing.T) {
 	third.read(ctx)
 	if got := third.shown(); got != "map[a.test:14 b.test:2]" {
 		t.Errorf("after another restart: %s", got)
+	}
+}
+
+// TestLedgerStoreKeepsIdleSites for as long as the ledger does, although nobody
+// comes.
+func TestLedgerStoreKeepsIdleSites(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	i := newCountingInstance(m, "first", noon)
+	i.read(ctx)
+	i.ask("a.test", 3)
+	for days := range 60 {
+		i.time = noon.Add(time.Duration(days) * 24 * time.Hour)
+		m.now = i.time
+		i.write(ctx)
+		i.read(ctx)
+	}
+	if m.writes != 9 {
+		t.Errorf("%d writes, want one a week", m.writes)
+	}
+	again := newCountingInstance(m, "first", i.time)
+	again.read(ctx)
+	if got := again.shown(); got != "map[a.test:3]" {
+		t.Errorf("after two months: %s", got)
+	}
+}
+
+// TestLedgerStoreIsCounted as the other values in the storage are.
+func TestLedgerStoreIsCounted(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	i := newCountingInstance(m, "first", noon)
+	metrics := sharedMetrics()
+	all := func() string {
+		var counts []float64
+		for _, result := range []string{"success", "failure"} {
+			counts = append(counts, counted(t, metrics.writes, "ledger", result))
+		}
+		for _, result := range []string{readGood, readSetAside, readExpired, readFailed} {
+			counts = append(counts, counted(t, metrics.reads, "ledger", result))
+		}
+		return fmt.Sprint(counts)
+	}
+	metrics.writes.Reset()
+	metrics.reads.Reset()
+	i.read(ctx)
+	i.ask("a.test", 1)
+	i.ask("b.test", 1)
+	m.refuse = ledgerKeyOf("first", "a.test").name
+	i.write(ctx)
+	m.refuse = ""
+	i.write(ctx)
+	if got := all(); got != "[2 1 0 0 0 0]" && got != "[3 1 0 0 0 0]" {
+		t.Errorf("after writing: %s", got)
+	}
+	sibling := newCountingInstance(m, "second", noon)
+	key := ledgerKeyOf("first", "a.test").String()
+	m.values[key] = m.values[key][:100]
+	sibling.read(ctx)
+	sibling.time = noon.Add(maxUnrefreshed)
+	sibling.read(ctx)
+	if got := all(); !strings.HasSuffix(got, " 1 1 2 0]") {
+		t.Errorf("after reading: %s", got)
+	}
+	if _, err := sibling.load(ctx, ledgerKeyOf("first", "a.test")); err == nil || !strings.HasSuffix(all(), " 1 1 2 0]") {
+		t.Errorf("what is gone counts: %v, %s", err, all())
+	}
+	m.broken = errors.New("no network")
+	m.values[key] = []byte("x")
+	if _, err := sibling.load(ctx, ledgerKeyOf("first", "a.test")); err == nil || !strings.HasSuffix(all(), " 1 1 2 1]") {
+		t.Errorf("a failure: %v, %s", err, all())
 	}
 }
 

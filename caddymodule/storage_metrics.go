@@ -37,7 +37,7 @@ func newStorageMetrics(name func(string) string) storageMetrics {
 			Help: "When a value was last written to the storage with success, 0 if never.",
 		}),
 	}
-	for _, kind := range []string{dirPolicies, dirReaders, dirChanges, dirLists} {
+	for _, kind := range []string{dirPolicies, dirReaders, dirChanges, dirLists, dirLedger} {
 		for _, result := range []string{"success", "failure"} {
 			m.writes.WithLabelValues(kind, result)
 		}

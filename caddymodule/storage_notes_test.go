@@ -466,11 +466,13 @@ func TestWaitsForTheStorage(t *testing.T) {
 		if got := took("curl/8.7.1", "b.test"); got != 0 {
 			t.Errorf("a library waits %v", got)
 		}
+		synctest.Wait()
 		o.delay = time.Hour
 		if got := took("bingbot/2.0", "c.test"); got != time.Second {
 			t.Errorf("for a storage and an origin that hang a crawler waits %v", got)
 		}
 		time.Sleep(time.Minute) // so that nobody asks the origin any more
+		synctest.Wait()
 		o.delay = 0
 		time.AfterFunc(time.Millisecond, func() {
 			key, _ := keyOf(request("", "/"))
@@ -481,6 +483,50 @@ func TestWaitsForTheStorage(t *testing.T) {
 		})
 		o.expect("/private/x", verdictDisallowed, actionBlocked)
 	})
+}
+
+// TestWaitsForAllOfTheStorage at the start: a version is restored before it is
+// known who has read it.
+func TestWaitsForAllOfTheStorage(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		cold    bool
+		waits   time.Duration
+		verdict verdict
+	}{
+		{"at the start", true, 100 * time.Millisecond, verdictDisallowed},
+		{"after a reload", false, 0, verdictStale},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newScriptedOrigin(t, Handler{})
+				stored, restored := context.WithCancel(t.Context())
+				done := stored.Done()
+				o.g.state.restored.Store(&done)
+				o.g.state.cold.Store(tc.cold)
+				r := request("bingbot/2.0", "/x")
+				key, _ := keyOf(r)
+				holds := policy.Freshness{Max: time.Hour, Default: time.Hour}
+				var s policy.Standing
+				for _, robots := range []string{loose, strict} {
+					s = s.After(text(robots), time.Now(), holds, 0)
+					time.Sleep(time.Minute)
+				}
+				o.g.state.cache.Restore(key, policy.Named, s, true)
+				time.AfterFunc(100*time.Millisecond, func() {
+					reader := o.g.readerOf(r, &judgement{client: o.g.app.registry.Identify("bingbot/2.0"), site: o.g.site(r, key)})
+					o.g.state.readers.Read(reader, ledger.Reading{At: time.Now(), Status: 200, Hash: s.Good.Hash})
+					restored()
+				})
+				start := time.Now()
+				j := o.g.judge(r)
+				if waited := time.Since(start); waited != tc.waits || j.verdict != tc.verdict {
+					t.Errorf("waited %v, %s; want %v, %s", waited, j.verdict, tc.waits, tc.verdict)
+				}
+				time.Sleep(time.Second)
+			})
+		})
+	}
 }
 
 // TestWaitsOnce for the storage and the origin together.

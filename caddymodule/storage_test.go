@@ -164,6 +164,9 @@ func TestStoreSlow(t *testing.T) {
 		if took := time.Since(start); took != startWait {
 			t.Errorf("the start took %v, want %v", took, startWait)
 		}
+		if i.state.cold.Load() {
+			t.Error("crawlers wait for the storage even now")
+		}
 		cancel()
 		if ended(done, time.Minute) {
 			t.Error("it has ended before the storage answered")

@@ -12,10 +12,10 @@ import (
 // ask judges by the robots.txt of the site, reading it first if need be.
 func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	arrived := time.Now()
+	if j.client.Class.IsCrawler() && (entry == nil || g.state.cold.Load()) {
+		g.state.awaitStored(r, g.fetchWait)
+	}
 	if entry == nil {
-		if j.client.Class.IsCrawler() {
-			g.state.awaitStored(r, g.fetchWait)
-		}
 		entry = g.state.cache.Add(j.site.key, j.site.segment)
 		g.state.want(j.site)
 	}

@@ -182,7 +182,12 @@ type origin struct {
 	count map[string]int // by request target
 	seen  []*http.Request
 	first atomic.Bool // for handlers that treat one request apart
+	down  atomic.Bool
 }
+
+// goDown has the origin answer nobody any more. Its port stays taken, or another
+// test's origin could get it.
+func (o *origin) goDown() { o.down.Store(true) }
 
 // newOrigin returns an origin that answers with this robots.txt, and with
 // "origin" and the path to everything else. special may answer instead, and
@@ -192,6 +197,10 @@ func newOrigin(t *testing.T, robots string, special func(http.ResponseWriter, *h
 	o := &origin{count: make(map[string]int)}
 	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
+		if o.down.Load() {
+			o.mu.Unlock()
+			panic(http.ErrAbortHandler)
+		}
 		o.count[r.RequestURI]++
 		o.seen = append(o.seen, r.Clone(context.Background()))
 		o.mu.Unlock()

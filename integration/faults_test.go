@@ -67,7 +67,7 @@ var ill = map[string]func(http.ResponseWriter, *http.Request){
 // crawler waits for fetch_wait at most and passes, and the site stays up.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	const timeout, wait = 4 * time.Second, 300 * time.Millisecond
+	const timeout, wait = 12 * time.Second, 300 * time.Millisecond
 	for name, answer := range ill {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,12 +302,12 @@ func TestFaultWhoCauses(t *testing.T) {
 				}
 				return false
 			})
-			s := serve(t, proxied, "$TIMEOUT", "15s", "$WAIT", "10s", "$OPTIONS", "", "$ORIGIN", o.address())
+			s := serve(t, proxied, "$TIMEOUT", "40s", "$WAIT", "30s", "$OPTIONS", "", "$ORIGIN", o.address())
 			start := time.Now()
 			if a := get(t, s.url("/page"), tc.userAgent); a.status != tc.first {
 				t.Errorf("the first request got %d, want %d", a.status, tc.first)
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 15*time.Second {
 				t.Errorf("the first request waited for %s", took)
 			}
 			close(hold)

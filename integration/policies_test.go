@@ -154,6 +154,7 @@ func TestRefreshPolicies(t *testing.T) {
 	if p.Rules != 2 || len(p.VersionList) != 2 || p.VersionList[1].Rules != 1 || p.VersionList[1].Until == "" {
 		t.Errorf("the file: %+v", p)
 	}
+	o.await("robots.txt changed", 1)
 	if a := get(t, o.shop+"/new/x", bingbot); a.status != http.StatusOK {
 		t.Errorf("what only the new text forbids: %d, want it stale", a.status)
 	}

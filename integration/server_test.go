@@ -42,6 +42,10 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// patience is how long is waited for what has to come. It costs time only where
+// something is broken.
+const patience = time.Minute
+
 // server is a running Caddy.
 type server struct {
 	t    *testing.T
@@ -157,7 +161,7 @@ func tail(s string, most int) string {
 
 func (s *server) waitFor(address string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		select {
 		case <-s.done:
 			s.t.Fatalf("the server ended: %v", s.cmd.ProcessState)
@@ -174,7 +178,7 @@ func (s *server) waitFor(address string) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if holds() {
 			return
 		}

@@ -155,7 +155,7 @@ func TestStorageAfterKills(t *testing.T) {
 	get(t, s.url("http://a.test/robots.txt"), bingbot, hostOf("a.test"))
 	awaitStored(t, store, 2)
 	eventually(t, "the reading is stored", func() bool { return len(storedOf(t, store, "readers")) > 0 })
-	o.Close()
+	o.goDown()
 	for range 8 {
 		var x traffic
 		current := s
@@ -225,7 +225,7 @@ func TestStorageKeepsReaders(t *testing.T) {
 	askAs(t, s, "http://a.test/robots.txt", bingbot)
 	eventually(t, "the last reading is stored", func() bool { return reading() != before })
 	s.kill()
-	o.Close()
+	o.goDown()
 
 	s = storing(t, store, home, o.address())
 	if got := ask(bingbot); got != http.StatusForbidden {
@@ -280,9 +280,10 @@ func TestStorageKeepsHeldChanges(t *testing.T) {
 	text := strings.Replace(config, "$FOR", "1h", 1)
 	again := start(t, text, "127.0.0.1:"+s.port)
 	again.port = s.port
-	if time.Now().Before(until) {
-		again.await("change guard: changes that were held back are held back for the rest of their time", 1)
-	}
+	eventually(t, "the hold goes on, or its time is over", func() bool {
+		restored := again.lines("change guard: changes that were held back are held back for the rest of their time")
+		return len(restored) > 0 || time.Now().After(until)
+	})
 	eventually(t, "the new robots.txt is in force", func() bool {
 		blocked := get(t, again.url("/a"), googlebot).status == http.StatusForbidden
 		if early := time.Until(until); blocked && early > time.Millisecond {

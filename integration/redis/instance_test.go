@@ -119,6 +119,8 @@ http://127.0.0.1:$METRICS {
 http://a.test:$PORT, http://b.test:$PORT {
 	robots_guard enforce {
 		ttl 1s 1s
+		fetch_timeout 20s
+		fetch_wait 20s
 	}
 	header >X-Verdict {http.robots_guard.verdict}
 	reverse_proxy $ORIGIN

@@ -1,0 +1,88 @@
+package caddymodule
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestStandaloneSourcesOverReloads uses the source of the configuration that
+// was loaded last and runs still.
+func TestStandaloneSourcesOverReloads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s standaloneSources
+		key := policy.Key{Source: "/srv/robots.txt"}
+		load := func() (source *standaloneSource, end func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			source = new(standaloneSource)
+			s.add(ctx, key, source)
+			return source, func() {
+				cancel()
+				synctest.Wait()
+			}
+		}
+		expect := func(when string, want *standaloneSource) {
+			t.Helper()
+			if s.of(key) != want {
+				t.Errorf("%s: it is another source", when)
+			}
+		}
+		expect("at first", nil)
+		first, endFirst := load()
+		expect("configured", first)
+		_, endFailed := load()
+		endFailed()
+		expect("after a load that failed", first)
+		second, endSecond := load()
+		endFirst()
+		expect("after a reload", second)
+		endSecond()
+		expect("removed", nil)
+		if len(s.known) != 0 {
+			t.Errorf("%d sources are left", len(s.known))
+		}
+	})
+}
+
+// TestReadingAtOnceIsTold as one that a request causes.
+func TestReadingAtOnceIsTold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "robots.txt")
+	become := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	become(loose)
+	g := testGuard(t, Handler{Mode: modeEnforce}, fileSource{path: file})
+	core, logs := observer.New(zap.InfoLevel)
+	g.sourceKey, g.metrics, g.logger = file, newMetrics(), zap.New(core)
+	g.state.ledger = nil
+	g.sites.Store(&map[string]policy.Key{otherLabel: {}, "b.test": {}, "a.test": {}})
+	key := policy.Key{Source: file}
+	entry := g.state.cache.Add(key, policy.Named)
+	if g.state.readAtOnce(entry) {
+		t.Error("a source that nobody configured is read")
+	}
+	g.state.sources.add(t.Context(), key, g.standalone())
+	for _, text := range []string{loose, strict} {
+		become(text)
+		entry.Hasten()
+		if !g.state.readAtOnce(entry) || entry.Standing().Good.Robots.Text() != text {
+			t.Fatal("it was not read at once")
+		}
+		changed := gathered(t, g.metrics.changed, "host")["a.test"]
+		if want := timestamp(entry.Standing().Good.FirstRead); changed != want {
+			t.Errorf("the metric says %v, want %v", changed, want)
+		}
+	}
+	if n := logs.FilterMessage("robots.txt changed").Len(); n != 1 {
+		t.Errorf("%d lines about the change: %v", n, logs.All())
+	}
+}
