@@ -131,7 +131,7 @@ func (g *guard) emitViolation(r *http.Request, j *judgement, crawler string) {
 		"version":    version,
 		"method":     r.Method,
 		"uri":        shortened(j.target, maxLoggedTarget),
-		"user_agent": shortened(r.Header.Get("User-Agent"), maxLoggedUserAgent),
+		"user_agent": shortened(userAgentOf(r), maxLoggedUserAgent),
 		"client_ip":  clientIP,
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -101,14 +100,11 @@ func newGuard(ctx caddy.Context, h *Handler) (*guard, error) {
 // business: those of browsers and of clients without a name. It does not
 // allocate for these.
 func (g *guard) judge(r *http.Request) *judgement {
-	userAgent := r.Header.Get("User-Agent")
-	if userAgent == "" || r.Method == http.MethodConnect || r.RequestURI == "*" {
+	userAgent := userAgentOf(r)
+	if userAgent == "" || hasNoPath(r) {
 		return nil
 	}
-	key, ok := g.key(r)
-	if !ok {
-		return nil
-	}
+	key := g.key(r)
 	entry := g.state.cache.Get(key)
 	client := g.app.registry.IdentifyWith(userAgent, overlayOf(g.app.registry, entry))
 	if client.Class == uaident.Browser {
@@ -139,9 +135,9 @@ func (g *guard) judge(r *http.Request) *judgement {
 }
 
 // key tells whose robots.txt a request is judged by.
-func (g *guard) key(r *http.Request) (key policy.Key, ok bool) {
+func (g *guard) key(r *http.Request) policy.Key {
 	if g.sourceKey != "" {
-		return policy.Key{Source: g.sourceKey}, true
+		return policy.Key{Source: g.sourceKey}
 	}
 	return keyOf(r)
 }
@@ -150,7 +146,7 @@ func (g *guard) key(r *http.Request) (key policy.Key, ok bool) {
 func (g *guard) site(r *http.Request, key policy.Key) site {
 	own := key
 	if g.sourceKey != "" {
-		own, _ = keyOf(r)
+		own = keyOf(r)
 	}
 	s := g.hostsOf(r).site(own, localPort(r))
 	if g.sourceKey != "" {
@@ -168,29 +164,4 @@ func (g *guard) hostsOf(r *http.Request) *hosts {
 	}
 	known, _ := g.servers.LoadOrStore(server, hostsOf(server))
 	return known.(*hosts)
-}
-
-// originalRequest returns the request as the client sent it, before any
-// rewrite.
-func originalRequest(r *http.Request) *http.Request {
-	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
-		return &original
-	}
-	return r
-}
-
-// targetOf returns the request target as sent.
-func targetOf(original *http.Request) string {
-	if original.RequestURI != "" {
-		return original.RequestURI
-	}
-	return original.URL.RequestURI()
-}
-
-// isRobotsTxt reports whether the robots.txt itself is asked for.
-func isRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
-
-// isACMEChallenge reports whether a certificate validator asks for its token.
-func isACMEChallenge(original *http.Request) bool {
-	return judge.IsACMEChallenge(original.Method, original.URL.Path)
 }

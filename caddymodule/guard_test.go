@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -131,8 +132,8 @@ func TestNotJudged(t *testing.T) {
 		{"a browser", request(uaFirefox, "/private/x")},
 		{"a browser with the name of a group within a word", request(uaFirefox+" xacmescraperx/1.0", "/named/x")},
 		{"no User-Agent", request("", "/private/x")},
-		{"CONNECT", &http.Request{Method: http.MethodConnect, Host: "example.com", Header: http.Header{"User-Agent": {"bingbot/2.0"}}}},
-		{"OPTIONS *", &http.Request{Method: http.MethodOptions, RequestURI: "*", Host: "example.com", Header: http.Header{"User-Agent": {"bingbot/2.0"}}}},
+		{"CONNECT", &http.Request{Method: http.MethodConnect, URL: &url.URL{Host: "example.com:443"}, RequestURI: "example.com:443", Host: "example.com:443", Header: http.Header{"User-Agent": {"bingbot/2.0"}}}},
+		{"OPTIONS *", &http.Request{Method: http.MethodOptions, URL: &url.URL{Path: "*"}, RequestURI: "*", Host: "example.com", Header: http.Header{"User-Agent": {"bingbot/2.0"}}}},
 		{"a certificate validator", request("bingbot/2.0", "/.well-known/acme-challenge/token")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -198,7 +199,7 @@ func TestConfiguredExceptions(t *testing.T) {
 
 // readDone makes sure that the robots.txt for a request has been read.
 func readDone(g *guard, r *http.Request) <-chan struct{} {
-	key, _ := g.key(r)
+	key := g.key(r)
 	read, _ := g.source.prepare(r)
 	done := g.state.cache.Add(key, policy.Invented).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return read(context.Background(), nil) }, nil)
 	if done == nil {
@@ -256,7 +257,7 @@ func TestAReadIsEndedWhenItTakesTooLong(t *testing.T) {
 	g := testGuard(t, Handler{FetchTimeout: caddy.Duration(20 * time.Millisecond), FetchWait: caddy.Duration(20 * time.Millisecond)}, s)
 	r := request("bingbot/2.0", "/x")
 	g.judge(r)
-	key, _ := g.key(r)
+	key := g.key(r)
 	for entry := g.state.cache.Get(key); ; time.Sleep(time.Millisecond) {
 		if standing := entry.Standing(); standing != nil {
 			if !errors.Is(standing.Err, errFetchTimeout) {

@@ -80,7 +80,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 func (m MatchCrawler) Match(r *http.Request) bool {
 	client := judgedBefore(r)
 	if client == nil {
-		client = &judgement{client: m.app.registry.IdentifyWith(r.Header.Get("User-Agent"), m.overlay)}
+		client = &judgement{client: m.app.registry.IdentifyWith(userAgentOf(r), m.overlay)}
 		if m.clients.identities != 0 {
 			client.identity, _ = m.app.identify(r, client.client)
 		}

@@ -100,7 +100,7 @@ func (g *guard) logViolation(r *http.Request, j *judgement, crawler string) {
 		zap.String("method", r.Method),
 		zap.String("uri", shortened(j.target, maxLoggedTarget)),
 		zap.String("client_ip", clientIP),
-		zap.String("user_agent", shortened(r.Header.Get("User-Agent"), maxLoggedUserAgent)),
+		zap.String("user_agent", shortened(userAgentOf(r), maxLoggedUserAgent)),
 		zap.String("robots_read", read),
 		readAt,
 		zap.Uint64("suppressed", suppressed),

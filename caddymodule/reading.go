@@ -26,7 +26,7 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 	answer := watched.answer(err)
 	now := time.Now()
 	if g.sourceKey == "" && asksForFile(r) {
-		key, _ := g.key(r)
+		key := g.key(r)
 		if entry := g.state.cache.Get(key); entry != nil && answer.differs(entry.Standing()) {
 			entry.Doubt(now)
 		}

@@ -29,7 +29,7 @@ func newChangingSite(t *testing.T, h Handler, text string) *changingSite {
 	s.g = testGuard(t, h, &scriptedSource{answer: func(context.Context) policy.Answer {
 		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
 	}})
-	key, _ := s.g.key(request("bingbot/2.0", "/"))
+	key := s.g.key(request("bingbot/2.0", "/"))
 	s.entry = s.g.state.cache.Add(key, policy.Invented)
 	s.reread()
 	return s

@@ -47,7 +47,7 @@ func (g *guard) recorded(r *http.Request, j *judgement) ledger.Request {
 		WouldBlock: j.action == actionLogged && !g.spares(j),
 		Method:     r.Method,
 		Target:     j.target,
-		UserAgent:  r.Header.Get("User-Agent"),
+		UserAgent:  userAgentOf(r),
 		GroupLine:  j.policy.Group.Line,
 	}
 	switch {

@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net"
 	"net/http"
 	"slices"
@@ -30,30 +32,23 @@ const otherLabel = "_other"
 // that nothing they do is counted under it.
 const spoofedLabel = "_spoofed"
 
-// maxHost bounds the host names that are judged, in bytes. DNS allows 253.
+// maxHost bounds the authorities that are kept as they are, in bytes. DNS allows
+// 253 for a name.
 const maxHost = 260
 
 // keyOf tells whose robots.txt a request is about. It does not allocate for
-// hosts that are in their usual form already. ok is false for a host that
-// cannot be one.
-func keyOf(r *http.Request) (key policy.Key, ok bool) {
-	if len(r.Host) > maxHost {
-		return policy.Key{}, false
-	}
+// hosts that are in their usual form already.
+func keyOf(r *http.Request) (key policy.Key) {
 	key.Secure = r.TLS != nil
 	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
 		// What the origin answers may depend on these two.
 		if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
 			key.Secure = strings.EqualFold(proto, "https")
 		}
-		forwarded := r.Header.Get("X-Forwarded-Host")
-		if len(forwarded) > maxHost {
-			return policy.Key{}, false
-		}
-		key.Forwarded = normalHost(forwarded, key.Secure)
+		key.Forwarded = normalHost(r.Header.Get("X-Forwarded-Host"), key.Secure)
 	}
 	key.Host = normalHost(r.Host, key.Secure)
-	return key, true
+	return key
 }
 
 // localPort returns the port at which a request arrived, "" if that is not
@@ -84,8 +79,14 @@ func (h *hosts) site(key policy.Key, local string) site {
 }
 
 // normalHost brings the authority of a URL into its usual form: lower case,
-// IDNs in punycode, no trailing dot, no default port.
+// IDNs in punycode, no trailing dot, no default port. A digest stands for one
+// that is too long for any host: a catch-all site serves it all the same, as
+// Caddy does a port with a thousand zeros.
 func normalHost(host string, secure bool) string {
+	if len(host) > maxHost {
+		digest := sha256.Sum256([]byte(host))
+		return "sha256-" + hex.EncodeToString(digest[:])
+	}
 	defaultPort := ":80"
 	if secure {
 		defaultPort = ":443"

@@ -475,7 +475,7 @@ func TestWaitsForTheStorage(t *testing.T) {
 		synctest.Wait()
 		o.delay = 0
 		time.AfterFunc(time.Millisecond, func() {
-			key, _ := keyOf(request("", "/"))
+			key := keyOf(request("", "/"))
 			var s policy.Standing
 			s = s.After(text(open), time.Now(), policy.Freshness{Max: time.Hour, Default: time.Hour}, 0)
 			o.g.state.cache.Restore(key, policy.Named, s, true)

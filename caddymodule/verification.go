@@ -62,7 +62,7 @@ func (a *App) signedBy(r *http.Request) (operator string) {
 	}
 	original := originalRequest(r)
 	scheme := "http"
-	if key, _ := keyOf(r); key.Secure {
+	if keyOf(r).Secure {
 		scheme = "https"
 	}
 	result := a.signatures.Check(botauth.Request{
