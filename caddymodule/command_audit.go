@@ -4,15 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 )
@@ -58,22 +53,18 @@ caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$re
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
-	flags.StringArrayVar(&a.sites, "site", nil, "a host whose requests count")
-	flags.StringVar(&a.since, "since", "", "when the requests that count begin")
-	flags.StringVar(&a.until, "until", "", "when they end")
-	flags.StringVar(&a.format, "format", "", "the format of the logs, if it is not recognised")
+	a.logs.addFlags(cmd)
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
-	completeWords(cmd, "format", replay.FormatNames()...)
 	return cmd
 }
 
 // audit is the command with its flags.
 type audit struct {
-	robots, since, until, format string
-	sites                        []string
-	json, csv, html              bool
+	robots          string
+	logs            auditedLogs
+	json, csv, html bool
 }
 
 func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
@@ -83,35 +74,19 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	case a.json && a.csv, a.json && a.html, a.csv && a.html:
 		return 0, errors.New("give only one of --json, --csv and --html")
 	}
-	now := time.Now()
-	o := replay.Options{Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Progress: new(replay.Progress)}
-	for _, bound := range []struct {
-		flag, text string
-		at         *time.Time
-	}{{"since", a.since, &o.Since}, {"until", a.until, &o.Until}} {
-		if bound.text != "" {
-			at, err := replay.ParseTime(bound.text, now)
-			if err != nil {
-				return 0, fmt.Errorf("--%s: %w", bound.flag, err)
-			}
-			*bound.at = at
-		}
-	}
-	if a.format != "" {
-		var err error
-		if o.Format, err = replay.ParseFormat(a.format); err != nil {
-			return 0, fmt.Errorf("--format: %w", err)
-		}
+	a.logs.names = logs
+	o, err := a.logs.options(cmd)
+	if err != nil {
+		return 0, err
 	}
 	if err := a.readRobots(cmd.Context(), &o); err != nil {
 		return 0, err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process
-	hide := showProgress(cmd.ErrOrStderr(), o.Progress)
-	report, err := replay.Run(ctx, o)
-	hide()
+	var report *replay.Report
+	err = a.logs.replay(cmd, o, func(ctx context.Context, o replay.Options) (err error) {
+		report, err = replay.Run(ctx, o)
+		return err
+	})
 	if report == nil {
 		return 0, err
 	}
@@ -135,10 +110,10 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
 	name := a.robots
 	switch {
-	case name == "" && len(a.sites) == 0:
+	case name == "" && len(o.Sites) == 0:
 		return errors.New("say by which robots.txt to judge with --robots, or whose with --site")
 	case name == "":
-		if name = a.sites[0]; !isURL(name) {
+		if name = o.Sites[0]; !isURL(name) {
 			name = "https://" + name
 		}
 		name = strings.TrimSuffix(name, "/") + "/robots.txt"
@@ -154,39 +129,9 @@ func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
 	if err != nil {
 		return err
 	}
-	if in.site != "" && len(a.sites) == 0 {
-		_, host, _ := strings.Cut(in.site, "://")
-		o.Sites = []string{host}
+	if in.site != "" && len(o.Sites) == 0 {
+		o.Sites = []string{siteOf(in.site)}
 	}
 	o.Versions = []replay.Version{{Name: in.name, Body: in.body}}
 	return nil
-}
-
-// showProgress shows how far a replay has come, if w is a terminal, until the
-// function that it returns is called.
-func showProgress(w io.Writer, progress *replay.Progress) (hide func()) {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return func() {}
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	begin := time.Now()
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(200 * time.Millisecond)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				fmt.Fprintf(w, "\r%s\x1b[K", progress.Text(time.Since(begin)))
-			case <-done:
-				fmt.Fprint(w, "\r\x1b[K")
-				return
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-ended
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -39,9 +40,14 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	different, err := json.Marshal(diff.Result{Changes: []diff.Change{{
-		Crawlers: []diff.Crawlers{{}}, Blocked: []diff.Example{{}}, Opened: []diff.Example{{}},
-	}}})
+	different, err := json.Marshal(difference{
+		Result: &diff.Result{Changes: []diff.Change{{Crawlers: []diff.Crawlers{{}}, Blocked: []diff.Example{{}}, Opened: []diff.Example{{}}}}},
+		Log: &replay.EditReport{
+			Examples: []replay.Example{{}}, Logs: []*replay.LogReport{{Compression: "x", Empty: true}}, Hosts: []replay.HostReport{{}},
+			Crawlers: []replay.ChangedCrawler{{}}, Rules: []replay.ChangedByRule{{Crawlers: []replay.RuleCrawlers{{}}}},
+			Paths: []replay.ChangedPath{{}}, Incomplete: "x",
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

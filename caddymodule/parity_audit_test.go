@@ -53,10 +53,20 @@ func TestOneEngineForLogs(t *testing.T) {
 			}
 		}
 		report, err := replay.Run(context.Background(), replay.Options{
+			Logs: []string{"-"}, Stdin: bytes.NewReader(log.Bytes()), Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Compared with a file that restricts nothing, an edit blocks just that.
+		edit, err := replay.Compare(context.Background(), replay.Version{}, replay.Options{
 			Logs: []string{"-"}, Stdin: &log, Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if edit.Blocked != report.Disallowed || edit.Opened != 0 {
+			t.Errorf("%s: blocks %d and opens %d, want %d", name, edit.Blocked, edit.Opened, report.Disallowed)
 		}
 		got := make(map[counted]uint64)
 		for _, c := range report.Crawlers {

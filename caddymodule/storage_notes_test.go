@@ -505,7 +505,7 @@ func TestWaitsForAllOfTheStorage(t *testing.T) {
 				o.g.state.restored.Store(&done)
 				o.g.state.cold.Store(tc.cold)
 				r := request("bingbot/2.0", "/x")
-				key, _ := keyOf(r)
+				key := keyOf(r)
 				holds := policy.Freshness{Max: time.Hour, Default: time.Hour}
 				var s policy.Standing
 				for _, robots := range []string{loose, strict} {

@@ -17,7 +17,7 @@ type Pair struct {
 }
 
 // Overlay returns the names that only the two files know, for identifying the
-// client of a request that [Pair.Judge] is asked about.
+// client that [Pair.Judge] is asked about.
 func (p Pair) Overlay() *uaident.Overlay {
 	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
 }
@@ -131,7 +131,7 @@ func (p Pair) Compare() *Result {
 		}
 	}
 	slices.SortStableFunc(r.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(rank(a.Crawlers[0].Class), rank(b.Crawlers[0].Class)),
+		return cmp.Or(cmp.Compare(Rank(a.Crawlers[0].Class), Rank(b.Crawlers[0].Class)),
 			-cmp.Compare(min(len(a.Blocked), 1), min(len(b.Blocked), 1)))
 	})
 	return r
@@ -289,12 +289,13 @@ func byClass(ids []uaident.Identity) []Crawlers {
 	for i := range all {
 		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(fame(a), fame(b)) })
 	}
-	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(rank(a.Class), rank(b.Class)) })
+	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(Rank(a.Class), Rank(b.Class)) })
 	return all
 }
 
-// rank orders classes by how much their absence is felt.
-func rank(class string) int {
+// Rank orders classes by how much their absence is felt: 0 for search engines,
+// more for what matters less.
+func Rank(class string) int {
 	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "seo"}
 	if i := slices.Index(order, class); i >= 0 {
 		return i

@@ -43,7 +43,8 @@ type Options struct {
 	// Now is the time of the report. Zero for no time.
 	Now time.Time
 
-	maxLine int // 0 for the default
+	maxLine int      // 0 for the default
+	before  *Version // the text before an edit, nil if none is looked at
 }
 
 // Run replays logs. When ctx is done it stops early, and returns the report of
@@ -79,8 +80,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		total.merge(w.tally)
 	}
 	report.fill(p, total, s, &o, logs)
+	if p.before != nil {
+		report.fillEdit(p, total)
+	}
 	if err != nil {
 		report.Incomplete = err.Error()
+		if report.edit != nil {
+			report.edit.Incomplete = report.Incomplete
+		}
 	}
 	return report, err
 }
@@ -106,6 +113,13 @@ func (o *Options) plan() (*plan, []*input, error) {
 	var err error
 	if p.versions, err = prepare(o.Versions, p.registry); err != nil {
 		return nil, nil, err
+	}
+	if o.before != nil {
+		before, err := prepare([]Version{*o.before}, p.registry)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.before = &before[0]
 	}
 	if p.sites, err = parseSites(o.Sites); err != nil {
 		return nil, nil, err

@@ -48,6 +48,8 @@ type Report struct {
 	Notes []string `json:"notes"`
 	// Incomplete says why not all was read, if so.
 	Incomplete string `json:"incomplete,omitempty"`
+
+	edit *EditReport // nil if no edit is looked at
 }
 
 // LogReport is about one log.

@@ -53,19 +53,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
 
-	line("LOG\tFORMAT\tLINES\tMALFORMED")
-	for _, l := range r.Logs[:min(len(r.Logs), tableLogs)] {
-		format := l.Format
-		if l.Compression != "" {
-			format += ", " + l.Compression
-		}
-		if format == "" {
-			format = "-"
-		}
-		line("%s\t%s\t%d\t%d", printable(l.Name), printable(format), l.Lines, l.Malformed)
-	}
-	more(out, len(r.Logs), tableLogs)
-
+	r.writeLogs(out)
 	line("\n%s", r.Sentence())
 	if len(r.Crawlers) > 0 {
 		line("\nCRAWLER\tCLASS\tREQUESTS\tDISALLOWED\tSTALE\tEXEMPT\tROBOTS.TXT READ")
@@ -82,7 +70,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if len(r.Rules) > 0 {
 		line("\nRULE\tLINE\tGROUP\tREQUESTS\tCRAWLERS")
 		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
-			line("%s\t%d\t%s\t%d\t%s", printable(rule.Rule), rule.Line, printable(rule.Group), rule.Requests, printable(rule.Who(3)))
+			line("%s\t%d\t%s\t%d\t%s", printable(rule.Rule), rule.Line, printable(rule.Group), rule.Requests, printable(who(rule.Crawlers, 3)))
 		}
 		more(out, len(r.Rules), tableRules)
 	}
@@ -96,24 +84,45 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	_, err := io.WriteString(w, endText(r.Examples, r.Notes, r.Incomplete))
+	return err
+}
+
+// writeLogs writes the table of the logs.
+func (r *Report) writeLogs(w io.Writer) {
+	fmt.Fprintln(w, "LOG\tFORMAT\tLINES\tMALFORMED")
+	for _, l := range r.Logs[:min(len(r.Logs), tableLogs)] {
+		format := l.Format
+		if l.Compression != "" {
+			format += ", " + l.Compression
+		}
+		if format == "" {
+			format = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", printable(l.Name), printable(format), l.Lines, l.Malformed)
+	}
+	more(w, len(r.Logs), tableLogs)
+}
+
+// endText is what stands below the tables.
+func endText(examples []Example, notes []string, incomplete string) string {
 	var text strings.Builder
-	if len(r.Examples) > 0 {
+	if len(examples) > 0 {
 		text.WriteString("\nMalformed lines:\n")
-		for _, e := range r.Examples {
+		for _, e := range examples {
 			fmt.Fprintf(&text, "%s:%d: %s: %s\n", printable(e.Log), e.Line, e.Problem, quoted([]byte(e.Text)))
 		}
 	}
-	if len(r.Notes) > 0 || r.Incomplete != "" {
+	if len(notes) > 0 || incomplete != "" {
 		text.WriteByte('\n')
 	}
-	for _, note := range r.Notes {
+	for _, note := range notes {
 		text.WriteString(printable(note) + "\n")
 	}
-	if r.Incomplete != "" {
-		text.WriteString("Not all was read: " + printable(r.Incomplete) + "\n")
+	if incomplete != "" {
+		text.WriteString("Not all was read: " + printable(incomplete) + "\n")
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return text.String()
 }
 
 // more says how many rows were left out.
@@ -125,6 +134,11 @@ func more(w io.Writer, have, shown int) {
 
 // Sentence sums the report up.
 func (r *Report) Sentence() string {
+	return r.counted() + fmt.Sprintf(". %d are outside of the robots.txt.", r.Disallowed)
+}
+
+// counted tells what the lines are.
+func (r *Report) counted() string {
 	s := fmt.Sprintf("%d lines", r.Lines)
 	if r.First != nil {
 		s += fmt.Sprintf(" from %s to %s", timeText(r.First), timeText(r.Last))
@@ -140,7 +154,7 @@ func (r *Report) Sentence() string {
 			s += fmt.Sprintf(", %d %s", part.n, part.text)
 		}
 	}
-	return s + fmt.Sprintf(". %d are outside of the robots.txt.", r.Disallowed)
+	return s
 }
 
 // ReadText tells when the crawler last got the robots.txt.
@@ -155,23 +169,27 @@ func (c *CrawlerReport) ReadText() string {
 }
 
 // Who lists the crawlers that broke the rule most often.
-func (r *RuleReport) Who(most int) string {
+func (r *RuleReport) Who(most int) string { return who(r.Crawlers, most) }
+
+func who(crawlers []RuleCrawlers, most int) string {
 	var names []string
-	for _, c := range r.Crawlers[:min(len(r.Crawlers), most)] {
+	for _, c := range crawlers[:min(len(crawlers), most)] {
 		names = append(names, fmt.Sprintf("%s %d", c.Token, c.Requests))
 	}
-	if len(r.Crawlers) > most {
+	if len(crawlers) > most {
 		names = append(names, "...")
 	}
 	return strings.Join(names, ", ")
 }
 
 // Count is how often the path was asked for.
-func (p *PathReport) Count() string {
-	if p.Excess > 0 {
-		return fmt.Sprintf("%d to %d", p.Requests-p.Excess, p.Requests)
+func (p *PathReport) Count() string { return countText(p.Requests, p.Excess) }
+
+func countText(requests, excess uint64) string {
+	if excess > 0 {
+		return fmt.Sprintf("%d to %d", requests-excess, requests)
 	}
-	return strconv.FormatUint(p.Requests, 10)
+	return strconv.FormatUint(requests, 10)
 }
 
 // shortened cuts a path to what fits into a line.

@@ -88,6 +88,7 @@ type tally struct {
 	day                       int32 // the one that was looked up last
 	dayOf                     *dayCount
 	key                       []byte
+	changes                   *changeTally // nil if no edit is looked at
 }
 
 func newTally() *tally {
@@ -158,8 +159,22 @@ func (t *tally) outside(id, version int32, v policy.Rule, group string, path []b
 	t.paths.add(t.key, 1)
 }
 
+// browser counts a request of a browser, or of a client without a name.
+func (t *tally) browser(r *record) {
+	t.browsers++
+	if len(r.userAgent) == 0 {
+		t.noAgent++
+	}
+}
+
 // merge takes in the counts of another tally.
 func (t *tally) merge(o *tally) {
+	if o.changes != nil {
+		if t.changes == nil {
+			t.changes = newChangeTally()
+		}
+		t.changes.merge(o.changes)
+	}
 	t.lines += o.lines
 	t.malformed += o.malformed
 	t.tooLong += o.tooLong

@@ -16,6 +16,7 @@ import (
 type plan struct {
 	registry     *uaident.Registry
 	versions     []version
+	before       *version // of the text before an edit, nil if none is looked at
 	sites        siteList
 	since, until int64
 	keepSlashes  bool
@@ -50,6 +51,7 @@ type identity struct {
 	group    *policy.Selection
 	exempt   bool
 	wildcard bool
+	before   *identity // what it is by the text before the edit
 }
 
 // Bounds of the memory for User-Agents: how many, and how long ones.
@@ -59,8 +61,12 @@ const (
 )
 
 func newWorker(p *plan) *worker {
+	t := newTally()
+	if p.before != nil {
+		t.changes = newChangeTally()
+	}
 	return &worker{
-		plan: p, tally: newTally(), parsers: make(map[*Format]parser),
+		plan: p, tally: t, parsers: make(map[*Format]parser),
 		known: make([]identity, knownIdentities+1), seed: maphash.MakeSeed(),
 	}
 }
@@ -135,13 +141,14 @@ func (w *worker) judge(k *chunk) {
 		t.other++
 		return
 	}
+	if w.before != nil {
+		w.compare()
+		return
+	}
 	w.current()
 	who := w.identify(r.userAgent)
 	if who.browser {
-		t.browsers++
-		if len(r.userAgent) == 0 {
-			t.noAgent++
-		}
+		t.browser(r)
 		return
 	}
 	path := w.pathOf(r.target)
@@ -228,9 +235,18 @@ func (w *worker) identify(userAgent []byte) *identity {
 	return who
 }
 
-// ask identifies a User-Agent and finds its group, as the handler does.
+// ask identifies a User-Agent.
 func (w *worker) ask(who *identity, userAgent string) {
-	current := &w.versions[w.version]
+	if w.before != nil {
+		w.askBoth(who, userAgent)
+		return
+	}
+	w.askOf(who, userAgent, &w.versions[w.version])
+}
+
+// askOf identifies a User-Agent and finds its group in a version, as the handler
+// does.
+func (w *worker) askOf(who *identity, userAgent string, current *version) {
 	client := w.registry.IdentifyWith(userAgent, current.overlay)
 	if who.browser = client.Class == uaident.Browser; who.browser {
 		return
