@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -53,36 +54,40 @@ func TestStandaloneSourcesOverReloads(t *testing.T) {
 
 // TestReadingAtOnceIsTold as one that a request causes.
 func TestReadingAtOnceIsTold(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "robots.txt")
-	become := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "robots.txt")
+		become := func(text string) {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	become(loose)
-	g := testGuard(t, Handler{Mode: modeEnforce}, fileSource{path: file})
-	core, logs := observer.New(zap.InfoLevel)
-	g.sourceKey, g.metrics, g.logger = file, newMetrics(), zap.New(core)
-	g.state.ledger = nil
-	g.sites.Store(&map[string]policy.Key{otherLabel: {}, "b.test": {}, "a.test": {}})
-	key := policy.Key{Source: file}
-	entry := g.state.cache.Add(key, policy.Named)
-	if g.state.readAtOnce(entry) {
-		t.Error("a source that nobody configured is read")
-	}
-	g.state.sources.add(t.Context(), key, g.standalone())
-	for _, text := range []string{loose, strict} {
-		become(text)
-		entry.Hasten()
-		if !g.state.readAtOnce(entry) || entry.Standing().Good.Robots.Text() != text {
-			t.Fatal("it was not read at once")
+		become(loose)
+		g := testGuard(t, Handler{Mode: modeEnforce}, fileSource{path: file})
+		core, logs := observer.New(zap.InfoLevel)
+		g.sourceKey, g.metrics, g.logger = file, newMetrics(), zap.New(core)
+		g.state.ledger = nil
+		g.sites.Store(&map[string]policy.Key{otherLabel: {}, "b.test": {}, "a.test": {}})
+		key := policy.Key{Source: file}
+		entry := g.state.cache.Add(key, policy.Named)
+		if g.state.readAtOnce(entry) {
+			t.Error("a source that nobody configured is read")
 		}
-		changed := gathered(t, g.metrics.changed, "host")["a.test"]
-		if want := timestamp(entry.Standing().Good.FirstRead); changed != want {
-			t.Errorf("the metric says %v, want %v", changed, want)
+		g.state.sources.add(t.Context(), key, g.standalone())
+		for _, text := range []string{loose, strict} {
+			time.Sleep(time.Minute)
+			become(text)
+			entry.Hasten()
+			if !g.state.readAtOnce(entry) || entry.Standing().Good.Robots.Text() != text {
+				t.Fatal("it was not read at once")
+			}
+			synctest.Wait() // it is told of afterwards
+			changed := gathered(t, g.metrics.changed, "host")["a.test"]
+			if want := timestamp(entry.Standing().Good.FirstRead); changed != want {
+				t.Errorf("the metric says %v, want %v", changed, want)
+			}
 		}
-	}
-	if n := logs.FilterMessage("robots.txt changed").Len(); n != 1 {
-		t.Errorf("%d lines about the change: %v", n, logs.All())
-	}
+		if n := logs.FilterMessage("robots.txt changed").Len(); n != 1 {
+			t.Errorf("%d lines about the change: %v", n, logs.All())
+		}
+	})
 }
