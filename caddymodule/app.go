@@ -158,9 +158,7 @@ func (a *App) Start() error {
 // configuration closes next.
 func (a *App) Stop() error {
 	_ = a.state.sizes.release(a.claim, a.state.resize)
-	if err := a.state.verifying.release(a.verifying, a.state.verifier.Configure); err != nil {
-		a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
-	}
+	defer a.stopVerifying() // forgets lists of addresses that are to be stored before
 	_ = a.state.retentions.release(a.retaining, a.state.retain)
 	if a.cancel == nil {
 		return nil

@@ -74,6 +74,8 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 			return entry, fmt.Errorf("%q is no class of a crawler; the classes are %s", c.Class, classWords())
 		}
 		entry.Class = class
+		// Who is to be judged as a crawler of that class is no fetcher for a person.
+		entry.UserTriggered = entry.UserTriggered && !class.JudgedByWildcard()
 	}
 	if c.Fallback != nil {
 		entry.Fallback = c.Fallback

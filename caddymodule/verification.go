@@ -138,6 +138,13 @@ func (a *App) startVerifying() (err error) {
 	return err
 }
 
+// stopVerifying applies what the configuration before, if it still runs, asks for.
+func (a *App) stopVerifying() {
+	if err := a.state.verifying.release(a.verifying, a.state.verifier.Configure); err != nil {
+		a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
+	}
+}
+
 // refreshLists keeps the lists of addresses up to date, and tells the owner of
 // it, until the configuration ends.
 func (a *App) refreshLists() {
