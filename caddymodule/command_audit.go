@@ -33,7 +33,9 @@ log_format in nginx or LogFormat in Apache.
 --robots is a file, a URL, or a directory with dated versions, named like
 robots-2026-11-20T10:00:00Z.txt. With those a request is judged by the version of
 its time, and is stale rather than outside if the crawler may still have followed
-one that it had read within 24 hours. Without --robots it is read from --site.
+one that it had read within 24 hours. A directory may instead hold a directory for
+each host, such as example.com/robots.txt: no host is then judged by another's file.
+Without --robots it is read from --site.
 
 --site chooses the requests of one site, where the log says whose they are; it
 may be repeated. --since and --until take a date, a time, or 24h or 30d for how

@@ -114,6 +114,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 	if p.versions, err = prepare(o.Versions, p.registry); err != nil {
 		return nil, nil, err
 	}
+	p.byHost = hostSpans(p.versions)
 	if o.before != nil {
 		before, err := prepare([]Version{*o.before}, p.registry)
 		if err != nil {

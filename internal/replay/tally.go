@@ -77,6 +77,7 @@ type tally struct {
 	otherSite, otherTime      uint64
 	browsers, requests        uint64
 	noAgent                   uint64 // requests without a User-Agent
+	noHost                    uint64 // of those of other sites, that do not say whose they are
 	beforeFirst               uint64 // judged by the first version although it came later
 	first, last               int64
 	crawlers                  []crawlerCount // by number
@@ -184,6 +185,7 @@ func (t *tally) merge(o *tally) {
 	t.browsers += o.browsers
 	t.requests += o.requests
 	t.noAgent += o.noAgent
+	t.noHost += o.noHost
 	t.beforeFirst += o.beforeFirst
 	t.rulesDropped += o.rulesDropped
 	t.first, t.last = min(t.first, o.first), max(t.last, o.last)

@@ -16,7 +16,8 @@ import (
 type plan struct {
 	registry     *uaident.Registry
 	versions     []version
-	before       *version // of the text before an edit, nil if none is looked at
+	byHost       map[string]span // which are of which host; nil if they are of all
+	before       *version        // of the text before an edit, nil if none is looked at
 	sites        siteList
 	since, until int64
 	keepSlashes  bool
@@ -34,6 +35,7 @@ type worker struct {
 	record  record
 	target  policy.Target
 	version int // the one that was current for the last line
+	span    span
 	path    []byte
 	host    hostMemo
 	names   [8]string
@@ -66,7 +68,7 @@ func newWorker(p *plan) *worker {
 		t.changes = newChangeTally()
 	}
 	return &worker{
-		plan: p, tally: t, parsers: make(map[*Format]parser),
+		plan: p, tally: t, span: span{0, len(p.versions)}, parsers: make(map[*Format]parser),
 		known: make([]identity, knownIdentities+1), seed: maphash.MakeSeed(),
 	}
 }
@@ -133,8 +135,14 @@ func (w *worker) judge(k *chunk) {
 		}
 		t.first, t.last = min(t.first, r.at), max(t.last, r.at)
 	}
-	if len(r.host) > 0 && !w.host.matches(w, r) {
+	if len(r.host) > 0 {
+		if !w.host.matches(w, r) {
+			t.otherSite++
+			return
+		}
+	} else if w.byHost != nil {
 		t.otherSite++
+		t.noHost++
 		return
 	}
 	if len(r.target) == 0 {
@@ -167,7 +175,7 @@ func (w *worker) judge(k *chunk) {
 		}
 	}
 	current := &w.versions[w.version]
-	if current.first && r.hasTime && r.at < current.from {
+	if current.first && !current.single() && r.hasTime && r.at < current.from {
 		t.beforeFirst++
 	}
 	switch {
@@ -175,8 +183,8 @@ func (w *worker) judge(k *chunk) {
 		c.robots++
 		if judge.IsReading(methodOf(r.method), r.status) {
 			c.reading(r.at, r.status)
-			if len(w.versions) > 1 && r.hasTime {
-				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, at: r.at, network: network(r.client), status: r.status})
+			if !current.single() && r.hasTime {
+				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, version: int32(w.version), at: r.at, network: network(r.client), status: r.status})
 			}
 		}
 		return
@@ -204,15 +212,20 @@ func (w *worker) judge(k *chunk) {
 
 // current finds the version that was current at the time of the record.
 func (w *worker) current() {
-	if len(w.versions) == 1 {
+	if w.byHost != nil {
+		w.span = w.host.span
+	}
+	from, to := w.span.from, w.span.to
+	if to-from == 1 {
+		w.version = from
 		return
 	}
 	if !w.record.hasTime {
-		w.version = len(w.versions) - 1
+		w.version = to - 1
 		return
 	}
-	if v := &w.versions[w.version]; w.record.at < v.from && !v.first || w.record.at >= v.until {
-		w.version = at(w.versions, w.record.at)
+	if v := &w.versions[w.version]; w.version < from || w.version >= to || w.record.at < v.from && !v.first || w.record.at >= v.until {
+		w.version = from + at(w.versions[from:to], w.record.at)
 	}
 }
 
