@@ -22,6 +22,7 @@ type event struct {
 	version int32 // that was current
 
 	// Of a request that a version forbids which the crawler need not know yet.
+	spared bool
 	allows uint16 // see worker.heldThatAllow
 	rule   policy.Rule
 	group  string
@@ -78,11 +79,14 @@ func (s *sequence) event(e *event, paths []byte) {
 		return
 	}
 	last, _ := s.readers.Last(reader)
-	for i := range s.versions[e.version].standing.Held(timeOf(e.at), last.At, policy.MaxAge) {
+	for i := range s.versions[e.version].standing.Held(timeOf(e.at), last.At, s.settings.Grace) {
 		if e.allows&(1<<i) != 0 {
 			s.tally.crawler(e.crawler).stale++
 			return
 		}
+	}
+	if e.spared {
+		s.tally.crawler(e.crawler).spared++
 	}
 	s.tally.outside(e.crawler, e.version, e.rule, e.group, paths[e.path[0]:e.path[1]], e.at, true)
 }

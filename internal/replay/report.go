@@ -217,7 +217,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		class.Crawlers++
 		class.Requests += c.requests
 		class.Disallowed += c.disallowed
-		class.WouldBlock += c.disallowed
+		class.WouldBlock += c.disallowed - c.spared
 		class.Stale += c.stale
 		class.Exempt += c.exempt
 		r.Disallowed += c.disallowed

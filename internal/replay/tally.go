@@ -53,6 +53,7 @@ func (c *crawlers) id(key crawlerKey) int32 {
 // crawlerCount is what is counted of a crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
+	spared                              uint64 // of those disallowed, what enforce does not block
 	robots                              uint64 // requests for /robots.txt
 	read                                int64  // when it last got that, 0 for never
 	readStatus                          int
@@ -195,6 +196,7 @@ func (t *tally) merge(o *tally) {
 		a.disallowed += b.disallowed
 		a.stale += b.stale
 		a.exempt += b.exempt
+		a.spared += b.spared
 		a.robots += b.robots
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)

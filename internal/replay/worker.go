@@ -22,6 +22,7 @@ type plan struct {
 	since, until int64
 	keepSlashes  bool
 	crawlers     *crawlers
+	settings     *Settings
 }
 
 // worker judges lines. It allocates nothing for a line, and nothing that it
@@ -52,6 +53,7 @@ type identity struct {
 	crawler  int32
 	group    *policy.Selection
 	exempt   bool
+	spared   bool // enforce does not block it
 	wildcard bool
 	before   *identity // what it is by the text before the edit
 }
@@ -203,9 +205,12 @@ func (w *worker) judge(k *chunk) {
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
 		k.events = append(k.events, event{
 			kind: heldEvent, crawler: who.crawler, at: r.at, network: network(r.client), allows: allows,
-			version: int32(w.version), rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
+			version: int32(w.version), spared: who.spared, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
 		})
 		return
+	}
+	if who.spared {
+		c.spared++
 	}
 	t.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.at, r.hasTime)
 }
@@ -264,10 +269,11 @@ func (w *worker) askOf(who *identity, userAgent string, current *version) {
 	if who.browser = client.Class == uaident.Browser; who.browser {
 		return
 	}
-	who.wildcard = client.Wildcard()
+	who.wildcard, who.spared = w.settings.Wildcard(client), w.settings.Spares(client)
 	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard}
 	var named bool
 	who.group, named, who.exempt = claim.Group(current.robots)
+	who.exempt = who.exempt || w.settings.Exempt(client)
 	group := ""
 	if named {
 		group = who.group.Group().Name
@@ -286,7 +292,7 @@ func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) 
 	if len(current.standing.Past) == 0 || !w.record.hasTime {
 		return 0
 	}
-	held := current.standing.Held(timeOf(w.record.at), noTime, policy.MaxAge)
+	held := current.standing.Held(timeOf(w.record.at), noTime, w.settings.Grace)
 	if len(held) == 0 {
 		return 0
 	}
