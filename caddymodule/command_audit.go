@@ -55,7 +55,7 @@ caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
 caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
-caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' access.log
+caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' custom.log
 `,
 		RunE: runCommand(a.run),
 	}
