@@ -15,7 +15,7 @@ import (
 func auditCommand() *cobra.Command {
 	var a audit
 	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|dir|url>] [--site <host>] [--since <time>] [--until <time>] [--json|--csv|--html] <log>...",
+		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--json|--csv|--html] <log>...",
 		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
 		Long: `
 Replays access logs: each request is judged by the robots.txt as the server
@@ -33,7 +33,14 @@ log_format in nginx or LogFormat in Apache.
 --robots is a file, a URL, or a directory with dated versions, named like
 robots-2026-11-20T10:00:00Z.txt. With those a request is judged by the version of
 its time, and is stale rather than outside if the crawler may still have followed
-one that it had read within 24 hours. Without --robots it is read from --site.
+one that it had read within 24 hours. A directory may instead hold a directory for
+each host, such as example.com/robots.txt: no host is then judged by another's file.
+Without --robots it is read from --site.
+
+With --config the settings of the robots_guard directive of the site are taken from
+that file: exempt, only_log, wildcard, grace, merge_slashes, source, and the
+crawlers of the global options. The report then tells what that handler would
+have blocked in the mode enforce.
 
 --site chooses the requests of one site, where the log says whose they are; it
 may be repeated. --since and --until take a date, a time, or 24h or 30d for how
@@ -46,13 +53,16 @@ Exit status: 0, or 2 if an argument is wrong, or not all could be read.
 		Example: `
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
+caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
-caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' access.log
+caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' custom.log
 `,
 		RunE: runCommand(a.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
+	flags.StringVarP(&a.config, "config", "c", "", "a configuration file to take the settings from")
+	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 	a.logs.addFlags(cmd)
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
@@ -63,6 +73,7 @@ caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$re
 // audit is the command with its flags.
 type audit struct {
 	robots          string
+	config, adapter string
 	logs            auditedLogs
 	json, csv, html bool
 }
@@ -79,6 +90,10 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	notes, err := a.configure(&o)
+	if err != nil {
+		return 0, err
+	}
 	if err := a.readRobots(cmd.Context(), &o); err != nil {
 		return 0, err
 	}
@@ -90,6 +105,7 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	if report == nil {
 		return 0, err
 	}
+	report.Notes = append(report.Notes, notes...)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	write := report.WriteTable
 	switch {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -16,7 +17,7 @@ import (
 // newOfflineGuard makes the guard of a handler for judging without a server: it
 // reads nothing and remembers nobody.
 func newOfflineGuard(h *Handler, registry *uaident.Registry) (g *guard, err error) {
-	g = &guard{enforce: h.Mode == modeEnforce, keepSlashes: h.KeepSlashes, spoofed: h.Spoofed, app: &App{registry: registry}}
+	g = &guard{enforce: h.Mode == modeEnforce, keepSlashes: h.KeepSlashes, spoofed: h.Spoofed, grace: max(0, time.Duration(h.Grace)), app: &App{registry: registry}}
 	if g.wildcard, err = parseClasses(h.Wildcard); err != nil {
 		return nil, fmt.Errorf("wildcard: %w", err)
 	}

@@ -14,17 +14,36 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // TestOneEngineForLogs holds the replay of logs to the verdicts of the server.
 func TestOneEngineForLogs(t *testing.T) {
-	h := Handler{FetchTimeout: caddy.Duration(time.Minute), FetchWait: caddy.Duration(time.Minute)}
+	plain := Handler{Mode: modeEnforce, FetchTimeout: caddy.Duration(time.Minute), FetchWait: caddy.Duration(time.Minute)}
+	configured := plain
+	configured.Exempt, configured.ExemptVerified = []string{"CCBot", "preview"}, []string{"GPTBot"}
+	configured.OnlyLog, configured.OnlyLogVerified = []string{"search"}, []string{"GPTBot"}
+	configured.Wildcard, configured.KeepSlashes = []string{"library", "ai_training", "search"}, true
+	for name, h := range map[string]Handler{"plain": plain, "configured": configured} {
+		t.Run(name, func(t *testing.T) { compareWithLogs(t, h) })
+	}
+}
+
+// compareWithLogs replays what a guard has judged and compares the counts.
+func compareWithLogs(t *testing.T, h Handler) {
+	offlineHandler := h
+	offlineHandler.setDefaults()
+	offline, err := newOfflineGuard(&offlineHandler, uaident.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
 	type counted struct{ crawler, class, verdict string }
 	compared := 0
 	for name, text := range parityFiles(t) {
 		online := testGuard(t, h, serving(text))
 		online.judge(request("bingbot/2.0", "/")) // reads the file
 		want := make(map[counted]uint64)
+		blocked := make(map[string]uint64)
 		var log bytes.Buffer
 		for _, target := range parityTargets(policy.Parse([]byte(text))) {
 			u, err := url.ParseRequestURI(target)
@@ -48,12 +67,16 @@ func TestOneEngineForLogs(t *testing.T) {
 						crawler = otherLabel
 					}
 					want[counted{crawler, j.client.Class.String(), j.verdict.String()}]++
+					if j.action == actionBlocked {
+						blocked[j.client.Class.String()]++
+					}
 					compared++
 				}
 			}
 		}
 		report, err := replay.Run(context.Background(), replay.Options{
 			Logs: []string{"-"}, Stdin: bytes.NewReader(log.Bytes()), Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
+			Settings: offline.settings(), KeepSlashes: offline.keepSlashes,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -61,12 +84,18 @@ func TestOneEngineForLogs(t *testing.T) {
 		// Compared with a file that restricts nothing, an edit blocks just that.
 		edit, err := replay.Compare(context.Background(), replay.Version{}, replay.Options{
 			Logs: []string{"-"}, Stdin: &log, Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
+			Settings: offline.settings(), KeepSlashes: offline.keepSlashes,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if edit.Blocked != report.Disallowed || edit.Opened != 0 {
 			t.Errorf("%s: blocks %d and opens %d, want %d", name, edit.Blocked, edit.Opened, report.Disallowed)
+		}
+		for _, class := range report.Classes {
+			if class.WouldBlock != blocked[class.Class] {
+				t.Errorf("%s: enforce would block %d of %s, and blocked %d", name, class.WouldBlock, class.Class, blocked[class.Class])
+			}
 		}
 		got := make(map[counted]uint64)
 		for _, c := range report.Crawlers {

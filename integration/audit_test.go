@@ -37,7 +37,18 @@ func TestAudit(t *testing.T) {
 		"access.log": logLine("/private/a", gptBot) + logLine("/private/a", firefox) + logLine("/", googlebot),
 		"versions/robots-2026-11-21T11-00-00Z.txt": "User-agent: *\nDisallow: /private/\n",
 		"versions/robots-2026-10-01.txt":           "",
+		"hosts/a.example/robots.txt":               "User-agent: *\nDisallow: /private/\n",
+		"hosts/b.example/robots.txt":               "User-agent: *\nDisallow: /b/\n",
 	})
+	for name, text := range map[string]string{
+		"Caddyfile":       "example.com {\n\trobots_guard {\n\t\texempt ai_training\n\t\tsource file ROBOTS\n\t}\n}\n",
+		"Caddyfile.sites": "a.example {\n\trobots_guard\n}\nb.example {\n\trobots_guard {\n\t\tonly_log GPTBot\n\t}\n}\n",
+	} {
+		text = strings.ReplaceAll(text, "ROBOTS", "`"+filepath.Join(dir, "robots.txt")+"`")
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	robots, log := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "access.log")
 	o := newOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
 	csv := func(rows ...string) string {
@@ -45,7 +56,15 @@ func TestAudit(t *testing.T) {
 	}
 	const at = ",0,,0,2026-11-21T12:00:00Z"
 	both := csv("GPTBot,ai_training,1,0,1,0,0"+at, "Googlebot,search,1,1,0,0,0"+at)
+	site := filepath.Join(dir, "Caddyfile")
+	sites := filepath.Join(dir, "Caddyfile.sites")
 	runCommands(t, []commandCase{
+		{name: "exempt by a configuration", args: []string{"audit", "-c", site, "--csv", log}, stdout: csv("GPTBot,ai_training,1,0,0,0,1"+at, "Googlebot,search,1,1,0,0,0"+at)},
+		{name: "several sites", args: []string{"audit", "-c", sites, "-r", robots, log}, code: 2, stderr: "several sites use robots_guard; choose one with --site"},
+		{name: "a site that is not there", args: []string{"audit", "-c", sites, "-r", robots, "--site", "c.example", log}, code: 2, stderr: "no robots_guard is for c.example"},
+		{name: "sites with different settings", args: []string{"audit", "-c", sites, "-r", robots, "--site", "a.example", "--site", "b.example", log}, code: 2, stderr: "audit one after the other"},
+		{name: "hosts", args: []string{"audit", "-r", filepath.Join(dir, "hosts"), "--csv", "-"}, stdin: "a.example " + logLine("/private/a", gptBot) + "b.example " + logLine("/private/a", googlebot),
+			stdout: both},
 		{name: "a file", args: []string{"audit", "--robots", robots, "--csv", log}, stdout: both},
 		{name: "a pattern", args: []string{"audit", "-r", robots, "--csv", filepath.Join(dir, "acc*.log")}, stdout: both},
 		{name: "standard input", args: []string{"audit", "-r", robots, "--csv", "-"}, stdin: logLine("/private/a", gptBot), stdout: csv("GPTBot,ai_training,1,0,1,0,0" + at)},
@@ -70,6 +89,21 @@ func TestAudit(t *testing.T) {
 		{name: "a bad site", args: []string{"audit", "-r", robots, "--site", "a/b", log}, code: 2, stderr: "is no site; name one like example.com"},
 		{name: "two outputs", args: []string{"audit", "-r", robots, "--json", "--csv", log}, code: 2, stderr: "only one of --json, --csv and --html"},
 	})
+}
+
+// TestAuditOnlyLog counts what only_log spares as outside of the robots.txt, but
+// not as what enforce would block.
+func TestAuditOnlyLog(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{
+		"robots.txt": "User-agent: *\nDisallow: /private/\n", "access.log": logLine("/private/a", gptBot) + logLine("/private/a", googlebot),
+		"Caddyfile": "b.example {\n\t@x path /x\n\trobots_guard @x {\n\t\tonly_log GPTBot\n\t}\n}\n",
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	runPieces(t, []pieces{{name: "only_log", args: []string{"audit", "-c", at("Caddyfile"), "-r", at("robots.txt"), at("access.log")}, stdout: []string{
+		"2 are outside of the robots.txt", "CLASS        REQUESTS  ENFORCE WOULD BLOCK\nai_training  1         0\nsearch       1         1\n",
+		"Matchers beside the host stand before robots_guard in ",
+	}}})
 }
 
 // TestAuditAgreesWithTheServer holds the audit of an access log against what the

@@ -19,13 +19,14 @@ type event struct {
 	at      int64
 	network netip.Prefix
 	status  int
+	version int32 // that was current
 
 	// Of a request that a version forbids which the crawler need not know yet.
-	allows  uint16 // see worker.heldThatAllow
-	version int32
-	rule    policy.Rule
-	group   string
-	path    [2]int // in chunk.paths
+	spared bool
+	allows uint16 // see worker.heldThatAllow
+	rule   policy.Rule
+	group  string
+	path   [2]int // in chunk.paths
 }
 
 type eventKind uint8
@@ -70,16 +71,22 @@ func (s *sequence) take(k *chunk) {
 
 func (s *sequence) event(e *event, paths []byte) {
 	reader := ledger.Reader{Crawler: strings.ToLower(s.crawlers.key(e.crawler).name), Network: e.network}
+	if host := s.versions[e.version].host; host != "" {
+		reader.Crawler += " " + host // who read one host's need not know another's
+	}
 	if e.kind == readEvent {
 		s.readers.Read(reader, ledger.Reading{At: timeOf(e.at), Status: e.status})
 		return
 	}
 	last, _ := s.readers.Last(reader)
-	for i := range s.versions[e.version].standing.Held(timeOf(e.at), last.At, policy.MaxAge) {
+	for i := range s.versions[e.version].standing.Held(timeOf(e.at), last.At, s.settings.Grace) {
 		if e.allows&(1<<i) != 0 {
 			s.tally.crawler(e.crawler).stale++
 			return
 		}
+	}
+	if e.spared {
+		s.tally.crawler(e.crawler).spared++
 	}
 	s.tally.outside(e.crawler, e.version, e.rule, e.group, paths[e.path[0]:e.path[1]], e.at, true)
 }

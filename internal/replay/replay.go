@@ -34,6 +34,8 @@ type Options struct {
 	Since, Until time.Time
 	// KeepSlashes has runs of slashes significant, as the handler's option.
 	KeepSlashes bool
+	// Settings are those of the handler; nil for its defaults.
+	Settings *Settings
 	// Registry knows the crawlers; nil for uaident.Default.
 	Registry *uaident.Registry
 	// Workers is how many goroutines judge; 0 for one for each processor.
@@ -98,6 +100,9 @@ func (o *Options) plan() (*plan, []*input, error) {
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}
+	if p.settings = o.Settings; p.settings == nil {
+		p.settings = &defaults
+	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -114,6 +119,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 	if p.versions, err = prepare(o.Versions, p.registry); err != nil {
 		return nil, nil, err
 	}
+	p.byHost = hostSpans(p.versions)
 	if o.before != nil {
 		before, err := prepare([]Version{*o.before}, p.registry)
 		if err != nil {

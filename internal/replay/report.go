@@ -177,13 +177,13 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 		r.Days = append(r.Days, DayReport{Date: timeOf(int64(day) * 86400 * second).Format(time.DateOnly), Requests: d.requests, Disallowed: d.disallowed})
 	}
 	slices.SortFunc(r.Days, func(a, b DayReport) int { return strings.Compare(a.Date, b.Date) })
-	r.fillNotes(t, o, logs)
+	r.fillNotes(p, t, o, logs)
 }
 
 func (r *Report) fillVersions(p *plan) {
 	for _, v := range p.versions {
 		report := VersionReport{Name: v.name, Rules: v.robots.RuleCount()}
-		if len(p.versions) > 1 {
+		if !v.single() {
 			report.From = pointer(v.from)
 		}
 		r.Robots = append(r.Robots, report)
@@ -217,7 +217,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		class.Crawlers++
 		class.Requests += c.requests
 		class.Disallowed += c.disallowed
-		class.WouldBlock += c.disallowed
+		class.WouldBlock += c.disallowed - c.spared
 		class.Stale += c.stale
 		class.Exempt += c.exempt
 		r.Disallowed += c.disallowed
@@ -275,7 +275,7 @@ func (r *Report) fillPaths(p *plan, t *tally) {
 }
 
 // fillNotes says what a reader of the report has to know.
-func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
+func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	r.Notes = []string{}
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	for _, in := range logs {
@@ -289,10 +289,8 @@ func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
 	if r.Last != nil && !o.Now.IsZero() && r.Last.After(o.Now.Add(time.Hour)) {
 		note("The logs reach into the future, to %s, by the clock of this machine.", r.Last.Format(time.RFC3339))
 	}
-	if len(r.Hosts) > 1 && len(o.Sites) == 0 && r.Hosts[1].Lines*100 > r.Lines {
-		note("The logs name several hosts, and all were judged by the same robots.txt; --site chooses one.")
-	}
-	if t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
+	r.noteHosts(p, t, o, note)
+	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
 		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
 	if t.requests == 0 && t.noAgent == t.browsers && t.browsers > 1 && agents(logs) {
@@ -307,6 +305,37 @@ func (r *Report) fillNotes(t *tally, o *Options, logs []*input) {
 	if t.rulesDropped > 0 {
 		note("%d requests are missing in the table of rules, which holds %d pairs of a rule and a crawler.", t.rulesDropped, maxRules)
 	}
+}
+
+// noteHosts says whose requests were judged by whose robots.txt.
+func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format string, args ...any)) {
+	var names, without []string
+	for _, host := range r.Hosts {
+		text := fmt.Sprintf("%s (%d lines)", host.Host, host.Lines)
+		names = append(names, text)
+		if _, ok := p.byHost[host.Host]; !ok {
+			without = append(without, text)
+		}
+	}
+	switch {
+	case p.byHost == nil && len(names) > 1 && len(o.Sites) == 0:
+		note("The logs name several hosts, and all were judged by the same robots.txt: %s. --site chooses one; --robots takes a directory with that of each host.", listed(names))
+	case p.byHost != nil && len(without) > 0 && len(o.Sites) == 0:
+		note("No robots.txt is there for %s; their requests count as those of other sites.", listed(without))
+	}
+	if t.noHost > 0 {
+		note("%d requests do not say of which host they are, so that no robots.txt is for them; give one as a file, or have the log name the host.", t.noHost)
+	}
+}
+
+// listed names the first of a list.
+func listed(names []string) string {
+	const most = 3
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names) - most; n > 0 {
+		text += " and others"
+	}
+	return text
 }
 
 // agents reports whether a log has a place for User-Agents.

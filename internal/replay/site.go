@@ -41,6 +41,7 @@ type hostMemo struct {
 	text  [300]byte // host, port and scheme
 	n     [3]int    // the length of each
 	ours  bool
+	span  span   // its versions of the robots.txt, if those are kept by host
 	host  []byte // alone, in lower case
 	count uint64 // how often it came since it was last counted
 }
@@ -51,7 +52,7 @@ func (m *hostMemo) matches(w *worker, r *record) bool {
 	n := [3]int{len(r.host), len(r.port), len(r.scheme)}
 	h, p, end := n[0], n[0]+n[1], n[0]+n[1]+n[2]
 	if end > len(m.text) {
-		return len(w.sites) == 0
+		return len(w.sites) == 0 && w.byHost == nil
 	}
 	if n != m.n || !bytes.Equal(m.text[:h], r.host) || !bytes.Equal(m.text[h:p], r.port) || !bytes.Equal(m.text[p:end], r.scheme) {
 		m.flush(w)
@@ -65,6 +66,11 @@ func (m *hostMemo) matches(w *worker, r *record) bool {
 			if 'A' <= c && c <= 'Z' {
 				m.host[i] = c | 0x20
 			}
+		}
+		if w.byHost != nil {
+			var known bool
+			m.span, known = w.byHost[string(m.host)]
+			m.ours = m.ours && known
 		}
 	}
 	m.count++

@@ -53,6 +53,7 @@ func (c *crawlers) id(key crawlerKey) int32 {
 // crawlerCount is what is counted of a crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
+	spared                              uint64 // of those disallowed, what enforce does not block
 	robots                              uint64 // requests for /robots.txt
 	read                                int64  // when it last got that, 0 for never
 	readStatus                          int
@@ -77,6 +78,7 @@ type tally struct {
 	otherSite, otherTime      uint64
 	browsers, requests        uint64
 	noAgent                   uint64 // requests without a User-Agent
+	noHost                    uint64 // of those of other sites, that do not say whose they are
 	beforeFirst               uint64 // judged by the first version although it came later
 	first, last               int64
 	crawlers                  []crawlerCount // by number
@@ -184,6 +186,7 @@ func (t *tally) merge(o *tally) {
 	t.browsers += o.browsers
 	t.requests += o.requests
 	t.noAgent += o.noAgent
+	t.noHost += o.noHost
 	t.beforeFirst += o.beforeFirst
 	t.rulesDropped += o.rulesDropped
 	t.first, t.last = min(t.first, o.first), max(t.last, o.last)
@@ -193,6 +196,7 @@ func (t *tally) merge(o *tally) {
 		a.disallowed += b.disallowed
 		a.stale += b.stale
 		a.exempt += b.exempt
+		a.spared += b.spared
 		a.robots += b.robots
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 // Version is a text of the robots.txt and since when it was served.
 type Version struct {
 	Name string // of the file or URL, for the report
+	Host string // whose it is, in lower case and without a port; "" for all
 	From time.Time
 	Body []byte
 }
@@ -32,7 +34,42 @@ const maxVersions = 10000
 // files *.txt. When a version came into force stands in the file's name, as in
 // robots-2026-11-20T10:00:00Z.txt; see [versionTime]. Where no time does, it is
 // the time at which the file was last changed.
+//
+// A directory without such files holds one for each host instead, named for it,
+// with that host's versions.
 func ReadVersions(dir string) ([]Version, error) {
+	versions, err := readVersions(dir)
+	if err != nil || len(versions) > 0 {
+		return versions, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		of, err := readVersions(path)
+		if err != nil {
+			return nil, err
+		}
+		for i := range of {
+			of[i].Host = strings.ToLower(entry.Name())
+		}
+		if versions = append(versions, of...); len(versions) > maxVersions {
+			return nil, fmt.Errorf("%s holds more than %d versions; keep those of the time and the hosts of the logs", dir, maxVersions)
+		}
+	}
+	if len(versions) == 0 {
+		return nil, fmt.Errorf("%s holds no robots.txt; name its versions like robots-2026-11-20T10:00:00Z.txt, or put that of each host into a directory, as in %s", dir, filepath.Join(dir, "example.com", "robots.txt"))
+	}
+	return versions, nil
+}
+
+// readVersions reads the files *.txt of a directory.
+func readVersions(dir string) ([]Version, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -63,9 +100,6 @@ func ReadVersions(dir string) ([]Version, error) {
 			return nil, err
 		}
 		versions = append(versions, Version{Name: path, From: from, Body: body})
-	}
-	if len(versions) == 0 {
-		return nil, fmt.Errorf("%s holds no robots.txt; name its versions like robots-2026-11-20T10:00:00Z.txt", dir)
 	}
 	return versions, nil
 }
@@ -104,48 +138,75 @@ func versionTime(name string) (time.Time, bool) {
 // version is a Version made ready for judging.
 type version struct {
 	name        string
-	from, until int64 // until is when the next one came
-	first       bool  // the first, which is held to have been there before, too
+	host        string // "" for all
+	from, until int64  // until is when the next one came
+	first       bool   // the first, which is held to have been there before, too
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
 	standing    policy.Standing // as the server's would be while the version is current
 }
 
-// prepare sorts versions by time and parses them. A text that is the same as the
-// one before is no version of its own.
+// single reports whether the host never had another version.
+func (v *version) single() bool { return v.first && v.until == math.MaxInt64 }
+
+// span is the versions of a host.
+type span struct{ from, to int }
+
+// hostSpans returns which versions are of which host, nil if they are of all.
+func hostSpans(versions []version) map[string]span {
+	var spans map[string]span
+	for i := range versions {
+		host := versions[i].host
+		if host == "" {
+			return nil
+		}
+		if spans == nil {
+			spans = make(map[string]span)
+		}
+		s, ok := spans[host]
+		if !ok {
+			s.from = i
+		}
+		s.to = i + 1
+		spans[host] = s
+	}
+	return spans
+}
+
+// prepare sorts versions by host and time and parses them. A text that is the
+// same as the one before is no version of its own.
 func prepare(all []Version, registry *uaident.Registry) ([]version, error) {
 	if len(all) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
 	}
 	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b Version) int { return a.From.Compare(b.From) })
+	slices.SortStableFunc(sorted, func(a, b Version) int { return cmp.Or(strings.Compare(a.Host, b.Host), a.From.Compare(b.From)) })
 	var versions []version
 	var known []*policy.Version
 	for _, v := range sorted {
 		hash := sha256.Sum256(v.Body)
-		if n := len(known); n > 0 && known[n-1].Hash == hash {
+		if n := len(known); n > 0 && versions[n-1].host == v.Host && known[n-1].Hash == hash {
 			continue
 		}
 		robots := policy.Parse(v.Body)
 		good := &policy.Version{Robots: robots, Hash: hash, Status: http.StatusOK, FirstRead: v.From, LastRead: v.From}
 		known = append(known, good)
 		versions = append(versions, version{
-			name: v.Name, from: v.From.UnixNano(), until: math.MaxInt64,
+			name: v.Name, host: v.Host, from: v.From.UnixNano(), until: math.MaxInt64,
 			robots: robots, overlay: registry.Overlay(robots.Names()),
 		})
 	}
 	for i := range versions {
 		v := &versions[i]
-		if i > 0 {
+		if v.first = i == 0 || versions[i-1].host != v.host; !v.first {
 			versions[i-1].until = v.from
 			known[i-1].Until = known[i].FirstRead
 		}
 		v.standing.Good = known[i]
-		for j := i - 1; j >= 0 && len(v.standing.Past) < policy.MaxVersions; j-- {
+		for j := i - 1; j >= 0 && versions[j].host == v.host && len(v.standing.Past) < policy.MaxVersions; j-- {
 			v.standing.Past = append(v.standing.Past, known[j])
 		}
 	}
-	versions[0].first = true
 	return versions, nil
 }
 

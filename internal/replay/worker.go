@@ -16,11 +16,13 @@ import (
 type plan struct {
 	registry     *uaident.Registry
 	versions     []version
-	before       *version // of the text before an edit, nil if none is looked at
+	byHost       map[string]span // which are of which host; nil if they are of all
+	before       *version        // of the text before an edit, nil if none is looked at
 	sites        siteList
 	since, until int64
 	keepSlashes  bool
 	crawlers     *crawlers
+	settings     *Settings
 }
 
 // worker judges lines. It allocates nothing for a line, and nothing that it
@@ -34,6 +36,7 @@ type worker struct {
 	record  record
 	target  policy.Target
 	version int // the one that was current for the last line
+	span    span
 	path    []byte
 	host    hostMemo
 	names   [8]string
@@ -50,6 +53,7 @@ type identity struct {
 	crawler  int32
 	group    *policy.Selection
 	exempt   bool
+	spared   bool // enforce does not block it
 	wildcard bool
 	before   *identity // what it is by the text before the edit
 }
@@ -66,7 +70,7 @@ func newWorker(p *plan) *worker {
 		t.changes = newChangeTally()
 	}
 	return &worker{
-		plan: p, tally: t, parsers: make(map[*Format]parser),
+		plan: p, tally: t, span: span{0, len(p.versions)}, parsers: make(map[*Format]parser),
 		known: make([]identity, knownIdentities+1), seed: maphash.MakeSeed(),
 	}
 }
@@ -133,8 +137,14 @@ func (w *worker) judge(k *chunk) {
 		}
 		t.first, t.last = min(t.first, r.at), max(t.last, r.at)
 	}
-	if len(r.host) > 0 && !w.host.matches(w, r) {
+	if len(r.host) > 0 {
+		if !w.host.matches(w, r) {
+			t.otherSite++
+			return
+		}
+	} else if w.byHost != nil {
 		t.otherSite++
+		t.noHost++
 		return
 	}
 	if len(r.target) == 0 {
@@ -167,7 +177,7 @@ func (w *worker) judge(k *chunk) {
 		}
 	}
 	current := &w.versions[w.version]
-	if current.first && r.hasTime && r.at < current.from {
+	if current.first && !current.single() && r.hasTime && r.at < current.from {
 		t.beforeFirst++
 	}
 	switch {
@@ -175,8 +185,8 @@ func (w *worker) judge(k *chunk) {
 		c.robots++
 		if judge.IsReading(methodOf(r.method), r.status) {
 			c.reading(r.at, r.status)
-			if len(w.versions) > 1 && r.hasTime {
-				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, at: r.at, network: network(r.client), status: r.status})
+			if !current.single() && r.hasTime {
+				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, version: int32(w.version), at: r.at, network: network(r.client), status: r.status})
 			}
 		}
 		return
@@ -195,24 +205,32 @@ func (w *worker) judge(k *chunk) {
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
 		k.events = append(k.events, event{
 			kind: heldEvent, crawler: who.crawler, at: r.at, network: network(r.client), allows: allows,
-			version: int32(w.version), rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
+			version: int32(w.version), spared: who.spared, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
 		})
 		return
+	}
+	if who.spared {
+		c.spared++
 	}
 	t.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.at, r.hasTime)
 }
 
 // current finds the version that was current at the time of the record.
 func (w *worker) current() {
-	if len(w.versions) == 1 {
+	if w.byHost != nil {
+		w.span = w.host.span
+	}
+	from, to := w.span.from, w.span.to
+	if to-from == 1 {
+		w.version = from
 		return
 	}
 	if !w.record.hasTime {
-		w.version = len(w.versions) - 1
+		w.version = to - 1
 		return
 	}
-	if v := &w.versions[w.version]; w.record.at < v.from && !v.first || w.record.at >= v.until {
-		w.version = at(w.versions, w.record.at)
+	if v := &w.versions[w.version]; w.version < from || w.version >= to || w.record.at < v.from && !v.first || w.record.at >= v.until {
+		w.version = from + at(w.versions[from:to], w.record.at)
 	}
 }
 
@@ -251,10 +269,11 @@ func (w *worker) askOf(who *identity, userAgent string, current *version) {
 	if who.browser = client.Class == uaident.Browser; who.browser {
 		return
 	}
-	who.wildcard = client.Wildcard()
+	who.wildcard, who.spared = w.settings.Wildcard(client), w.settings.Spares(client)
 	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard}
 	var named bool
 	who.group, named, who.exempt = claim.Group(current.robots)
+	who.exempt = who.exempt || w.settings.Exempt(client)
 	group := ""
 	if named {
 		group = who.group.Group().Name
@@ -273,7 +292,7 @@ func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) 
 	if len(current.standing.Past) == 0 || !w.record.hasTime {
 		return 0
 	}
-	held := current.standing.Held(timeOf(w.record.at), noTime, policy.MaxAge)
+	held := current.standing.Held(timeOf(w.record.at), noTime, w.settings.Grace)
 	if len(held) == 0 {
 		return 0
 	}
