@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -19,8 +20,12 @@ func originalRequest(r *http.Request) *http.Request {
 }
 
 // targetOf returns the request target as sent. That of CONNECT begins with an
-// authority, whatever follows it.
+// authority, whatever follows it; and what a scheme without a slash behind it
+// hides, as in x:public/, is no path to anybody.
 func targetOf(original *http.Request) string {
+	if u := original.URL; u.Opaque != "" {
+		return (&url.URL{Path: u.Path, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}).RequestURI()
+	}
 	if original.RequestURI != "" && original.Method != http.MethodConnect {
 		return original.RequestURI
 	}

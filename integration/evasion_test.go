@@ -158,10 +158,12 @@ func TestEvasion(t *testing.T) {
 func TestEvasionRequests(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t, closedRobots, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path != "/robots.txt" || !strings.HasPrefix(r.Host, "closed.") {
+		rule, _, _ := strings.Cut(r.Host, ".")
+		rule = map[string]string{"closed": "/", "index": "/$"}[rule]
+		if r.URL.Path != "/robots.txt" || rule == "" {
 			return false
 		}
-		fmt.Fprint(w, "User-agent: *\nDisallow: /")
+		fmt.Fprint(w, "User-agent: *\nDisallow: "+rule)
 		return true
 	})
 	s := serve(t, `http://a.test:$PORT, http://*.b.test:$PORT, http://:$PORT {
@@ -208,6 +210,7 @@ func TestEvasionRequests(t *testing.T) {
 		{"CONNECT with a host and a path", "CONNECT a.test:$PORT/private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
 		{"CONNECT with a host and an allowed path", "CONNECT a.test:$PORT/x HTTP/1.1\r\nHost: a.test:$PORT", 200},
 		{"CONNECT with dot segments", "CONNECT a.test:$PORT/x/../private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"a scheme and no slash", "GET x:public/y HTTP/1.1\r\nHost: index.b.test:$PORT", 403},
 		{"a star", "GET * HTTP/1.1\r\nHost: closed.b.test:$PORT", 403},
 		{"OPTIONS with a path", "OPTIONS /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
 		{"OPTIONS without one", "OPTIONS * HTTP/1.1\r\nHost: a.test:$PORT", 200},
