@@ -1,0 +1,102 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func BenchmarkParse(b *testing.B)    { parseContest().run(b) }
+func BenchmarkVerdict(b *testing.B)  { verdictContest().run(b) }
+func BenchmarkIdentify(b *testing.B) { identifyContest().run(b) }
+
+func (c contest) run(b *testing.B) {
+	for _, row := range c.rows {
+		for _, cell := range row.cells {
+			b.Run(row.name+"/"+cell.who, func(b *testing.B) { cell.bench(b, row.bytes) })
+		}
+	}
+}
+
+// TestTimedVerdictsAreTheSame compares the answers on the rows that are timed.
+func TestTimedVerdictsAreTheSame(t *testing.T) {
+	for _, row := range verdictContest().rows {
+		turns := 1
+		if strings.Contains(row.name, "another URL") {
+			turns = 100
+		}
+		for turn := range turns {
+			var answers []bool
+			for _, cell := range row.cells {
+				cell.run()
+				answers = append(answers, answer)
+			}
+			if slices.Contains(answers, !answers[0]) {
+				t.Errorf("%s, turn %d: ours and the peers answer %v", row.name, turn, answers)
+			}
+		}
+	}
+}
+
+// TestAgreement shows how often the peers agree with us, and where they have to.
+func TestAgreement(t *testing.T) {
+	peers, kinds := verdictAgreement(200)
+	t.Logf("verdicts\n%s", agreementTable("kind of question", "we forbid", peers, kinds))
+	for _, kind := range kinds[:2] { // what speed is compared on
+		for i, same := range kind.same {
+			if same != kind.questions || kind.positive == 0 || kind.positive == kind.questions {
+				t.Errorf("%s: of %d questions we forbid %d, %s agrees on %d", kind.kind, kind.questions, kind.positive, peers[i], same)
+			}
+		}
+	}
+
+	peers, kinds = identifyAgreement(200)
+	t.Logf("clients\n%s", agreementTable("kind of client", "we say robot", peers, kinds))
+	robots := map[string]bool{}
+	for _, kind := range robotKinds {
+		robots[kind.name] = true
+	}
+	for _, kind := range kinds { // we have to know what was made
+		want := 0
+		if robots[kind.kind] {
+			want = kind.questions
+		}
+		if kind.positive != want {
+			t.Errorf("%s: we say robot %d times of %d, for example %s", kind.kind, kind.positive, kind.questions, kind.example)
+		}
+	}
+}
+
+func TestGeneratedInput(t *testing.T) {
+	for _, file := range []struct {
+		name, text string
+		rules      int
+	}{
+		{"largest", largestFile(), 0},
+		{"catalogue", catalogueFile(), catalogueRules},
+		{"10,000 rules", rulesFile(10000, 40), 10000},
+	} {
+		if len(file.text) > policy.MaxSize {
+			t.Errorf("%s: %d bytes are more than anybody reads", file.name, len(file.text))
+		}
+		if got := policy.Parse([]byte(file.text)).RuleCount(); file.rules > 0 && got != file.rules {
+			t.Errorf("%s: %d rules, want %d", file.name, got, file.rules)
+		}
+	}
+	for _, distinct := range []int{40, 1000} {
+		different := map[string]bool{}
+		robots := 0
+		for _, ua := range mixedAgents(1000, distinct) {
+			different[ua] = true
+			if class := uaident.Identify(ua).Class; class != uaident.Browser {
+				robots++
+			}
+		}
+		if len(different) != distinct || robots != 300 {
+			t.Errorf("%d different User-Agents with %d robots, want %d with 300", len(different), robots, distinct)
+		}
+	}
+}

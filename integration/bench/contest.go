@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// contest is a table of contestants that do the same work on the same inputs.
+type contest struct {
+	name string // of the benchmark
+	rows []contestRow
+}
+
+type contestRow struct {
+	name  string
+	bytes int // of input an operation, 0 if that says nothing
+	cells []cell
+}
+
+// cell is one contestant at one input. The first cell of a row is ours.
+type cell struct {
+	who string
+	run func() // one operation
+}
+
+// result is what the rounds of a cell showed.
+type result struct {
+	ns     spread // of processor time an operation
+	ratio  spread // to ours in the same round
+	allocs int64  // of an operation
+}
+
+// spread is the middle of some figures and their quartiles.
+type spread struct{ low, middle, high float64 }
+
+// spreadOf returns the spread of figures, which it sorts. There has to be one.
+func spreadOf(figures []float64) spread {
+	slices.Sort(figures)
+	at := func(share float64) float64 {
+		position := share * float64(len(figures)-1)
+		below := int(position)
+		above := min(below+1, len(figures)-1)
+		return figures[below] + (position-float64(below))*(figures[above]-figures[below])
+	}
+	return spread{at(0.25), at(0.5), at(0.75)}
+}
+
+// measure runs all cells in rounds. In each the cells of a row run one after
+// the other, so that what disturbs the machine disturbs all of them; their
+// order turns round by round.
+func (c contest) measure(rounds int) [][]result {
+	results := make([][]result, len(c.rows))
+	for i, row := range c.rows {
+		ns := make([][]float64, len(row.cells))
+		ratios := make([][]float64, len(row.cells))
+		results[i] = make([]result, len(row.cells))
+		for round := range rounds {
+			figures := make([]float64, len(row.cells))
+			for turn := range row.cells {
+				at := (turn + round) % len(row.cells)
+				r := testing.Benchmark(func(b *testing.B) { row.cells[at].bench(b, row.bytes) })
+				figures[at] = r.Extra[cpuMetric]
+				results[i][at].allocs = r.AllocsPerOp()
+			}
+			for at, figure := range figures {
+				ns[at] = append(ns[at], figure)
+				ratios[at] = append(ratios[at], figure/figures[0])
+			}
+		}
+		for at := range row.cells {
+			results[i][at].ns = spreadOf(ns[at])
+			results[i][at].ratio = spreadOf(ratios[at])
+		}
+	}
+	return results
+}
+
+func (c cell) bench(b *testing.B, bytes int) {
+	c.run() // what is made once is no part of it
+	if bytes > 0 {
+		b.SetBytes(int64(bytes))
+	}
+	b.ReportAllocs()
+	before := cpuTime()
+	for b.Loop() {
+		c.run()
+	}
+	b.ReportMetric(float64(cpuTime()-before)/float64(b.N), cpuMetric)
+}
+
+// cpuMetric is the processor time of an operation. On a machine that others use
+// too it says more than the clock.
+const cpuMetric = "cpu-ns/op"
+
+// over returns an operation that does the next of the list each time.
+func over(list []string, do func(string)) func() {
+	next := 0
+	return func() {
+		do(list[next])
+		if next++; next == len(list) {
+			next = 0
+		}
+	}
+}
+
+// table renders results as Markdown: a line for each row, a column for each
+// contestant with time, ratio to ours (quartiles) and allocations.
+func (c contest) table(results [][]result) string {
+	var b strings.Builder
+	b.WriteString("| ")
+	b.WriteString(c.name)
+	for _, cell := range c.rows[0].cells {
+		b.WriteString(" | " + cell.who)
+	}
+	b.WriteString(" |\n|---" + strings.Repeat("|---", len(c.rows[0].cells)) + "|\n")
+	for i, row := range c.rows {
+		b.WriteString("| " + row.name)
+		for at, r := range results[i] {
+			fmt.Fprintf(&b, " | %s", duration(r.ns.middle))
+			if row.bytes > 0 && at == 0 {
+				fmt.Fprintf(&b, ", %.0f MB/s", float64(row.bytes)/r.ns.middle*1e3)
+			}
+			if at > 0 {
+				fmt.Fprintf(&b, ", **%s** (%s to %s)", times(r.ratio.middle), figure(r.ratio.low), figure(r.ratio.high))
+			}
+			fmt.Fprintf(&b, ", %s", count(r.allocs))
+		}
+		b.WriteString(" |\n")
+	}
+	return b.String()
+}
+
+// count tells how many allocations there were.
+func count(allocs int64) string {
+	switch {
+	case allocs == 1:
+		return "1 alloc"
+	case allocs < 10000:
+		return fmt.Sprintf("%d allocs", allocs)
+	}
+	return fmt.Sprintf("%d,%03d allocs", allocs/1000, allocs%1000)
+}
+
+func times(ratio float64) string { return "×" + figure(ratio) }
+
+// figure renders a number with two significant digits.
+func figure(f float64) string {
+	switch {
+	case f >= 9.95:
+		digits := int(math.Pow10(max(0, int(math.Log10(f))-1)))
+		n := int(math.Round(f/float64(digits))) * digits
+		if n < 10000 {
+			return fmt.Sprint(n)
+		}
+		return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	case f >= 0.995:
+		return fmt.Sprintf("%.1f", f)
+	}
+	return fmt.Sprintf("%.2f", f)
+}
+
+// duration renders nanoseconds with three significant digits.
+func duration(ns float64) string {
+	unit, name := 1.0, "ns"
+	switch {
+	case ns >= float64(time.Second):
+		unit, name = float64(time.Second), "s"
+	case ns >= float64(time.Millisecond):
+		unit, name = float64(time.Millisecond), "ms"
+	case ns >= float64(time.Microsecond):
+		unit, name = float64(time.Microsecond), "µs"
+	}
+	value := ns / unit
+	digits := max(0, 2-int(math.Floor(math.Log10(max(value, 1)))))
+	return fmt.Sprintf("%.*f %s", digits, value, name)
+}

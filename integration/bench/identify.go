@@ -1,0 +1,81 @@
+package main
+
+import (
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/cloudflare/ahocorasick"
+	mileusna "github.com/mileusna/useragent"
+	mssola "github.com/mssola/useragent"
+	"github.com/x-way/crawlerdetect"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// identifier tells whether a User-Agent is a robot's.
+type identifier struct {
+	who     string
+	isRobot func(ua string) bool
+}
+
+// identifiers returns ours and its peers. Ours also says which robot, of what
+// class and by which names a robots.txt may address it; mileusna and mssola take
+// the browser apart as well; the others answer this one question.
+func identifiers() []identifier {
+	names := tokens(func(*uaident.Crawler) bool { return true })
+	folded := make([]string, len(names))
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		folded[i] = strings.ToLower(name)
+		quoted[i] = regexp.QuoteMeta(name)
+	}
+	matcher := ahocorasick.NewStringMatcher(folded)
+	alternation := regexp.MustCompile("(?i)" + strings.Join(quoted, "|"))
+	detector := crawlerdetect.New()
+	return []identifier{
+		{"ours", func(ua string) bool {
+			class := uaident.Identify(ua).Class
+			return class != uaident.Browser && class != uaident.Other
+		}},
+		{"mileusna", func(ua string) bool { return mileusna.Parse(ua).Bot }},
+		{"mssola", func(ua string) bool { return mssola.New(ua).Bot() }},
+		{"crawlerdetect", detector.IsCrawler},
+		{"ahocorasick, our names", func(ua string) bool { return matcher.Contains([]byte(strings.ToLower(ua))) }},
+		{"regexp, our names", alternation.MatchString},
+	}
+}
+
+// identifyContest runs them over lists of User-Agents. The floor is one pass
+// over the bytes that computes their FNV-1a hash and knows nothing.
+func identifyContest() contest {
+	c := contest{name: "Identify"}
+	for _, list := range []struct {
+		name   string
+		agents []string
+	}{
+		{"70 % browsers, 30 % robots, 40 different", mixedAgents(1000, 40)},
+		{"the same, all different", mixedAgents(1000, 1000)},
+		{"browsers only, all different", agentsOf(1000, 1000, browserKinds...)},
+	} {
+		bytes := 0
+		for _, ua := range list.agents {
+			bytes += len(ua)
+		}
+		row := contestRow{name: list.name, bytes: bytes / len(list.agents)}
+		for _, peer := range identifiers() {
+			row.cells = append(row.cells, cell{peer.who, over(list.agents, func(ua string) { answer = peer.isRobot(ua) })})
+		}
+		row.cells = append(row.cells, cell{"floor: FNV", over(list.agents, func(ua string) { runtime.KeepAlive(fnv(ua)) })})
+		c.rows = append(c.rows, row)
+	}
+	return c
+}
+
+func fnv(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}

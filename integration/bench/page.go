@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// page is where the tables are shown.
+const page = "../../docs/benchmarks.md"
+
+// markers enclose the table of a section in the page.
+func markers(section string) (begin, end string) {
+	return "<!-- " + section + ": written by integration/bench -->\n", "<!-- end of " + section + " -->\n"
+}
+
+// rewrite replaces what stands between the markers of a section.
+func rewrite(file, section, text string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begin, end := markers(section)
+	before, rest, found := strings.Cut(string(content), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return fmt.Errorf("%s has no place for the table %s: it needs the lines %sand %s", file, section, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+}
+
+// machine tells under what circumstances figures are taken.
+func machine(short bool) string {
+	effort := ""
+	if short {
+		effort = " in a short round (`-short`)"
+	}
+	return fmt.Sprintf("Measured %s%s with %s on %s/%s, %d × %s; load average at the start %s.",
+		time.Now().UTC().Format("2006-01-02 15:04 UTC"), effort, runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU(), processor(), load())
+}
+
+// processor returns the name of the processor where the system tells it.
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo") // Linux
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "an unknown processor"
+}
+
+// load returns how many programs wanted to run in the last minute, on average.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg") // Linux
+	minute, _, _ := strings.Cut(string(text), " ")
+	if minute == "" {
+		return "unknown"
+	}
+	return minute
+}
