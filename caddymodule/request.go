@@ -21,9 +21,13 @@ func originalRequest(r *http.Request) *http.Request {
 
 // targetOf returns the request target as sent. That of CONNECT begins with an
 // authority, whatever follows it; and what a scheme without a slash behind it
-// hides, as in x:public/, is no path to anybody.
+// hides, as in x:public/, is no path to anybody. But a proxy passes it on, and
+// if it is a URL itself, as in x:y://z/public/, the server behind knows its path.
 func targetOf(original *http.Request) string {
 	if u := original.URL; u.Opaque != "" {
+		if strings.Contains(u.Opaque, "://") && original.RequestURI != "" {
+			return original.RequestURI
+		}
 		return (&url.URL{Path: u.Path, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}).RequestURI()
 	}
 	if original.RequestURI != "" && original.Method != http.MethodConnect {

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -51,6 +52,10 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	var target policy.Target
 	target.Set(j.target, g.keepSlashes)
 	j.policy = who.Judge(robots, group, &target)
+	if j.policy.Allowed && !strings.HasPrefix(j.target, "/") && originalRequest(r).URL.Opaque != "" {
+		target.Set("/", g.keepSlashes) // which is served where no proxy passes it on
+		j.policy = who.Judge(robots, group, &target)
+	}
 	switch {
 	case j.policy.Allowed:
 	case g.heldBack(j.site, standing, who, &target):
