@@ -96,6 +96,7 @@ const (
 	maxRules    = 20     // rules told of a change
 	maxExamples = 10     // URLs told of a change in each direction
 	maxTries    = 60_000 // URLs that are tried for a change
+	maxWork     = 50e6   // states of the search for URLs, for all changes
 )
 
 // Compare tells what the edit changes for the crawlers in the registry and for
@@ -125,7 +126,7 @@ func (p Pair) Compare() *Result {
 		byGroups[g] = append(byGroups[g], id)
 	}
 	for _, g := range order {
-		if c, ok := compare(g.before, g.after); ok {
+		if c, ok := compare(g.before, g.after, maxWork/len(order)); ok {
 			c.Crawlers = byClass(byGroups[g])
 			r.Changes = append(r.Changes, c)
 		}
@@ -170,7 +171,7 @@ func sameAgents(a, b *policy.Selection) bool {
 }
 
 // compare tells what changes for crawlers of which these groups hold.
-func compare(before, after *policy.Selection) (c Change, ok bool) {
+func compare(before, after *policy.Selection, work int) (c Change, ok bool) {
 	added, removed := changed(before.Rules(), after.Rules())
 	if len(added)+len(removed) == 0 && !before.Ambiguous() && !after.Ambiguous() {
 		return c, false
@@ -182,7 +183,7 @@ func compare(before, after *policy.Selection) (c Change, ok bool) {
 	type cause struct{ old, new policy.Rule }
 	told := make(map[cause]bool)
 	tries := 0
-	for path := range witnesses(before.Rules(), after.Rules(), append(slices.Clone(added), removed...)) {
+	for path := range witnesses(before.Rules(), after.Rules(), append(slices.Clone(added), removed...), work) {
 		if tries++; tries > maxTries {
 			break
 		}

@@ -175,3 +175,17 @@ func TestHostile(t *testing.T) {
 	pairOf(old.String(), edited.String()).Compare()
 	pairOf("User-agent: *\n"+strings.ReplaceAll(old.String(), "User-agent", "x"), "User-agent: *\n"+strings.ReplaceAll(edited.String(), "User-agent", "x")).Compare()
 }
+
+// TestWork stops the search for what rules have in common when its work is done.
+func TestWork(t *testing.T) {
+	after := policy.Parse([]byte("User-agent: *\nDisallow: /*b\nAllow: /a*\n")).Select(true).Rules()
+	for work, want := range map[int]bool{0: false, 1000: true} {
+		found := false
+		for path := range witnesses(nil, after, after[:1], work) {
+			found = found || path == "/ab"
+		}
+		if found != want {
+			t.Errorf("work %d: /ab is found %t", work, found)
+		}
+	}
+}

@@ -9,8 +9,9 @@ import (
 
 // witnesses yields URLs whose verdict may change when these rules do: what a
 // changed rule matches by itself, and what it matches together with each other
-// rule.
-func witnesses(before, after, changes []policy.Rule) iter.Seq[string] {
+// rule. work bounds the search for what rules have in common, in the states of
+// [common].
+func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {
 			if !yield(path) {
@@ -27,7 +28,11 @@ func witnesses(before, after, changes []policy.Rule) iter.Seq[string] {
 		for _, r := range changes {
 			for _, rules := range [][]policy.Rule{before, after} {
 				for _, other := range rules {
-					if path, ok := common(r.Canonical(), other.Canonical()); ok && !yield(path) {
+					a, b := r.Canonical(), other.Canonical()
+					if work -= min(len(a), maxPattern) * min(len(b), maxPattern); work < 0 {
+						return
+					}
+					if path, ok := common(a, b); ok && !yield(path) {
 						return
 					}
 				}
