@@ -59,6 +59,7 @@ var sections = []section{
 		peers, kinds := identifyAgreement(e.questions)
 		return agreementTable("kind of client", "we say robot", peers, kinds), nil
 	}},
+	{"requests", requestsTable},
 }
 
 func main() {

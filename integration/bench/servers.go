@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// server is a web server under load.
+type server struct {
+	name    string
+	address string
+	command *exec.Cmd
+	ended   chan struct{} // closed when it has
+}
+
+// answerBody is what every page of every server holds.
+var answerBody = strings.Repeat("All is well. ", 80)
+
+// hostOf returns the name of a site.
+func hostOf(i int) string { return fmt.Sprintf("s%d.example", i) }
+
+// caddyfile returns sites that differ in nothing but their names. extra stands in
+// them before what answers. The robots.txt is a file in directory.
+func caddyfile(address, directory string, sites int, extra string) string {
+	_, port, _ := net.SplitHostPort(address)
+	names := make([]string, sites)
+	for i := range names {
+		names[i] = "http://" + hostOf(i) + ":" + port
+	}
+	return fmt.Sprintf(`{
+	admin off
+	persist_config off
+	auto_https off
+	skip_install_trust
+}
+%s {
+	bind 127.0.0.1
+	%s
+	handle /robots.txt {
+		root * %s
+		file_server
+	}
+	handle {
+		respond "%s"
+	}
+}
+`, strings.Join(names, ", "), extra, directory, answerBody)
+}
+
+// guard returns the directive under test. The first request of a crawler waits
+// for the robots.txt however long a busy machine takes.
+func guard(mode string) string {
+	return "robots_guard " + mode + " {\n\t\tfetch_timeout 20s\n\t\tfetch_wait 20s\n\t}"
+}
+
+// blockedNames is how many names the published block list has that the snippets
+// resemble.
+const blockedNames = 166
+
+// namePattern returns a regular expression of as many names as that list has,
+// those of AI crawlers first.
+func namePattern() string {
+	isAI := func(c *uaident.Crawler) bool {
+		return c.Class == uaident.AITraining || c.Class == uaident.AISearch || c.Class == uaident.AIAssistant
+	}
+	names := append(tokens(isAI), tokens(func(c *uaident.Crawler) bool { return c.Class.IsCrawler() && !isAI(c) })...)[:blockedNames]
+	for i, name := range names {
+		names[i] = strings.NewReplacer(".", `\.`, " ", `\ `, "+", `\+`, "(", `\(`, ")", `\)`).Replace(name)
+	}
+	return strings.Join(names, "|")
+}
+
+// regexpSnippet blocks User-Agents by a regular expression, as people do.
+func regexpSnippet() string {
+	return "@named header_regexp User-Agent `(?i)(" + namePattern() + ")`\n\thandle @named {\n\t\trespond 403\n\t}"
+}
+
+func nginxConfig(address, directory string) string {
+	return fmt.Sprintf(`daemon off;
+worker_processes auto;
+error_log stderr crit;
+pid %[1]s/nginx.pid;
+events { worker_connections 1024; }
+http {
+	access_log off;
+	keepalive_requests 100000000;
+	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
+	uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
+	map $http_user_agent $named { default 0; "~*(%[2]s)" 1; }
+	server {
+		listen %[3]s;
+		location = /robots.txt { root %[1]s; }
+		location / {
+			if ($named) { return 403; }
+			return 200 "%[4]s";
+		}
+	}
+}
+`, directory, strings.ReplaceAll(namePattern(), `\`, `\\`), address, answerBody)
+}
+
+// nextPort is below the ports that systems give to outgoing connections: those
+// could take one that was free.
+var nextPort = 31_000 + os.Getpid()%30*50
+
+// freeAddress returns an address of this machine that was free just now, another
+// one each time.
+func freeAddress() (string, error) {
+	for range 1000 {
+		nextPort++
+		address := fmt.Sprintf("127.0.0.1:%d", nextPort)
+		if l, err := net.Listen("tcp", address); err == nil {
+			return address, l.Close()
+		}
+	}
+	return "", errors.New("no port is free")
+}
+
+// buildCaddy builds the product's binary in a directory.
+func buildCaddy(directory string) (binary string, err error) {
+	binary = filepath.Join(directory, "caddy")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/caddy")
+	build.Dir = filepath.Join("..", "..")
+	build.Stderr = os.Stderr
+	return binary, build.Run()
+}
+
+// start runs a server until stop. It logs to a file, as servers do.
+func start(name, address, directory string, command ...string) (*server, error) {
+	s := &server{name: name, address: address, command: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
+	s.command.Env = append(os.Environ(), "HOME="+directory, "XDG_DATA_HOME="+directory, "XDG_CONFIG_HOME="+directory)
+	log, err := os.Create(filepath.Join(directory, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the server has its own
+	s.command.Stderr = log
+	if err := s.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = s.command.Wait() // its status says nothing here
+		close(s.ended)
+	}()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			return s, conn.Close()
+		}
+		select {
+		case <-s.ended:
+			text, _ := os.ReadFile(log.Name())
+			return nil, fmt.Errorf("%s ended: %s", name, text)
+		default:
+		}
+		if time.Now().After(deadline) {
+			s.stop()
+			return nil, fmt.Errorf("%s does not listen on %s: %w", name, address, err)
+		}
+	}
+}
+
+// stop ends the server.
+func (s *server) stop() {
+	_ = s.command.Process.Signal(os.Interrupt)
+	select {
+	case <-s.ended:
+	case <-time.After(10 * time.Second):
+		_ = s.command.Process.Kill()
+		<-s.ended
+	}
+}
+
+// cpu returns the processor time that the server and its children have used, 0
+// where /proc does not tell.
+func (s *server) cpu() time.Duration {
+	var ticks int64
+	own := strconv.Itoa(s.command.Process.Pid)
+	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range processes {
+		text, _ := os.ReadFile(file)
+		// The name, in brackets, may hold anything.
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		if len(fields) < 13 || (filepath.Base(filepath.Dir(file)) != own && fields[1] != own) {
+			continue
+		}
+		user, _ := strconv.ParseInt(fields[11], 10, 64)
+		system, _ := strconv.ParseInt(fields[12], 10, 64)
+		ticks += user + system
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
+}
