@@ -2,6 +2,7 @@ package integration
 
 import (
 	"net"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -130,5 +131,41 @@ func TestIdentityByDNS(t *testing.T) {
 	}
 	if n := m.sum("caddy_robots_guard_identity_checks_total", `method="rdns"`, `identity="spoofed"`); n < 5 {
 		t.Errorf("%v checks found a false name", n)
+	}
+}
+
+// TestVerifyOnline asks the DNS server of a configuration from the command line.
+func TestVerifyOnline(t *testing.T) {
+	t.Parallel()
+	dns := newNameServer(t, map[string]string{
+		"1.2.0.192.in-addr.arpa.":        "crawl-192-0-2-1.googlebot.com.",
+		"crawl-192-0-2-1.googlebot.com.": "192.0.2.1",
+		"2.2.0.192.in-addr.arpa.":        "dial-up.example.",
+		"dial-up.example.":               "192.0.2.2",
+	})
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	write(t, config, "{\n robots_guard {\n  verify {\n   ranges off\n   resolver "+dns.address+"\n  }\n }\n}\nexample.com {\n robots_guard\n}\n")
+	for _, row := range []struct {
+		ip       string
+		online   bool
+		identity string
+		code     int
+	}{
+		{"192.0.2.1", true, "identity      verified (rdns)", 0},
+		{"192.0.2.2", true, "identity      spoofed (rdns)", 1},
+		{"192.0.2.1", false, "identity      unknown", 0},
+	} {
+		args := []string{"robots-guard", "verify", "--user-agent", "Googlebot/2.1", "--ip", row.ip, "--config", config}
+		before := dns.queries.Load()
+		if row.online {
+			args = append(args, "--online")
+		}
+		stdout, stderr, code := command(t, "", args...)
+		if code != row.code || !strings.Contains(stdout, row.identity) {
+			t.Errorf("%s: exit status %d and %q, want %d and %q\n%s", row.ip, code, stdout, row.code, row.identity, stderr)
+		}
+		if asked := dns.queries.Load() > before; asked != row.online {
+			t.Errorf("%s: the DNS was asked: %t", row.ip, asked)
+		}
 	}
 }

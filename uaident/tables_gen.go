@@ -165,7 +165,7 @@ var defaultCrawlers = []Crawler{
 	{Token: "DareBoost", Class: Monitor, Provenance: Unsourced},
 	{Token: "Dart", Class: Library, Source: "https://github.com/matomo-org/device-detector", Provenance: Dataset},
 	{Token: "Datadog", Operator: "Datadog", Class: Monitor, UserTriggered: true, Aliases: []string{"Datadog Agent", "Datadog Synthetic"}, Source: "https://github.com/monperrus/crawler-user-agents", Provenance: Dataset},
-	{Token: "DatadogSynthetics", Operator: "Datadog", Class: Monitor, UserTriggered: true, Verification: Verification{Ranges: []string{"https://ip-ranges.datadoghq.com/synthetics.json"}}, Source: "https://github.com/monperrus/crawler-user-agents", Provenance: Dataset},
+	{Token: "DatadogSynthetics", Operator: "Datadog", Class: Monitor, UserTriggered: true, Verification: Verification{Ranges: []string{"https://ip-ranges.datadoghq.com/synthetics.json"}, Unsure: true}, Source: "https://github.com/monperrus/crawler-user-agents", Provenance: Dataset},
 	{Token: "DataForSeoBot", Operator: "DataForSEO", Class: SEO, Source: "https://github.com/monperrus/crawler-user-agents", Provenance: Dataset},
 	{Token: "Dataprovider.com", Operator: "Dataprovider", Class: SEO, Source: "https://github.com/monperrus/crawler-user-agents", Provenance: Dataset},
 	{Token: "Datenbank Crawler", Operator: "Datenbank", Class: AITraining, Source: "https://github.com/ai-robots-txt/ai.robots.txt", Provenance: Dataset},
