@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -98,10 +99,10 @@ func robotsURL(s site) string {
 }
 
 // printable makes a text from a robots.txt or a client fit for a line of plain
-// text.
+// text, without what a terminal acts upon or what turns the line around.
 func printable(s string) string {
 	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
+		if !unicode.IsPrint(c) {
 			return '?'
 		}
 		return c
