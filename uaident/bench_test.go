@@ -45,6 +45,9 @@ func BenchmarkIdentify(b *testing.B) {
 	b.Run("robots", func(b *testing.B) { benchIdentify(b, benchRobots) })
 	b.Run("mixed", func(b *testing.B) { benchIdentify(b, mixed(false)) })
 	b.Run("distinct", func(b *testing.B) { benchIdentify(b, mixed(true)) })
+	b.Run("hostile", func(b *testing.B) { // as long as is read, and all one word
+		benchIdentify(b, []string{strings.Repeat("A", 2030) + "bot", strings.Repeat("A-", 1020), strings.Repeat("a_", 1000) + "bot", "x" + strings.Repeat("!-", 1000)})
+	})
 	b.Run("overlay", func(b *testing.B) {
 		o := Default().Overlay([]string{"FooBot", "BarBot", "Example Crawler"})
 		i := 0

@@ -145,12 +145,15 @@ func (s *scan) adjacent(i, j int) bool {
 // begins with that name and "-", or a capital letter if structure says that it
 // is a robot: apps are called YandexFoo too.
 func (s *scan) withFamily(r *Registry, id Identity) Identity {
-	for i := 1; i < len(id.Token); i++ {
+	hash := uint32(words.Seed) // of the token so far: hashing each prefix anew would take the square of its length
+	for i := range len(id.Token) {
 		c := id.Token[i]
-		if c != '-' && (c < 'A' || c > 'Z' || id.Class == Other) {
+		before := hash
+		hash = words.Step(hash, words.Fold[c])
+		if i == 0 || c != '-' && (c < 'A' || c > 'Z' || id.Class == Other) {
 			continue
 		}
-		if k := r.key(id.Token[:i], words.Hash(id.Token[:i])); k != nil && k.Kind == words.Name {
+		if k := r.key(id.Token[:i], before); k != nil && k.Kind == words.Name {
 			if entry := &r.crawlers[k.Crawler]; entry.Family {
 				id.Crawler, id.Class, id.Evidence = entry, entry.Class, FromFamily
 				return id
