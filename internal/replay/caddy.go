@@ -1,6 +1,9 @@
 package replay
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // caddyParser reads Caddy's access logs in JSON. Other messages in the same
 // file are not requests.
@@ -143,8 +146,20 @@ func (p *caddyParser) headers(c *jsonCursor, r *record) (ok bool) {
 		}
 		start := c.i
 		if c.next('[') {
-			if value, ok := c.text(); ok {
-				r.userAgent = unescape(value, &p.buf)
+			// Several fields count as one, as for the handler.
+			for fields := 0; ; fields++ {
+				value, ok := c.text()
+				if !ok {
+					break
+				}
+				text := unescape(value, &p.buf)
+				if fields > 0 {
+					text = slices.Concat(r.userAgent, []byte(", "), text)
+				}
+				r.userAgent = text
+				if !c.next(',') {
+					break
+				}
 			}
 		}
 		c.i = start

@@ -148,7 +148,7 @@ func TestLines(t *testing.T) {
 			parsed{when, "GET", "/a?b", "a.example", "", "https", "", "192.0.2.1", 200}},
 
 		{"caddy", "caddy", `{"ts":1795275413,"logger":"http.log.access.log0","request":{"remote_ip":"192.0.2.9","client_ip":"192.0.2.1","method":"GET","host":"a.example:8443","uri":"/a?\u0022","headers":{"Accept":["*/*"],"User-Agent":["x\/1 \"y\"","z"]},"tls":{"resumed":false}},"status":200}`, isRequest,
-			parsed{when, "GET", `/a?"`, "a.example:8443", "", "https", `x/1 "y"`, "192.0.2.1", 200}},
+			parsed{when, "GET", `/a?"`, "a.example:8443", "", "https", `x/1 "y", z`, "192.0.2.1", 200}},
 		{"caddy with another time format and white space", "caddy", ` { "status" : 200 , "request" : { "uri" : "/a" , "method":"GET","headers" : { } } , "ts" : "2026-11-21T15:36:53.000Z" } `, isRequest,
 			parsed{when, "GET", "/a", "", "", "http", "", "", 200}},
 		{"caddy without the header", "caddy", `{"ts":1795275413,"request":{"method":"GET","host":"a","uri":"/a","headers":null},"status":200}`, isRequest,
