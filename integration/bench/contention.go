@@ -20,19 +20,19 @@ import (
 // contentionTable runs the handlers on more and more processors at once, as Go
 // sees them, and tells how long requests waited for one another.
 func contentionTable(e effort) (string, error) {
-	c, err := startChains()
-	if err != nil {
-		return "", err
-	}
-	defer c.stop()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var b strings.Builder
 	b.WriteString("| GOMAXPROCS | processor time a request, stock | with the guard | waiting a request, stock | with the guard | of it in the guard |\n|---|---|---|---|---|---|\n")
 	places := make(map[string]time.Duration)
 	for processors := 1; processors <= 32; processors *= 2 {
 		runtime.GOMAXPROCS(processors)
+		c, err := startChains() // anew, for some things are made for each processor
+		if err != nil {
+			return "", err
+		}
 		stock := contend(c.stock, processors, e.load)
 		guarded := contend(c.guarded, processors, e.load)
+		c.stop()
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s |\n", processors, duration(stock.cpu), duration(guarded.cpu),
 			duration(stock.waited), duration(guarded.waited), duration(guarded.ours))
 		for place, waited := range guarded.places {
