@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestCrawlerLabelsAreBounded(t *testing.T) {
@@ -93,5 +94,31 @@ func TestViolationLinesAreLimitedPerCrawlerAndHost(t *testing.T) {
 	}
 	if suppressed, _ := v.line("example.com", "FooBot"); suppressed != 0 {
 		t.Errorf("the line after it counts %d suppressed, want 0", suppressed)
+	}
+}
+
+// Crawlers without a label would wait for one another if it were otherwise.
+func TestCrawlerLabelsThatAreAllGivenTakeNoLock(t *testing.T) {
+	l := newLabels()
+	for i := range 1000 {
+		l.crawler("example.com", fmt.Sprintf("bot%d", i), false)
+	}
+	c := l.host("example.com")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := make(chan string, 2) // which has room even if nobody waits any more
+	go func() {
+		got <- c.crawler("bot0", false)
+		got <- c.crawler("bot999", false)
+	}()
+	for _, want := range []string{"bot0", otherLabel} {
+		select {
+		case label := <-got:
+			if label != want {
+				t.Errorf("the label is %s, want %s", label, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("no label while the lock is held, want %s", want)
+		}
 	}
 }

@@ -28,6 +28,7 @@ var (
 		{"crawlers as browsers", disguisedCrawler},
 		{"HTTP libraries", httpLibrary},
 	}
+	knownKinds  = robotKinds[:1]
 	trickyKinds = []agentKind{
 		{"devices named like robots", deviceLikeRobot},
 		{"apps named like robots", appLikeRobot},

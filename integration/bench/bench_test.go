@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,27 @@ import (
 func BenchmarkParse(b *testing.B)    { parseContest().run(b) }
 func BenchmarkVerdict(b *testing.B)  { verdictContest().run(b) }
 func BenchmarkIdentify(b *testing.B) { identifyContest().run(b) }
+
+func BenchmarkChain(b *testing.B) {
+	c, err := startChains()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.stop()
+	c.contest().run(b)
+}
+
+// BenchmarkStore fills a cache with sites.
+func BenchmarkStore(b *testing.B) {
+	for _, equal := range []bool{true, false} {
+		b.Run(fmt.Sprintf("equal=%v", equal), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				newStore(1000, equal)
+			}
+		})
+	}
+}
 
 func (c contest) run(b *testing.B) {
 	for _, row := range c.rows {

@@ -60,6 +60,16 @@ var sections = []section{
 		return agreementTable("kind of client", "we say robot", peers, kinds), nil
 	}},
 	{"requests", requestsTable},
+	{"chain", func(e effort) (string, error) {
+		c, err := startChains()
+		if err != nil {
+			return "", err
+		}
+		defer c.stop()
+		return c.contest().table(c.contest().measure(e.rounds)), nil
+	}},
+	{"memory", memoryTable},
+	{"contention", contentionTable},
 }
 
 func main() {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+
+	_ "github.com/robotsguard/caddy-robots-guard"
+)
+
+// chains holds a Caddy within this process: the handlers of a real server, without
+// connections.
+type chains struct {
+	stock, empty, guarded *caddyhttp.Server
+	directory             string
+}
+
+// startChains loads a configuration with three servers that differ in one handler:
+// none, an empty one and the guard.
+func startChains() (*chains, error) {
+	directory, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return nil, err
+	}
+	c := &chains{directory: directory}
+	if err := c.load(); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *chains) load() error {
+	if err := os.WriteFile(c.directory+"/robots.txt", []byte(smallFile), 0o644); err != nil {
+		return err
+	}
+	options, blocks := "", ""
+	var addresses []string
+	for _, extra := range []string{"", "bench_empty", guard("enforce")} {
+		address, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		addresses = append(addresses, address)
+		var sites string
+		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra), "\n}\n")
+		blocks += sites
+	}
+	adapter := caddyconfig.GetAdapter("caddyfile")
+	config, _, err := adapter.Adapt([]byte(options+"\n\tlog {\n\t\toutput discard\n\t}\n}\n"+blocks), nil)
+	if err != nil {
+		return err
+	}
+	if err := caddy.Load(config, true); err != nil {
+		return err
+	}
+	app, err := caddy.ActiveContext().App("http")
+	if err != nil {
+		return err
+	}
+	for _, server := range app.(*caddyhttp.App).Servers {
+		for i, address := range addresses {
+			if _, port, _ := strings.Cut(address, ":"); strings.HasSuffix(server.Listen[0], ":"+port) {
+				*[]**caddyhttp.Server{&c.stock, &c.empty, &c.guarded}[i] = server
+			}
+		}
+	}
+	// A crawler has robots.txt read.
+	for _, try := range []struct {
+		target string
+		status int
+	}{{"/products/", 200}, {"/private/", 403}} {
+		w := httptest.NewRecorder()
+		c.guarded.ServeHTTP(w, chainRequest("ExampleBot/1.0 (+https://crawl.example/about)", try.target))
+		if w.Code != try.status {
+			return fmt.Errorf("status %d for %s, want %d", w.Code, try.target, try.status)
+		}
+	}
+	return nil
+}
+
+func (c *chains) stop() {
+	_ = caddy.Stop()
+	_ = os.RemoveAll(c.directory)
+}
+
+func chainRequest(agent, target string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r.Host = hostOf(0)
+	r.Header.Set("User-Agent", agent)
+	return r
+}
+
+// chainRequests returns requests of these clients for pages that anybody may
+// fetch.
+func chainRequests(agents []string) []*http.Request {
+	requests := make([]*http.Request, len(agents))
+	for i, agent := range agents {
+		requests[i] = chainRequest(agent, fmt.Sprintf("/products/%d?page=2", i))
+	}
+	return requests
+}
+
+// nowhere is a http.ResponseWriter that allocates nothing.
+type nowhere struct{ header http.Header }
+
+func newNowhere() *nowhere { return &nowhere{make(http.Header)} }
+
+func (w *nowhere) Header() http.Header         { return w.header }
+func (w *nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (w *nowhere) WriteHeader(int)             { clear(w.header) }
+
+// contest compares the handlers of a server without and with the guard.
+func (c *chains) contest() contest {
+	return contest{name: "Chain", rows: []contestRow{
+		c.row("browsers, all different", agentsOf(1000, 1000, browserKinds...)),
+		c.row("crawlers, all different", agentsOf(1000, 1000, knownKinds...)),
+		c.row("70 % browsers, 30 % robots", mixedAgents(1000, 1000)),
+	}}
+}
+
+func (c *chains) row(name string, agents []string) contestRow {
+	serve := func(s *caddyhttp.Server) func() {
+		requests := chainRequests(agents)
+		w := newNowhere()
+		next := 0
+		return func() {
+			s.ServeHTTP(w, requests[next])
+			if next++; next == len(requests) {
+				next = 0
+			}
+		}
+	}
+	return contestRow{name: name, cells: []cell{
+		{"stock Caddy", serve(c.stock)},
+		{"with an empty handler", serve(c.empty)},
+		{"with `robots_guard enforce`", serve(c.guarded)},
+	}}
+}
