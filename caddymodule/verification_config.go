@@ -2,9 +2,7 @@ package caddymodule
 
 import (
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
@@ -49,31 +47,10 @@ func (v *Verify) validate() error {
 	default:
 		return fmt.Errorf("verify: ranges %q is not known; use official, configured or off", v.Ranges)
 	}
-	if v.Resolver == "" {
-		return nil
-	}
-	if v.NoRDNS {
+	if v.Resolver != "" && v.NoRDNS {
 		return fmt.Errorf("verify: a resolver is of no use while rdns is off")
 	}
-	if _, err := resolverAddress(v.Resolver); err != nil {
-		return fmt.Errorf("verify: resolver %q is no address such as 192.0.2.53 or 192.0.2.53:53", v.Resolver)
-	}
 	return nil
-}
-
-// resolverAddress returns the address and port of a DNS server.
-func resolverAddress(s string) (string, error) {
-	if ip := net.ParseIP(s); ip != nil {
-		return net.JoinHostPort(s, "53"), nil
-	}
-	host, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return "", err
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil || net.ParseIP(host) == nil {
-		return "", fmt.Errorf("%q is no address of a DNS server", s)
-	}
-	return s, nil
 }
 
 // parseVerify reads "on", "off" or a block.
@@ -110,7 +87,8 @@ func parseVerify(d *caddyfile.Dispenser) (*Verify, error) {
 	case off:
 		return nil, nil
 	}
-	if err := v.validate(); err != nil {
+	so := App{Verify: v}
+	if err := so.Validate(); err != nil {
 		return nil, d.WrapErr(err)
 	}
 	return v, nil
