@@ -1,8 +1,11 @@
 package caddymodule
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,8 +14,7 @@ import (
 
 // TestCaddyfileHostile reads ten thousand wrong Caddyfiles into everything that
 // has a place in one: each is refused with an error that says where, or becomes
-// JSON. They are made of pieces of right ones, always the same: a fuzzing engine
-// would have to instrument all of Caddy first.
+// JSON. They are made of pieces of right ones, always the same.
 func TestCaddyfileHostile(t *testing.T) {
 	pieces := strings.Fields(`source server file https://a.test/robots.txt fetch_timeout fetch_wait 5s 0 -1s 99999999h 1d ttl 1m 24h grace off
 		change_guard unreachable last_good disallow_google merge_slashes on allow_private wildcard search browser exempt verified
@@ -31,24 +33,69 @@ func TestCaddyfileHostile(t *testing.T) {
 			b.WriteString(pieces[random.IntN(len(pieces))] + " ")
 		}
 		b.WriteString("\n}\n")
-		tokens, err := caddyfile.Tokenize([]byte(b.String()), "Caddyfile")
-		if err != nil {
-			continue // Caddy's
-		}
-		for _, module := range []caddyfile.Unmarshaler{new(Handler), new(App), new(MatchCrawler), new(MatchDisallowed), new(Dashboard)} {
-			if err := module.UnmarshalCaddyfile(caddyfile.NewDispenser(tokens)); err != nil {
-				if !strings.Contains(err.Error(), "Caddyfile:") {
-					t.Errorf("%.300q: no place in %q", b.String(), err)
-				}
-				continue
-			}
-			accepted++
-			if _, err := json.Marshal(module); err != nil {
-				t.Errorf("%.300q: %v", b.String(), err)
-			}
-		}
+		accepted += readAll(t, b.String())
 	}
 	if accepted < 100 {
 		t.Errorf("only %d are right", accepted)
 	}
+}
+
+// FuzzCaddyfile does the same with whatever is found to lead somewhere new,
+// starting at the golden files.
+func FuzzCaddyfile(f *testing.F) {
+	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no golden files: %v", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, _, _ := strings.Cut(string(data), "\n----------\n")
+		if i := strings.Index(text, "robots_guard"); i >= 0 {
+			f.Add(text[i:])
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) <= 4096 { // more is only more of the same
+			readAll(t, text)
+		}
+	})
+}
+
+// readAll reads a text into all that is configured in a Caddyfile, and returns
+// how many of them take it. An error has to say where, and what is taken has to
+// be the same after it was JSON.
+func readAll(t *testing.T, text string) (accepted int) {
+	t.Helper()
+	tokens, err := caddyfile.Tokenize([]byte(text), "Caddyfile")
+	if err != nil || len(tokens) == 0 {
+		return 0 // Caddy's
+	}
+	type module = caddyfile.Unmarshaler
+	for _, pair := range [][2]module{
+		{new(Handler), new(Handler)}, {new(App), new(App)}, {new(Dashboard), new(Dashboard)},
+		{new(MatchCrawler), new(MatchCrawler)}, {new(MatchDisallowed), new(MatchDisallowed)},
+	} {
+		read, again := pair[0], pair[1]
+		if err := read.UnmarshalCaddyfile(caddyfile.NewDispenser(tokens)); err != nil {
+			if !strings.Contains(err.Error(), "Caddyfile:") {
+				t.Errorf("%.300q: no place in %q", text, err)
+			}
+			continue
+		}
+		accepted++
+		written, err := json.Marshal(read)
+		if err != nil {
+			t.Errorf("%.300q: %v", text, err)
+			continue
+		}
+		if err := json.Unmarshal(written, again); err != nil {
+			t.Errorf("%.300q became %.300s: %v", text, written, err)
+		} else if rewritten, err := json.Marshal(again); err != nil || !bytes.Equal(written, rewritten) {
+			t.Errorf("%.300q became %.300s, and that %.300s (%v)", text, written, rewritten, err)
+		}
+	}
+	return accepted
 }
