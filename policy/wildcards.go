@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -125,7 +126,11 @@ type gramSlot struct {
 	from, to int32 // range of filed; empty for a free slot
 }
 
-const gramMultiplier = 0x9E3779B1 // 2^32 divided by the golden ratio
+// gramMultiplier spreads grams over a table. It is odd and another one in each
+// process, so that nobody can write a robots.txt whose grams fall together:
+// multiplicative hashing, after Dietzfelbinger and others, "A Reliable
+// Randomized Algorithm for the Closest-Pair Problem" (1997).
+var gramMultiplier = rand.Uint32() | 1
 
 // file files the patterns of the given indices and returns those that have no
 // gram.
