@@ -17,11 +17,10 @@ func TestIdentityBehindProxy(t *testing.T) {
 	t.Parallel()
 	site := "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n" +
 		" respond /robots.txt `" + identityRobots + "`\n respond page\n}"
-	lists := files(t, addressLists)
 	with := func(t *testing.T, options string) *server {
 		t.Helper()
-		s := serve(t, site, "$GLOBAL", strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8",
-			"trusted_proxies static 127.0.0.0/8\n"+options), "$LISTS", lists)
+		s := serveVerifying(t, site, strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8",
+			"trusted_proxies static 127.0.0.0/8\n"+options))
 		s.warm("/")
 		return s
 	}

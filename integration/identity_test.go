@@ -55,10 +55,27 @@ func from(ip string) func(*http.Request) { return header("X-Forwarded-For", ip) 
 // identitySite runs a site with verified claims.
 func identitySite(t *testing.T, options string) *server {
 	t.Helper()
-	return serve(t, "http://a.test:$PORT {\n"+
+	return serveVerifying(t, "http://a.test:$PORT {\n"+
 		" header >X-Identity \"{http.robots_guard.identity} {http.robots_guard.crawler} {http.robots_guard.verdict}\"\n"+
-		" robots_guard enforce {\n"+options+"\n}\n respond /robots.txt `"+identityRobots+"`\n respond page\n}",
-		"$GLOBAL", identityOptions, "$LISTS", files(t, addressLists))
+		" robots_guard enforce {\n"+options+"\n}\n respond /robots.txt `"+identityRobots+"`\n respond page\n}", identityOptions)
+}
+
+// serveVerifying runs the server with the operators' lists and waits until it
+// has read them: Caddy starts its apps in any order, so that the first requests
+// may be answered before.
+func serveVerifying(t *testing.T, sites, options string) *server {
+	t.Helper()
+	s := serve(t, sites, "$GLOBAL", options, "$LISTS", files(t, addressLists))
+	eventually(t, "the lists are read", func() bool {
+		read := 0
+		for name, prefixes := range s.metrics() {
+			if strings.HasPrefix(name, "caddy_robots_guard_address_list_prefixes{") && prefixes > 0 {
+				read++
+			}
+		}
+		return read == len(addressLists)
+	})
+	return s
 }
 
 // TestIdentity verifies claims by lists of addresses: a real crawler is never
@@ -103,9 +120,9 @@ func TestIdentity(t *testing.T) {
 // TestIdentityWithoutTrustedProxy takes nobody's word for an address.
 func TestIdentityWithoutTrustedProxy(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n"+
+	s := serveVerifying(t, "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n"+
 		" respond /robots.txt `"+identityRobots+"`\n respond page\n}",
-		"$GLOBAL", strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", ""), "$LISTS", files(t, addressLists))
+		strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", ""))
 	a := get(t, s.url("/"), googlebot, from(googlesAddress))
 	if got := a.header.Get("X-Identity"); got != "unknown" {
 		t.Errorf("a header from anywhere made it %q", got)
@@ -183,6 +200,9 @@ func TestCrawlerMatcherByIdentity(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "http://a.test:$PORT {\n @real crawler verified Googlebot\n @false expression crawler('spoofed')\n"+
 		" respond @real real\n respond @false false\n respond other\n}", "$GLOBAL", identityOptions, "$LISTS", files(t, addressLists))
+	eventually(t, "the lists are read", func() bool {
+		return get(t, s.url("/"), googlebot, from(googlesAddress)).body == "real" && get(t, s.url("/"), googlebot, from(somebodyElse)).body == "false"
+	})
 	for _, row := range []struct{ userAgent, ip, want string }{
 		{googlebot, googlesAddress, "real"},
 		{googlebot, somebodyElse, "false"},
@@ -201,8 +221,8 @@ func TestCrawlerMatcherByIdentity(t *testing.T) {
 func TestVerifiedReaderOfOneOperator(t *testing.T) {
 	t.Parallel()
 	root := files(t, map[string]string{"robots.txt": "User-agent: *\nAllow: /\n"})
-	s := serve(t, "http://a.test:$PORT {\n robots_guard enforce {\n  ttl 1s 1s\n }\n handle /robots.txt {\n  root "+root+"\n  file_server\n }\n handle {\n  respond page\n }\n}",
-		"$GLOBAL", identityOptions, "$LISTS", files(t, addressLists))
+	s := serveVerifying(t, "http://a.test:$PORT {\n robots_guard enforce {\n  ttl 1s 1s\n }\n handle /robots.txt {\n  root "+root+"\n  file_server\n }\n handle {\n  respond page\n }\n}",
+		identityOptions)
 	s.warm("/")
 	write(t, filepath.Join(root, "robots.txt"), "User-agent: *\nDisallow: /new/\n")
 	eventually(t, "the new file is read", func() bool {
@@ -284,9 +304,8 @@ func TestUntrustedProxyWarning(t *testing.T) {
 	get(t, trusting.url("/"), googlebot, from(somebodyElse))
 
 	// The proxy's address is trusted to be the client's: that of another proxy.
-	s := serve(t, "http://a.test:$PORT {\n robots_guard enforce {\n  spoofed block\n }\n respond /robots.txt `"+identityRobots+"`\n respond page\n}",
-		"$GLOBAL", strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", "listener_wrappers {\n proxy_protocol {\n allow 127.0.0.0/8\n }\n }"),
-		"$LISTS", files(t, addressLists))
+	s := serveVerifying(t, "http://a.test:$PORT {\n robots_guard enforce {\n  spoofed block\n }\n respond /robots.txt `"+identityRobots+"`\n respond page\n}",
+		strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", "listener_wrappers {\n proxy_protocol {\n allow 127.0.0.0/8\n }\n }"))
 	send := func(headers string) {
 		t.Helper()
 		status, _ := raw(t, s, "PROXY TCP4 "+somebodyElse+" 127.0.0.1 4711 80\r\nGET / HTTP/1.1\r\nHost: a.test:"+s.port+"\r\nUser-Agent: Googlebot/2.1\r\n"+headers+"Connection: close\r\n\r\n")
