@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"iter"
+	"math/rand/v2"
 	"runtime"
 	"sync"
-	"sync/atomic"
 )
 
 // Bounds of the buffers: requests after which a buffer is to be counted, those
@@ -16,14 +16,19 @@ const (
 	requestBytes   = 256
 )
 
-// maxBuffers is for how many processors there are buffers.
-const maxBuffers = 64
+// How many buffers there are: two for each processor, but some in any case, for
+// the number of processors may change.
+const (
+	minBuffers = 16
+	maxBuffers = 64
+)
 
 // pending is a request that is noted but not yet counted. What its client has
 // sent stands in the text beside it.
 type pending struct {
 	Request
-	at, since             int64 // in Unix milliseconds
+	at, since             int64  // in Unix milliseconds
+	readings              uint64 // that were noted before it
 	method, target, agent span
 }
 
@@ -35,13 +40,13 @@ type notes struct {
 	text    []byte
 }
 
-// add takes note of a request.
-func (n *notes) add(q *Request) {
+// add takes note of a request, before which so many readings were noted.
+func (n *notes) add(q *Request, readings uint64) {
 	if n.pending == nil {
 		n.pending = make([]pending, 0, bufferRequests)
 		n.text = make([]byte, 0, bufferRequests*requestBytes)
 	}
-	p := pending{Request: *q, at: q.At.UnixMilli()}
+	p := pending{Request: *q, at: q.At.UnixMilli(), readings: readings}
 	if !q.Since.IsZero() {
 		p.since = q.Since.UnixMilli()
 	}
@@ -92,8 +97,7 @@ func (n *notes) clear() {
 type buffer struct {
 	mu sync.Mutex
 	notes
-	most  int // requests
-	place int // among all buffers
+	most int // requests
 
 	_ [64]byte // no two of them in one cache line
 }
@@ -101,17 +105,14 @@ type buffer struct {
 // ripe reports whether there is enough to count.
 func (b *buffer) ripe() bool { return !b.room(bufferRequests) }
 
-// buffers lets every processor have a buffer for itself most of the time.
-type buffers struct {
-	all  []*buffer
-	near sync.Pool     // of buffers that this processor has used; none is lost if it forgets one
-	next atomic.Uint32 // for processors that have used none
-}
+// buffers are so many that there is always one that nobody else uses just now,
+// even if all others have lost the processor while they did.
+type buffers struct{ all []*buffer }
 
 func newBuffers() *buffers {
-	b := &buffers{all: make([]*buffer, min(2*runtime.GOMAXPROCS(0), maxBuffers))}
+	b := &buffers{all: make([]*buffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
 	for i := range b.all {
-		b.all[i] = &buffer{most: maxPending / len(b.all), place: i}
+		b.all[i] = &buffer{most: maxPending / len(b.all)}
 	}
 	return b
 }
@@ -119,12 +120,9 @@ func newBuffers() *buffers {
 // lock returns a buffer with room for a request, and holds its lock. It returns
 // nil if there is none, and waits for nobody.
 func (b *buffers) lock() *buffer {
-	near, _ := b.near.Get().(*buffer)
-	if near == nil {
-		near = b.all[int(b.next.Add(1))%len(b.all)]
-	}
+	first := rand.IntN(len(b.all)) // a sync.Pool has a lock, which is taken after every collection of garbage
 	for i := range b.all {
-		x := b.all[(near.place+i)%len(b.all)]
+		x := b.all[(first+i)%len(b.all)]
 		if !x.mu.TryLock() {
 			continue
 		}

@@ -35,12 +35,15 @@ const MinRetention = time.Hour
 const skew = time.Minute
 
 // Ledger counts what crawlers do. It may be used by several goroutines at once.
-// Taking note of a request waits for nobody, as long as there is room in the
-// buffers.
+// Taking note of a request or a reading waits for nobody, as long as there is
+// room for what is not counted yet.
 type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // a time.Duration
 	buffers   *buffers
+	readings  readings
+
+	_ [64]byte // all requests read what is above, and write what is below
 
 	// mu guards what follows. Whoever holds it may wait for the lock of a
 	// buffer; whoever holds that may only try to take mu.
@@ -75,7 +78,7 @@ func (l *Ledger) Record(q *Request) {
 		l.flush()
 		b = l.buffers.lock()
 	}
-	b.add(q)
+	b.add(q, l.readings.noted.Load())
 	// Who finds others counting leaves the buffer as it is: there is room in it
 	// for more.
 	if b.ripe() && l.mu.TryLock() {
@@ -86,21 +89,6 @@ func (l *Ledger) Record(q *Request) {
 	} else {
 		b.mu.Unlock()
 	}
-	l.buffers.near.Put(b)
-}
-
-// RecordRead takes note of what the crawler of a request got for a robots.txt.
-// Requests that were recorded before it came before it. It waits for others
-// that count or read the ledger.
-func (l *Ledger) RecordRead(q *Request, read Read) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.countAll()
-	w := l.row(l.site(q.Site), q, read.At)
-	if w.FirstSeen == 0 {
-		w.FirstSeen, w.LastSeen = read.At, read.At
-	}
-	w.noteRead(read)
 }
 
 // flush counts what is in the buffers.
@@ -124,8 +112,9 @@ func (l *Ledger) countAll() {
 // the buffer must be held.
 func (l *Ledger) take(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
-// count counts what was taken. l.mu must be held.
+// count counts what was taken, and the readings before it. l.mu must be held.
 func (l *Ledger) count() {
+	l.countReadings()
 	for q := range l.batch.all() {
 		s := l.site(q.Site)
 		l.row(s, &q.Request, q.at).note(q)
