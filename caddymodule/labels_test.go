@@ -72,6 +72,8 @@ func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
 
 func TestViolationLinesAreLimitedPerCrawlerAndHost(t *testing.T) {
 	v := newViolations()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	v.now = func() time.Time { return now }
 	lines := 0
 	for range 100 {
 		if _, ok := v.line("example.com", "FooBot"); ok {
@@ -87,13 +89,30 @@ func TestViolationLinesAreLimitedPerCrawlerAndHost(t *testing.T) {
 	if _, ok := v.line("example.org", "FooBot"); !ok {
 		t.Error("another host has to wait")
 	}
-	limit, _ := v.limits.Load(violationKey{"example.com", "FooBot"})
-	limit.(*violationLimit).lines.SetLimit(1e9) // time passes
-	if suppressed, ok := v.line("example.com", "FooBot"); !ok || suppressed != 90 {
-		t.Errorf("the next line counts %d suppressed, want 90", suppressed)
+	now = now.Add(violationInterval - 1)
+	if _, ok := v.line("example.com", "FooBot"); ok {
+		t.Error("the next line comes too early")
 	}
-	if suppressed, _ := v.line("example.com", "FooBot"); suppressed != 0 {
-		t.Errorf("the line after it counts %d suppressed, want 0", suppressed)
+	now = now.Add(1)
+	if suppressed, ok := v.line("example.com", "FooBot"); !ok || suppressed != 91 {
+		t.Errorf("the next line counts %d suppressed, want 91", suppressed)
+	}
+	if _, ok := v.line("example.com", "FooBot"); ok {
+		t.Error("the line after it comes at once")
+	}
+	now = now.Add(violationInterval)
+	if suppressed, ok := v.line("example.com", "FooBot"); !ok || suppressed != 1 {
+		t.Errorf("the line after it counts %d suppressed, want 1", suppressed)
+	}
+	now = now.Add(time.Hour)
+	lines = 0
+	for range 100 {
+		if _, ok := v.line("example.com", "FooBot"); ok {
+			lines++
+		}
+	}
+	if lines != violationBurst {
+		t.Errorf("%d lines after a pause, want %d", lines, violationBurst)
 	}
 }
 

@@ -18,6 +18,8 @@ type metrics struct {
 	fetches  *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	lookups  *prometheus.CounterVec
+	hit      prometheus.Counter // of lookups, as is miss
+	miss     prometheus.Counter
 	findings *prometheus.GaugeVec
 	read     *prometheus.GaugeVec
 	changed  *prometheus.GaugeVec
@@ -25,6 +27,7 @@ type metrics struct {
 	cache    cacheCollector
 	held     holdCollector
 	checks   *prometheus.CounterVec
+	checked  checkCounters
 	identity identityCollector
 	storageMetrics
 }
@@ -36,7 +39,7 @@ var sharedMetrics = sync.OnceValue(newMetrics)
 func newMetrics() *metrics {
 	const namespace, subsystem = "caddy", "robots_guard"
 	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
-	return &metrics{
+	m := &metrics{
 		operatorMetrics: newOperatorMetrics(name),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("fetches_total"),
@@ -81,6 +84,8 @@ func newMetrics() *metrics {
 			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites dropped to keep within the bounds.", []string{"segment"}, nil),
 		},
 	}
+	m.hit, m.miss = m.lookups.WithLabelValues("hit"), m.lookups.WithLabelValues("miss")
+	return m
 }
 
 // registerMetrics registers the collectors with the registry of a
@@ -122,11 +127,11 @@ func sourceLabel(key policy.Key) string {
 
 // lookedUp counts a look at the cache.
 func (m *metrics) lookedUp(found bool) {
-	result := "miss"
 	if found {
-		result = "hit"
+		m.hit.Inc()
+	} else {
+		m.miss.Inc()
 	}
-	m.lookups.WithLabelValues(result).Inc()
 }
 
 // settled shows what is known of a host after an attempt to read its

@@ -1,8 +1,28 @@
 package caddymodule
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
+
+// checkCounters are the counters of claims by method and identity, each made
+// when it is first needed: a vector takes a lock that all requests share.
+type checkCounters [verify.WebBotAuth + 1][verify.Spoofed + 1]atomic.Pointer[prometheus.Counter]
+
+// checkedBy counts a claim.
+func (m *metrics) checkedBy(method verify.Method, who identity) {
+	known := &m.checked[method][who]
+	counter := known.Load()
+	if counter == nil {
+		made := m.checks.WithLabelValues(method.String(), who.String())
+		counter = &made
+		known.Store(counter)
+	}
+	(*counter).Inc()
+}
 
 // identityCollector reads the counts of the verifier when they are asked for.
 // Lists are those of the configuration and the registry.

@@ -19,7 +19,7 @@ const judgementVar = "robots_guard.judgement"
 func (g *guard) note(r *http.Request, j *judgement) {
 	crawler := g.labelOf(j)
 	if g.app.Verify != nil && j.client.Crawler != nil {
-		g.metrics.checks.WithLabelValues(j.proof.String(), j.identity.String()).Inc()
+		g.metrics.checkedBy(j.proof, j.identity)
 	}
 	g.metrics.requests.count(j, crawler)
 

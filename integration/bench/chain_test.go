@@ -61,10 +61,17 @@ cycles/second=2000000000
 #	0x1	sync.(*Mutex).Lock+0x1	/go/mutex.go:1
 #	0x4	github.com/caddyserver/caddy/v2/modules/caddyhttp.(*Server).ServeHTTP+0x1	/x/server.go:1
 
+5000000000 1 @ 0x1 0x2 0x3 0x4
+#	0x1	runtime.unlock+0x1	/go/lock.go:1
+` + frames + `
+3000000000 1 @ 0x1 0x2 0x3 0x4
+#	0x1	sync.(*Mutex).Lock+0x1	/go/mutex.go:1
+#	0x2	github.com/caddyserver/caddy/v2/modules/caddyhttp.HandlerFunc.ServeHTTP+0x1	/x/next.go:1
+` + frames + `
 9000000000 1 @ 0x1
 #	0x1	github.com/robotsguard/caddy-robots-guard/policy.(*Cache).sweep+0x1	/go/mutex.go:1
 `)
-	want := map[string]time.Duration{product + "internal/ledger.(*Ledger).Record": 2 * time.Second, "elsewhere": time.Second}
+	want := map[string]time.Duration{product + "internal/ledger.(*Ledger).Record": 2 * time.Second, elsewhere: 2500 * time.Millisecond, inRuntime: 2500 * time.Millisecond}
 	if len(got) != len(want) {
 		t.Errorf("got %v", got)
 	}

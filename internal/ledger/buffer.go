@@ -1,98 +1,135 @@
 package ledger
 
 import (
+	"iter"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 )
 
-// Bounds of a buffer: requests, and bytes of what clients have sent with them.
+// Bounds of the buffers: requests after which a buffer is to be counted, those
+// that all buffers together can hold while somebody else is counting, and bytes
+// of what clients have sent with each, on average.
 const (
 	bufferRequests = 64
-	bufferBytes    = bufferRequests * 256
+	maxPending     = 128 * bufferRequests
+	requestBytes   = 256
+)
+
+// How many buffers there are: two for each processor, but some in any case, for
+// the number of processors may change.
+const (
+	minBuffers = 16
+	maxBuffers = 64
 )
 
 // pending is a request that is noted but not yet counted. What its client has
-// sent stands in the text of the buffer.
+// sent stands in the text beside it.
 type pending struct {
 	Request
-	at, since             int64 // in Unix milliseconds
+	at, since             int64  // in Unix milliseconds
+	readings              uint64 // that were noted before it
 	method, target, agent span
 }
 
 type span struct{ from, to int }
 
-// buffer takes note of requests until there are enough of them to count them
-// all at once.
-type buffer struct {
-	mu      sync.Mutex
+// notes are requests in the order in which they came.
+type notes struct {
 	pending []pending
 	text    []byte
+}
+
+// add takes note of a request, before which so many readings were noted.
+func (n *notes) add(q *Request, readings uint64) {
+	if n.pending == nil {
+		n.pending = make([]pending, 0, bufferRequests)
+		n.text = make([]byte, 0, bufferRequests*requestBytes)
+	}
+	p := pending{Request: *q, at: q.At.UnixMilli(), readings: readings}
+	if !q.Since.IsZero() {
+		p.since = q.Since.UnixMilli()
+	}
+	p.method = n.keep(cut(q.Method, maxMethod))
+	p.agent = n.keep(cut(q.UserAgent, maxAgent))
+	if q.Verdict == Disallowed || q.Verdict == Stale {
+		p.target = n.keep(cut(q.Target, maxTarget))
+	}
+	p.Method, p.Target, p.UserAgent = "", "", ""
+	n.pending = append(n.pending, p)
+}
+
+func (n *notes) keep(s string) span {
+	from := len(n.text)
+	n.text = append(n.text, s...)
+	return span{from, len(n.text)}
+}
+
+// room reports whether another request fits if there are to be this many at
+// most.
+func (n *notes) room(most int) bool {
+	return len(n.pending) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget
+}
+
+// all returns the requests with what their clients have sent, each until the
+// next.
+func (n *notes) all() iter.Seq[*pending] {
+	return func(yield func(*pending) bool) {
+		text := string(n.text)
+		for i := range n.pending {
+			p := &n.pending[i]
+			p.Method, p.Target, p.UserAgent = text[p.method.from:p.method.to], text[p.target.from:p.target.to], text[p.agent.from:p.agent.to]
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// clear forgets the requests, which refer to files and other requests.
+func (n *notes) clear() {
+	clear(n.pending)
+	n.pending, n.text = n.pending[:0], n.text[:0]
+}
+
+// buffer takes note of requests until there are enough of them to count them
+// all at once, and then until nobody else is counting.
+type buffer struct {
+	mu sync.Mutex
+	notes
+	most int // requests
 
 	_ [64]byte // no two of them in one cache line
 }
 
-// buffers lets every processor have a buffer for itself most of the time.
-type buffers struct {
-	all  []*buffer
-	free sync.Pool // of buffers; none is lost if it forgets one
-	next chan *buffer
-}
+// ripe reports whether there is enough to count.
+func (b *buffer) ripe() bool { return !b.room(bufferRequests) }
+
+// buffers are so many that there is always one that nobody else uses just now,
+// even if all others have lost the processor while they did.
+type buffers struct{ all []*buffer }
 
 func newBuffers() *buffers {
-	b := &buffers{all: make([]*buffer, min(2*runtime.GOMAXPROCS(0), 64))}
-	b.next = make(chan *buffer, len(b.all))
+	b := &buffers{all: make([]*buffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
 	for i := range b.all {
-		b.all[i] = new(buffer)
-		b.next <- b.all[i]
+		b.all[i] = &buffer{most: maxPending / len(b.all)}
 	}
 	return b
 }
 
-// get returns a buffer for the processor at hand. Somebody else may have the
-// same.
-func (b *buffers) get() *buffer {
-	if free, _ := b.free.Get().(*buffer); free != nil {
-		return free
+// lock returns a buffer with room for a request, and holds its lock. It returns
+// nil if there is none, and waits for nobody.
+func (b *buffers) lock() *buffer {
+	first := rand.IntN(len(b.all)) // a sync.Pool has a lock, which is taken after every collection of garbage
+	for i := range b.all {
+		x := b.all[(first+i)%len(b.all)]
+		if !x.mu.TryLock() {
+			continue
+		}
+		if x.room(x.most) {
+			return x
+		}
+		x.mu.Unlock()
 	}
-	next := <-b.next
-	b.next <- next
-	return next
-}
-
-// add takes note of a request. It reports whether the buffer is full then.
-func (b *buffer) add(q *Request) (full bool) {
-	if b.pending == nil {
-		b.pending = make([]pending, 0, bufferRequests)
-		b.text = make([]byte, 0, bufferBytes)
-	}
-	p := pending{Request: *q, at: q.At.UnixMilli()}
-	if !q.Since.IsZero() {
-		p.since = q.Since.UnixMilli()
-	}
-	p.method = b.keep(cut(q.Method, maxMethod))
-	p.agent = b.keep(cut(q.UserAgent, maxAgent))
-	if q.Verdict == Disallowed || q.Verdict == Stale {
-		p.target = b.keep(cut(q.Target, maxTarget))
-	}
-	p.Method, p.Target, p.UserAgent = "", "", ""
-	b.pending = append(b.pending, p)
-	return len(b.pending) == cap(b.pending) || len(b.text) > cap(b.text)-maxMethod-maxAgent-maxTarget
-}
-
-func (b *buffer) keep(s string) span {
-	from := len(b.text)
-	b.text = append(b.text, s...)
-	return span{from, len(b.text)}
-}
-
-// drain counts what was noted.
-func (b *buffer) drain(count func(*pending)) {
-	text := string(b.text)
-	for i := range b.pending {
-		p := &b.pending[i]
-		p.Method, p.Target, p.UserAgent = text[p.method.from:p.method.to], text[p.target.from:p.target.to], text[p.agent.from:p.agent.to]
-		count(p)
-	}
-	clear(b.pending) // they refer to files and requests
-	b.pending, b.text = b.pending[:0], b.text[:0]
+	return nil
 }

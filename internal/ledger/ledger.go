@@ -9,6 +9,8 @@ package ledger
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,31 +35,29 @@ const MinRetention = time.Hour
 const skew = time.Minute
 
 // Ledger counts what crawlers do. It may be used by several goroutines at once.
-// Taking note of a request writes to a buffer that most often no other
-// processor uses.
+// Taking note of a request or a reading waits for nobody, as long as there is
+// room for what is not counted yet.
 type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // a time.Duration
 	buffers   *buffers
+	readings  readings
 
-	mu    sync.Mutex // guards changes of what follows
-	sites atomic.Pointer[map[string]*liveSite]
+	_ [64]byte // all requests read what is above, and write what is below
+
+	// mu guards what follows. Whoever holds it may wait for the lock of a
+	// buffer; whoever holds that may only try to take mu.
+	mu    sync.Mutex
+	sites map[string]*Site
 	since time.Time
-	rows  atomic.Int64 // of all sites
-}
-
-// liveSite is a site that counts.
-type liveSite struct {
-	mu   sync.Mutex
-	gone bool // the ledger has forgotten it
-	Site
+	rows  int   // of all sites
+	batch notes // that is being counted
 }
 
 // New returns an empty Ledger with MaxRetention. now is the clock.
 func New(now func() time.Time) *Ledger {
-	l := &Ledger{now: now, buffers: newBuffers(), since: now()}
+	l := &Ledger{now: now, buffers: newBuffers(), sites: make(map[string]*Site), since: now()}
 	l.retention.Store(int64(MaxRetention))
-	l.sites.Store(&map[string]*liveSite{})
 	return l
 }
 
@@ -70,88 +70,79 @@ func (l *Ledger) Retain(retention time.Duration) {
 }
 
 // Record takes note of a request. It keeps nothing that q refers to for longer
-// than until the next reading of the ledger.
+// than until the next reading of the ledger. It waits only if maxPending
+// requests are noted and not counted.
 func (l *Ledger) Record(q *Request) {
-	b := l.buffers.get()
-	b.mu.Lock()
-	if b.add(q) {
-		b.drain(l.count)
+	b := l.buffers.lock()
+	for b == nil {
+		l.flush()
+		b = l.buffers.lock()
 	}
-	b.mu.Unlock()
-	l.buffers.free.Put(b)
-}
-
-// RecordRead takes note of what the crawler of a request got for a robots.txt.
-// Requests that were recorded before it came before it.
-func (l *Ledger) RecordRead(q *Request, read Read) {
-	l.flush()
-	s := l.lock(q.Site)
-	defer s.mu.Unlock()
-	key := rowKey{q.Token, q.Class.String(), q.Identity}
-	w := s.row(key, q.Named, read.At, l.more)
-	if w.FirstSeen == 0 {
-		w.FirstSeen, w.LastSeen = read.At, read.At
-	}
-	w.noteRead(read)
-}
-
-// flush counts what is in the buffers.
-func (l *Ledger) flush() {
-	for _, b := range l.buffers.all {
-		b.mu.Lock()
-		b.drain(l.count)
+	b.add(q, l.readings.noted.Load())
+	// Who finds others counting leaves the buffer as it is: there is room in it
+	// for more.
+	if b.ripe() && l.mu.TryLock() {
+		l.take(b)
+		b.mu.Unlock()
+		l.count()
+		l.mu.Unlock()
+	} else {
 		b.mu.Unlock()
 	}
 }
 
-// count counts a request.
-func (l *Ledger) count(q *pending) {
-	s := l.lock(q.Site)
-	defer s.mu.Unlock()
-	s.row(rowKey{q.Token, q.Class.String(), q.Identity}, q.Named, q.at, l.more).note(q)
-	s.noteLines(q)
-}
-
-// more reports whether another row may be made, and counts it.
-func (l *Ledger) more() bool {
-	if l.rows.Add(1) <= maxAllRows {
-		return true
-	}
-	l.rows.Add(-1)
-	return false
-}
-
-// lock returns a site and holds its lock.
-func (l *Ledger) lock(name string) *liveSite {
-	for {
-		s := l.site(name)
-		s.mu.Lock()
-		if !s.gone {
-			return s
-		}
-		s.mu.Unlock()
-	}
-}
-
-// site returns a site, making it if there is room, else Other.
-func (l *Ledger) site(name string) *liveSite {
-	if s := (*l.sites.Load())[name]; s != nil {
-		return s
-	}
+// flush counts what is in the buffers.
+func (l *Ledger) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sites := *l.sites.Load()
-	if len(sites) >= maxSites && name != Other {
-		name = Other
+	l.countAll()
+}
+
+// countAll counts what is in the buffers. l.mu must be held.
+func (l *Ledger) countAll() {
+	for _, b := range l.buffers.all {
+		b.mu.Lock()
+		l.take(b)
+		b.mu.Unlock()
+		l.count()
 	}
-	if s := sites[name]; s != nil {
+}
+
+// take takes what was noted out of a buffer, for count. l.mu and the lock of
+// the buffer must be held.
+func (l *Ledger) take(b *buffer) { l.batch, b.notes = b.notes, l.batch }
+
+// count counts what was taken, and the readings before it. l.mu must be held.
+func (l *Ledger) count() {
+	l.countReadings()
+	for q := range l.batch.all() {
+		s := l.site(q.Site)
+		l.row(s, &q.Request, q.at).note(q)
+		s.noteLines(q)
+	}
+	l.batch.clear()
+}
+
+// row returns the row of the crawler of a request. l.mu must be held.
+func (l *Ledger) row(s *Site, q *Request, at int64) *Row {
+	before := len(s.Rows)
+	w := s.row(rowKey{q.Token, q.Class.String(), q.Identity}, q.Named, at, l.rows < maxAllRows)
+	l.rows += len(s.Rows) - before // one more, or one less that made room
+	return w
+}
+
+// site returns a site, making it if there is room, else Other. l.mu must be
+// held.
+func (l *Ledger) site(name string) *Site {
+	name = cut(name, maxSiteName)
+	if s := l.sites[name]; s != nil {
 		return s
 	}
-	name = own(name, maxSiteName)
-	s := &liveSite{Site: Site{Name: name}}
-	changed := maps.Clone(sites)
-	changed[name] = s
-	l.sites.Store(&changed)
+	if len(l.sites) >= maxSites && name != Other {
+		return l.site(Other)
+	}
+	s := &Site{Name: strings.Clone(name)}
+	l.sites[s.Name] = s
 	return s
 }
 
@@ -159,47 +150,55 @@ func (l *Ledger) site(name string) *liveSite {
 const maxSiteName = 260
 
 // Snapshot returns what the ledger knows. What is older than the retention is
-// forgotten before.
+// forgotten before. It lets others go on between one site and the next.
 func (l *Ledger) Snapshot() Snapshot {
-	l.flush()
 	now, retention := l.now().UnixMilli(), time.Duration(l.retention.Load())
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.countAll()
+	names := slices.Sorted(maps.Keys(l.sites))
 	snapshot := Snapshot{Saved: now, Since: l.since.UnixMilli()}
-	rows := int64(0)
-	left := make(map[string]*liveSite)
-	for name, s := range *l.sites.Load() {
-		s.mu.Lock()
-		if s.prune(now+skew.Milliseconds(), retention) {
-			left[name] = s
-			snapshot.Sites = append(snapshot.Sites, s.clone())
-			rows += int64(len(s.Rows))
-		} else {
-			s.gone = true
+	l.mu.Unlock()
+	for _, name := range names {
+		if s := l.snapshot(name, now+skew.Milliseconds(), retention); s != nil {
+			snapshot.Sites = append(snapshot.Sites, s)
 		}
-		s.mu.Unlock()
 	}
-	l.sites.Store(&left)
-	l.rows.Store(rows)
-	snapshot.sort()
 	return snapshot
+}
+
+// snapshot returns what is known of a site, nil if nothing is left.
+func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.countAll() // what came during the site before
+	s := l.sites[name]
+	if s == nil {
+		return nil
+	}
+	before := len(s.Rows)
+	left := s.prune(now, retention)
+	l.rows += len(s.Rows) - before
+	if !left {
+		delete(l.sites, name)
+		return nil
+	}
+	return s.clone()
 }
 
 // Restore adds what a ledger has known before, at one site. since is when that
 // one began to count.
 func (l *Ledger) Restore(site *Site, since time.Time) {
-	l.flush()
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.countAll()
 	if since.Before(l.since) {
 		l.since = since
 	}
-	l.mu.Unlock()
-	s := l.lock(site.Name)
-	defer s.mu.Unlock()
+	s := l.site(site.Name)
 	before := len(s.Rows)
 	s.merge(site)
-	for s.own() > 0 && l.rows.Load()+int64(len(s.Rows)-before) > maxAllRows {
+	for s.own() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
 		s.foldIdlest()
 	}
-	l.rows.Add(int64(len(s.Rows) - before))
+	l.rows += len(s.Rows) - before
 }

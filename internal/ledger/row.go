@@ -21,6 +21,11 @@ type Row struct {
 	// requests after that, or all if it was never seen to read it.
 	Read      *Read  `json:"read,omitempty"`
 	SinceRead uint64 `json:"since_read"`
+	// The number of Read among the readings of this ledger, 0 if another has
+	// seen it, and the one before it: requests that came before Read may be
+	// counted after it.
+	reading    uint64
+	readBefore *Read
 
 	// LastAction is what was done about its last request outside robots.txt.
 	LastAction Action `json:"last_action"`
@@ -111,7 +116,7 @@ func (w *Row) note(q *pending) {
 	}
 	w.LastSeen = max(w.LastSeen, at)
 	w.Named = w.Named || q.Named
-	if w.Read == nil || at >= w.Read.At {
+	if q.readings >= w.reading && (w.Read == nil || at >= w.Read.At) {
 		w.SinceRead++
 	}
 	var cell Cell
@@ -176,19 +181,24 @@ func (w *Row) agent(userAgent string) string {
 
 // known tells what the crawler knows of the rules.
 func (w *Row) known(q *pending) Known {
+	read := w.Read
+	if q.readings < w.reading {
+		read = w.readBefore
+	}
 	switch {
-	case w.Read == nil:
+	case read == nil:
 		return Never
-	case w.Read.Version == q.Rule.Version, w.Read.At >= q.since:
+	case read.Version == q.Rule.Version, read.At >= q.since:
 		return CurrentText
 	}
 	return OldText
 }
 
-// noteRead takes note of a reading.
-func (w *Row) noteRead(read Read) {
+// noteRead takes note of a reading and its number.
+func (w *Row) noteRead(read Read, number uint64) {
 	if w.Read == nil || read.At >= w.Read.At {
-		w.Read, w.SinceRead = &read, 0
+		w.Read, w.readBefore = &read, w.Read
+		w.SinceRead, w.reading = 0, number
 	}
 }
 
@@ -207,6 +217,7 @@ func (w *Row) merge(other *Row) {
 	case w.Read == nil, other.Read != nil && other.Read.At > w.Read.At:
 		// What the other place saw in the meantime is not known.
 		w.Read, w.SinceRead = other.Read, other.SinceRead
+		w.reading, w.readBefore = other.reading, other.readBefore
 	}
 	for r := range numResolutions {
 		for _, cell := range other.Series[r] {

@@ -59,18 +59,18 @@ func (s *Site) find(key rowKey) *Row {
 }
 
 // row returns the row of a crawler, or the one that it shares with others of
-// its class, or with all others, where there is no room. more reports whether
-// the ledger has room for another row.
-func (s *Site) row(key rowKey, named bool, at int64, more func() bool) *Row {
+// its class, or with all others, where there is no room. more says whether the
+// ledger has room for another row.
+func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	if w := s.find(key); w != nil {
 		return w
 	}
-	if key.token == Other || !s.room(named, at) || !more() {
+	if key.token == Other || !s.room(named, at) || !more {
 		key.token = Other
 		if w := s.find(key); w != nil {
 			return w
 		}
-		if !more() {
+		if !more {
 			if w := s.others(); w != nil {
 				return w
 			}

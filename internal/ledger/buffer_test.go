@@ -1,0 +1,144 @@
+package ledger
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestRecordWaitsForNobody takes note of requests and readings while somebody
+// else, who has lost the processor, holds a lock.
+func TestRecordWaitsForNobody(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		hold func(*Ledger) (release func())
+	}{
+		{"others count, or read the ledger", func(l *Ledger) func() {
+			l.mu.Lock()
+			return l.mu.Unlock
+		}},
+		{"others take note", func(l *Ledger) func() {
+			others := l.buffers.all[1:]
+			for _, b := range others {
+				b.mu.Lock()
+			}
+			return func() {
+				for _, b := range others {
+					b.mu.Unlock()
+				}
+			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l := New(newClock().now)
+			const requests = 10 * bufferRequests
+			release := tc.hold(l)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for i := range requests {
+					l.Record(gptbot(noon, fmt.Sprint("/", i)))
+					if i%10 == 0 {
+						l.RecordRead(gptbot(noon, ""), Read{At: noon.UnixMilli(), Status: 200})
+					}
+				}
+			}()
+			select {
+			case <-done:
+			case <-time.After(20 * time.Second):
+				t.Error("a request waits")
+			}
+			release()
+			<-done
+			s := l.Snapshot()
+			if got := s.total(); got.Requests() != requests {
+				t.Errorf("%d requests were counted, want %d", got.Requests(), requests)
+			}
+			if got := s.row(t, "example.com", "GPTBot").SinceRead; got != 9 {
+				t.Errorf("%d requests since the last reading, want 9", got)
+			}
+		})
+	}
+}
+
+// TestReadersSeeWhatCameBefore reads what was recorded at once, while others
+// record and count.
+func TestReadersSeeWhatCameBefore(t *testing.T) {
+	const writers, rounds = 8, 40
+	l := New(newClock().now)
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			site := fmt.Sprint("site", i)
+			for n := range uint64(rounds) {
+				for range bufferRequests/2 + 1 {
+					q := gptbot(noon, "/")
+					q.Site = site
+					l.Record(q)
+				}
+				for _, s := range l.Snapshot().Sites {
+					if got, want := s.Rows[0].SinceRead, (n+1)*(bufferRequests/2+1); s.Name == site && got != want {
+						t.Errorf("%s: %d requests, want %d", site, got, want)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestPendingIsBounded takes no more requests than the buffers hold while nobody
+// can count them, and loses none.
+func TestPendingIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 2*maxAgent)
+	for _, tc := range []struct{ name, userAgent, target string }{
+		{"short", "GPTBot/1.3", "/"},
+		{"long", long, "/" + long},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			q := gptbot(noon, tc.target)
+			q.UserAgent = tc.userAgent
+			l := New(newClock().now)
+			var fit notes
+			for fit.room(l.buffers.all[0].most) {
+				fit.add(q, 0)
+			}
+			most := int64(len(fit.pending) * len(l.buffers.all))
+			if most > maxPending || len(fit.text)*len(l.buffers.all) > maxPending*requestBytes {
+				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.text)/len(fit.pending), maxPending)
+			}
+			l.mu.Lock()
+			const requests = 2 * maxPending
+			var recorded atomic.Int64
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for range requests {
+					l.Record(q)
+					recorded.Add(1)
+				}
+			}()
+			for deadline := time.Now().Add(60 * time.Second); recorded.Load() < most; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Errorf("after %d requests there is no room, want %d", recorded.Load(), most)
+					break
+				}
+			}
+			for range 100 {
+				runtime.Gosched() // it may go on, if it can
+			}
+			if n := recorded.Load(); n > most {
+				t.Errorf("%d requests are noted, want at most %d", n, most)
+			}
+			l.mu.Unlock()
+			<-done
+			if got := l.Snapshot().total(); got.Requests() != requests {
+				t.Errorf("%d requests were counted, want %d", got.Requests(), requests)
+			}
+		})
+	}
+}
