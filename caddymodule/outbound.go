@@ -74,7 +74,14 @@ func (o *outbound) try(ctx context.Context, u *url.URL, conditions http.Header) 
 		return policy.Answer{Err: plainError(err)}
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusNotModified && conditions != nil {
+	return answerIn(resp, conditions)
+}
+
+// answerIn reads a response to a request with these conditions, as far as it is
+// parsed.
+func answerIn(resp *http.Response, conditions http.Header) policy.Answer {
+	conditional := conditions.Get("If-None-Match") != "" || conditions.Get("If-Modified-Since") != ""
+	if resp.StatusCode == http.StatusNotModified && conditional {
 		return policy.Answer{Status: resp.StatusCode, Header: resp.Header}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {

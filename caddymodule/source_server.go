@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -22,6 +23,7 @@ import (
 type serverSource struct {
 	outbound *outbound
 	running  atomic.Int32
+	shielded sync.Map // *caddyhttp.Server to the *sync.Once that gives its proxies their shields
 }
 
 // maxRunning bounds the virtual requests of one handler that have not ended,
@@ -38,6 +40,8 @@ func (s *serverSource) prepare(r *http.Request) (read reader, ok bool) {
 	if !ok {
 		return nil, false
 	}
+	once, _ := s.shielded.LoadOrStore(server, new(sync.Once))
+	once.(*sync.Once).Do(func() { shieldProxies(server) })
 	req := virtualRequest(r)
 	own := authorityOf(req)
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
@@ -141,7 +145,8 @@ func (s *serverSource) serve(ctx context.Context, server http.Handler, pattern *
 	virtual, cancel := context.WithCancel(pattern.Context())
 	defer cancel()
 
-	req := pattern.Clone(virtual)
+	met := new(exchange)
+	req := pattern.Clone(context.WithValue(virtual, exchangeKey{}, met))
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
 	maps.Copy(req.Header, conditions)
@@ -163,8 +168,10 @@ func (s *serverSource) serve(ctx context.Context, server http.Handler, pattern *
 	case <-ctx.Done():
 	}
 
-	got := rec.take()
+	got, direct := rec.take(), met.take()
 	switch {
+	case direct != nil && ctx.Err() == nil:
+		return *direct
 	case got.cut:
 		return answerOf(got.status, got.header, got.body)
 	case ctx.Err() != nil:

@@ -239,42 +239,6 @@ func TestFaultUnreachable(t *testing.T) {
 	}
 }
 
-// TestFaultHerd sends many crawlers to a site whose robots.txt nobody has read
-// yet: it is read once, and they all wait for it.
-func TestFaultHerd(t *testing.T) {
-	t.Parallel()
-	const crawlers = 500
-	arrived := make(chan struct{})
-	o := newOrigin(t, closedRobots, func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/robots.txt" {
-			<-arrived
-		}
-		return false
-	})
-	s := serve(t, proxied, "$TIMEOUT", "25s", "$WAIT", "25s", "$OPTIONS", "", "$ORIGIN", o.address())
-	var under atomic.Int32
-	var all sync.WaitGroup
-	for range crawlers {
-		all.Go(func() {
-			under.Add(1)
-			a, err := try(client, s.url("/private/x"), bingbot)
-			if err != nil || a.status != 403 {
-				t.Errorf("got %d, %v", a.status, err)
-			}
-		})
-	}
-	eventually(t, "all are under way", func() bool { return under.Load() == crawlers })
-	eventually(t, "the robots.txt is asked for", func() bool { return o.requests("/robots.txt") > 0 })
-	close(arrived)
-	all.Wait()
-	if n := o.requests("/robots.txt"); n != 1 {
-		t.Errorf("the robots.txt was read %d times", n)
-	}
-	if n := s.metrics().sum(requestsMetric, `verdict="disallowed"`, `action="blocked"`); n != crawlers {
-		t.Errorf("%v requests counted as blocked, want %d", n, crawlers)
-	}
-}
-
 // TestFaultWhoCauses tells who makes the guard read the robots.txt: browsers
 // never, libraries and the like in the background, crawlers while they wait.
 func TestFaultWhoCauses(t *testing.T) {

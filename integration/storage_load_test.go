@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,6 +144,21 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 	})
 }
 
+// kills is how often TestStorageAfterKills ends the server: ROBOTS_GUARD_KILLS
+// times, or as often as everybody has the time for.
+func kills(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("ROBOTS_GUARD_KILLS")
+	if text == "" {
+		return 20
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("ROBOTS_GUARD_KILLS is %q, want a number", text)
+	}
+	return n
+}
+
 // TestStorageAfterKills ends the server without a warning at random moments,
 // while crawlers come. What was stored before is there each time, and each
 // server knows it at its first request.
@@ -156,7 +172,7 @@ func TestStorageAfterKills(t *testing.T) {
 	awaitStored(t, store, 2)
 	eventually(t, "the reading is stored", func() bool { return len(storedOf(t, store, "readers")) > 0 })
 	o.goDown()
-	for range 8 {
+	for range kills(t) {
 		var x traffic
 		current := s
 		x.begin(t, []visit{
@@ -167,10 +183,17 @@ func TestStorageAfterKills(t *testing.T) {
 			host, _, _ := strings.Cut(strings.TrimPrefix(v.path, "http://"), "/")
 			return try(client, current.url(v.path), v.userAgent, hostOf(host))
 		})
-		time.Sleep(time.Duration(rand.IntN(3000)) * time.Millisecond) // any moment will do
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond) // any moment will do
 		s.kill()
 		x.end()
 		intact(t, store)
+		const damaged = "stored values cannot be used and are set aside"
+		if lines := s.lines(damaged); len(lines) > 0 {
+			t.Errorf("%v", lines[0])
+		}
+		if n := len(storedOf(t, store, "readers")); n == 0 {
+			t.Error("who has read the robots.txt is lost")
+		}
 		s = storing(t, store, home, o.address())
 		visitsAs(t, s, []visit{
 			{bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},

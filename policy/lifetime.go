@@ -134,7 +134,7 @@ func (s *Standing) take(a Answer, meaning Meaning, now time.Time) {
 	good.LastRead = now
 	if meaning != Unchanged {
 		good.Status = a.Status
-		good.ETag, good.LastModified = a.Header.Get("ETag"), a.Header.Get("Last-Modified")
+		good.ETag, good.LastModified = validator(a.Header.Get("ETag")), validator(a.Header.Get("Last-Modified"))
 	}
 	s.Good = &good
 }
