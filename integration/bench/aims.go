@@ -29,6 +29,8 @@ func shown(goal string, e estimate, least float64) aim {
 	switch {
 	case e == (estimate{}):
 		return aim{goal, "not measured", "open"}
+	case e.few:
+		a.outcome = "open: too few rounds"
 	case e.low >= least:
 		a.outcome = "met"
 	case e.high < least:
@@ -120,15 +122,24 @@ func requestsAims(duels []duel) (aims []aim) {
 		return duel{}
 	}
 	noise, nothing, enforce, snippet := find(noiseSubject), find(emptySubject), find("enforce"), find(regexpSubject)
-	for _, d := range []duel{enforce, find("monitor")} {
+	for _, d := range []duel{enforce, find("monitor"), find(proxySubject)} {
 		a := shown(d.subject+", browsers: at least 0.99 of stock Caddy's requests a second", d.requests, 0.99)
-		a.measured += fmt.Sprintf("; an empty handler %s; stock against itself %s", nothing.requests, noise.requests)
+		if d.cpu > 0 {
+			a.measured += "; processor time a request " + d.cpuTo.String()
+		}
+		if d.subject != proxySubject {
+			a.measured += fmt.Sprintf("; the limit, an empty handler: %s", nothing.requests)
+		}
 		aims = append(aims, a)
 	}
+	limit := find(limitSubject)
+	aims = append(aims, shown("the same to an empty handler's, which no module can undercut", limit.requests, 0.99))
 	p99 := aim{"enforce, browsers: p99 within the noise", fmt.Sprintf("%s; stock against itself %s", enforce.p99, noise.p99), "met: the intervals overlap"}
 	switch {
 	case enforce.p99 == (estimate{}) || noise.p99 == (estimate{}):
 		p99.measured, p99.outcome = "not measured", "open"
+	case enforce.p99.few:
+		p99.outcome = "open: too few rounds"
 	case enforce.p99.low > noise.p99.high:
 		p99.outcome = fmt.Sprintf("**missed** by %.1f %%", (enforce.p99.middle-noise.p99.middle)*100)
 	}
@@ -136,6 +147,8 @@ func requestsAims(duels []duel) (aims []aim) {
 	if snippet.perSecond > 0 && enforce.perSecond > 0 {
 		faster.measured = fmt.Sprintf("%s of stock, the regexp %s", enforce.requests, snippet.requests)
 		switch {
+		case enforce.requests.few:
+			faster.outcome = "open: too few rounds"
 		case enforce.requests.low >= snippet.requests.high:
 			faster.outcome = "met"
 		case enforce.requests.high < snippet.requests.low:

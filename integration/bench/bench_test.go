@@ -127,3 +127,15 @@ func TestGeneratedInput(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesOfTheGrowthAreReadWhole(t *testing.T) {
+	for _, row := range growthContest(nil).rows {
+		file := rulesFile(row.rules, 40)
+		if strings.HasSuffix(row.name, plainOnly) {
+			file = catalogueFile(row.rules)
+		}
+		if got := policy.Parse([]byte(file)).RuleCount(); got != row.rules || len(file) > policy.MaxSize {
+			t.Errorf("%s: %d rules are read, of %d bytes", row.name, got, len(file))
+		}
+	}
+}

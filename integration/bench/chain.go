@@ -51,7 +51,7 @@ func (c *chains) load() error {
 		}
 		addresses = append(addresses, address)
 		var sites string
-		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra), "\n}\n")
+		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra, respond), "\n}\n")
 		blocks += sites
 	}
 	adapter := caddyconfig.GetAdapter("caddyfile")

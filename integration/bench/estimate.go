@@ -8,7 +8,13 @@ import (
 
 // estimate is a median and the interval in which it lies with 95 % probability,
 // as far as the sample tells.
-type estimate struct{ low, middle, high float64 }
+type estimate struct {
+	low, middle, high float64
+	few               bool // too few groups to tell an interval: the range of the figures
+}
+
+// fewestGroups is how many groups it takes to draw from them.
+const fewestGroups = 3
 
 // estimateOf returns the median of all figures. Its interval comes from drawing
 // the sample again and again from itself, first the groups, then the figures in
@@ -18,6 +24,11 @@ type estimate struct{ low, middle, high float64 }
 func estimateOf(groups [][]float64) estimate {
 	if len(groups) == 0 || len(groups[0]) == 0 {
 		return estimate{}
+	}
+	all := spreadOf(slices.Concat(groups...))
+	if len(groups) < fewestGroups {
+		figures := slices.Concat(groups...)
+		return estimate{slices.Min(figures), all.middle, slices.Max(figures), true}
 	}
 	const draws = 2000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +45,7 @@ func estimateOf(groups [][]float64) estimate {
 		medians[i] = spreadOf(drawn).middle
 	}
 	slices.Sort(medians)
-	return estimate{medians[draws/40], spreadOf(slices.Concat(groups...)).middle, medians[draws-1-draws/40]}
+	return estimate{medians[draws/40], all.middle, medians[draws-1-draws/40], false}
 }
 
 // String renders a ratio with its interval.

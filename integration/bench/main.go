@@ -34,8 +34,8 @@ type effort struct {
 }
 
 var (
-	full  = effort{9, 200 * time.Millisecond, 1000, 15, 12, 100 * time.Millisecond, 2 * time.Second, 100_000}
-	short = effort{3, 10 * time.Millisecond, 100, 1, 4, 50 * time.Millisecond, 300 * time.Millisecond, 1000}
+	full  = effort{9, 200 * time.Millisecond, 1000, 12, 12, 100 * time.Millisecond, 2 * time.Second, 100_000}
+	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 300 * time.Millisecond, 1000}
 )
 
 // times returns an effort with so many times the rounds.

@@ -85,7 +85,7 @@ func (p linePlot) svg() string {
 			d.text(x.at(tick), height-bottom+18, "quiet", "middle", thousands(int(tick)))
 		}
 		d.line(from, height-bottom, from+wide, height-bottom, "axis")
-		d.text(from+wide/2, height-14, "", "middle", p.x)
+		d.text(from+wide/2, height-14, "", "middle", p.x+" (logarithmic)")
 		for _, s := range panel.series {
 			path := ""
 			for j, at := range s.points {
@@ -97,7 +97,7 @@ func (p linePlot) svg() string {
 			}
 		}
 	}
-	d.upright(20, (top+height-bottom)/2, "", p.y)
+	d.upright(20, (top+height-bottom)/2, "", p.y+" (logarithmic)")
 	return d.end()
 }
 
@@ -128,7 +128,8 @@ type dotRow struct {
 func (p dotPlot) svg() string {
 	const (
 		width             = 920.0
-		left, right, each = 290.0, 180.0, 27.0
+		left, right, each = 320.0, 180.0, 27.0
+		most              = 1.5 // what is above is drawn at the edge
 		top, bottom       = 60.0, 56.0
 	)
 	low, high := 0.9, 1.1
@@ -137,19 +138,11 @@ func (p dotPlot) svg() string {
 			low, high = min(low, row.ratio.low), max(high, row.ratio.high)
 		}
 	}
-	low, high = math.Floor(low*10)/10, math.Ceil(high*10)/10
+	low, high = max(0, math.Floor(low*10)/10), min(most, math.Ceil(high*10)/10)
 	height := top + each*float64(len(p.rows)) + bottom
 	d := newDrawing(width, height, p.title, p.desc)
 	x := scale{low, high, left, width - right, false}
-	step := 0.1
-	if high-low > 1 {
-		step = 0.2
-	}
-	for i := range int((high-low)/step + 1.5) {
-		tick := low + float64(i)*step
-		if tick > high+0.001 {
-			break
-		}
+	for tick := low; tick <= high+0.001; tick += 0.1 {
 		class := "line"
 		if math.Abs(tick-1) < 0.001 {
 			class = "axis"
@@ -165,11 +158,12 @@ func (p dotPlot) svg() string {
 			continue
 		}
 		class := seriesClass(row.group) + " stroke"
-		from, to := x.at(row.ratio.low), x.at(row.ratio.high)
+		place := func(ratio float64) float64 { return x.at(max(low, min(high, ratio))) }
+		from, to := place(row.ratio.low), place(row.ratio.high)
 		d.line(from, y, to, y, class)
 		d.line(from, y-5, from, y+5, class)
 		d.line(to, y-5, to, y+5, class)
-		d.mark(x.at(row.ratio.middle), y, row.group)
+		d.mark(place(row.ratio.middle), y, row.group)
 		d.text(width-right+12, y+4, "quiet", "start", fmt.Sprintf("%.3f (%.3f to %.3f)", row.ratio.middle, row.ratio.low, row.ratio.high))
 	}
 	d.text((left+width-right)/2, height-14, "", "middle", p.x)
@@ -184,6 +178,9 @@ func requestsPlot(duels []duel) string {
 		x:     "ratio of requests a second to stock Caddy (1 = as many), with 95 % interval",
 	}
 	for _, d := range duels {
+		if d.subject == limitSubject { // not to stock Caddy
+			continue
+		}
 		group := 0
 		switch d.subject {
 		case noiseSubject, emptySubject:

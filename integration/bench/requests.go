@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +44,8 @@ func byName(_ *policy.Robots, agent, _ string) bool { return names.MatchString(a
 const (
 	noiseSubject  = "stock Caddy again (the noise)"
 	emptySubject  = "an empty handler"
+	limitSubject  = "enforce, to an empty handler"
+	proxySubject  = "enforce, before a reverse_proxy"
 	regexpSubject = "User-Agent regexp, 166 names"
 	nginxSubject  = "nginx, map of these names"
 )
@@ -51,6 +56,8 @@ func matches() []match {
 		{subject: emptySubject, server: "empty", base: "stock", traffic: "browsers", precise: true},
 		{subject: "monitor", server: "monitor", base: "stock", traffic: "browsers", precise: true},
 		{subject: "enforce", server: "enforce", base: "stock", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: limitSubject, server: "enforce", base: "empty", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: proxySubject, server: "enforce proxy", base: "stock proxy", traffic: "browsers", precise: true, blocks: byGuard},
 		{subject: regexpSubject, server: "regexp", base: "stock", traffic: "browsers", blocks: byName},
 		{subject: nginxSubject, server: "nginx", base: "stock", traffic: "browsers", blocks: byName},
 	}
@@ -105,6 +112,7 @@ type fleet struct {
 	caddy     string
 	processor int // on which servers stay, negative for all
 	servers   map[string]*server
+	origin    *httptest.Server // what a proxy passes requests to, in this process
 }
 
 func newFleet() (*fleet, error) {
@@ -113,6 +121,9 @@ func newFleet() (*fleet, error) {
 		return nil, err
 	}
 	f := &fleet{directory: directory, processor: -1, servers: make(map[string]*server)}
+	f.origin = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, answerBody)
+	}))
 	if f.caddy, err = buildCaddy(directory); err != nil {
 		f.stop()
 		return nil, err
@@ -124,6 +135,7 @@ func (f *fleet) stop() {
 	for _, s := range f.servers {
 		s.stop()
 	}
+	f.origin.Close()
 	_ = os.RemoveAll(f.directory)
 }
 
@@ -162,7 +174,11 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	case "regexp":
 		extra = regexpSnippet()
 	}
-	text := caddyfile(address, directory, m.sites, extra)
+	answer := respond
+	if strings.HasSuffix(name, " proxy") {
+		answer = "reverse_proxy " + f.origin.Listener.Addr().String()
+	}
+	text := caddyfile(address, directory, m.sites, extra, answer)
 	if name == "nginx" {
 		command = []string{nginxBinary(), "-p", directory, "-c", config}
 		text = nginxConfig(address, directory)

@@ -30,9 +30,12 @@ var answerBody = strings.Repeat("All is well. ", 80)
 // hostOf returns the name of a site.
 func hostOf(i int) string { return fmt.Sprintf("s%d.example", i) }
 
+// respond is the directive that answers every page.
+var respond = `respond "` + answerBody + `"`
+
 // caddyfile returns sites that differ in nothing but their names. extra stands in
-// them before what answers. The robots.txt is a file in directory.
-func caddyfile(address, directory string, sites int, extra string) string {
+// them before answer, which serves pages. The robots.txt is a file in directory.
+func caddyfile(address, directory string, sites int, extra, answer string) string {
 	_, port, _ := net.SplitHostPort(address)
 	names := make([]string, sites)
 	for i := range names {
@@ -52,10 +55,10 @@ func caddyfile(address, directory string, sites int, extra string) string {
 		file_server
 	}
 	handle {
-		respond "%s"
+		%s
 	}
 }
-`, strings.Join(names, ", "), extra, directory, answerBody)
+`, strings.Join(names, ", "), extra, directory, answer)
 }
 
 // guard returns the directive under test. The first request of a crawler waits
