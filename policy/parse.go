@@ -39,8 +39,8 @@ func Parse(body []byte) *Robots {
 	return p.finish()
 }
 
-// mostRules returns how many rules a text may hold. It is no more than its lines,
-// none of which is shorter than "allow:" and its end.
+// mostRules returns how many rules to make room for: as many as there are lines,
+// as long as these are not too short to be rules.
 func mostRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }

@@ -24,9 +24,9 @@ type google struct {
 	failed    error // from then on, every answer is the zero value
 }
 
-// startGoogle compiles the driver with the library in a checkout. It needs g++ and
-// Abseil.
-func startGoogle(checkout string) (*google, error) {
+// startGoogle compiles the driver with the library in a checkout, by g++ and with
+// these libraries.
+func startGoogle(checkout string, libraries ...string) (*google, error) {
 	directory, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func startGoogle(checkout string) (*google, error) {
 	program := filepath.Join(directory, "driver")
 	arguments := []string{"-std=c++17", "-O2", "-DNDEBUG", "-I", checkout, "-o", program,
 		filepath.Join("google", "driver.cc"), filepath.Join(checkout, "robots.cc")}
-	compile := exec.Command("g++", append(arguments, abseil()...)...)
+	compile := exec.Command("g++", append(arguments, libraries...)...)
 	if text, err := compile.CombinedOutput(); err != nil {
 		g.stop()
 		return nil, fmt.Errorf("compiling with %s: %w: %.2000s", checkout, err, text)

@@ -140,7 +140,7 @@ func run(args []string) error {
 	var g *google
 	var errs []error
 	if o.google != "" {
-		if g, err = startGoogle(o.google); err != nil {
+		if g, err = startGoogle(o.google, abseil()...); err != nil {
 			errs = append(errs, fmt.Errorf("Google's C++ is left out: %w", err))
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
