@@ -11,10 +11,10 @@ import (
 // duel is what the rounds of a match showed. Ratios are to the base.
 type duel struct {
 	match
-	perSecond             float64  // requests of the subject, in the middle
-	cpu, baseCPU          float64  // nanoseconds a request, in the middle; 0 where nothing tells
-	requests, cpuTo, p99  estimate // ratios
-	starts, turns, failed int
+	perSecond            float64  // requests of the subject, in the middle
+	cpu, baseCPU         float64  // nanoseconds a request, in the middle; 0 where nothing tells
+	requests, cpuTo, p99 estimate // ratios
+	starts, turns        int
 }
 
 // taken is what one turn of a server showed.

@@ -141,7 +141,7 @@ func run(args []string) error {
 	var errs []error
 	if o.google != "" {
 		if g, err = startGoogle(o.google, abseil()...); err != nil {
-			errs = append(errs, fmt.Errorf("Google's C++ is left out: %w", err))
+			errs = append(errs, fmt.Errorf("no figures of Google's C++: %w", err))
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
 		defer g.stop()
