@@ -34,9 +34,15 @@ func Parse(body []byte) *Robots {
 	}
 	p.robots.text = string(kept)
 	text := p.skipByteOrderMark(p.robots.text)
-	p.robots.rules = make([]rule, 0, len(text)/24) // a common rule takes more than that
+	p.robots.rules = make([]rule, 0, mostRules(text))
 	p.lines(text)
 	return p.finish()
+}
+
+// mostRules returns how many rules to make room for: as many as there are lines,
+// as long as these are not too short to be rules.
+func mostRules(text string) int {
+	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
 
 // parser is the state between the lines of one file.
@@ -217,7 +223,9 @@ func (p *parser) finish() *Robots {
 		p.report(HTML, Error, 0, "this is a web page and no robots.txt, so nothing is forbidden; let the server answer 404 or send a text file")
 	}
 	p.checkGroups()
-	r.rules = slices.Clip(slices.Clone(r.rules))
+	if cap(r.rules) > len(r.rules)+len(r.rules)/16 {
+		r.rules = slices.Clip(slices.Clone(r.rules))
+	}
 	slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	r.index()
 	return r

@@ -90,8 +90,11 @@ type agreement struct {
 
 // verdictAgreement asks every parser n questions of each kind. A file that
 // temoto refuses to read counts as another answer.
-func verdictAgreement(n int) (peers []string, kinds []agreement) {
+func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 	peers = []string{"grobotstxt", "temoto"}
+	if g != nil {
+		peers = append(peers, googleName)
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, kind := range verdictKinds {
 		a := agreement{kind: kind.name, questions: n, same: make([]int, len(peers))}
@@ -103,6 +106,9 @@ func verdictAgreement(n int) (peers []string, kinds []agreement) {
 				a.positive++
 			}
 			answers := []bool{j.byGrobotstxt(q.token, q.target), err == nil && j.byTemoto(q.token, q.target)}
+			if g != nil {
+				answers = append(answers, g.allowed(q.robots, q.token, q.target))
+			}
 			for i, answer := range answers {
 				if i == 1 && err != nil {
 					answer = !ours

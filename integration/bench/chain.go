@@ -13,6 +13,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/robotsguard/caddy-robots-guard"
+	"github.com/robotsguard/caddy-robots-guard/integration/bench/empty"
 )
 
 // chains holds a Caddy within this process: the handlers of a real server, without
@@ -43,14 +44,14 @@ func (c *chains) load() error {
 	}
 	options, blocks := "", ""
 	var addresses []string
-	for _, extra := range []string{"", "bench_empty", guard("enforce")} {
+	for _, extra := range []string{"", empty.Directive, guard("enforce")} {
 		address, err := freeAddress()
 		if err != nil {
 			return err
 		}
 		addresses = append(addresses, address)
 		var sites string
-		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra), "\n}\n")
+		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra, respond), "\n}\n")
 		blocks += sites
 	}
 	adapter := caddyconfig.GetAdapter("caddyfile")
@@ -126,6 +127,12 @@ func (c *chains) contest() contest {
 	}}
 }
 
+// Contestants that an aim names.
+const (
+	emptyCell = "with an empty handler"
+	guardCell = "with `robots_guard enforce`"
+)
+
 func (c *chains) row(name string, agents []string) contestRow {
 	serve := func(s *caddyhttp.Server) func() {
 		requests := chainRequests(agents)
@@ -139,8 +146,8 @@ func (c *chains) row(name string, agents []string) contestRow {
 		}
 	}
 	return contestRow{name: name, cells: []cell{
-		{"stock Caddy", serve(c.stock)},
-		{"with an empty handler", serve(c.empty)},
-		{"with `robots_guard enforce`", serve(c.guarded)},
+		{who: "stock Caddy", run: serve(c.stock)},
+		{who: emptyCell, run: serve(c.empty)},
+		{who: guardCell, run: serve(c.guarded)},
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ type contest struct {
 type contestRow struct {
 	name  string
 	bytes int // of input an operation, 0 if that says nothing
+	rules int // of the file, 0 if nothing is shown by them
 	cells []cell
 }
 
@@ -25,13 +27,17 @@ type contestRow struct {
 type cell struct {
 	who string
 	run func() // one operation
+
+	// What another program does is timed by itself: nanoseconds of processor
+	// time an operation, for about so long. 0 if it failed. There is no run then.
+	timed func(time.Duration) float64
 }
 
 // result is what the rounds of a cell showed.
 type result struct {
 	ns     spread // of processor time an operation
 	ratio  spread // to ours in the same round
-	allocs int64  // of an operation
+	allocs int64  // of an operation, negative if that is not known
 }
 
 // spread is the middle of some figures and their quartiles.
@@ -52,16 +58,20 @@ func spreadOf(figures []float64) spread {
 // measure runs all cells in rounds. In each the cells of a row run one after
 // the other, so that what disturbs the machine disturbs all of them; their
 // order turns round by round.
-func (c contest) measure(rounds int) [][]result {
+func (c contest) measure(e effort) [][]result {
 	results := make([][]result, len(c.rows))
 	for i, row := range c.rows {
 		ns := make([][]float64, len(row.cells))
 		ratios := make([][]float64, len(row.cells))
 		results[i] = make([]result, len(row.cells))
-		for round := range rounds {
+		for round := range e.rounds {
 			figures := make([]float64, len(row.cells))
 			for turn := range row.cells {
 				at := (turn + round) % len(row.cells)
+				if timed := row.cells[at].timed; timed != nil {
+					figures[at], results[i][at].allocs = timed(e.benchTime), -1
+					continue
+				}
 				r := testing.Benchmark(func(b *testing.B) { row.cells[at].bench(b, row.bytes) })
 				figures[at] = r.Extra[cpuMetric]
 				results[i][at].allocs = r.AllocsPerOp()
@@ -107,6 +117,12 @@ func over(list []string, do func(string)) func() {
 	}
 }
 
+// at returns what a contestant showed in a row. Both have to be there.
+func (c contest) at(results [][]result, row, who string) result {
+	i := slices.IndexFunc(c.rows, func(r contestRow) bool { return r.name == row })
+	return results[i][slices.IndexFunc(c.rows[i].cells, func(c cell) bool { return c.who == who })]
+}
+
 // table renders results as Markdown: a line for each row, a column for each
 // contestant with time, ratio to ours (quartiles) and allocations.
 func (c contest) table(results [][]result) string {
@@ -120,6 +136,10 @@ func (c contest) table(results [][]result) string {
 	for i, row := range c.rows {
 		b.WriteString("| " + row.name)
 		for at, r := range results[i] {
+			if r.ns.middle == 0 {
+				b.WriteString(" | not measured")
+				continue
+			}
 			fmt.Fprintf(&b, " | %s", duration(r.ns.middle))
 			if row.bytes > 0 && at == 0 {
 				fmt.Fprintf(&b, ", %.0f MB/s", float64(row.bytes)/r.ns.middle*1e3)
@@ -127,7 +147,9 @@ func (c contest) table(results [][]result) string {
 			if at > 0 {
 				fmt.Fprintf(&b, ", **%s** (%s to %s)", times(r.ratio.middle), figure(r.ratio.low), figure(r.ratio.high))
 			}
-			fmt.Fprintf(&b, ", %s", count(r.allocs))
+			if r.allocs >= 0 {
+				fmt.Fprintf(&b, ", %s", count(r.allocs))
+			}
 		}
 		b.WriteString(" |\n")
 	}
@@ -136,13 +158,21 @@ func (c contest) table(results [][]result) string {
 
 // count tells how many allocations there were.
 func count(allocs int64) string {
-	switch {
-	case allocs == 1:
+	if allocs == 1 {
 		return "1 alloc"
-	case allocs < 10000:
-		return fmt.Sprintf("%d allocs", allocs)
 	}
-	return fmt.Sprintf("%d,%03d allocs", allocs/1000, allocs%1000)
+	return thousands(int(allocs)) + " allocs"
+}
+
+// thousands renders a whole number.
+func thousands(n int) string {
+	switch {
+	case n < 1000:
+		return strconv.Itoa(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	}
+	return fmt.Sprintf("%d,%03d,%03d", n/1_000_000, n/1000%1000, n%1000)
 }
 
 func times(ratio float64) string { return "×" + figure(ratio) }
@@ -153,10 +183,7 @@ func figure(f float64) string {
 	case f >= 9.95:
 		digits := int(math.Pow10(max(0, int(math.Log10(f))-1)))
 		n := int(math.Round(f/float64(digits))) * digits
-		if n < 10000 {
-			return fmt.Sprint(n)
-		}
-		return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+		return thousands(n)
 	case f >= 0.995:
 		return fmt.Sprintf("%.1f", f)
 	}

@@ -11,6 +11,7 @@ require (
 	github.com/robotsguard/caddy-robots-guard v0.0.0
 	github.com/temoto/robotstxt v1.1.2
 	github.com/x-way/crawlerdetect v0.2.24
+	golang.org/x/sys v0.48.0
 )
 
 require (
@@ -168,7 +169,6 @@ require (
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
-	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/term v0.46.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	golang.org/x/time v0.16.0 // indirect

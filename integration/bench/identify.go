@@ -64,9 +64,9 @@ func identifyContest() contest {
 		}
 		row := contestRow{name: list.name, bytes: bytes / len(list.agents)}
 		for _, peer := range identifiers() {
-			row.cells = append(row.cells, cell{peer.who, over(list.agents, func(ua string) { answer = peer.isRobot(ua) })})
+			row.cells = append(row.cells, cell{who: peer.who, run: over(list.agents, func(ua string) { answer = peer.isRobot(ua) })})
 		}
-		row.cells = append(row.cells, cell{"floor: FNV", over(list.agents, func(ua string) { runtime.KeepAlive(fnv(ua)) })})
+		row.cells = append(row.cells, cell{who: "floor: FNV", run: over(list.agents, func(ua string) { runtime.KeepAlive(fnv(ua)) })})
 		c.rows = append(c.rows, row)
 	}
 	return c

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -25,78 +24,103 @@ func newRequest(host, target, agent string, status int) request {
 
 // loadResult is what came of some load.
 type loadResult struct {
-	perSecond float64       // requests
+	requests  int
+	perSecond float64
 	p99       time.Duration // that 99 % of the requests took at most
 }
 
 // connections is how many clients send at once.
 const connections = 16
 
-// drive sends the requests over connections that stay open, each client
-// beginning with another one, as fast as answers come, and one each at least. A status that was not
-// expected is an error, for then something else was measured.
-func drive(address string, requests []request, d time.Duration) (loadResult, error) {
+// clients are connections to a server that stay open.
+type clients struct {
+	requests []request
+	each     [connections]client
+}
+
+// client is one of them and what it asks next.
+type client struct {
+	conn   net.Conn
+	reader *bufio.Reader
+	next   int
+	times  []time.Duration
+}
+
+// dial connects clients that ask in turn for all requests, each beginning with
+// another one.
+func dial(address string, requests []request) (*clients, error) {
+	all := &clients{requests: requests}
+	for i := range all.each {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			all.close()
+			return nil, err
+		}
+		all.each[i] = client{conn: conn, reader: bufio.NewReaderSize(conn, 16<<10), next: i * len(requests) / connections}
+	}
+	return all, nil
+}
+
+func (all *clients) close() {
+	for i := range all.each {
+		if conn := all.each[i].conn; conn != nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+// drive has each client ask as fast as answers come, and once at least. A status
+// that was not expected is an error, for then something else was measured.
+func (all *clients) drive(d time.Duration) (loadResult, error) {
 	var (
 		group sync.WaitGroup
-		mutex sync.Mutex
-		all   []time.Duration
-		errs  []error
+		errs  [connections]error
 	)
 	start := time.Now()
 	deadline := start.Add(d)
-	for i := range connections {
-		group.Go(func() {
-			times, err := driveOne(address, requests, i*len(requests)/connections, deadline)
-			mutex.Lock()
-			defer mutex.Unlock()
-			all = append(all, times...)
-			if err != nil {
-				errs = append(errs, err)
-			}
-		})
+	for i := range all.each {
+		group.Go(func() { errs[i] = all.each[i].drive(all.requests, deadline) })
 	}
 	group.Wait()
 	elapsed := time.Since(start)
-	if len(errs) > 0 {
-		return loadResult{}, errors.Join(errs[0], fmt.Errorf("%d of %d clients failed", len(errs), connections))
+	if err := errors.Join(errs[:]...); err != nil {
+		return loadResult{}, err
 	}
-	if len(all) == 0 {
-		return loadResult{}, errors.New("there was no answer in time")
+	var times []time.Duration
+	for i := range all.each {
+		times = append(times, all.each[i].times...)
 	}
-	slices.Sort(all)
-	return loadResult{float64(len(all)) / elapsed.Seconds(), all[len(all)*99/100]}, nil
+	slices.Sort(times)
+	return loadResult{len(times), float64(len(times)) / elapsed.Seconds(), times[len(times)*99/100]}, nil
 }
 
-func driveOne(address string, requests []request, next int, deadline time.Time) (times []time.Duration, err error) {
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
+func (c *client) drive(requests []request, deadline time.Time) error {
+	c.times = c.times[:0]
 	// A server that hangs is an error and not the end of all measuring.
-	_ = conn.SetDeadline(deadline.Add(30 * time.Second))
-	reader := bufio.NewReaderSize(conn, 16<<10)
+	if err := c.conn.SetDeadline(deadline.Add(30 * time.Second)); err != nil {
+		return err
+	}
 	before := time.Now()
 	for first := true; first || before.Before(deadline); first = false {
-		r := requests[next]
-		if next++; next == len(requests) {
-			next = 0
+		r := requests[c.next]
+		if c.next++; c.next == len(requests) {
+			c.next = 0
 		}
-		if _, err := conn.Write(r.bytes); err != nil {
-			return times, err
+		if _, err := c.conn.Write(r.bytes); err != nil {
+			return err
 		}
-		status, err := readAnswer(reader)
+		status, err := readAnswer(c.reader)
 		if err != nil {
-			return times, err
+			return err
 		}
 		if status != r.status {
-			return times, fmt.Errorf("status %d, want %d, for\n%s", status, r.status, r.bytes)
+			return fmt.Errorf("status %d, want %d, for\n%s", status, r.status, r.bytes)
 		}
 		after := time.Now()
-		times = append(times, after.Sub(before))
+		c.times = append(c.times, after.Sub(before))
 		before = after
 	}
-	return times, nil
+	return nil
 }
 
 // readAnswer reads one HTTP/1.1 answer with a length and returns its status. It
@@ -131,7 +155,7 @@ func readAnswer(reader *bufio.Reader) (status int, err error) {
 	if length < 0 {
 		return 0, errors.New("the answer has no length")
 	}
-	_, err = io.CopyN(io.Discard, reader, int64(length))
+	_, err = reader.Discard(length)
 	return status, err
 }
 

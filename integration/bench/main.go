@@ -1,16 +1,20 @@
 // Command bench compares Robots Guard with its peers on this machine and prints
 // tables in Markdown: all of them, or those it is given.
 //
-//	go run . [-short] [-write] [table ...]
+//	go run . [-short] [-write] [-effort N] [-google DIR] [table ...]
 //
 // -short takes a few seconds a table and shows that it works, no more. -write
-// puts the tables into docs/benchmarks.md, between the markers that stand there.
+// puts the tables into docs/benchmarks.md, between the markers that stand there,
+// each as soon as it is measured. -effort multiplies the rounds. -google names a
+// checkout of Google's library, which is then compiled and measured beside.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -22,54 +26,94 @@ type effort struct {
 	rounds    int           // of each cell
 	benchTime time.Duration // of a cell in one round
 	questions int           // of each kind in the tables of agreement
-	load      time.Duration // of a server under load in one round
-	loads     int           // rounds of it
+	starts    int           // of both servers of a comparison under load that has to be precise
+	turns     int           // rounds of such a comparison after each start
+	turn      time.Duration // of a server in one of them
+	load      time.Duration // of handlers at once
 	sites     int           // the most in the table of memory
 }
 
 var (
-	full  = effort{rounds: 9, benchTime: 200 * time.Millisecond, questions: 1000, load: 2 * time.Second, loads: 21, sites: 100_000}
-	short = effort{rounds: 3, benchTime: 10 * time.Millisecond, questions: 100, load: 300 * time.Millisecond, loads: 3, sites: 1000}
+	full  = effort{9, 200 * time.Millisecond, 1000, 12, 12, 100 * time.Millisecond, 2 * time.Second, 100_000}
+	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 300 * time.Millisecond, 1000}
 )
+
+// times returns an effort with so many times the rounds.
+func (e effort) times(n float64) effort {
+	more := func(rounds int) int { return max(1, int(float64(rounds)*n+0.5)) }
+	e.rounds, e.starts = more(e.rounds), more(e.starts)
+	return e
+}
 
 var started = time.Now()
 
 // section is one table of the page.
 type section struct {
 	name   string
-	render func(effort) (string, error)
+	anchor string // of its heading on the page
+	render func(effort, *google) (outcome, error)
 }
 
-func contestSection(name string, make func() contest) section {
-	return section{name, func(e effort) (string, error) {
-		c := make()
-		return c.table(c.measure(e.rounds)), nil
+// outcome is what a section showed.
+type outcome struct {
+	text string // Markdown
+	aims []aim
+	plot string // SVG, "" for none
+}
+
+func contestSection(name, anchor string, make func(*google) contest, aims func(contest, [][]result) []aim) section {
+	return section{name, anchor, func(e effort, g *google) (outcome, error) {
+		c := make(g)
+		results := c.measure(e)
+		return outcome{text: c.table(results), aims: aims(c, results)}, nil
+	}}
+}
+
+// tableSection has nothing but a table, without Google's.
+func tableSection(name, anchor string, table func(effort) (string, error)) section {
+	return section{name, anchor, func(e effort, _ *google) (outcome, error) {
+		text, err := table(e)
+		return outcome{text: text}, err
 	}}
 }
 
 var sections = []section{
-	contestSection("parse", parseContest),
-	contestSection("verdict", verdictContest),
-	{"agreement", func(e effort) (string, error) {
-		peers, kinds := verdictAgreement(e.questions)
-		return agreementTable("kind of question", "we forbid", peers, kinds), nil
+	contestSection("parse", "parsing-robotstxt", parseContest, parseAims),
+	contestSection("verdict", "a-verdict", verdictContest, verdictAims),
+	{"growth", "more-and-more-rules", func(e effort, g *google) (outcome, error) {
+		c := growthContest(g)
+		e.rounds = max(1, e.rounds/2)
+		results := c.measure(e)
+		return outcome{c.table(results), growthAims(c, results), growthPlot(c, results)}, nil
 	}},
-	contestSection("identify", identifyContest),
-	{"identify-agreement", func(e effort) (string, error) {
+	{"agreement", "do-they-answer-the-same", func(e effort, g *google) (outcome, error) {
+		peers, kinds := verdictAgreement(e.questions, g)
+		return outcome{text: agreementTable("kind of question", "we forbid", peers, kinds)}, nil
+	}},
+	contestSection("identify", "identifying-a-client", func(*google) contest { return identifyContest() }, identifyAims),
+	tableSection("identify-agreement", "do-they-say-the-same", func(e effort) (string, error) {
 		peers, kinds := identifyAgreement(e.questions)
 		return agreementTable("kind of client", "we say robot", peers, kinds), nil
-	}},
-	{"requests", requestsTable},
-	{"chain", func(e effort) (string, error) {
-		c, err := startChains()
-		if err != nil {
-			return "", err
+	}),
+	{"requests", "whole-requests", func(e effort, _ *google) (outcome, error) {
+		duels, err := fightAll(e)
+		if len(duels) == 0 {
+			return outcome{}, err
 		}
-		defer c.stop()
-		return c.contest().table(c.contest().measure(e.rounds)), nil
+		return outcome{requestsTable(duels, e), requestsAims(duels), requestsPlot(duels)}, err
 	}},
-	{"memory", memoryTable},
-	{"contention", contentionTable},
+	{"chain", "through-the-handlers", func(e effort, _ *google) (outcome, error) {
+		handlers, err := startChains()
+		if err != nil {
+			return outcome{}, err
+		}
+		defer handlers.stop()
+		c := handlers.contest()
+		results := c.measure(e)
+		return outcome{text: c.table(results), aims: chainAims(c, results)}, nil
+	}},
+	tableSection("memory", "memory", memoryTable),
+	tableSection("contention", "many-processors", contentionTable),
 }
 
 func main() {
@@ -88,39 +132,71 @@ func run(args []string) error {
 	if o.short {
 		e = short
 	}
+	e = e.times(o.effort)
 	testing.Init() // for testing.Benchmark
 	if err := flag.Set("test.benchtime", e.benchTime.String()); err != nil {
 		return err
+	}
+	var g *google
+	var errs []error
+	if o.google != "" {
+		if g, err = startGoogle(o.google, abseil()...); err != nil {
+			errs = append(errs, fmt.Errorf("no figures of Google's C++: %w", err))
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
+		defer g.stop()
 	}
 	for _, s := range sections {
 		if len(wanted) > 0 && !slices.Contains(wanted, s.name) {
 			continue
 		}
-		circumstances := machine(o.short)
-		text, err := s.render(e)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		text += "\n" + circumstances + "\n"
-		fmt.Printf("## %s\n\n%s\n", s.name, text)
-		if o.write {
-			if err := rewrite(page, s.name, text); err != nil {
-				return err
-			}
+		// One table that fails is no reason to lose the others.
+		if err := s.run(e, g, o); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", s.name, err)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-type options struct{ short, write bool }
+// run measures a section, prints it and puts it into the page.
+func (s section) run(e effort, g *google, o options) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("%v\n%s", reason, debug.Stack())
+		}
+	}()
+	circumstances, begin := machine(o.short), time.Now()
+	shown, err := s.render(e, g)
+	if shown.text == "" {
+		return err
+	}
+	fmt.Printf("## %s\n\n%s\n%s\n\n", s.name, shown.text, circumstances)
+	if len(shown.aims) > 0 {
+		fmt.Println(aimsHead + aimLines(s.link(), shown.aims))
+	}
+	fmt.Fprintf(os.Stderr, "bench: %s took %v\n", s.name, time.Since(begin).Round(time.Second))
+	if o.write {
+		return errors.Join(err, s.write(shown, circumstances))
+	}
+	return err
+}
+
+type options struct {
+	short, write bool
+	effort       float64
+	google       string
+}
 
 // parseArguments returns the options and which tables are wanted; none means all.
 func parseArguments(args []string) (o options, wanted []string, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.BoolVar(&o.short, "short", false, "a few seconds a table")
 	flags.BoolVar(&o.write, "write", false, "put the tables into "+page)
+	flags.Float64Var(&o.effort, "effort", 1, "how many times as many rounds")
+	flags.StringVar(&o.google, "google", "", "a checkout of github.com/google/robotstxt to compile and measure, too; it takes g++ and Abseil")
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: go run . [-short] [-write] [%s ...]\n", strings.Join(sectionNames(), "|"))
+		fmt.Fprintf(flags.Output(), "usage: go run . [-short] [-write] [-effort N] [-google DIR] [%s ...]\n", strings.Join(sectionNames(), "|"))
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -30,6 +31,41 @@ func rewrite(file, section, text string) error {
 	}
 	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
 }
+
+// plotFile is where the plot of a section is kept.
+func plotFile(section string) string {
+	return filepath.Join(filepath.Dir(page), "images", "benchmarks-"+section+".svg")
+}
+
+// link leads to the section on the page.
+func (s section) link() string { return "[" + s.name + "](#" + s.anchor + ")" }
+
+// write puts what a section showed into the page.
+func (s section) write(shown outcome, circumstances string) error {
+	if shown.plot != "" {
+		if err := os.WriteFile(plotFile(s.name), []byte(shown.plot), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := rewrite(page, s.name, shown.text+"\n"+circumstances+"\n"); err != nil || len(shown.aims) == 0 {
+		return err
+	}
+	links := make([]string, len(sections))
+	for i, other := range sections {
+		links[i] = other.link()
+	}
+	content, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	begin, end := markers(aimsTable)
+	_, table, _ := strings.Cut(string(content), begin)
+	table, _, _ = strings.Cut(table, end)
+	return rewrite(page, aimsTable, mergeAims(table, s.link(), shown.aims, links))
+}
+
+// aimsTable is the page's first table, of which each section writes its part.
+const aimsTable = "aims"
 
 // machine tells under what circumstances figures are taken.
 func machine(short bool) string {

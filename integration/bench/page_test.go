@@ -47,6 +47,24 @@ func TestThePageHasEveryTable(t *testing.T) {
 			t.Errorf("%s has no table %s", page, name)
 		}
 	}
+	anchors := make(map[string]bool)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(content), -1) {
+		anchor := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		anchors[strings.ReplaceAll(anchor, " ", "-")] = true
+	}
+	for _, s := range sections {
+		if !anchors[s.anchor] {
+			t.Errorf("%s has no heading for %s", page, s.link())
+		}
+	}
+	begin, end := markers(aimsTable)
+	_, aims, _ := strings.Cut(string(content), begin)
+	aims, _, ended := strings.Cut(aims, end)
+	for _, name := range []string{"parse", "verdict", "growth", "identify", "requests", "chain"} {
+		if !ended || !strings.Contains(aims, "| ["+name+"](#") {
+			t.Errorf("%s has no aims of %s", page, name)
+		}
+	}
 	commands := regexp.MustCompile(`(?m)^(?:\(cd integration/bench && )?go run \.(.*?)\)?$`).FindAllStringSubmatch(string(content), -1)
 	if len(commands) == 0 {
 		t.Errorf("%s shows no command", page)

@@ -1,13 +1,16 @@
 package main
 
 import (
-	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/integration/bench/empty"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -22,6 +25,7 @@ type match struct {
 	robots  string
 	sites   int
 	blocks  func(robots *policy.Robots, agent, target string) bool // nil: nothing
+	precise bool                                                   // an aim is about a percent of it
 }
 
 // byGuard is whom the guard in enforce has to block.
@@ -36,20 +40,45 @@ var names = regexp.MustCompile("(?i)" + namePattern())
 // versions "008" is a part.
 func byName(_ *policy.Robots, agent, _ string) bool { return names.MatchString(agent) }
 
+// Subjects that aims name.
+const (
+	noiseSubject  = "stock Caddy again (the noise)"
+	emptySubject  = "an empty handler"
+	limitSubject  = "enforce, to an empty handler"
+	proxySubject  = "enforce, before a reverse_proxy"
+	regexpSubject = "User-Agent regexp, 166 names"
+	nginxSubject  = "nginx, map of these names"
+)
+
 func matches() []match {
-	return []match{
-		{"stock Caddy again (the noise)", "stock again", "stock", "browsers", smallFile, 1, nil},
-		{"monitor", "monitor", "stock", "browsers", smallFile, 1, nil},
-		{"enforce", "enforce", "stock", "browsers", smallFile, 1, byGuard},
-		{"monitor", "monitor", "stock", "crawlers", smallFile, 1, nil},
-		{"enforce", "enforce", "stock", "crawlers", smallFile, 1, byGuard},
-		{"enforce", "enforce", "stock", "mixed", smallFile, 1, byGuard},
-		{"enforce, 10,000 rules", "enforce 10,000", "stock", "crawlers", rulesFile(10000, 40), 1, byGuard},
-		{"enforce, 1,000 sites", "enforce sites", "stock sites", "browsers", smallFile, 1000, byGuard},
-		{"enforce, 1,000 sites", "enforce sites", "stock sites", "mixed", smallFile, 1000, byGuard},
-		{"User-Agent regexp, 166 names", "regexp", "stock", "browsers", smallFile, 1, byName},
-		{"nginx, `map` of the same names", "nginx", "stock", "browsers", smallFile, 1, byName},
+	list := []match{
+		{subject: noiseSubject, server: "stock again", base: "stock", traffic: "browsers", precise: true},
+		{subject: emptySubject, server: "empty", base: "stock", traffic: "browsers", precise: true},
+		{subject: "monitor", server: "monitor", base: "stock", traffic: "browsers", precise: true},
+		{subject: "enforce", server: "enforce", base: "stock", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: limitSubject, server: "enforce", base: "empty", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: proxySubject, server: "enforce proxy", base: "stock proxy", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: regexpSubject, server: "regexp", base: "stock", traffic: "browsers", blocks: byName},
+		{subject: nginxSubject, server: "nginx", base: "stock", traffic: "browsers", blocks: byName},
 	}
+	for _, traffic := range []string{"crawlers", "mixed"} {
+		list = append(list,
+			match{subject: "monitor", server: "monitor", base: "stock", traffic: traffic},
+			match{subject: "enforce", server: "enforce", base: "stock", traffic: traffic, blocks: byGuard})
+	}
+	list = append(list, match{subject: "enforce, 10,000 rules", server: "enforce 10,000", base: "stock", traffic: "crawlers", robots: rulesFile(10000, 40), blocks: byGuard})
+	for _, traffic := range []string{"browsers", "crawlers", "mixed"} {
+		list = append(list,
+			match{subject: "monitor, 1,000 sites", server: "monitor sites", base: "stock sites", traffic: traffic, sites: 1000},
+			match{subject: "enforce, 1,000 sites", server: "enforce sites", base: "stock sites", traffic: traffic, sites: 1000, blocks: byGuard})
+	}
+	for i := range list {
+		if list[i].robots == "" {
+			list[i].robots = smallFile
+		}
+		list[i].sites = max(1, list[i].sites)
+	}
+	return list
 }
 
 // trafficOf returns a round of requests and the statuses they have to get.
@@ -81,7 +110,9 @@ func (m match) trafficOf(blocked bool) []request {
 type fleet struct {
 	directory string
 	caddy     string
+	processor int // on which servers stay, negative for all
 	servers   map[string]*server
+	origin    *httptest.Server // what a proxy passes requests to, in this process
 }
 
 func newFleet() (*fleet, error) {
@@ -89,7 +120,10 @@ func newFleet() (*fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fleet{directory: directory, servers: make(map[string]*server)}
+	f := &fleet{directory: directory, processor: -1, servers: make(map[string]*server)}
+	f.origin = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, answerBody)
+	}))
 	if f.caddy, err = buildCaddy(directory); err != nil {
 		f.stop()
 		return nil, err
@@ -101,7 +135,16 @@ func (f *fleet) stop() {
 	for _, s := range f.servers {
 		s.stop()
 	}
+	f.origin.Close()
 	_ = os.RemoveAll(f.directory)
+}
+
+// forget stops a server, so that it is started anew when it is asked for.
+func (f *fleet) forget(name string) {
+	if s := f.servers[name]; s != nil {
+		s.stop()
+		delete(f.servers, name)
+	}
 }
 
 // server returns a running server that has read its robots.txt.
@@ -126,10 +169,16 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	switch kind, _, _ := strings.Cut(name, " "); kind {
 	case "monitor", "enforce":
 		extra = guard(kind)
+	case "empty":
+		extra = empty.Directive
 	case "regexp":
 		extra = regexpSnippet()
 	}
-	text := caddyfile(address, directory, m.sites, extra)
+	answer := respond
+	if strings.HasSuffix(name, " proxy") {
+		answer = "reverse_proxy " + f.origin.Listener.Addr().String()
+	}
+	text := caddyfile(address, directory, m.sites, extra, answer)
 	if name == "nginx" {
 		command = []string{nginxBinary(), "-p", directory, "-c", config}
 		text = nginxConfig(address, directory)
@@ -137,7 +186,7 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	s, err := start(name, address, directory, command...)
+	s, err := start(name, address, directory, f.processor, command...)
 	if err != nil {
 		return nil, err
 	}
@@ -170,87 +219,4 @@ func nginxBinary() string {
 		}
 	}
 	return ""
-}
-
-// duel is what the rounds of a match showed; ratios are to the base.
-type duel struct {
-	match
-	perSecond, requests, p99 spread
-	cpu                      *spread // of a request; nil where nothing tells
-}
-
-// fight runs the two servers of a match in turn.
-func (f *fleet) fight(m match, e effort) (duel, error) {
-	d := duel{match: m}
-	base, err := f.server(m.base, m)
-	if err != nil {
-		return d, err
-	}
-	subject, err := f.server(m.server, m)
-	if err != nil {
-		return d, err
-	}
-	pair := [2]*server{base, subject}
-	traffic := [2][]request{m.trafficOf(false), m.trafficOf(true)}
-	var perSecond, requests, p99, cpu []float64
-	for round := range e.loads + 1 {
-		var results [2]loadResult
-		var used [2]float64
-		for turn := range pair {
-			at := (turn + round) % 2
-			before := pair[at].cpu()
-			if results[at], err = drive(pair[at].address, traffic[at], e.load); err != nil {
-				return d, fmt.Errorf("%s, %s: %w", pair[at].name, m.traffic, err)
-			}
-			used[at] = float64(pair[at].cpu()-before) / results[at].perSecond
-		}
-		if round == 0 {
-			continue // it warms up
-		}
-		perSecond = append(perSecond, results[1].perSecond)
-		requests = append(requests, results[1].perSecond/results[0].perSecond)
-		p99 = append(p99, float64(results[1].p99)/float64(results[0].p99))
-		if used[0] > 0 {
-			cpu = append(cpu, used[1]/used[0])
-		}
-	}
-	d.perSecond, d.requests, d.p99 = spreadOf(perSecond), spreadOf(requests), spreadOf(p99)
-	if len(cpu) > 0 {
-		s := spreadOf(cpu)
-		d.cpu = &s
-	}
-	return d, nil
-}
-
-// requestsTable runs every match.
-func requestsTable(e effort) (string, error) {
-	f, err := newFleet()
-	if err != nil {
-		return "", err
-	}
-	defer f.stop()
-	var b strings.Builder
-	b.WriteString("| server | traffic | requests/s | requests/s to stock | processor time a request to stock | p99 to stock |\n|---|---|---|---|---|---|\n")
-	for _, m := range matches() {
-		if m.server == "nginx" && nginxBinary() == "" {
-			fmt.Fprintf(&b, "| %s | not installed | | | | |\n", m.subject)
-			continue
-		}
-		d, err := f.fight(m, e)
-		if err != nil {
-			return "", err
-		}
-		cpu := "unknown"
-		if d.cpu != nil {
-			cpu = d.cpu.String()
-		}
-		fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s |\n", m.subject, m.traffic, d.perSecond.middle, d.requests, cpu, d.p99)
-	}
-	fmt.Fprintf(&b, "\n%d rounds of %v a server and row, after one to warm up; %d connections.\n", e.loads, e.load, connections)
-	return b.String(), nil
-}
-
-// String renders a ratio with its quartiles.
-func (s spread) String() string {
-	return fmt.Sprintf("**%.3f** (%.3f to %.3f)", s.middle, s.low, s.high)
 }

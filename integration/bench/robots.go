@@ -79,12 +79,12 @@ func largestFile() string {
 const catalogueRules = 31843
 
 // catalogueFile returns a file of so many plain rules, one for each book of a
-// large library. It has just the size that is read of a robots.txt.
-func catalogueFile() string {
+// large library. The largest has just the size that is read of a robots.txt.
+func catalogueFile(rules int) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
-	for i := range catalogueRules {
+	for i := range rules {
 		i = i * 7919 % (36 * 36 * 36) // in no order; 7919 is prime, so no two are alike
 		fmt.Fprintf(&b, "Disallow: /%c%c%c/\n", digits[i/36/36], digits[i/36%36], digits[i%36])
 	}

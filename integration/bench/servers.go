@@ -20,6 +20,8 @@ type server struct {
 	address string
 	command *exec.Cmd
 	ended   chan struct{} // closed when it has
+
+	processes []int // of the server, once it was asked what it computes
 }
 
 // answerBody is what every page of every server holds.
@@ -28,9 +30,12 @@ var answerBody = strings.Repeat("All is well. ", 80)
 // hostOf returns the name of a site.
 func hostOf(i int) string { return fmt.Sprintf("s%d.example", i) }
 
+// respond is the directive that answers every page.
+var respond = `respond "` + answerBody + `"`
+
 // caddyfile returns sites that differ in nothing but their names. extra stands in
-// them before what answers. The robots.txt is a file in directory.
-func caddyfile(address, directory string, sites int, extra string) string {
+// them before answer, which serves pages. The robots.txt is a file in directory.
+func caddyfile(address, directory string, sites int, extra, answer string) string {
 	_, port, _ := net.SplitHostPort(address)
 	names := make([]string, sites)
 	for i := range names {
@@ -50,10 +55,10 @@ func caddyfile(address, directory string, sites int, extra string) string {
 		file_server
 	}
 	handle {
-		respond "%s"
+		%s
 	}
 }
-`, strings.Join(names, ", "), extra, directory, answerBody)
+`, strings.Join(names, ", "), extra, directory, answer)
 }
 
 // guard returns the directive under test. The first request of a crawler waits
@@ -86,7 +91,7 @@ func regexpSnippet() string {
 
 func nginxConfig(address, directory string) string {
 	return fmt.Sprintf(`daemon off;
-worker_processes auto;
+worker_processes 1;
 error_log stderr crit;
 pid %[1]s/nginx.pid;
 events { worker_connections 1024; }
@@ -125,17 +130,17 @@ func freeAddress() (string, error) {
 	return "", errors.New("no port is free")
 }
 
-// buildCaddy builds the product's binary in a directory.
+// buildCaddy builds the servers' binary in a directory.
 func buildCaddy(directory string) (binary string, err error) {
 	binary = filepath.Join(directory, "caddy")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/caddy")
-	build.Dir = filepath.Join("..", "..")
+	build := exec.Command("go", "build", "-o", binary, "./caddy")
 	build.Stderr = os.Stderr
 	return binary, build.Run()
 }
 
-// start runs a server until stop. It logs to a file, as servers do.
-func start(name, address, directory string, command ...string) (*server, error) {
+// start runs a server until stop, on that processor if it is not negative. It
+// logs to a file, as servers do.
+func start(name, address, directory string, processor int, command ...string) (*server, error) {
 	s := &server{name: name, address: address, command: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
 	s.command.Env = append(os.Environ(), "HOME="+directory, "XDG_DATA_HOME="+directory, "XDG_CONFIG_HOME="+directory)
 	log, err := os.Create(filepath.Join(directory, "log"))
@@ -144,7 +149,11 @@ func start(name, address, directory string, command ...string) (*server, error) 
 	}
 	defer log.Close() // the server has its own
 	s.command.Stderr = log
-	if err := s.command.Start(); err != nil {
+	begin := s.command.Start
+	if processor >= 0 {
+		begin = func() error { return startOn(processor, s.command) }
+	}
+	if err := begin(); err != nil {
 		return nil, err
 	}
 	go func() {
@@ -181,21 +190,28 @@ func (s *server) stop() {
 }
 
 // cpu returns the processor time that the server and its children have used, 0
-// where /proc does not tell.
-func (s *server) cpu() time.Duration {
-	var ticks int64
-	own := strconv.Itoa(s.command.Process.Pid)
-	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range processes {
-		text, _ := os.ReadFile(file)
-		// The name, in brackets, may hold anything.
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		if len(fields) < 13 || (filepath.Base(filepath.Dir(file)) != own && fields[1] != own) {
-			continue
-		}
-		user, _ := strconv.ParseInt(fields[11], 10, 64)
-		system, _ := strconv.ParseInt(fields[12], 10, 64)
-		ticks += user + system
+// where nothing tells.
+func (s *server) cpu() (total time.Duration) {
+	if s.processes == nil {
+		own := s.command.Process.Pid
+		s.processes = append(childrenOf(own), own)
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
+	for _, pid := range s.processes {
+		used, known := cpuOf(pid)
+		if !known {
+			return 0
+		}
+		total += used
+	}
+	return total
+}
+
+// numbers returns those in a line.
+func numbers(line string) (list []int) {
+	for field := range strings.FieldsSeq(line) {
+		if n, err := strconv.Atoi(field); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list
 }

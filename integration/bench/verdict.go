@@ -16,31 +16,35 @@ var answer bool
 
 // parseContest reads files. grobotstxt keeps nothing of a file: its verdict
 // reads the file again. Its parser feeds a handler that only counts, so it is
-// the cost of scanning.
-func parseContest() contest {
+// the cost of scanning, and so it is with Google's, if that is there.
+func parseContest(g *google) contest {
 	c := contest{name: "Parse"}
 	for _, file := range []struct{ name, text string }{
 		{"small file", smallFile},
 		{"10,000 rules, 40 % wildcards", rulesFile(10000, 40)},
 		{"500 KiB, 40 % wildcards", largestFile()},
-		{"31,843 plain rules", catalogueFile()},
+		{"31,843 plain rules", catalogueFile(catalogueRules)},
 	} {
 		body := []byte(file.text)
 		c.rows = append(c.rows, contestRow{name: file.name, bytes: len(body), cells: []cell{
-			{"ours", func() { runtime.KeepAlive(policy.Parse(body)) }},
-			{"ours, a group compiled", func() {
+			{who: "ours", run: func() { runtime.KeepAlive(policy.Parse(body)) }},
+			{who: "ours, a group compiled", run: func() {
 				runtime.KeepAlive(policy.Parse(body).Select(true, "Googlebot"))
 			}},
-			{"grobotstxt, scan only", func() {
+			{who: "grobotstxt, scan only", run: func() {
 				handler := new(countingHandler)
 				grobotstxt.Parse(file.text, handler)
 				runtime.KeepAlive(handler.rules)
 			}},
-			{"temoto", func() {
+			{who: "temoto", run: func() {
 				data, _ := robotstxt.FromBytes(body)
 				runtime.KeepAlive(data)
 			}},
 		}})
+		if g != nil {
+			row := &c.rows[len(c.rows)-1]
+			row.cells = append(row.cells, g.scanCell(file.text))
+		}
 	}
 	return c
 }
@@ -85,35 +89,51 @@ func (j *judges) byTemoto(token, target string) bool {
 	return j.temoto.FindGroup(token).Test(target)
 }
 
+// longest is how many bytes the longest targets have.
+const longest = 8000
+
 // verdictContest selects a crawler's group and judges a target by it.
-func verdictContest() contest {
+func verdictContest(g *google) contest {
 	c := contest{name: "Verdict"}
-	ordinary := []string{"/products/1234/blue-shoes.html?page=2"}
+	large := rulesFile(10000, 40)
 	for _, row := range []struct {
 		name, text string
 		targets    []string
 	}{
 		{"small file", smallFile, ordinary},
 		{"small file, escapes in the URL", smallFile, []string{"/products/1234/caf%c3%a9%20au%7elait.html"}},
-		{"100 rules, 40 % wildcards", rulesFile(100, 40), ordinary},
-		{"1,000 rules", rulesFile(1000, 40), ordinary},
-		{"10,000 rules", rulesFile(10000, 40), ordinary},
-		{"10,000 rules, another URL each time", rulesFile(10000, 40), targets(1024)},
+		{"10,000 rules", large, ordinary},
+		{"10,000 rules, another URL each time", large, targets(1024)},
 		{"500 KiB", largestFile(), ordinary},
-		{"31,843 plain rules", catalogueFile(), ordinary},
-		{"10,000 rules, 8,000-byte URL", rulesFile(10000, 40), []string{"/shop/" + fill("deep/er-7/path.x/", 8000-6)}},
-		{"10,000 rules, 8,000-byte query", rulesFile(10000, 40), []string{"/shop/item?" + fill("page=2&sort=price&x1=y2&", 8000-11)}},
-		{"500 stars, 8,000-byte URL", starsFile(), []string{"/" + strings.Repeat("a", 7999)}},
+		{"31,843 plain rules", catalogueFile(catalogueRules), ordinary},
+		{"8,000-byte URL", large, []string{"/shop/" + fill("deep/er-7/path.x/", longest-6)}},
+		{"8,000-byte query", large, []string{"/shop/item?" + fill("page=2&sort=price&x1=y2&", longest-11)}},
+		{"8,000 bytes of escapes", large, []string{"/shop/" + fill("%c3%a9/%2f//", longest-6)}},
+		{"8,000 bytes with several forms", large, []string{"/shop%2fx//y?" + fill("/%3fpage=2%2F&", longest-13)}},
+		{"8,000 bytes of parts of rules", large, []string{"/shop" + strings.Join(targets(400), "")[:longest-5]}},
+		{"500 stars, 8,000-byte URL", starsFile(), []string{"/" + strings.Repeat("a", longest-1)}},
 	} {
-		j, err := judgesOf(row.text)
-		if err != nil {
-			panic(err) // our own file
-		}
-		c.rows = append(c.rows, contestRow{name: row.name, cells: []cell{
-			{"ours", over(row.targets, func(target string) { answer = j.byOurs("Googlebot", target) })},
-			{"grobotstxt", over(row.targets, func(target string) { answer = j.byGrobotstxt("Googlebot", target) })},
-			{"temoto", over(row.targets, func(target string) { answer = j.byTemoto("Googlebot", target) })},
-		}})
+		c.rows = append(c.rows, contestRow{name: row.name, cells: verdictCells(g, row.text, row.targets)})
 	}
 	return c
+}
+
+// ordinary is a target like most.
+var ordinary = []string{"/products/1234/blue-shoes.html?page=2"}
+
+// verdictCells are all contestants with one file.
+func verdictCells(g *google, text string, targets []string) []cell {
+	j, err := judgesOf(text)
+	if err != nil {
+		panic(err) // our own file
+	}
+	cells := []cell{
+		{who: "ours", run: over(targets, func(target string) { answer = j.byOurs("Googlebot", target) })},
+		{who: "grobotstxt", run: over(targets, func(target string) { answer = j.byGrobotstxt("Googlebot", target) })},
+		{who: "temoto", run: over(targets, func(target string) { answer = j.byTemoto("Googlebot", target) })},
+	}
+	if g != nil {
+		cells = append(cells, g.verdictCell(text, targets))
+	}
+	return cells
 }

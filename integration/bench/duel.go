@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// duel is what the rounds of a match showed. Ratios are to the base.
+type duel struct {
+	match
+	perSecond            float64  // requests of the subject, in the middle
+	cpu, baseCPU         float64  // nanoseconds a request, in the middle; 0 where nothing tells
+	requests, cpuTo, p99 estimate // ratios
+	starts, turns        int
+}
+
+// taken is what one turn of a server showed.
+type taken struct {
+	loadResult
+	cpu time.Duration
+}
+
+// fight runs the two servers of a match by turns: base, subject, subject, base.
+// So what drifts disturbs both alike. They are started anew several times, for
+// two processes of one program differ, too.
+func (f *fleet) fight(m match, e effort) (d duel, err error) {
+	d = duel{match: m, starts: e.starts, turns: e.turns}
+	if !m.precise {
+		d.starts, d.turns = max(1, e.starts/3), max(1, e.turns/2)
+	}
+	traffic := [2][]request{m.trafficOf(false), m.trafficOf(true)}
+	var perSecond, cpu, baseCPU []float64
+	var requests, cpuTo, p99 [][]float64
+	for start := range d.starts {
+		if start > 0 {
+			f.forget(m.base)
+			f.forget(m.server)
+		}
+		rounds, err := f.turns(m, traffic, d.turns, e.turn)
+		if err != nil {
+			return d, err
+		}
+		var ofRequests, ofCPU, ofP99 []float64
+		for _, round := range rounds {
+			base, subject := sum(round[0]), sum(round[1])
+			perSecond = append(perSecond, subject.perSecond/2)
+			ofRequests = append(ofRequests, subject.perSecond/base.perSecond)
+			ofP99 = append(ofP99, float64(subject.p99)/float64(base.p99))
+			if base.cpu > 0 && subject.cpu > 0 {
+				own, its := float64(subject.cpu)/float64(subject.requests), float64(base.cpu)/float64(base.requests)
+				cpu, baseCPU, ofCPU = append(cpu, own), append(baseCPU, its), append(ofCPU, own/its)
+			}
+		}
+		requests, cpuTo, p99 = append(requests, ofRequests), append(cpuTo, ofCPU), append(p99, ofP99)
+	}
+	d.perSecond, d.requests, d.p99 = spreadOf(perSecond).middle, estimateOf(requests), estimateOf(p99)
+	if len(cpu) > 0 {
+		d.cpu, d.baseCPU, d.cpuTo = spreadOf(cpu).middle, spreadOf(baseCPU).middle, estimateOf(cpuTo)
+	}
+	return d, nil
+}
+
+// turns returns rounds of two turns of the base and two of the subject each. One
+// round before warms up.
+func (f *fleet) turns(m match, traffic [2][]request, rounds int, d time.Duration) (list [][2][2]taken, err error) {
+	var servers [2]*server
+	var askers [2]*clients
+	for at, name := range []string{m.base, m.server} {
+		if servers[at], err = f.server(name, m); err != nil {
+			return nil, err
+		}
+		if askers[at], err = dial(servers[at].address, traffic[at]); err != nil {
+			return nil, err
+		}
+		defer askers[at].close()
+	}
+	for round := range rounds + 1 {
+		var both [2][2]taken
+		for turn, at := range []int{0, 1, 1, 0} {
+			before := servers[at].cpu()
+			result, err := askers[at].drive(d)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", servers[at].name, m.traffic, err)
+			}
+			both[at][turn/2] = taken{result, servers[at].cpu() - before}
+		}
+		if round > 0 {
+			list = append(list, both)
+		}
+	}
+	return list, nil
+}
+
+func sum(two [2]taken) taken {
+	return taken{loadResult{two[0].requests + two[1].requests, two[0].perSecond + two[1].perSecond, two[0].p99 + two[1].p99}, two[0].cpu + two[1].cpu}
+}
+
+// fightAll runs every match. One that fails is no reason to lose the others: it
+// is told in err.
+func fightAll(e effort) (duels []duel, err error) {
+	f, err := newFleet()
+	if err != nil {
+		return nil, err
+	}
+	defer f.stop()
+	if list := processors(); len(list) > 1 {
+		if err := stayOn(list[1:]); err == nil {
+			f.processor = list[0]
+			defer func() { _ = stayOn(list) }()
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		}
+	}
+	var errs []error
+	for _, m := range matches() {
+		if m.server == "nginx" && nginxBinary() == "" {
+			duels = append(duels, duel{match: m})
+			continue
+		}
+		d, err := f.fight(m, e)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", m.subject, err))
+			d = duel{match: m}
+			f.forget(m.server) // it may be what failed
+		}
+		duels = append(duels, d)
+	}
+	return duels, errors.Join(errs...)
+}
+
+// requestsTable renders duels as Markdown.
+func requestsTable(duels []duel, e effort) string {
+	var b strings.Builder
+	b.WriteString("| server | traffic | requests/s | requests/s to stock | processor time a request | processor time to stock | p99 to stock |\n|---|---|---|---|---|---|---|\n")
+	for _, d := range duels {
+		if d.perSecond == 0 {
+			fmt.Fprintf(&b, "| %s | %s | not measured | | | | |\n", d.subject, d.traffic)
+			continue
+		}
+		cpu, to := "unknown", "unknown"
+		if d.cpu > 0 {
+			cpu, to = duration(d.cpu)+", stock "+duration(d.baseCPU), d.cpuTo.String()
+		}
+		fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s | %s |\n", d.subject, d.traffic, d.perSecond, d.requests, cpu, to, d.p99)
+	}
+	fmt.Fprintf(&b, "\nIn brackets the interval in which the median lies with 95 %% probability, by resampling starts and rounds; from fewer than %d starts, the range. "+
+		"Rows down to reverse_proxy: %d starts of both servers with %d rounds each; the others %d with %d. "+
+		"A round has two turns of %v for each server; %d connections.", fewestGroups, e.starts, e.turns, max(1, e.starts/3), max(1, e.turns/2), e.turn, connections)
+	if len(processors()) > 1 {
+		b.WriteString(" Servers stay on one processor, the clients on the others.")
+	}
+	return b.String() + "\n"
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// estimate is a median and the interval in which it lies with 95 % probability,
+// as far as the sample tells.
+type estimate struct {
+	low, middle, high float64
+	few               bool // too few groups to tell an interval: the range of the figures
+}
+
+// fewestGroups is how many groups it takes to draw from them.
+const fewestGroups = 3
+
+// estimateOf returns the median of all figures. Its interval comes from drawing
+// the sample again and again from itself, first the groups, then the figures in
+// each (a cluster bootstrap): what differs between groups widens it as it
+// should. It is the same for the same figures. There has to be one in each
+// group; with none at all it is zero.
+func estimateOf(groups [][]float64) estimate {
+	if len(groups) == 0 || len(groups[0]) == 0 {
+		return estimate{}
+	}
+	all := spreadOf(slices.Concat(groups...))
+	if len(groups) < fewestGroups {
+		figures := slices.Concat(groups...)
+		return estimate{slices.Min(figures), all.middle, slices.Max(figures), true}
+	}
+	const draws = 2000
+	random := rand.New(rand.NewPCG(1, 2))
+	medians := make([]float64, draws)
+	var drawn []float64
+	for i := range medians {
+		drawn = drawn[:0]
+		for range groups {
+			group := groups[random.IntN(len(groups))]
+			for range group {
+				drawn = append(drawn, group[random.IntN(len(group))])
+			}
+		}
+		medians[i] = spreadOf(drawn).middle
+	}
+	slices.Sort(medians)
+	return estimate{medians[draws/40], all.middle, medians[draws-1-draws/40], false}
+}
+
+// String renders a ratio with its interval.
+func (e estimate) String() string {
+	return fmt.Sprintf("**%.3f** (%.3f to %.3f)", e.middle, e.low, e.high)
+}

@@ -1,0 +1,32 @@
+package main
+
+import "testing"
+
+func TestEstimate(t *testing.T) {
+	same := [][]float64{{1, 1.01, 0.99}, {1, 1.01, 0.99}, {1, 1.01, 0.99}, {1, 1.01, 0.99}}
+	apart := [][]float64{{0.9, 0.9, 0.9}, {1, 1, 1}, {1, 1, 1}, {1.1, 1.1, 1.1}}
+	for _, test := range []struct {
+		name      string
+		groups    [][]float64
+		want      float64
+		low, high float64 // the interval lies in there
+		widest    float64 // at least so wide
+		few       bool
+	}{
+		{"groups alike", same, 1, 0.99, 1.01, 0, false},
+		{"groups apart", apart, 1, 0.9, 1.1, 0.1, false},
+		{"too few groups tell their range", apart[:2], 0.95, 0.9, 1, 0.09, true},
+		{"nothing", nil, 0, 0, 0, 0, false},
+		{"nothing in a group", [][]float64{nil}, 0, 0, 0, 0, false},
+	} {
+		got := estimateOf(test.groups)
+		if abs(got.middle-test.want) > 1e-9 || got.low < test.low || got.high > test.high || got.high-got.low < test.widest || got.few != test.few {
+			t.Errorf("%s: %+v", test.name, got)
+		}
+		if got != estimateOf(test.groups) {
+			t.Errorf("%s: another estimate of the same figures", test.name)
+		}
+	}
+}
+
+func abs(f float64) float64 { return max(f, -f) }

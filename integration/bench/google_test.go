@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestTheDriverIsAskedAndTimed compiles the driver with a library that stands in
+// for Google's.
+func TestTheDriverIsAskedAndTimed(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("g++ is not installed; it is needed only to measure Google's C++ beside")
+	}
+	g, err := startGoogle(filepath.Join("testdata", "robotstxt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.stop()
+	const text = "User-agent: Yahoo! Slurp\nDisallow: /a b\nDisallow: /c\n"
+	for _, test := range []struct {
+		token, target string
+		allowed       bool
+	}{
+		{"Yahoo! Slurp", "/a b", false},
+		{"Yahoo! Slurp", "/c", false},
+		{"Yahoo! Slurp", "/d", true},
+		{"Googlebot", "/c", true},
+	} {
+		if got := g.allowed(text, test.token, test.target); got != test.allowed {
+			t.Errorf("%s, %s: %v", test.token, test.target, got)
+		}
+	}
+	for name, cell := range map[string]cell{
+		"scan":    g.scanCell(text),
+		"verdict": g.verdictCell(text, []string{"/a b", "/", "/c"}),
+	} {
+		if ns := cell.timed(time.Millisecond); ns <= 0 || ns > 1e8 {
+			t.Errorf("%s: %v ns", name, ns)
+		}
+	}
+	if words := g.say("scan 1000"); len(words) != 2 || words[1] == "0" {
+		t.Errorf("scan says %q", words)
+	}
+	_ = g.process.Process.Kill()
+	if ns := g.scanCell(text).timed(time.Millisecond); ns != 0 || g.failed == nil {
+		t.Errorf("a program that has ended took %v ns, %v", ns, g.failed)
+	}
+}
+
+func TestAnythingElseIsNoCheckout(t *testing.T) {
+	directory := t.TempDir()
+	if g, err := startGoogle(directory); err == nil {
+		g.stop()
+		t.Error("an empty directory was compiled")
+	}
+	if err := os.WriteFile(filepath.Join(directory, "robots.cc"), []byte("#error no\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := startGoogle(directory); err == nil {
+		g.stop()
+		t.Error("a file that cannot be compiled was")
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processors returns the numbers of those that this process may run on.
+func processors() (list []int) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	for i := range len(set) * 64 {
+		if set.IsSet(i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// startOn starts a command on one processor, which it and its children keep.
+// A child runs where the thread ran that started it.
+func startOn(processor int, command *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return err
+	}
+	one.Set(processor)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		return err
+	}
+	err := command.Start()
+	if undo := unix.SchedSetaffinity(0, &before); err == nil {
+		err = undo
+	}
+	return err
+}
+
+// stayOn keeps this process on some processors.
+func stayOn(list []int) error {
+	var set unix.CPUSet
+	for _, processor := range list {
+		set.Set(processor)
+	}
+	for range 2 { // a thread may have been made meanwhile
+		threads, err := filepath.Glob("/proc/self/task/*")
+		if err != nil {
+			return err
+		}
+		for _, thread := range threads {
+			id, err := strconv.Atoi(filepath.Base(thread))
+			if err != nil {
+				return err
+			}
+			if err := unix.SchedSetaffinity(id, &set); err != nil && err != unix.ESRCH {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cpuOf returns how long a process has computed, to the nanosecond.
+func cpuOf(pid int) (time.Duration, bool) {
+	const scheduled = 2 // the kernel's CPUCLOCK_SCHED, for all threads of a process
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
+		return 0, false
+	}
+	return time.Duration(t.Nano()), true
+}
+
+// childrenOf returns the processes that a process has started and that run.
+func childrenOf(pid int) (list []int) {
+	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		list = append(list, numbers(string(text))...)
+	}
+	return list
+}

@@ -1,0 +1,6 @@
+// Stands in for Abseil's.
+#include <string_view>
+
+namespace absl {
+using std::string_view;
+}
