@@ -23,7 +23,7 @@ const proxied = `http://a.test:$PORT {
 		fail_duration 1h
 		max_fails 1
 		unhealthy_status 5xx
-		unhealthy_latency 1s
+		unhealthy_latency 20s
 	}
 }`
 
