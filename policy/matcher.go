@@ -52,11 +52,12 @@ func (o *outcome) take(allow bool, length, rule int32, form Form) {
 	}
 }
 
-// match adds the rules that match one form of a target to out.
-func (m *matcher) match(target string, form Form, out *outcome) {
+// match adds the rules that match one form of a target to out. found is what
+// [wildcards.find] found for all forms of the target.
+func (m *matcher) match(target string, form Form, found *candidates, out *outcome) {
 	m.literals.match(target, form, out)
 	if len(m.wildcards.patterns) > 0 {
-		m.wildcards.match(target, form, out)
+		m.wildcards.match(target, form, found, out)
 	}
 }
 

@@ -114,7 +114,7 @@ func (s *Selection) Judge(target string) Verdict {
 		return Verdict{Allowed: true}
 	}
 	if isPlain(target) {
-		return s.judge([]string{target}, []Form{0})
+		return s.judge([]spelling{spelled(target, 0)})
 	}
 	t := targets.Get().(*Target)
 	t.Set(target, false)
@@ -132,18 +132,18 @@ func (s *Selection) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	return s.judge(t.text[:t.count], t.form[:t.count])
+	return s.judge(t.spellings[:t.count])
 }
 
 // judge judges a target in the forms given.
-func (s *Selection) judge(text []string, form []Form) Verdict {
-	if len(text) == 0 || isRobotsTxt(text[0]) {
+func (s *Selection) judge(spellings []spelling) Verdict {
+	if len(spellings) == 0 || isRobotsTxt(spellings[0].text) {
 		return Verdict{Allowed: true}
 	}
 	if s.split == s.joined {
-		return s.read(s.joined, text, form)
+		return s.read(s.joined, spellings)
 	}
-	v, other := s.read(s.joined, text, form), s.read(s.split, text, form)
+	v, other := s.read(s.joined, spellings), s.read(s.split, spellings)
 	if v.Allowed == other.Allowed {
 		return v
 	}
@@ -157,15 +157,18 @@ func (s *Selection) judge(text []string, form []Form) Verdict {
 // read judges by one reading of the grouping. The longest matching rule over
 // all forms of the target decides, an allow rule among equals (RFC 9309
 // section 2.2.2).
-func (s *Selection) read(m *matcher, text []string, form []Form) Verdict {
+func (s *Selection) read(m *matcher, spellings []spelling) Verdict {
 	var best outcome
 	literal := false // allowed if escaped slashes are no slashes
-	for i := range text {
-		m.match(text[i], form[i], &best)
-		if form[i]&FormSlashes == 0 {
+	found := m.wildcards.find(spellings)
+	for i := range spellings {
+		x := &spellings[i]
+		m.match(x.text, x.form, found, &best)
+		if x.form&FormSlashes == 0 {
 			literal = best.allowed()
 		}
 	}
+	found.release()
 	v := Verdict{Allowed: best.allowed()}
 	won := best.disallow
 	if v.Allowed {

@@ -46,11 +46,21 @@ const maxForms = 6
 // is ready for [Target.Set], which may be called again to reuse its memory.
 // It is not safe for concurrent use.
 type Target struct {
-	text  [maxForms]string
-	form  [maxForms]Form
-	count int
-	buf   []byte // what text points into, unless it is the target itself
+	spellings [maxForms]spelling
+	count     int
+	buf       []byte // what the spellings point into, unless it is the target itself
 }
+
+// spelling is a target in one form. Eight bytes of text in a row that hold none
+// of text[from:to] also stand in an earlier form of the target.
+type spelling struct {
+	text     string
+	form     Form
+	from, to int
+}
+
+// spelled is a text that shares nothing with an earlier form.
+func spelled(text string, form Form) spelling { return spelling{text, form, 0, len(text)} }
 
 // Set prepares a request target. See RFC 9112 section 3.2 for what it may look
 // like; an absolute form counts by its path and query, an empty one as /. A #
@@ -61,7 +71,7 @@ type Target struct {
 func (t *Target) Set(target string, keepSlashes bool) {
 	t.count = 0
 	if isPlain(target) {
-		t.add(target, 0)
+		t.add(spelled(target, 0))
 		return
 	}
 	path, query, hasQuery := strings.Cut(originForm(target), "?")
@@ -73,14 +83,14 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	}
 	canonical := t.since(0)
 	if isOnePath(canonical[:end], keepSlashes) && (!hasQuery || isOneQuery(canonical[end+1:])) {
-		t.add(canonical, 0)
+		t.add(spelled(canonical, 0))
 		return
 	}
 
 	paths := t.paths(canonical[:end], keepSlashes)
 	if !hasQuery {
 		for i := range paths.count {
-			t.add(paths.text[i], paths.form[i])
+			t.add(spelled(paths.text[i], paths.form[i]))
 		}
 		return
 	}
@@ -91,13 +101,21 @@ func (t *Target) Set(target string, keepSlashes bool) {
 			t.buf = append(t.buf, paths.text[i]...)
 			t.buf = append(t.buf, '?')
 			t.buf = append(t.buf, queries.text[j]...)
-			t.add(t.since(start), paths.form[i]|queries.form[j])
+			x := spelled(t.since(start), paths.form[i]|queries.form[j])
+			mark := len(paths.text[i]) // the question mark
+			if i > 0 {
+				x.to = mark // the first path had the same queries
+			}
+			if j > 0 {
+				x.from, x.to = mark, max(mark+1, x.to)
+			}
+			t.add(x)
 		}
 	}
 }
 
-func (t *Target) add(text string, form Form) {
-	t.text[t.count], t.form[t.count] = text, form
+func (t *Target) add(x spelling) {
+	t.spellings[t.count] = x
 	t.count++
 }
 

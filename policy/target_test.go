@@ -79,7 +79,7 @@ func TestForms(t *testing.T) {
 			target.Set(test.target, false)
 			var got []string
 			for i := range target.count {
-				got = append(got, fmt.Sprintf("%s %v", target.text[i], target.form[i]))
+				got = append(got, fmt.Sprintf("%s %v", target.spellings[i].text, target.spellings[i].form))
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("forms of %q:\ngot  %q\nwant %q", test.target, got, test.want)

@@ -19,15 +19,15 @@ type Match struct {
 // Where extension lines make the group ambiguous these are the matches of the
 // reading that joins user-agent lines.
 func (s *Selection) Matches(t *Target) []Match {
-	if s == nil || t.count == 0 || isRobotsTxt(t.text[0]) {
+	if s == nil || t.count == 0 || isRobotsTxt(t.spellings[0].text) {
 		return nil
 	}
 	var found []Match
 	for _, i := range s.rules() {
 		m := newMatcher(s.robots, []int32{i})
-		for j := range t.count {
+		for _, x := range t.spellings[:t.count] {
 			var out outcome
-			m.match(t.text[j], t.form[j], &out)
+			m.match(x.text, x.form, nil, &out)
 			if won := cmp.Or(out.allow, out.disallow); won.length > 0 {
 				found = append(found, Match{s.robots.rule(i), s.chosenBy(i), won.form, int(won.length)})
 				break
@@ -107,7 +107,7 @@ type TargetForm struct {
 func (t *Target) Forms() []TargetForm {
 	forms := make([]TargetForm, t.count)
 	for i := range forms {
-		forms[i] = TargetForm{string([]byte(t.text[i])), t.form[i]}
+		forms[i] = TargetForm{string([]byte(t.spellings[i].text)), t.spellings[i].form}
 	}
 	return forms
 }

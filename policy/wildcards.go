@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -89,26 +90,50 @@ func newWildcards(patterns []pattern) wildcards {
 	return w
 }
 
-// match adds the patterns that match a target to out.
-func (w *wildcards) match(target string, form Form, out *outcome) {
-	w.try(w.always, target, form, out)
-	if len(w.always) < len(w.patterns) {
-		w.long.match(w, target, form, out)
-		w.short.match(w, target, form, out)
+// find returns the patterns, but for those that are always tried, whose gram a
+// target contains in any form; nil if there are none.
+func (w *wildcards) find(spellings []spelling) (found *candidates) {
+	if len(w.always) == len(w.patterns) {
+		return nil
+	}
+	for i := range spellings {
+		found = w.long.find(&spellings[i], len(w.patterns), found)
+		found = w.short.find(&spellings[i], len(w.patterns), found)
+	}
+	return found
+}
+
+// match adds the patterns that match a target to out: the found ones and those
+// that are always tried.
+func (w *wildcards) match(target string, form Form, found *candidates, out *outcome) {
+	for _, i := range w.always {
+		if !w.try(int(i), target, form, out) {
+			break
+		}
+	}
+	if found == nil {
+		return
+	}
+	for word, set := range found.bits {
+		for ; set != 0; set &= set - 1 {
+			if !w.try(word<<6|bits.TrailingZeros64(set), target, form, out) {
+				return
+			}
+		}
 	}
 }
 
-// try matches patterns, given by falling length.
-func (w *wildcards) try(patterns []int32, target string, form Form, out *outcome) {
-	for _, i := range patterns {
-		p := &w.patterns[i]
-		if p.length < max(out.allow.length, out.disallow.length) {
-			return
-		}
-		if out.matters(p.allow, p.length, p.rule) && p.matches(target) {
-			out.take(p.allow, p.length, p.rule, form)
-		}
+// try matches a pattern. It reports whether longer ones, which come first, left
+// anything to win.
+func (w *wildcards) try(i int, target string, form Form, out *outcome) bool {
+	p := &w.patterns[i]
+	if p.length < max(out.allow.length, out.disallow.length) {
+		return false
 	}
+	if out.matters(p.allow, p.length, p.rule) && p.matches(target) {
+		out.take(p.allow, p.length, p.rule, form)
+	}
+	return true
 }
 
 // gramIndex files patterns under runs of bytes.
@@ -123,7 +148,8 @@ type gramIndex struct {
 // gramSlot is a place in an open-addressing table.
 type gramSlot struct {
 	gram     uint32
-	from, to int32 // range of filed; empty for a free slot
+	before   uint32 // what all the patterns have before the gram, up to four bytes; zeros for more
+	from, to int32  // range of filed; empty for a free slot
 }
 
 // gramMultiplier spreads grams over a table. It is odd and another one in each
@@ -140,7 +166,7 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	count := func(gram uint32) *uint16 { return &counts[gram*gramMultiplier>>20] }
 	for _, i := range which {
 		patterns[i].literals(func(s string) {
-			x.grams(s, func(gram uint32) {
+			x.grams(s, func(gram, _ uint32) {
 				if c := count(gram); *c < 1<<16-1 {
 					*c++
 				}
@@ -148,16 +174,16 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 		})
 	}
 	type entry struct {
-		gram    uint32
-		pattern int32
+		gram, before uint32
+		pattern      int32
 	}
 	entries := make([]entry, 0, len(which))
 	for _, i := range which {
-		rarest, found := uint32(0), false
+		rarest, found := entry{pattern: i}, false
 		patterns[i].literals(func(s string) {
-			x.grams(s, func(gram uint32) {
-				if !found || *count(gram) < *count(rarest) {
-					rarest, found = gram, true
+			x.grams(s, func(gram, before uint32) {
+				if !found || *count(gram) <= *count(rarest.gram) {
+					rarest.gram, rarest.before, found = gram, before, true
 				}
 			})
 		})
@@ -165,7 +191,7 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 			without = append(without, i)
 			continue
 		}
-		entries = append(entries, entry{rarest, i})
+		entries = append(entries, rarest)
 	}
 	if len(entries) == 0 {
 		return without
@@ -173,104 +199,133 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.gram, b.gram), cmp.Compare(a.pattern, b.pattern))
 	})
-	bits := uint(6)
-	for 1<<bits < 2*len(entries) {
-		bits++
+	log := uint(6)
+	for 1<<log < 2*len(entries) {
+		log++
 	}
-	x.shift = 32 - bits
-	x.slots = make([]gramSlot, 1<<bits)
-	x.filter = make([]uint64, 1<<bits/4) // sixteen bits for each slot
+	x.shift = 32 - log
+	x.slots = make([]gramSlot, 1<<log)
+	x.filter = make([]uint64, 1<<log/4) // sixteen bits for each slot
 	x.filed = make([]int32, len(entries))
 	for from := 0; from < len(entries); {
-		gram, to := entries[from].gram, from
+		gram, before, to := entries[from].gram, entries[from].before, from
 		for ; to < len(entries) && entries[to].gram == gram; to++ {
 			x.filed[to] = entries[to].pattern
+			same := bits.TrailingZeros32(before^entries[to].before) &^ 7
+			before &= 1<<same - 1
 		}
 		hash := gram * gramMultiplier
 		x.filter[hash>>(x.shift-4)>>6] |= 1 << (hash >> (x.shift - 4) & 63)
-		slot := hash >> x.shift
-		for x.slots[slot].to != 0 {
-			slot = (slot + 1) & uint32(len(x.slots)-1)
-		}
-		x.slots[slot] = gramSlot{gram, int32(from), int32(to)}
+		*x.slot(gram) = gramSlot{gram, before, int32(from), int32(to)}
 		from = to
 	}
 	return without
 }
 
-// grams calls yield for each gram of s.
-func (x *gramIndex) grams(s string, yield func(uint32)) {
-	var gram uint32
+// grams calls yield for each gram of s and the four bytes before it.
+func (x *gramIndex) grams(s string, yield func(gram, before uint32)) {
+	var window uint64
 	for i := range len(s) {
-		gram = gram<<8 | uint32(s[i])
+		window = window<<8 | uint64(s[i])
 		if i+1 >= x.size {
-			yield(gram & x.mask())
+			yield(x.split(window))
 		}
 	}
 }
 
 func (x *gramIndex) mask() uint32 { return 1<<(8*x.size) - 1 }
 
-// seenSlots remembers the slots that a match has been through, so that a
-// target which repeats one gram does not have its patterns tried each time.
-type seenSlots struct{ bits []uint64 }
+// isAfter reports whether a slot's gram may follow the four bytes before.
+func (s *gramSlot) isAfter(before uint32) bool {
+	return (s.before^before)<<(bits.LeadingZeros32(s.before)&^7) == 0
+}
 
-var seenPool = sync.Pool{New: func() any { return new(seenSlots) }}
-
-// match tries the patterns whose gram the target contains.
-func (x *gramIndex) match(w *wildcards, target string, form Form, out *outcome) {
-	if len(x.slots) == 0 || len(target) < x.size {
-		return
+// find adds the patterns whose gram stands in the text that is new in s.
+func (x *gramIndex) find(s *spelling, patterns int, found *candidates) *candidates {
+	if len(x.slots) == 0 {
+		return found
 	}
-	var seen *seenSlots
-	mask, shift := x.mask(), x.shift-4
-	gram := uint32(0)
-	for i := range x.size - 1 {
-		gram = gram<<8 | uint32(target[i])
+	const before = 7 // bytes of the window but the last
+	end := min(s.to+before, len(s.text))
+	var window uint64 // text up to here; no text has the bytes 0 that it starts with
+	for _, c := range []byte(s.text[max(s.from-before, 0):s.from]) {
+		window = window<<8 | uint64(c)
 	}
-	for i := x.size - 1; i < len(target); i++ {
-		gram = (gram<<8 | uint32(target[i])) & mask
-		hash := gram * gramMultiplier
-		if x.filter[hash>>shift>>6]>>(hash>>shift&63)&1 == 0 {
-			continue
+	for rest := s.text[s.from:end]; ; {
+		rest, window = x.skip(rest, window)
+		gram, before := x.split(window)
+		if slot := x.slot(gram); slot.to > 0 && slot.isAfter(before) {
+			found = found.add(x.filed[slot.from:slot.to], patterns)
 		}
-		slot := hash >> x.shift
-		for x.slots[slot].to != 0 && x.slots[slot].gram != gram {
-			slot = (slot + 1) & uint32(len(x.slots)-1)
+		if rest == "" {
+			return found
 		}
-		if x.slots[slot].to == 0 {
-			continue
-		}
-		if seen == nil {
-			seen = seenPool.Get().(*seenSlots)
-			seen.reset(len(x.slots))
-		}
-		if seen.visit(slot) {
-			w.try(x.filed[x.slots[slot].from:x.slots[slot].to], target, form, out)
-		}
-	}
-	if seen != nil {
-		seenPool.Put(seen)
 	}
 }
 
-// reset forgets everything and makes room for n slots.
-func (s *seenSlots) reset(n int) {
+// skip reads text to the end of the next gram that the filter knows, or to the
+// end of the text.
+func (x *gramIndex) skip(text string, window uint64) (string, uint64) {
+	filter, multiplier, shift, mask := x.filter, gramMultiplier, (x.shift-4)&31, x.mask()
+	for i := range len(text) {
+		window = window<<8 | uint64(text[i])
+		hash := uint32(window) & mask * multiplier >> shift
+		if filter[hash>>6]>>(hash&63)&1 != 0 {
+			return text[i+1:], window
+		}
+	}
+	return "", window
+}
+
+// split returns the gram that ends a window and the four bytes before it.
+func (x *gramIndex) split(window uint64) (gram, before uint32) {
+	return uint32(window) & x.mask(), uint32(window >> (8 * x.size))
+}
+
+// slot returns the place of a gram: where it is or, if it is not, a free one.
+func (x *gramIndex) slot(gram uint32) *gramSlot {
+	i := gram * gramMultiplier >> (x.shift & 31)
+	for x.slots[i].to != 0 && x.slots[i].gram != gram {
+		i = (i + 1) & uint32(len(x.slots)-1)
+	}
+	return &x.slots[i]
+}
+
+// candidates is a set of patterns, a bit for each. Nil is the empty set.
+type candidates struct{ bits []uint64 }
+
+var candidatesPool = sync.Pool{New: func() any { return new(candidates) }}
+
+// add adds the patterns of one slot to a set of at most n.
+func (c *candidates) add(patterns []int32, n int) *candidates {
+	if c == nil {
+		c = candidatesPool.Get().(*candidates)
+		c.reset(n)
+	}
+	first := patterns[0]
+	if c.bits[first>>6]>>(first&63)&1 != 0 {
+		return c // the slot was there before: no pattern is in two
+	}
+	for _, i := range patterns {
+		c.bits[i>>6] |= 1 << (i & 63)
+	}
+	return c
+}
+
+// reset empties the set and makes room for n patterns.
+func (c *candidates) reset(n int) {
 	words := (n + 63) / 64
-	if cap(s.bits) < words {
-		s.bits = make([]uint64, words)
+	if cap(c.bits) < words {
+		c.bits = make([]uint64, words)
 		return
 	}
-	s.bits = s.bits[:words]
-	clear(s.bits)
+	c.bits = c.bits[:words]
+	clear(c.bits)
 }
 
-// visit marks a slot and reports whether it was unmarked.
-func (s *seenSlots) visit(slot uint32) bool {
-	word, bit := &s.bits[slot>>6], uint64(1)<<(slot&63)
-	if *word&bit != 0 {
-		return false
+// release gives the memory of the set back.
+func (c *candidates) release() {
+	if c != nil {
+		candidatesPool.Put(c)
 	}
-	*word |= bit
-	return true
 }
