@@ -69,7 +69,10 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 		for i < len(s) && byteClass[s[i]] < byteEscaped {
 			i++
 		}
-		if dst = append(dst, s[start:i]...); i == len(s) {
+		if i > start {
+			dst = append(dst, s[start:i]...)
+		}
+		if i == len(s) {
 			break
 		}
 		c := s[i]

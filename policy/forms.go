@@ -62,13 +62,14 @@ func (t *Target) paths(canonical string, keepSlashes bool) (out alternatives) {
 	}
 	// A path that gets dot segments by decoding a slash is nothing that anybody
 	// serves as it is. Behind a backslash they may be part of a file's name.
-	dotted := (strings.Contains(path, "%2F.") || strings.Contains(path, ".%2F")) &&
-		hasDotSegment(t.decoded(path, "2F", '/', false))
+	dotted := strings.IndexByte(path, '.') >= 0 &&
+		(strings.Contains(path, "%2F.") || strings.Contains(path, ".%2F")) &&
+		hasDotSegment(t.decoded(path, '/', '/', false))
 	if !dotted {
 		out.add(path, form)
 	}
 
-	path, form = t.decoded(canonical, "5C", '/', !keepSlashes), FormSlashes
+	path, form = t.decoded(canonical, '\\', '/', !keepSlashes), FormSlashes
 	if hasDotSegment(path) {
 		path, form = t.resolved(path), FormSlashes|FormDots
 	}
@@ -88,7 +89,7 @@ func isOneQuery(query string) bool {
 // escape / and ? there, which is allowed either way (RFC 3986 section 3.4).
 func (t *Target) queries(canonical string) (out alternatives) {
 	out.add(canonical, 0)
-	if decoded := t.decoded(canonical, "3F", '?', false); decoded != canonical {
+	if decoded := t.decoded(canonical, '?', '?', false); decoded != canonical {
 		out.add(decoded, FormQueryDecoded)
 	}
 	if encoded := t.encoded(canonical); encoded != canonical {
@@ -98,38 +99,65 @@ func (t *Target) queries(canonical string) (out alternatives) {
 }
 
 // decoded returns a canonical text with its escaped slashes decoded and the
-// escape of the given digits replaced; merge makes runs of slashes one.
-func (t *Target) decoded(canonical, digits string, by byte, merge bool) string {
+// escape of the given byte replaced; merge makes runs of slashes one.
+func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string {
+	first := indexEscape(canonical, '/')
+	first = min(first, indexEscape(canonical[:first], escaped))
+	if merge {
+		if i := strings.Index(canonical[:first], "//"); i >= 0 {
+			first = i
+		}
+	}
+	if first == len(canonical) {
+		return canonical
+	}
 	start := len(t.buf)
-	t.buf = slices.Grow(t.buf, len(canonical))
-	for i := 0; i < len(canonical); i++ {
+	buf := append(slices.Grow(t.buf, len(canonical)), canonical[:first]...)
+	for i := first; i < len(canonical); i++ {
 		c := canonical[i]
 		if c == '%' {
-			switch canonical[i+1 : i+3] {
-			case "2F":
-				c, i = '/', i+2
-			case digits:
-				c, i = by, i+2
+			escape := canonical[i : i+3]
+			i += 2
+			switch decoded, _ := unescape(escape); decoded {
+			case '/':
+				c = decoded
+			case escaped:
+				c = by
+			default:
+				buf = append(buf, '%', escape[1], escape[2])
+				continue
 			}
 		}
-		if c == '/' && merge && len(t.buf) > start && t.buf[len(t.buf)-1] == '/' {
+		if c == '/' && merge && len(buf) > start && buf[len(buf)-1] == '/' {
 			continue
 		}
-		t.buf = append(t.buf, c)
+		buf = append(buf, c)
 	}
+	t.buf = buf
 	return t.since(start)
+}
+
+// indexEscape returns where the escape of c stands in a canonical text, its
+// length if it is not there.
+func indexEscape(canonical string, c byte) int {
+	if i := strings.Index(canonical, string([]byte{'%', upperHex[c>>4], upperHex[c&15]})); i >= 0 {
+		return i
+	}
+	return len(canonical)
 }
 
 // encoded returns a query with / and ? escaped.
 func (t *Target) encoded(query string) string {
 	start := len(t.buf)
+	buf := slices.Grow(t.buf, len(query))
 	for i := range len(query) {
 		if c := query[i]; c == '/' || c == '?' {
-			t.buf = appendEscaped(t.buf, c)
+			buf = appendEscaped(buf, c)
 		} else {
-			t.buf = append(t.buf, c)
+			buf = append(buf, c)
 		}
 	}
+	t.buf = buf
 	return t.since(start)
 }
 
