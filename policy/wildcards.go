@@ -62,7 +62,8 @@ const fewPatterns = 8
 // wildcards finds those of many patterns that match a target. Each pattern is
 // filed under one gram, a run of four bytes that a matching target has to
 // contain, the one that fewest patterns share. Patterns without four literal
-// bytes in a row are filed under two, the few that remain are tried always.
+// bytes in a row are filed under two, the few that remain are tried always. A
+// pattern is a candidate where up to four bytes before its gram are right too.
 type wildcards struct {
 	patterns []pattern // by falling length within each file
 	always   []int32   // patterns filed under no gram

@@ -1,0 +1,54 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEveryPartOfAFormIsFound judges targets by a rule for each part of each of
+// their forms, wherever it stands: at the ends, across the question mark, in a
+// text that several forms share. Other rules make sure that there is an index.
+func TestEveryPartOfAFormIsFound(t *testing.T) {
+	filler := "User-agent: *\n"
+	for _, c := range "ABCDEFGHIJ" {
+		filler += "Disallow: /*" + strings.Repeat(string(c), 5) + "\n"
+	}
+	for _, url := range []string{
+		"/wiki/AC%2Fmain//edit?next=/login%3Fx&back=%2Fhome",
+		"/x//y?/", "/x%2Fy?%2f", "/%2F?/%3F", "/a%5c../b?c/d?e", "/long/enough/path%2Fz?q",
+	} {
+		var target Target
+		target.Set(url, false)
+		for _, x := range target.spellings[:target.count] {
+			for from := range x.text {
+				for to := from + 2; to <= min(from+20, len(x.text)); to++ {
+					part := x.text[from:to]
+					if !isCanonicalRule(part) && string(appendCanonical(nil, part, true)) != part {
+						continue // cuts an escape
+					}
+					r := Parse([]byte(filler + "Disallow: *" + part + "\n"))
+					if r.Select(true, "x").Judge(url).Allowed {
+						t.Errorf("%q in form %q of %q is not found", part, x.text, url)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOneGramOfManyPatterns files patterns with different bytes before the gram
+// that they are filed under in one place.
+func TestOneGramOfManyPatterns(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	before := []string{"", "a", "b", "ba", "cba", "dcba", "xdcba", "xcba", "dxba", "é", "/", "a*"}
+	for _, s := range before {
+		b.WriteString("Disallow: /*" + s + "1234\n")
+	}
+	r := Parse([]byte(b.String()))
+	for _, s := range append(before, "q", "dcb", "dcbaé", "12341", "123", "1234a") {
+		for _, target := range []string{"/" + s + "1234", "/x/" + s + "1234", "/" + s + "1234/1234" + s + "1234"} {
+			compareWithNaive(t, r, "x", target)
+		}
+	}
+}
