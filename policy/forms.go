@@ -101,8 +101,10 @@ func (t *Target) queries(canonical string) (out alternatives) {
 // decoded returns a canonical text with its escaped slashes decoded and the
 // escape of the given byte replaced; merge makes runs of slashes one.
 func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string {
-	first := indexEscape(canonical, '/')
-	first = min(first, indexEscape(canonical[:first], escaped))
+	first := strings.IndexByte(canonical, '%')
+	if first < 0 {
+		first = len(canonical)
+	}
 	if merge {
 		if i := strings.Index(canonical[:first], "//"); i >= 0 {
 			first = i
@@ -135,15 +137,6 @@ func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string 
 	}
 	t.buf = buf
 	return t.since(start)
-}
-
-// indexEscape returns where the escape of c stands in a canonical text, its
-// length if it is not there.
-func indexEscape(canonical string, c byte) int {
-	if i := strings.Index(canonical, string([]byte{'%', upperHex[c>>4], upperHex[c&15]})); i >= 0 {
-		return i
-	}
-	return len(canonical)
 }
 
 // encoded returns a query with / and ? escaped.

@@ -120,7 +120,7 @@ func (s *Selection) Judge(target string) Verdict {
 	t.Set(target, false)
 	v := s.JudgeTarget(t)
 	if cap(t.buf) <= maxPooledTarget {
-		*t = Target{buf: t.buf[:0]}
+		clear(t.spellings[:t.count]) // the caller's string
 		targets.Put(t)
 	}
 	return v
