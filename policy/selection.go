@@ -160,7 +160,10 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 func (s *Selection) read(m *matcher, spellings []spelling) Verdict {
 	var best outcome
 	literal := false // allowed if escaped slashes are no slashes
-	found := m.wildcards.find(spellings)
+	var found *candidates
+	if m.wildcards.indexed() {
+		found = m.wildcards.find(spellings)
+	}
 	for i := range spellings {
 		x := &spellings[i]
 		m.match(x.text, x.form, found, &best)

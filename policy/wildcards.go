@@ -91,12 +91,12 @@ func newWildcards(patterns []pattern) wildcards {
 	return w
 }
 
+// indexed reports whether there are patterns that are not always tried.
+func (w *wildcards) indexed() bool { return len(w.always) < len(w.patterns) }
+
 // find returns the patterns, but for those that are always tried, whose gram a
 // target contains in any form; nil if there are none.
 func (w *wildcards) find(spellings []spelling) (found *candidates) {
-	if len(w.always) == len(w.patterns) {
-		return nil
-	}
 	for i := range spellings {
 		found = w.long.find(&spellings[i], len(w.patterns), found)
 		found = w.short.find(&spellings[i], len(w.patterns), found)
