@@ -33,6 +33,7 @@ http://a.test:$PORT {
 	reverse_proxy $ORIGIN {
 		transport http {
 			keepalive off # stock Caddy leaves these connections to idle after a reload
+			dial_timeout 30s # of 3 s a loaded machine needs more
 		}
 	}
 }
