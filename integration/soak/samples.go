@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// sample is what the server uses at a time.
+type sample struct {
+	at                       time.Duration // since the start
+	goroutines, files, bytes float64       // bytes of the heap after a collection of garbage
+}
+
+// take asks the server.
+func take(s *server, begun time.Time) (sample, error) {
+	if _, err := s.ask(http.MethodGet, "/debug/pprof/heap?gc=1", "", nil); err != nil {
+		return sample{}, err
+	}
+	m, err := s.metrics()
+	if err != nil {
+		return sample{}, err
+	}
+	return sample{time.Since(begun), m["go_goroutines"], m["process_open_fds"], m["go_memstats_heap_alloc_bytes"]}, nil
+}
+
+// watch takes samples until ctx ends.
+func watch(ctx context.Context, s *server, begun time.Time, every time.Duration) (all []sample, err error) {
+	for rest(ctx, every) {
+		one, err := take(s, begun)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// series is one of the figures of a sample, and how much more of it there may be
+// at the end than after the first quarter.
+type series struct {
+	name, unit string
+	of         func(sample) float64
+	scale      float64 // of what is shown
+	share, few float64
+}
+
+var watched = []series{
+	{"goroutines", "", func(s sample) float64 { return s.goroutines }, 1, 0.1, 30},
+	{"open files", "", func(s sample) float64 { return s.files }, 1, 0.1, 30},
+	{"heap", " MB", func(s sample) float64 { return s.bytes }, 1e-6, 0.1, 4e6},
+}
+
+// quarter returns the median of a figure in the second or the last quarter of
+// the samples. The first is for warming up.
+func (s series) quarter(all []sample, last bool) float64 {
+	n := len(all) / 4
+	part := all[n : 2*n]
+	if last {
+		part = all[len(all)-n:]
+	}
+	var values []float64
+	for _, one := range part {
+		values = append(values, s.of(one))
+	}
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// grown tells what there is more of at the end than there may be.
+func grown(all []sample) (problems []string) {
+	for _, s := range watched {
+		if before, after := s.quarter(all, false), s.quarter(all, true); after > before*(1+s.share)+s.few {
+			problems = append(problems, fmt.Sprintf("%s grew from %.1f to %.1f%s", s.name, before*s.scale, after*s.scale, s.unit))
+		}
+	}
+	return problems
+}
+
+// settle waits until the server, idle again, has gone back to what it used
+// before, which takes a little for goroutines of connections that are closed.
+func settle(s *server, before sample) error {
+	var now sample
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+		var err error
+		if now, err = take(s, time.Now()); err != nil {
+			return err
+		}
+		if now.goroutines <= before.goroutines+20 && now.files <= before.files+20 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%v goroutines and %v open files when idle again, %v and %v before", now.goroutines, now.files, before.goroutines, before.files)
+}
