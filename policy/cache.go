@@ -109,6 +109,7 @@ type Entry struct {
 
 	mu      sync.Mutex
 	reading chan struct{} // closed when the attempt under way ends; nil if none is
+	again   bool          // make the entry due when that has ended
 }
 
 // Get returns the entry of a site, nil if there is none. It takes no lock and
@@ -195,14 +196,25 @@ func (e *Entry) Key() Key { return e.key }
 // Segment returns the part of the cache that the entry is in.
 func (e *Entry) Segment() Segment { return e.segment }
 
-// Hasten makes the entry due, also if it waits after a failure.
+// Hasten makes the entry due, also if it waits after a failure. If it is being
+// read, it is due when that has ended, for what is read may be older than the
+// wish to have it read.
 func (e *Entry) Hasten() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if s := e.standing.Load(); s != nil && e.reading == nil {
+	if e.again = e.reading != nil; !e.again {
+		e.hasten()
+	}
+}
+
+// hasten makes the entry due. e.mu must be held, and nobody may be reading.
+func (e *Entry) hasten() {
+	for s := e.standing.Load(); s != nil; s = e.standing.Load() {
 		hastened := *s
 		hastened.Due = e.cache.now()
-		e.standing.Store(&hastened)
+		if e.standing.CompareAndSwap(s, &hastened) { // not over what is restored meanwhile
+			return
+		}
 	}
 }
 
@@ -258,6 +270,10 @@ func (e *Entry) Refresh(f Freshness, read func() Answer, settled func(before, af
 		e.cache.endRead(e.segment)
 		e.mu.Lock()
 		e.reading = nil
+		if e.again {
+			e.again = false
+			e.hasten()
+		}
 		e.mu.Unlock()
 		close(done)
 		if settled != nil {

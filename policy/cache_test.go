@@ -320,6 +320,13 @@ func TestCacheHastensAnEntry(t *testing.T) {
 	if !e.Due(clock.now()) || ruleOf(e.Standing().Good) != "1" {
 		t.Errorf("after Hasten: %+v", e.Standing())
 	}
+	answers := make(chan Answer)
+	done := e.Refresh(holding(time.Hour), func() Answer { return <-answers }, nil)
+	e.Hasten() // what is being read may be older than this
+	answers <- failing
+	if <-done; !e.Due(clock.now()) {
+		t.Error("hastened during a reading, and not due after it")
+	}
 	if all := c.Entries(); len(all) != 1 || all[0] != e || e.Segment() != Named || e.Key().String() != "http://example.com" {
 		t.Errorf("entries = %v", all)
 	}

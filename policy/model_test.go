@@ -426,6 +426,7 @@ type modelled struct {
 	history  history
 	doubted  bool
 	hastened time.Time // zero if it was not since the last answer
+	again    bool      // it was hastened during a reading
 	answers  chan Answer
 	done     <-chan struct{} // of the reading under way, nil if there is none
 }
@@ -495,7 +496,9 @@ func (m *cacheModel) act() {
 		}
 	case 1:
 		entry.Hasten()
-		if x.done == nil && len(x.history) > 0 {
+		if x.done != nil {
+			x.again = true
+		} else if len(x.history) > 0 {
 			x.hastened = now
 		}
 	case 2:
@@ -551,6 +554,9 @@ func (m *cacheModel) end() {
 	<-x.done
 	x.done = nil
 	m.settle(x, e)
+	if x.again {
+		x.again, x.hastened = false, m.clock.now()
+	}
 	m.compare(x)
 }
 
