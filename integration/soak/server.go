@@ -36,6 +36,7 @@ const caddyfile = `{
 }
 (guarded) {
 	header X-Config $NAME
+	header >X-Verdict {http.robots_guard.verdict}
 	robots_guard {args[0]} {
 		ttl 1s 1s
 		fetch_timeout 2s
@@ -48,6 +49,7 @@ const caddyfile = `{
 		{block}
 		transport http {
 			keepalive off # Caddy leaves these connections idle after a reload
+			dial_timeout 30s # of 3 s a loaded machine needs more
 			dial_timeout 30s
 		}
 	}

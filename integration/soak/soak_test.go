@@ -55,6 +55,7 @@ func TestExpected(t *testing.T) {
 func TestExpectedMeanwhile(t *testing.T) {
 	w := &world{config: newFact(config(0))}
 	s := &site{enforces: true, text: newFact(text(0)), state: newFact(well)}
+	private := func() []int { return w.expected(s, named("bingbot"), "/private/x", w.now(s)) }
 	asked := func(sent moment) []int { return w.expected(s, named("bingbot"), "/new/x", sent) }
 	before := w.now(s)
 	if got := asked(before); !slices.Equal(got, []int{200}) {
@@ -63,6 +64,13 @@ func TestExpectedMeanwhile(t *testing.T) {
 	s.text.change(1, func() {
 		if got := asked(w.now(s)); !slices.Equal(got, []int{200, 403}) {
 			t.Errorf("meanwhile: %v", got)
+		}
+		if got := private(); !slices.Equal(got, []int{403}) {
+			t.Errorf("what both forbid: %v", got)
+		}
+		s.readers = true // who may have read what the server has not
+		if got := private(); !slices.Equal(got, []int{403, 200}) {
+			t.Errorf("what both forbid, while somebody may know more: %v", got)
 		}
 	})
 	if got := asked(before); !slices.Equal(got, []int{200, 403}) {

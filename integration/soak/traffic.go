@@ -82,7 +82,7 @@ func (t *traffic) ask(s *site, c client, path string, by *http.Client) {
 		host = strconv.FormatUint(rand.Uint64(), 36) + "." + host
 	}
 	sent, begun := t.world.now(s), time.Now()
-	status, named, err := t.do(s, c, host, path, by)
+	got, err := t.do(s, c, host, path, by)
 	took := time.Since(begun)
 	may := t.world.expected(s, c, path, sent)
 	configs := t.world.config.since(sent.config)
@@ -97,35 +97,40 @@ func (t *traffic) ask(s *site, c client, path string, by *http.Client) {
 	if len(may) > 1 {
 		t.loose++
 	}
-	known := slices.ContainsFunc(configs, func(k config) bool { return strconv.Itoa(int(k)) == named })
-	if known && slices.Contains(may, status) {
+	known := slices.ContainsFunc(configs, func(k config) bool { return strconv.Itoa(int(k)) == got.config })
+	if known && slices.Contains(may, got.status) {
 		return
 	}
 	t.wrongs++
 	if len(t.wrong) < 20 {
-		t.wrong = append(t.wrong, fmt.Sprintf("%s %s%s as %s: %d by configuration %q, want %v by %v; text %d, origin %q, took %s",
-			begun.UTC().Format("15:04:05.000"), host, path, c.name, status, named, may, configs, int(s.text.last()), s.state.last(), took))
+		t.wrong = append(t.wrong, fmt.Sprintf("%s %s%s as %s: %d, verdict %q, by configuration %q, want %v by %v; text %d, origin %q, took %s",
+			begun.UTC().Format("15:04:05.000"), host, path, c.name, got.status, got.verdict, got.config, may, configs, int(s.text.last()), s.state.last(), took))
 	}
 }
 
 // probe makes a request that is counted and not judged, and returns the status,
 // 0 if no answer came.
 func (t *traffic) probe(s *site, c client, path string) int {
-	status, _, _ := t.do(s, c, s.host, path, t.clients[1])
-	return status
+	got, _ := t.do(s, c, s.host, path, t.clients[1])
+	return got.status
 }
 
-// do makes a request, counts it, and returns the status and the configuration
-// that answered.
-func (t *traffic) do(s *site, c client, host, path string, by *http.Client) (status int, named string, err error) {
+// answer is what matters of an answer.
+type answer struct {
+	status          int
+	config, verdict string
+}
+
+// do makes a request and counts it.
+func (t *traffic) do(s *site, c client, host, path string, by *http.Client) (got answer, err error) {
 	r, err := http.NewRequest(http.MethodGet, "http://"+host+":"+t.port+path, nil)
 	if err != nil {
-		return 0, "", err
+		return got, err
 	}
 	r.Header.Set("User-Agent", c.userAgent)
 	response, err := by.Do(r)
 	if err == nil {
-		status, named = response.StatusCode, response.Header.Get("X-Config")
+		got = answer{response.StatusCode, response.Header.Get("X-Config"), response.Header.Get("X-Verdict")}
 		_, err = io.Copy(io.Discard, response.Body)
 		response.Body.Close()
 	}
@@ -137,14 +142,14 @@ func (t *traffic) do(s *site, c client, host, path string, by *http.Client) (sta
 	switch {
 	case err != nil:
 		tally.broken++
-	case status == http.StatusForbidden || status == http.StatusGone:
+	case got.status == http.StatusForbidden || got.status == http.StatusGone:
 		tally.refused++
 		fallthrough
 	default:
 		tally.answered++
 	}
 	t.counts[key] = tally
-	return status, named, err
+	return got, err
 }
 
 // compare holds what the server has counted against what was sent.
