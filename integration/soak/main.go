@@ -73,7 +73,8 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 	defer server.stop()
 	t := newTraffic(w, server.port)
 	if err := w.warm(t); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, server.logs.String())
+		log, _ := server.logs("")
+		return nil, fmt.Errorf("%w\n%s", err, log)
 	}
 	// What the first reloads leave behind is no leak.
 	for range 3 {
@@ -132,8 +133,8 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 	if err := settle(server, idle); err != nil {
 		r.problems = append(r.problems, err.Error())
 	}
-	if log := server.logs.String(); strings.Contains(log, "panic") {
-		r.problems = append(r.problems, "there was a panic:\n"+log[strings.Index(log, "panic"):][:2000])
+	if log, found := server.logs("panic"); found {
+		r.problems = append(r.problems, "there was a panic:\n"+log)
 	}
 	return r, nil
 }

@@ -22,7 +22,7 @@ type server struct {
 	port, admin string
 	caddyfile   string // with $NAME and $STATUS for what a configuration decides
 	cmd         *exec.Cmd
-	logs        bytes.Buffer
+	logFile     string
 	ended       chan struct{}
 	client      http.Client // for the admin endpoint
 }
@@ -90,7 +90,7 @@ func startServer(ctx context.Context, folder string, first config, replace ...st
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("building the server: %w", err)
 	}
-	s := &server{ended: make(chan struct{}), client: http.Client{
+	s := &server{logFile: filepath.Join(folder, "log"), ended: make(chan struct{}), client: http.Client{
 		Timeout:   time.Minute,
 		Transport: &http.Transport{DisableKeepAlives: true}, // each reload replaces the endpoint
 	}}
@@ -108,7 +108,12 @@ func startServer(ctx context.Context, folder string, first config, replace ...st
 	}
 	s.cmd = exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
 	s.cmd.Env = append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder)
-	s.cmd.Stderr = &s.logs
+	log, err := os.Create(s.logFile)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close() // the server has its own
+	s.cmd.Stderr = log
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -117,6 +122,17 @@ func startServer(ctx context.Context, folder string, first config, replace ...st
 		close(s.ended)
 	}()
 	return s, nil
+}
+
+// logs returns what the server has logged from the first occurrence of a word
+// on, shortened, and whether there is any.
+func (s *server) logs(from string) (text string, found bool) {
+	all, _ := os.ReadFile(s.logFile) // there may be none yet
+	i := bytes.Index(all, []byte(from))
+	if i < 0 {
+		return "", false
+	}
+	return string(all[i:min(len(all), i+4000)]), true
 }
 
 // stop ends the server.
