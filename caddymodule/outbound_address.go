@@ -32,7 +32,8 @@ func isPublic(addr netip.Addr) bool {
 	if !addr.Is4() && !globalUnicast.Contains(addr) {
 		return false
 	}
-	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(addr) })
+	contains := func(p netip.Prefix) bool { return p.Contains(addr) }
+	return !slices.ContainsFunc(special, contains) && !slices.ContainsFunc(platforms, contains)
 }
 
 var (
@@ -48,11 +49,11 @@ var (
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this host, this network
 	netip.MustParsePrefix("10.0.0.0/8"),      // private
-	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT, metadata of Alibaba Cloud
 	netip.MustParsePrefix("127.0.0.0/8"),     // loopback
-	netip.MustParsePrefix("169.254.0.0/16"),  // link-local, cloud metadata
+	netip.MustParsePrefix("169.254.0.0/16"),  // link-local, metadata of most clouds
 	netip.MustParsePrefix("172.16.0.0/12"),   // private
-	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments
+	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments, metadata of Oracle Cloud
 	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
 	netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relays
 	netip.MustParsePrefix("192.168.0.0/16"),  // private
@@ -65,4 +66,24 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("2001:db8::/32"),   // documentation
 	netip.MustParsePrefix("2002::/16"),       // 6to4, which embeds IPv4 addresses
 	netip.MustParsePrefix("3fff::/20"),       // documentation
+}
+
+// platforms lists addresses that look public and are those of a cloud to its own
+// machines: metadata, agents, private ways to interfaces. No registry says so,
+// only the clouds do. Others of theirs are among the special ones or, as
+// fd00:ec2::254 and fd20:ce::254, no global unicast.
+var platforms = []netip.Prefix{
+	// Azure: agent, DNS, DHCP and the state of the machine.
+	// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+	netip.MustParsePrefix("168.63.129.16/32"),
+	// Google Cloud: restricted.googleapis.com and private.googleapis.com.
+	// https://cloud.google.com/vpc/docs/configure-private-google-access
+	netip.MustParsePrefix("199.36.153.4/30"),
+	netip.MustParsePrefix("199.36.153.8/30"),
+	netip.MustParsePrefix("2600:2d00:2:1000::/56"),
+	netip.MustParsePrefix("2600:2d00:2:2000::/56"),
+	// IBM Cloud: services of the infrastructure, and service endpoints.
+	// https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+	netip.MustParsePrefix("161.26.0.0/16"),
+	netip.MustParsePrefix("166.8.0.0/14"),
 }
