@@ -85,7 +85,7 @@ type Handler struct {
 	KeepSlashes bool `json:"keep_slashes,omitempty"`
 
 	// Let redirects and source URLs lead to private, loopback and link-local
-	// addresses.
+	// addresses, and to those that clouds keep for their own machines.
 	AllowPrivate bool `json:"allow_private,omitempty"`
 
 	// The classes that the `*` group judges. Default: `search`, `ai_training`,

@@ -45,13 +45,40 @@ func (s *serverSource) prepare(r *http.Request) (read reader, ok bool) {
 	req := virtualRequest(r)
 	own := authorityOf(req)
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
-		return follow(ctx, own.url("/robots.txt"), conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
-			if own.has(u) {
+		first := own.url("/robots.txt")
+		return follow(ctx, first, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+			switch {
+			case u == first:
 				return s.serve(ctx, server, req, u, conditions)
+			case own.has(u):
+				return s.serve(ctx, server, fromOutside(req, server.ClientIPHeaders), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
 	}, true
+}
+
+// The addresses that virtual requests come from.
+const (
+	localClient   = "127.0.0.1:1" // matchers and loggers need a valid one
+	outsideClient = "192.0.2.1"   // for documentation (RFC 5737), so it is nobody's
+)
+
+// fromOutside returns a virtual request as it would be were its client none of
+// the owner's network. Where a redirect leads is the choice of the origin, and
+// what the site shows to 127.0.0.1 alone must not become its robots.txt: each
+// of its rules is shown to whoever breaks it. Behind a trusted proxy, which is
+// who connects, the fields that Caddy reads the client's address from name it.
+func fromOutside(virtual *http.Request, clientIPHeaders []string) *http.Request {
+	outside := virtual.Clone(virtual.Context())
+	if virtual.RemoteAddr == localClient {
+		outside.RemoteAddr = outsideClient + ":1"
+		return outside
+	}
+	for _, name := range clientIPHeaders {
+		outside.Header.Set(name, outsideClient)
+	}
+	return outside
 }
 
 // virtualRequest makes of a client's request the pattern of those that the
@@ -66,7 +93,7 @@ func virtualRequest(r *http.Request) *http.Request {
 		Header:     http.Header{"User-Agent": {guardUserAgent}},
 		Body:       http.NoBody,
 		Host:       r.Host,
-		RemoteAddr: "127.0.0.1:1", // matchers and loggers need a valid one
+		RemoteAddr: localClient,
 	}
 	if r.Host == "" {
 		// Only HTTP/1.0 knows requests without; for HTTP/1.1 it is an error.

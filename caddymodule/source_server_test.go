@@ -113,7 +113,7 @@ func TestVirtualRequestBehindTrustedProxy(t *testing.T) {
 	if want := "# /public.txt for public.test\n"; got.Body != want {
 		t.Errorf("got status %d, error %q, body %q, want %q", got.Status, got.Err, got.Body, want)
 	}
-	if got := forwardedFor.Load(); got != "127.0.0.2 " {
+	if got := forwardedFor.Load(); got != "192.0.2.1, 127.0.0.2 " {
 		t.Errorf("the origin was told of %q", got)
 	}
 }
