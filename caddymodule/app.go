@@ -131,11 +131,13 @@ func (a *App) Validate() error {
 	return c.Validate()
 }
 
-// Start applies the bound and begins to use the storage.
+// Start looks at the routes as a whole, applies the bound and begins to use the
+// storage.
 func (a *App) Start() error {
 	if err := a.startVerifying(); err != nil {
 		return err
 	}
+	a.warnOfUndone()
 	a.claim, _ = a.state.sizes.add(a.Policies, a.state.resize)
 	a.retaining, _ = a.state.retentions.add(time.Duration(a.Retention), a.state.retain)
 	// What is stored saves asking for lists again.

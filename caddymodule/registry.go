@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
@@ -10,14 +9,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// appOf returns the app of a configuration, one with the defaults if there is
+// appOf returns the app of a configuration, one with the defaults if it has
 // none. It is for Provision.
 func appOf(ctx caddy.Context) (*App, error) {
-	app, err := ctx.AppIfConfigured("robots_guard")
-	switch {
-	case errors.Is(err, caddy.ErrNotConfigured):
-		return &App{registry: uaident.Default()}, nil
-	case err != nil:
+	app, err := ctx.App("robots_guard")
+	if err != nil {
 		return nil, err
 	}
 	return app.(*App), nil
