@@ -36,6 +36,9 @@ func Parse(body []byte) *Robots {
 	text := p.skipByteOrderMark(p.robots.text)
 	p.robots.rules = make([]rule, 0, mostRules(text))
 	p.lines(text)
+	if p.forgave {
+		p.robots.strict = strictly(p.robots, text)
+	}
 	return p.finish()
 }
 
@@ -45,12 +48,28 @@ func mostRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
 
+// strictly reads the text again by the strict reading, in which a line that was
+// forgiven is an unknown one. It returns nil if that makes no difference.
+func strictly(forgiving *Robots, text string) *Robots {
+	p := parser{robots: &Robots{text: forgiving.text}, strict: true}
+	r := p.robots
+	r.rules = make([]rule, 0, len(forgiving.rules))
+	p.lines(text)
+	if slices.Equal(r.agents, forgiving.agents) && slices.Equal(r.groups, forgiving.groups) && slices.Equal(r.rules, forgiving.rules) {
+		return nil
+	}
+	r.index()
+	return r
+}
+
 // parser is the state between the lines of one file.
 type parser struct {
-	robots *Robots
-	line   int32
-	open   bool // the last group still takes user-agent lines
-	parted bool // an extension line came since the last user-agent line
+	robots  *Robots
+	line    int32
+	open    bool // the last group still takes user-agent lines
+	parted  bool // an extension line came since the last user-agent line
+	strict  bool // forgives nothing, and reports nothing: what there is to say was said
+	forgave bool // a line about groups and rules was read that only the forgiving reading knows
 }
 
 // cut keeps the whole lines among the first MaxSize bytes of a longer file.
@@ -142,9 +161,15 @@ func (p *parser) readLine(s string) {
 		p.report(UnknownKey, Info, p.line, "%s is not a key that crawlers know, so the line is ignored", name)
 		return
 	case !colon:
-		p.report(MissingColon, Warning, p.line, "a colon is missing after %s; not every crawler understands the line without it", name)
+		p.report(MissingColon, Warning, p.line, "a colon is missing after %s, and hardly any crawler but Google's reads the line without it", name)
 	case misspelt:
-		p.report(MisspeltKey, Warning, p.line, "%s is misspelt; not every crawler understands it", name)
+		p.report(MisspeltKey, Warning, p.line, "%s is misspelt, and hardly any crawler but Google's reads it; correct the spelling", name)
+	}
+	if !colon || misspelt {
+		if p.strict {
+			return
+		}
+		p.forgave = p.forgave || k != keySitemap && k != keyFile
 	}
 	p.record(k, name, value)
 }
@@ -259,6 +284,9 @@ func (p *parser) checkGroups() {
 // message stands for a piece of the file, which is quoted only where it is kept:
 // every line of a file may be wrong.
 func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
+	if p.strict {
+		return
+	}
 	r := p.robots
 	if len(r.findings) == maxFindings {
 		r.unreported++
@@ -283,12 +311,12 @@ func trim(s string) string {
 
 // twoWords splits a line of exactly two words.
 func twoWords(s string) (first, second string, ok bool) {
-	i := strings.IndexAny(s, " \t\v\f")
+	i := strings.IndexAny(s, " \t")
 	if i < 0 {
 		return "", "", false
 	}
 	first, second = s[:i], trim(s[i:])
-	return first, second, !strings.ContainsAny(second, " \t\v\f")
+	return first, second, !strings.ContainsAny(second, " \t")
 }
 
 func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
