@@ -22,6 +22,22 @@ func (s *Selection) Ambiguous() bool {
 	return s != nil && s.forgiving != s.strict && !slices.Equal(s.forgiving.list(), s.strict.list())
 }
 
+// Equal reports whether two selections of one file were chosen by the same
+// user-agent lines in both readings, so that the same rules are for both.
+func (s *Selection) Equal(other *Selection) bool {
+	if s == nil || other == nil {
+		return s == other
+	}
+	return s.forgiving.equal(other.forgiving) && s.strict.equal(other.strict)
+}
+
+func (s side) equal(other side) bool {
+	if s.choice == nil || other.choice == nil {
+		return s.choice == other.choice
+	}
+	return s.robots == other.robots && slices.Equal(s.agents, other.agents)
+}
+
 // list returns the rules of all groups in file order, empty ones included.
 func (s side) list() []Rule {
 	if s.choice == nil {

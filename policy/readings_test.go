@@ -105,6 +105,21 @@ func TestSelectionReadings(t *testing.T) {
 			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(forgiving), list(strict), s.Ambiguous(), tc.forgiving, tc.strict, tc.ambiguous)
 		}
 	}
+	for _, tc := range []struct {
+		a, b  *Selection
+		equal bool
+	}{
+		{nil, nil, true}, {r.Select(true, "a"), nil, false}, {nil, r.Select(true, "a"), false},
+		{r.Select(true, "d"), r.Select(true, "e"), true},
+		{r.Select(true, "a"), r.Select(true, "A"), true},
+		{r.Select(true, "a"), r.Select(false, "a"), false},
+		{r.Select(true, "a"), r.SelectForgiving(true, "a"), false},
+		{r.Select(true, "b"), r.Select(true, "c"), false},
+	} {
+		if got := tc.a.Equal(tc.b); got != tc.equal {
+			t.Errorf("%s and %s are equal: %t", list(tc.a), list(tc.b), got)
+		}
+	}
 	if s := r.SelectForgiving(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
 		t.Errorf("for a crawler that forgives: %s", list(s))
 	}

@@ -199,38 +199,33 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 
 // judge judges by one reading. The longest matching rule over all forms of the
 // target decides, an allow rule among equals (RFC 9309 section 2.2.2).
-func (s side) judge(spellings []spelling) Verdict {
+func (s *side) judge(spellings []spelling) (v Verdict) {
 	if s.choice == nil {
-		return Verdict{Allowed: true}
+		v.Allowed = true
+		return v
 	}
 	var found *candidates
 	if s.rules.wildcards.indexed() {
 		found = s.rules.wildcards.find(spellings)
 	}
-	v := s.verdict(spellings, found)
-	found.release()
-	return v
-}
-
-// verdict is judge with what [wildcards.find] found.
-func (s side) verdict(spellings []spelling, found *candidates) Verdict {
-	best, _ := s.best(spellings, found, 0)
-	v := Verdict{Allowed: best.allowed()}
+	var best outcome
+	for i := range spellings {
+		s.rules.match(spellings[i].text, spellings[i].form, found, &best)
+	}
+	v.Allowed = best.allowed()
 	won := best.disallow
 	if v.Allowed {
 		won = best.allow
 	}
 	if won.length == 0 {
 		v.Group = s.agent(s.agents[0])
-		return v
+	} else {
+		v.Rule = s.robots.rule(won.rule)
+		v.Form = won.form
+		v.Group = s.chosenBy(won.rule)
+		v.Ambiguous = !v.Allowed && won.form&decodedForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsLiteral(spellings, found)
 	}
-	v.Rule = s.robots.rule(won.rule)
-	v.Form = won.form
-	v.Group = s.chosenBy(won.rule)
-	if !v.Allowed && won.form&decodedForms != 0 && strings.Contains(v.Rule.Path, "*") {
-		literal, any := s.best(spellings, found, decodedForms)
-		v.Ambiguous = any && literal.allowed()
-	}
+	found.release()
 	return v
 }
 
@@ -239,20 +234,22 @@ func (s side) verdict(spellings []spelling, found *candidates) Verdict {
 // disagree.
 const decodedForms = FormSlashes | FormQueryDecoded
 
-// best finds the longest matching rules over the forms of a target but those
-// with a part in without, and reports whether there is any such form.
-func (s side) best(spellings []spelling, found *candidates, without Form) (best outcome, any bool) {
+// allowsLiteral reports whether a target has forms that are none of decodedForms
+// and these are allowed.
+func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
+	var best outcome
+	any := false
 	for i := range spellings {
-		if x := &spellings[i]; x.form&without == 0 {
+		if x := &spellings[i]; x.form&decodedForms == 0 {
 			s.rules.match(x.text, x.form, found, &best)
 			any = true
 		}
 	}
-	return best, any
+	return any && best.allowed()
 }
 
 // chosenBy returns the user-agent line that chose the group of a rule.
-func (s side) chosenBy(rule int32) Agent {
+func (s *side) chosenBy(rule int32) Agent {
 	group := s.robots.rules[rule].group
 	at, _ := slices.BinarySearchFunc(s.agents, group, func(i, group int32) int {
 		return cmp.Compare(s.robots.agents[i].group, group)
