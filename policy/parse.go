@@ -48,20 +48,6 @@ func mostRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
 
-// strictly reads the text again by the strict reading, in which a line that was
-// forgiven is an unknown one. It returns nil if that makes no difference.
-func strictly(forgiving *Robots, text string) *Robots {
-	p := parser{robots: &Robots{text: forgiving.text}, strict: true}
-	r := p.robots
-	r.rules = make([]rule, 0, len(forgiving.rules))
-	p.lines(text)
-	if slices.Equal(r.agents, forgiving.agents) && slices.Equal(r.groups, forgiving.groups) && slices.Equal(r.rules, forgiving.rules) {
-		return nil
-	}
-	r.index()
-	return r
-}
-
 // parser is the state between the lines of one file.
 type parser struct {
 	robots  *Robots
@@ -117,15 +103,6 @@ func (p *parser) lines(text string) {
 			pos++
 		}
 	}
-}
-
-// next returns the index of the first c in text from pos on, len(text) if
-// there is none.
-func next(text string, pos int, c byte) int {
-	if i := strings.IndexByte(text[pos:], c); i >= 0 {
-		return pos + i
-	}
-	return len(text)
 }
 
 // readLine reads one line without its end.
@@ -296,38 +273,4 @@ func (p *parser) report(code Code, severity Severity, line int32, message string
 		message = strings.Replace(message, "%s", quoted(piece), 1)
 	}
 	r.findings = append(r.findings, Finding{Code: code, Severity: severity, Line: int(line), Message: message})
-}
-
-// trim removes white space at both ends.
-func trim(s string) string {
-	for len(s) > 0 && isSpace(s[0]) {
-		s = s[1:]
-	}
-	for len(s) > 0 && isSpace(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-// twoWords splits a line of exactly two words.
-func twoWords(s string) (first, second string, ok bool) {
-	i := strings.IndexAny(s, " \t")
-	if i < 0 {
-		return "", "", false
-	}
-	first, second = s[:i], trim(s[i:])
-	return first, second, !strings.ContainsAny(second, " \t")
-}
-
-func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
-
-// lineCount counts the line ends of text, a CRLF as one.
-func lineCount(text []byte) int {
-	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
-}
-
-// looksLikeHTML reports whether the file starts as a web page does: with a tag,
-// a comment or a declaration.
-func looksLikeHTML(text string) bool {
-	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\v\f\r\n"), "<")
 }

@@ -2,6 +2,20 @@ package policy
 
 import "slices"
 
+// strictly reads the text again by the strict reading, in which a line that was
+// forgiven is an unknown one. It returns nil if that makes no difference.
+func strictly(forgiving *Robots, text string) *Robots {
+	p := parser{robots: &Robots{text: forgiving.text}, strict: true}
+	r := p.robots
+	r.rules = make([]rule, 0, len(forgiving.rules))
+	p.lines(text)
+	if slices.Equal(r.agents, forgiving.agents) && slices.Equal(r.groups, forgiving.groups) && slices.Equal(r.rules, forgiving.rules) {
+		return nil
+	}
+	r.index()
+	return r
+}
+
 // Readings returns the selection by each reading of the file alone, so that
 // neither is ambiguous; the same one twice where there is but one reading. The
 // strict one may be nil where the forgiving one is not.
