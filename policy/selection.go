@@ -182,11 +182,10 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 	if isRobotsTxt(spellings) {
 		return Verdict{Allowed: true}
 	}
-	v := s.strict.judge(spellings)
 	if s.strict == s.forgiving {
-		return v
+		return s.strict.judge(spellings)
 	}
-	other := s.forgiving.judge(spellings)
+	v, other := s.strict.judge(spellings), s.forgiving.judge(spellings)
 	if v.Allowed == other.Allowed {
 		return v // by what every crawler reads
 	}
@@ -254,7 +253,7 @@ func (s *side) chosenBy(rule int32) Agent {
 	at, _ := slices.BinarySearchFunc(s.agents, group, func(i, group int32) int {
 		return cmp.Compare(s.robots.agents[i].group, group)
 	})
-	for i := at; i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
+	for i := at; s.robots.contested && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
 		if s.agents[i] >= s.robots.groups[group].split {
 			return s.agent(s.agents[i]) // which has these rules in either case
 		}
