@@ -11,6 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // Bounds of what is remembered for the change guard: sites that the
@@ -54,7 +55,10 @@ type hold struct {
 }
 
 // claimOf tells how the crawler of a visit is found in a robots.txt.
-func claimOf(v ledger.Visit) judge.Claim { return judge.Claim{Chain: v.Chain, Wildcard: v.Wildcard} }
+func claimOf(v ledger.Visit) judge.Claim {
+	known := uaident.Default().Lookup(v.Crawler)
+	return judge.Claim{Chain: v.Chain, Wildcard: v.Wildcard, Forgiving: known != nil && known.Forgiving()}
+}
 
 func (c *changes) now() time.Time {
 	if c.clock != nil {

@@ -134,6 +134,8 @@ func judgeCase(robots *policy.Robots, c expect.Case) expect.Result {
 	verdict := judgeURL(robots, claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}, c.URL)
 	r := expect.Result{Case: c, Got: verdict.Allowed}
 	switch {
+	case verdict.Ambiguous && verdict.Allowed:
+		r.Because = "crawlers read the file in two ways, and only one of them forbids it"
 	case verdict.Rule != "":
 		r.Because = fmt.Sprintf("%s in line %d of group %s", verdict.Rule, verdict.Line, verdict.Group)
 	case verdict.Verdict == verdictExempt.String():

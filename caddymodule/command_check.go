@@ -146,14 +146,16 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 		if token == "*" {
 			token = ""
 		}
-		return resultOf(robots.Select(true, token).Judge(target), token, "")
+		known := uaident.Default().Lookup(token)
+		group, _, _ := judge.Claim{Chain: []string{token}, Wildcard: true, Forgiving: known != nil && known.Forgiving()}.Group(robots)
+		return resultOf(group.Judge(target), token, "")
 	}
 	client := uaident.Default().IdentifyWith(who.userAgent, uaident.Default().Overlay(robots.Names()))
 	if client.Class == uaident.Browser {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Class: client.Class.String()}
 	}
 	liar := who.identity == identitySpoofed
-	claim := judge.Claim{Chain: client.AppendChain(nil), Wildcard: liar || client.Wildcard(), False: liar}
+	claim := judge.Claim{Chain: client.AppendChain(nil), Wildcard: liar || client.Wildcard(), Forgiving: client.Forgiving(), False: liar}
 	group, _, exempt := claim.Group(robots)
 	if exempt {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Crawler: client.Name(), Class: client.Class.String(), Identity: who.identity.String()}

@@ -104,7 +104,7 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 		}
 		return e
 	}
-	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: wildcard, False: liar}
+	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: wildcard, Forgiving: client.Forgiving(), False: liar}
 	group, named, exempt := who.Group(robots)
 	e.Group = explain.GroupOf(group, named)
 	if exempt {
@@ -123,6 +123,8 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 		j.verdict = verdictDisallowed
 		g.act(&j)
 		e.Verdict, e.Why = verdictDisallowed.String(), fmt.Sprintf("%s in line %d is the longest rule that matches", e.Rule, e.Line)
+	case e.Ambiguous:
+		e.Why = "crawlers read the file in two ways, and only one of them forbids it"
 	case e.Rule != "":
 		e.Why = fmt.Sprintf("%s in line %d is the longest rule that matches", e.Rule, e.Line)
 	case group == nil:

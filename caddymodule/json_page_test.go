@@ -35,7 +35,7 @@ func TestJSONPage(t *testing.T) {
 		Client: explain.Client{
 			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", Chain: []explain.Try{{}},
 		},
-		Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Handler: &explain.Handler{Site: "x", Note: "x"},
+		Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -20,18 +19,14 @@ func originalRequest(r *http.Request) *http.Request {
 }
 
 // targetOf returns the request target as sent. That of CONNECT begins with an
-// authority, whatever follows it; and what a scheme without a slash behind it
-// hides, as in x:public/, is no path to anybody. But a proxy passes it on, and
-// if it is a URL itself, as in x:y://z/public/, the server behind knows its path.
+// authority, whatever follows it. What stands behind a scheme without a slash, as
+// in x:public/, is no path here, but a proxy passes it on.
 func targetOf(original *http.Request) string {
-	if u := original.URL; u.Opaque != "" {
-		if strings.Contains(u.Opaque, "://") && original.RequestURI != "" {
-			return original.RequestURI
-		}
-		return (&url.URL{Path: u.Path, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}).RequestURI()
-	}
-	if original.RequestURI != "" && original.Method != http.MethodConnect {
+	switch {
+	case original.RequestURI != "" && original.Method != http.MethodConnect:
 		return original.RequestURI
+	case original.URL.Opaque != "":
+		return original.URL.String()
 	}
 	return original.URL.RequestURI()
 }

@@ -29,7 +29,8 @@ func TestTargetOf(t *testing.T) {
 		{"CONNECT for a WebSocket over HTTP/2", &http.Request{Method: "CONNECT", RequestURI: "/p", URL: parsed("/p")}, "/p", false},
 		{"OPTIONS *", &http.Request{Method: "OPTIONS", RequestURI: "*", URL: parsed("*")}, "*", true},
 		{"OPTIONS with a path", &http.Request{Method: "OPTIONS", RequestURI: "/p", URL: parsed("/p")}, "/p", false},
-		{"a scheme and no slash", &http.Request{Method: "GET", RequestURI: "x:public/y?a", URL: parsed("x:public/y?a")}, "/?a", false},
+		{"a scheme and no slash", &http.Request{Method: "GET", RequestURI: "x:public/y?a", URL: parsed("x:public/y?a")}, "x:public/y?a", false},
+		{"a scheme and no slash that never was on a wire", &http.Request{Method: "GET", URL: parsed("x:public/y?a")}, "x:public/y?a", false},
 		{"GET *", &http.Request{Method: "GET", RequestURI: "*", URL: parsed("*")}, "*", false},
 	} {
 		if target, noPath := targetOf(tc.r), hasNoPath(tc.r); target != tc.target || noPath != tc.noPath {

@@ -41,7 +41,7 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	}
 	j.version = standing.Good
 	var names [8]string
-	who := judge.Claim{Chain: j.client.AppendChain(names[:0]), Wildcard: wildcard, False: liar}
+	who := judge.Claim{Chain: j.client.AppendChain(names[:0]), Wildcard: wildcard, Forgiving: j.client.Forgiving(), False: liar}
 	var exempt bool
 	var group *policy.Selection
 	group, j.named, exempt = who.Group(robots)

@@ -55,8 +55,9 @@ func oddSpellings() []string {
 	return all
 }
 
-// serveNginx runs nginx with the files of a directory and returns its address.
-func serveNginx(t *testing.T, root string) string {
+// serveNginx runs nginx with the files of a directory, and with further
+// directives for its server, and returns its address.
+func serveNginx(t *testing.T, root string, directives ...string) string {
 	t.Helper()
 	binary, err := exec.LookPath("nginx")
 	if err != nil {
@@ -66,7 +67,7 @@ func serveNginx(t *testing.T, root string) string {
 	}
 	dir, port := t.TempDir(), freePort(t)
 	config := filepath.Join(dir, "nginx.conf")
-	text := strings.NewReplacer("$DIR", dir, "$PORT", port, "$ROOT", root).Replace(`
+	text := strings.NewReplacer("$DIR", dir, "$PORT", port, "$ROOT", root, "$MORE", strings.Join(directives, "\n")).Replace(`
 daemon off;
 master_process off;
 pid $DIR/pid;
@@ -83,6 +84,7 @@ http {
 	server {
 		listen 127.0.0.1:$PORT;
 		root $ROOT;
+		$MORE
 	}
 }`)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {

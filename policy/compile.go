@@ -10,16 +10,26 @@ import (
 // same large groups; whoever does that pays with compiling them more often.
 func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
-// selections are the groups compiled so far. They never change: a longer set
-// takes their place.
-type selections struct {
-	global *Selection
-	named  map[string]*Selection // by folded token
+// choice is the groups of one reading of the keys that are for a crawler, merged.
+type choice struct {
+	robots *Robots
+	agents []int32  // the user-agent lines that chose the groups, in file order
+	named  bool     // they name the crawler and are not *
+	joined *matcher // extension lines leave user-agent lines joined, as Google reads
+	split  *matcher // extension lines part them; the same as joined in most files
+	both   Selection
 }
 
-// of returns the selection of a folded token, empty for the * group; nil if
-// there is none.
-func (x *selections) of(folded []byte) *Selection {
+// choices are the groups compiled so far. They never change: a longer set takes
+// their place.
+type choices struct {
+	global *choice
+	named  map[string]*choice // by folded token
+}
+
+// of returns the choice of a folded token, empty for the * group; nil if there
+// is none.
+func (x *choices) of(folded []byte) *choice {
 	switch {
 	case x == nil:
 		return nil
@@ -29,45 +39,47 @@ func (x *selections) of(folded []byte) *Selection {
 	return x.named[string(folded)]
 }
 
-// selection returns the compiled groups of the agents, which a folded token
-// chose, for the * group an empty one.
-func (r *Robots) selection(folded []byte, agents []int32) *Selection {
-	if s := r.selections.Load().of(folded); s != nil {
-		return s
+// choice returns the compiled groups of the agents, which a folded token chose,
+// for the * group an empty one.
+func (r *Robots) choice(folded []byte, agents []int32) *choice {
+	if c := r.choices.Load().of(folded); c != nil {
+		return c
 	}
 	r.compiling.Lock()
 	defer r.compiling.Unlock()
-	old := r.selections.Load()
-	if s := old.of(folded); s != nil {
-		return s // compiled by another goroutine meanwhile
+	old := r.choices.Load()
+	if c := old.of(folded); c != nil {
+		return c // compiled by another goroutine meanwhile
 	}
-	s := r.compile(agents)
-	next := &selections{named: make(map[string]*Selection)}
+	c := r.compile(agents)
+	c.named = len(folded) > 0
+	next := &choices{named: make(map[string]*choice)}
 	if r.weight > r.maxWeight() {
 		r.matchers, r.weight = nil, 0 // start anew
 	} else if old != nil {
 		next.global = old.global
 		maps.Copy(next.named, old.named)
 	}
-	if len(folded) == 0 {
-		next.global = s
+	if c.named {
+		next.named[string(folded)] = c
 	} else {
-		next.named[string(folded)] = s
+		next.global = c
 	}
-	r.selections.Store(next)
-	return s
+	r.choices.Store(next)
+	return c
 }
 
 // compile merges the groups of the agents.
-func (r *Robots) compile(agents []int32) *Selection {
-	s := &Selection{robots: r, agents: agents}
-	s.joined = r.matcher(r.groupsOf(agents, false))
-	s.split = s.joined
+func (r *Robots) compile(agents []int32) *choice {
+	c := &choice{robots: r, agents: agents}
+	c.joined = r.matcher(r.groupsOf(agents, false))
+	c.split = c.joined
 	if r.contested {
-		s.split = r.matcher(r.groupsOf(agents, true))
+		c.split = r.matcher(r.groupsOf(agents, true))
 	}
+	c.both = Selection{forgiving: side{c, c.joined}, strict: side{c, c.split}}
 	r.weight += 1 + len(agents)
-	return s
+	return c
 }
 
 // groupsOf returns the groups whose rules the agents obey, in file order.

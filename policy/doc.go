@@ -25,13 +25,19 @@
 // # Files
 //
 // Lines end with LF, CR or CRLF; # starts a comment anywhere. Keys are compared
-// whole and without case, seven common misspellings included, and a line of two
-// words may lack its colon. Consecutive user-agent lines open a group; blank
-// lines, comments, sitemaps and unknown keys do not end their run, an allow or
-// disallow line does, empty or not. Groups that name the same crawler are merged
-// (RFC 9309 section 2.2.1), but never a named one with the * group. Where an
-// extension line such as Crawl-delay stands between user-agent lines, crawlers
-// disagree about the group: then only what both readings forbid is forbidden.
+// whole and without case; white space is space and tab. Consecutive user-agent
+// lines open a group; blank lines, comments, sitemaps and unknown keys do not end
+// their run, an allow or disallow line does, empty or not. Groups that name the
+// same crawler are merged (RFC 9309 section 2.2.1), but never a named one with the
+// * group.
+//
+// Where parsers differ a file has two readings. The forgiving one, that of
+// Google's public library, takes seven misspelt keys and lines of two words
+// without a colon as they are meant, and sees nothing in an extension line such as
+// Crawl-delay between user-agent lines. In the strict one none of this counts and
+// an extension line parts them. Only what both forbid is forbidden. A crawler of
+// which it is documented that it forgives, as Google's do, is selected for by
+// [Robots.SelectForgiving]: then keys and colons count in both readings.
 //
 // What is dubious about a file is told by [Robots.Findings], for its owner.
 //

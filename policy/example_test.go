@@ -63,7 +63,7 @@ Disallow: private/
 	}
 	fmt.Println(more, "more")
 	// Output:
-	// line 3: warning: "Dissallow" is misspelt; not every crawler understands it [misspelt-key]
+	// line 3: warning: "Dissallow" is misspelt, and hardly any crawler but Google's reads it; correct the spelling [misspelt-key]
 	// line 4: error: "private/" starts with neither / nor *, so it matches nothing; write the path from the root of the site [rule-without-slash]
 	// 0 more
 }

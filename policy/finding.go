@@ -31,8 +31,8 @@ const (
 	ByteOrderMark    Code = "byte-order-mark"     // a whole or partial UTF-8 BOM was skipped
 	HTML             Code = "html"                // the file is a web page without a rule
 	NoKey            Code = "no-key"              // not of the form key: value
-	MissingColon     Code = "missing-colon"       // two words read as key and value
-	MisspeltKey      Code = "misspelt-key"        // a known misspelling read as meant
+	MissingColon     Code = "missing-colon"       // two words that Google reads as key and value
+	MisspeltKey      Code = "misspelt-key"        // a known misspelling that Google reads as meant
 	UnknownKey       Code = "unknown-key"         // a key that nobody defined
 	RuleOutsideGroup Code = "rule-outside-group"  // allow or disallow before any user-agent
 	RuleWithoutSlash Code = "rule-without-slash"  // starts with neither / nor *, so it matches nothing

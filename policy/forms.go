@@ -17,6 +17,7 @@ const (
 	FormDots                          // dot segments resolved
 	FormQueryDecoded                  // escaped / and ? decoded in the query
 	FormQueryEncoded                  // / and ? escaped in the query
+	FormOpaque                        // what follows the scheme taken for the path
 )
 
 // String describes the form, for example "canonical" or "slashes, dots".
@@ -25,7 +26,7 @@ func (f Form) String() string {
 		return "canonical"
 	}
 	var parts []string
-	for i, name := range []string{"slashes", "dots", "query decoded", "query encoded"} {
+	for i, name := range []string{"slashes", "dots", "query decoded", "query encoded", "opaque"} {
 		if f&(1<<i) != 0 {
 			parts = append(parts, name)
 		}
@@ -33,15 +34,26 @@ func (f Form) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// alternatives are the forms of the path or of the query.
+// alternatives are the forms of the path or of the query, no two the same.
 type alternatives struct {
-	text  [3]string
-	form  [3]Form
+	list  [maxPaths]alternative
 	count int
 }
 
+type alternative struct {
+	text string
+	form Form
+}
+
+func (a *alternatives) all() []alternative { return a.list[:a.count] }
+
 func (a *alternatives) add(text string, form Form) {
-	a.text[a.count], a.form[a.count] = text, form
+	for i := range a.count {
+		if a.list[i].text == text {
+			return
+		}
+	}
+	a.list[a.count] = alternative{text, form}
 	a.count++
 }
 
@@ -52,31 +64,64 @@ func isOnePath(path string, keepSlashes bool) bool {
 		!strings.Contains(path, "%2F") && !strings.Contains(path, "%5C")
 }
 
-// paths finds the forms of a canonical path: as it is and with its slashes
-// decoded and merged. No client sends dot segments; a path that has them is
-// compared only resolved, or "Allow: /public/" would open /public/../private/.
-func (t *Target) paths(canonical string, keepSlashes bool) (out alternatives) {
-	path, form := canonical, Form(0)
-	if hasDotSegment(path) {
-		path, form = t.resolved(path), FormDots
+// literalPaths adds the forms of a canonical path in which an escaped slash is
+// none. No client sends dot segments; a path that has them is compared only
+// resolved, or "Allow: /public/" would open /public/../private/.
+func (t *Target) literalPaths(out *alternatives, canonical string, form Form) {
+	resolved := canonical
+	dots := hasDotSegment(canonical)
+	if dots {
+		resolved = t.resolved(canonical)
 	}
 	// A path that gets dot segments by decoding a slash is nothing that anybody
 	// serves as it is. Behind a backslash they may be part of a file's name.
-	dotted := strings.IndexByte(path, '.') >= 0 &&
-		(strings.Contains(path, "%2F.") || strings.Contains(path, ".%2F")) &&
-		hasDotSegment(t.decoded(path, '/', '/', false))
-	if !dotted {
-		out.add(path, form)
+	if strings.IndexByte(resolved, '.') >= 0 &&
+		(strings.Contains(resolved, "%2F.") || strings.Contains(resolved, ".%2F")) &&
+		hasDotSegment(t.decoded(resolved, '/', '/', false)) {
+		return
 	}
+	if !dots {
+		out.add(resolved, form)
+		return
+	}
+	out.addResolved(canonical, resolved, form|FormDots)
+}
 
-	path, form = t.decoded(canonical, '\\', '/', !keepSlashes), FormSlashes
-	if hasDotSegment(path) {
-		path, form = t.resolved(path), FormSlashes|FormDots
-	}
-	if out.count == 0 || path != out.text[0] {
+// slashedPaths adds the forms of a canonical path in which escaped slashes and
+// backslashes are slashes and, unless keepSlashes is set, runs of slashes are
+// one. Some servers merge them before they resolve dot segments, others after.
+func (t *Target) slashedPaths(out *alternatives, canonical string, form Form, keepSlashes bool) {
+	form |= FormSlashes
+	path := t.decoded(canonical, '\\', '/', !keepSlashes)
+	if !hasDotSegment(path) {
 		out.add(path, form)
+		return
 	}
-	return out
+	form |= FormDots
+	out.addResolved(path, t.resolved(path), form)
+	if keepSlashes {
+		return
+	}
+	if whole := t.decoded(canonical, '\\', '/', false); len(whole) != len(path) {
+		resolved := t.resolved(whole)
+		out.addResolved(path, t.decoded(resolved, '\\', '/', true), form)
+	}
+}
+
+// addResolved adds a path whose dot segments are resolved. Dots at its end leave a
+// slash by RFC 3986 and none where a server cleans paths as file systems do, so
+// that /a.pdf/. is /a.pdf there.
+func (a *alternatives) addResolved(path, resolved string, form Form) {
+	a.add(resolved, form)
+	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDots(path) {
+		a.add(bare, form)
+	}
+}
+
+// endsWithDots reports whether the last segment of a path is . or .. .
+func endsWithDots(path string) bool {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	return last == "." || last == ".."
 }
 
 // isOneQuery reports whether a canonical query has no other form.
@@ -85,17 +130,12 @@ func isOneQuery(query string) bool {
 		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
 }
 
-// queries finds the forms of a canonical query. Clients differ in whether they
+// queries adds the forms of a canonical query. Clients differ in whether they
 // escape / and ? there, which is allowed either way (RFC 3986 section 3.4).
-func (t *Target) queries(canonical string) (out alternatives) {
+func (t *Target) queries(out *alternatives, canonical string) {
 	out.add(canonical, 0)
-	if decoded := t.decoded(canonical, '?', '?', false); decoded != canonical {
-		out.add(decoded, FormQueryDecoded)
-	}
-	if encoded := t.encoded(canonical); encoded != canonical {
-		out.add(encoded, FormQueryEncoded)
-	}
-	return out
+	out.add(t.decoded(canonical, '?', '?', false), FormQueryDecoded)
+	out.add(t.encoded(canonical), FormQueryEncoded)
 }
 
 // decoded returns a canonical text with its escaped slashes decoded and the

@@ -53,6 +53,7 @@ var oddFiles = []string{
 	"User-agent: a\rUser-agent: b\r\rDisallow: /x\rAllow: /x/y$\r",
 	"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /*/x$\n\nUser-agent: *\nDisallow: *",
 	"useragent:*\ndissallow:/a*b*c#d\nsite-map:x\nhost:y\nFoo: bar\n: z\n\x00Disallow: /",
+	"useragent: a\nUser-agent: b\nDisalow: /a\nCrawl-delay 1\nUser-agent: *\nDisallow\v/\nAllow /a/b\ncrawldelay: 1\nuser agent: Googlebot\f\nDisallow: /\v\n",
 	"User-agent: *bot\nUser-agent: a, b\nUser-agent:\nDisallow: a\nAllow: /$/%2a/%41/%zz/é\x80$",
 	"User-agent: *\nAllow: /a/index.html\nDisallow: /a/\nDisallow: /wiki/*/edit\nAllow: /*?x=/",
 }
@@ -117,7 +118,7 @@ func checkParse(t *testing.T, body []byte) {
 }
 
 func FuzzJudge(f *testing.F) {
-	targets := []string{"/", "/a", "/a/index.html", "/wiki/AC%2Fedit", "/x/../y?q=/%2f", "//a//b", "/a%5c..%5cb", "/%41*$", "/robots.txt?x", ""}
+	targets := []string{"/doc.pdf/x/..", "/a//..%2Fb/.", "x:a/b/.?c=/", "/", "/a", "/a/index.html", "/wiki/AC%2Fedit", "/x/../y?q=/%2f", "//a//b", "/a%5c..%5cb", "/%41*$", "/robots.txt?x", ""}
 	for i, text := range oddFiles {
 		for _, token := range []string{"a", "Googlebot", ""} {
 			f.Add([]byte(text), token, targets[i%len(targets)])
@@ -134,29 +135,38 @@ func FuzzJudge(f *testing.F) {
 			return // the naive reading is slow
 		}
 		r := Parse(body)
-		compareWithNaive(t, r, token, originForm(target))
+		compareWithNaive(t, r, token, target)
 	})
 }
 
 // compareWithNaive judges with the compiled and the naive matcher.
 func compareWithNaive(t *testing.T, r *Robots, token, target string) {
 	t.Helper()
-	got := r.Select(true, token).Judge(target)
-	want := naiveJudge(r, token, target)
-	if got.Allowed != want.Allowed || got.Rule != want.Rule || got.Ambiguous != want.Ambiguous {
-		t.Fatalf("%q for %q by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, r.Text(),
-			got.Allowed, got.Rule, got.Rule.Line, got.Ambiguous, want.Allowed, want.Rule, want.Rule.Line, want.Ambiguous)
-	}
-	isGroups := slices.ContainsFunc(r.Groups(), func(g Group) bool {
-		return slices.Contains(g.Agents, got.Group) && (got.Rule.Line == 0 || slices.Contains(g.Rules, got.Rule))
-	})
-	if !isGroups && (got.Rule.Line != 0 || got.Group != (Agent{})) {
-		t.Fatalf("%q for %q: %v is not in the group of %+v", target, token, got.Rule, got.Group)
+	for _, forgiving := range []bool{false, true} {
+		s := r.Select(true, token)
+		if forgiving {
+			s = r.SelectForgiving(true, token)
+		}
+		got, want := s.Judge(target), naiveJudge(r, token, target, forgiving)
+		if got.Allowed != want.Allowed || got.Rule != want.Rule || got.Ambiguous != want.Ambiguous {
+			t.Fatalf("%q for %q, forgiving %t, by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, forgiving, r.Text(),
+				got.Allowed, got.Rule, got.Rule.Line, got.Ambiguous, want.Allowed, want.Rule, want.Rule.Line, want.Ambiguous)
+		}
+		isGroups := slices.ContainsFunc(naiveGroups(r.Text(), true, false), func(g Group) bool { return g.has(got) }) ||
+			slices.ContainsFunc(naiveGroups(r.Text(), forgiving, true), func(g Group) bool { return g.has(got) })
+		if !isGroups && (got.Rule.Line != 0 || got.Group != (Agent{})) {
+			t.Fatalf("%q for %q: %v is not in the group of %+v", target, token, got.Rule, got.Group)
+		}
 	}
 }
 
+// has reports whether a verdict may come from the group.
+func (g Group) has(v Verdict) bool {
+	return slices.Contains(g.Agents, v.Group) && (v.Rule.Line == 0 || slices.Contains(g.Rules, v.Rule))
+}
+
 func FuzzTarget(f *testing.F) {
-	for _, s := range []string{"", "/", "*", "/a?b", "http://h", "http://h?q", "h/a#b", "//a/./..//%2e%2E/x?/%2f?%3F", "/a%5C..%5c%2f.%2F", "/%", "/%4", "/%zz%2541", "/é\x00 $*"} {
+	for _, s := range []string{"x:a/b", "x:", "h:80/a", "a:b://c/d?e", "/a//..%2Fb//.", "/a/b//..", "/%2e?/", "", "/", "*", "/a?b", "http://h", "http://h?q", "h/a#b", "//a/./..//%2e%2E/x?/%2f?%3F", "/a%5C..%5c%2f.%2F", "/%", "/%4", "/%zz%2541", "/é\x00 $*"} {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
@@ -167,7 +177,7 @@ func FuzzTarget(f *testing.F) {
 			t.Fatalf("%q has %d forms", s, target.count)
 		}
 		var texts []string
-		for _, x := range target.spellings[:target.count] {
+		for _, x := range target.forms() {
 			texts = append(texts, x.text)
 		}
 		for i, text := range texts {
@@ -185,7 +195,7 @@ func FuzzTarget(f *testing.F) {
 				t.Errorf("form %d of %q is %q a second time", i, s, text)
 			}
 		}
-		if _, naive := naiveForms(originForm(s)); !keepSlashes {
+		if _, naive := naiveForms(s); !keepSlashes {
 			for _, text := range naive {
 				if !slices.Contains(texts, text) {
 					t.Errorf("forms of %q are %q; %q is missing", s, texts, text)

@@ -31,7 +31,7 @@ func TestGramsCannotBeMadeToCollide(t *testing.T) {
 	if rules < 5000 || b.Len() > MaxSize {
 		t.Fatalf("%d rules, %d bytes", rules, b.Len())
 	}
-	long := r.Select(true, "x").joined.wildcards.long
+	long := r.Select(true, "x").strict.rules.wildcards.long
 	longest, run := 0, 0
 	for _, slot := range long.slots {
 		if slot.to == 0 {

@@ -93,7 +93,7 @@ func TestSelectionsBounded(t *testing.T) {
 		}
 		kept := 0
 		counted := make(map[*matcher]bool)
-		for _, s := range r.selections.Load().named {
+		for _, s := range r.choices.Load().named {
 			for _, m := range []*matcher{s.joined, s.split} {
 				if !counted[m] {
 					counted[m] = true
@@ -112,7 +112,7 @@ func TestSelectionsBounded(t *testing.T) {
 func TestSharedMatcher(t *testing.T) {
 	r := Parse([]byte("User-agent: a\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y\n"))
 	a, b, c := r.Select(false, "a"), r.Select(false, "b"), r.Select(false, "c")
-	if a.joined != b.joined || a.joined == c.joined {
+	if a.strict.rules != b.strict.rules || a.strict.rules == c.strict.rules {
 		t.Error("a and b should share their compiled rules, and not with c")
 	}
 	if a != r.Select(false, "A") {

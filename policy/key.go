@@ -45,7 +45,7 @@ func lookupKey(s string) (k key, misspelt bool) {
 		return keySitemap, true
 	case "host", "clean-param", "license", "llm-policy":
 		return keyFile, false
-	case "crawl-delay", "request-rate", "visit-time", "noindex", "nofollow",
+	case "crawl-delay", "crawldelay", "request-rate", "visit-time", "noindex", "nofollow",
 		"content-signal", "content-usage", "disallowaitraining":
 		return keyExtension, false
 	}

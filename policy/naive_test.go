@@ -3,12 +3,14 @@ package policy
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// The naive reading of a parsed file: every rule is tried on every form of the
-// target. It shares nothing with the compiled one but the parser.
+// The naive reading of a file: it is parsed anew for each reading, and every rule
+// is tried on every form of the target. It shares nothing with the other one but
+// the rule by which names are compared.
 
 const naiveRaw = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'(),;:@"
 
@@ -58,31 +60,71 @@ func naiveResolve(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// naiveForms returns the forms of a target, those with escaped slashes left
-// alone first.
+// naiveForms returns the forms of a target, those first in which nothing is decoded
+// that not every server decodes.
 func naiveForms(target string) (literal, all []string) {
-	path, query, hasQuery := strings.Cut(target, "?")
-	path, query = naiveCanonical(path, false), naiveCanonical(query, false)
-	queries := []string{""}
+	whole, query, hasQuery := strings.Cut(target, "?")
+	query = naiveCanonical(query, false)
+	queries, decoded := []string{""}, ""
 	if hasQuery {
-		decoded := strings.NewReplacer("%2F", "/", "%3F", "?").Replace(query)
-		encoded := strings.NewReplacer("/", "%2F", "?", "%3F").Replace(query)
-		queries = []string{"?" + query, "?" + decoded, "?" + encoded}
+		decoded = "?" + strings.NewReplacer("%2F", "/", "%3F", "?").Replace(query)
+		queries = []string{"?" + query, "?" + strings.NewReplacer("/", "%2F", "?", "%3F").Replace(query)}
 	}
-	if a := naiveResolve(path); !naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
-		for _, q := range queries {
-			literal = append(literal, a+q)
+	paths := []string{whole}
+	if !strings.HasPrefix(whole, "/") {
+		paths[0] = "/"
+		_, rest, absolute := strings.Cut(whole, "://")
+		if scheme := strings.SplitN(whole, "://", 2)[0]; !absolute || strings.Contains(scheme, "/") {
+			rest = whole
+		}
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			paths[0] = rest[i:]
+		}
+		if opaque := naiveOpaque.FindStringSubmatch(whole); opaque != nil {
+			paths = append(paths, "/"+opaque[1])
 		}
 	}
-	c := strings.NewReplacer("%2F", "/", "%5C", "/").Replace(path)
-	for strings.Contains(c, "//") {
-		c = strings.ReplaceAll(c, "//", "/")
+	var plain, slashed []string
+	for _, p := range paths {
+		p = naiveCanonical(p, false)
+		if a := naiveResolve(p); !naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
+			plain = append(plain, naiveEnds(p, a)...)
+		}
+		p = strings.NewReplacer("%2F", "/", "%5C", "/").Replace(p)
+		slashed = append(slashed, naiveEnds(p, naiveResolve(naiveMerge(p)))...)
+		slashed = append(slashed, naiveEnds(p, naiveMerge(naiveResolve(p)))...)
 	}
-	all = literal
-	for _, q := range queries {
-		all = append(all, naiveResolve(c)+q)
+	for _, p := range plain {
+		for _, q := range queries {
+			literal = append(literal, p+q)
+		}
+		all = append(all, p+decoded)
 	}
-	return literal, all
+	for _, p := range slashed {
+		for _, q := range append([]string{decoded}, queries...) {
+			all = append(all, p+q)
+		}
+	}
+	return literal, append(slices.Clone(literal), all...)
+}
+
+var naiveOpaque = regexp.MustCompile(`(?s)^[A-Za-z][A-Za-z0-9+.-]*:([^/].*)?$`)
+
+func naiveMerge(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
+}
+
+// naiveEnds returns what a path may be resolved to: without the slash that dots
+// at its end leave, too.
+func naiveEnds(path, resolved string) []string {
+	segments := strings.Split(path, "/")
+	if last := segments[len(segments)-1]; last != "." && last != ".." || resolved == "/" {
+		return []string{resolved}
+	}
+	return []string{resolved, strings.TrimSuffix(resolved, "/")}
 }
 
 // naiveMatch keeps the set of places in the target that the pattern up to its
@@ -135,51 +177,95 @@ func naiveRead(rules []Rule, forms []string) (allowed bool, by Rule) {
 	return true, rule[1]
 }
 
-// naiveRules returns the rules of every group that names the token, or of the *
-// groups, in both readings of the grouping, and whether there is any group.
-func naiveRules(r *Robots, token string) (joined, split []Rule, found bool) {
-	collect := func(named func(name string) bool) {
-		for i, g := range r.Groups() {
-			parted := 0 // line of the last extension between the user-agent lines
-			for _, rec := range r.Records() {
-				if rec.Group == i && rec.Line < g.Agents[len(g.Agents)-1].Line {
-					parted = rec.Line
-				}
-			}
-			inJoined, inSplit := false, false
-			for _, a := range g.Agents {
-				inJoined = inJoined || named(a.Name)
-				inSplit = inSplit || named(a.Name) && a.Line > parted
-			}
-			if found = found || inJoined; inJoined {
-				joined = append(joined, g.Rules...)
-			}
-			if inSplit {
-				split = append(split, g.Rules...)
-			}
+// naiveGroups parses the lines of a file. With split an extension line between
+// user-agent lines parts them.
+func naiveGroups(text string, forgiving, split bool) (groups []Group) {
+	for _, mark := range []string{"\xef\xbb\xbf", "\xef\xbb", "\xef"} {
+		if strings.HasPrefix(text, mark) {
+			text = text[len(mark):]
+			break
 		}
 	}
-	collect(func(name string) bool { return NameMatches(name, token) })
-	if !found {
-		collect(func(name string) bool { return name == "*" || strings.HasPrefix(name, "*") && isSpace(name[1]) })
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	naming, extended := false, false
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.Split(strings.Split(line, "\x00")[0], "#")[0]
+		key, value, colon := strings.Cut(line, ":")
+		if !colon {
+			words := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' })
+			if len(words) != 2 || !forgiving {
+				continue
+			}
+			key, value = words[0], words[1]
+		}
+		key, value = strings.ToLower(strings.Trim(key, " \t")), strings.Trim(value, " \t")
+		if forgiving {
+			switch key {
+			case "useragent", "user agent":
+				key = "user-agent"
+			case "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
+				key = "disallow"
+			}
+		}
+		switch key {
+		case "user-agent":
+			if !naming || split && extended {
+				groups = append(groups, Group{})
+			}
+			g := &groups[len(groups)-1]
+			g.Agents = append(g.Agents, Agent{value, i + 1})
+			naming, extended = true, false
+		case "allow", "disallow":
+			if len(groups) > 0 {
+				g := &groups[len(groups)-1]
+				g.Rules = append(g.Rules, Rule{key == "allow", value, i + 1})
+			}
+			naming, extended = false, false
+		case "crawl-delay", "crawldelay", "request-rate", "visit-time", "noindex", "nofollow", "content-signal", "content-usage", "disallowaitraining":
+			extended = true
+		}
 	}
-	return joined, split, found
+	return groups
 }
 
-// naiveJudge is what Select(true, token).Judge(target) should say.
-func naiveJudge(r *Robots, token, target string) Verdict {
+// naiveRules returns the rules of every group that names the token, or of the *
+// groups.
+func naiveRules(groups []Group, token string) (rules []Rule) {
+	collect := func(named func(name string) bool) (found bool) {
+		for _, g := range groups {
+			if slices.ContainsFunc(g.Agents, func(a Agent) bool { return named(a.Name) }) {
+				found = true
+				rules = append(rules, g.Rules...)
+			}
+		}
+		return found
+	}
+	if !collect(func(name string) bool { return NameMatches(name, token) }) {
+		collect(func(name string) bool {
+			return name == "*" || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
+		})
+	}
+	return rules
+}
+
+// naiveJudge is what Select(true, token).Judge(target), or that of
+// SelectForgiving, should say.
+func naiveJudge(r *Robots, token, target string, forgiving bool) Verdict {
 	literal, forms := naiveForms(target)
-	joined, split, _ := naiveRules(r, token)
-	if path, _, _ := strings.Cut(forms[0], "?"); path == "/robots.txt" {
+	if !slices.ContainsFunc(forms, func(form string) bool {
+		path, _, _ := strings.Cut(form, "?")
+		return path != "/robots.txt"
+	}) {
 		return Verdict{Allowed: true}
 	}
-	read := func(rules []Rule) (v Verdict) {
+	read := func(forgiving, split bool) (v Verdict) {
+		rules := naiveRules(naiveGroups(r.Text(), forgiving, split), token)
 		v.Allowed, v.Rule = naiveRead(rules, forms)
 		byLiteral, _ := naiveRead(rules, literal)
 		v.Ambiguous = !v.Allowed && byLiteral && len(literal) > 0 && strings.Contains(v.Rule.Path, "*")
 		return v
 	}
-	v, other := read(joined), read(split)
+	v, other := read(forgiving, true), read(true, false)
 	if v.Allowed != other.Allowed {
 		if other.Allowed {
 			v = other

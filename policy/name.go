@@ -45,7 +45,6 @@ func wordLength[T string | []byte](s T) int {
 	return len(s)
 }
 
-// isSpace reports whether c is white space within a line.
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\v' || c == '\f'
-}
+// isSpace reports whether c is white space within a line (RFC 9309 section 2.2,
+// WS). Vertical tab and form feed are not: they are part of what they stand in.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }

@@ -36,6 +36,9 @@ func Parse(body []byte) *Robots {
 	text := p.skipByteOrderMark(p.robots.text)
 	p.robots.rules = make([]rule, 0, mostRules(text))
 	p.lines(text)
+	if p.forgave {
+		p.robots.strict = strictly(p.robots, text)
+	}
 	return p.finish()
 }
 
@@ -47,10 +50,12 @@ func mostRules(text string) int {
 
 // parser is the state between the lines of one file.
 type parser struct {
-	robots *Robots
-	line   int32
-	open   bool // the last group still takes user-agent lines
-	parted bool // an extension line came since the last user-agent line
+	robots  *Robots
+	line    int32
+	open    bool // the last group still takes user-agent lines
+	parted  bool // an extension line came since the last user-agent line
+	strict  bool // forgives nothing, and reports nothing: what there is to say was said
+	forgave bool // a line about groups and rules was read that only the forgiving reading knows
 }
 
 // cut keeps the whole lines among the first MaxSize bytes of a longer file.
@@ -100,15 +105,6 @@ func (p *parser) lines(text string) {
 	}
 }
 
-// next returns the index of the first c in text from pos on, len(text) if
-// there is none.
-func next(text string, pos int, c byte) int {
-	if i := strings.IndexByte(text[pos:], c); i >= 0 {
-		return pos + i
-	}
-	return len(text)
-}
-
 // readLine reads one line without its end.
 func (p *parser) readLine(s string) {
 	if len(s) >= longLine {
@@ -142,9 +138,15 @@ func (p *parser) readLine(s string) {
 		p.report(UnknownKey, Info, p.line, "%s is not a key that crawlers know, so the line is ignored", name)
 		return
 	case !colon:
-		p.report(MissingColon, Warning, p.line, "a colon is missing after %s; not every crawler understands the line without it", name)
+		p.report(MissingColon, Warning, p.line, "a colon is missing after %s, and hardly any crawler but Google's reads the line without it", name)
 	case misspelt:
-		p.report(MisspeltKey, Warning, p.line, "%s is misspelt; not every crawler understands it", name)
+		p.report(MisspeltKey, Warning, p.line, "%s is misspelt, and hardly any crawler but Google's reads it; correct the spelling", name)
+	}
+	if !colon || misspelt {
+		if p.strict {
+			return
+		}
+		p.forgave = p.forgave || k != keySitemap && k != keyFile
 	}
 	p.record(k, name, value)
 }
@@ -259,6 +261,9 @@ func (p *parser) checkGroups() {
 // message stands for a piece of the file, which is quoted only where it is kept:
 // every line of a file may be wrong.
 func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
+	if p.strict {
+		return
+	}
 	r := p.robots
 	if len(r.findings) == maxFindings {
 		r.unreported++
@@ -268,38 +273,4 @@ func (p *parser) report(code Code, severity Severity, line int32, message string
 		message = strings.Replace(message, "%s", quoted(piece), 1)
 	}
 	r.findings = append(r.findings, Finding{Code: code, Severity: severity, Line: int(line), Message: message})
-}
-
-// trim removes white space at both ends.
-func trim(s string) string {
-	for len(s) > 0 && isSpace(s[0]) {
-		s = s[1:]
-	}
-	for len(s) > 0 && isSpace(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-// twoWords splits a line of exactly two words.
-func twoWords(s string) (first, second string, ok bool) {
-	i := strings.IndexAny(s, " \t\v\f")
-	if i < 0 {
-		return "", "", false
-	}
-	first, second = s[:i], trim(s[i:])
-	return first, second, !strings.ContainsAny(second, " \t\v\f")
-}
-
-func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
-
-// lineCount counts the line ends of text, a CRLF as one.
-func lineCount(text []byte) int {
-	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
-}
-
-// looksLikeHTML reports whether the file starts as a web page does: with a tag,
-// a comment or a declaration.
-func looksLikeHTML(text string) bool {
-	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\v\f\r\n"), "<")
 }

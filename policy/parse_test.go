@@ -80,7 +80,8 @@ func TestParse(t *testing.T) {
 		{"missing colon: three words", "User-agent: a\nDisallow /x /y\nUser agent b\n", "a:\n"},
 		{"missing colon: an unknown first word", "User-agent: a\nForbid /x\n", "a:\n"},
 		{"a value keeps its colons and inner white space", "User-agent: a b\nDisallow: /x:y z\n", "a b: -/x:y z\n"},
-		{"white space: vertical tab and form feed", "User-agent:\va\f\nDisallow:\f/x\v\n", "a: -/x\n"},
+		{"vertical tab and form feed are no white space", "User-agent:\va\f\nDisallow:\f/x\v\nDisallow\v: /y\nDisallow\f/z\nDisallow /\v\n", "\va\f: -\f/x\v -/\v\n"},
+		{"* and a form feed is a name", "User-agent: *\f\nDisallow: /\n", "*\f: -/\n"},
 		{"a no-break space is no white space", "User-agent: a\nDisallow: /x\u00a0\n", "a: -/x\u00a0\n"},
 		{"an empty key", "User-agent: a\n: /x\n:\n", "a:\n"},
 

@@ -142,6 +142,8 @@ Disallow: /wiki/*/edit
 Disallow: /plain/dir/
 Allow: /d/index.html
 Disallow: /d
+Disallow: /*?u=/edit
+Disallow: /*?v=%2Fedit
 `
 	a1, a2 := Agent{"a/2", 2}, Agent{"A", 9}
 	tests := []struct {
@@ -158,6 +160,8 @@ Disallow: /d
 		{"the form that matched: dots", "a", "/q/../x", Verdict{Rule: Rule{false, "/x", 3}, Group: a1, Form: FormDots}},
 		{"the first form among those that match", "a", "/x//y", Verdict{Rule: Rule{false, "/x", 3}, Group: a1}},
 		{"by a wildcard only decoded: ambiguous", "a", "/wiki/AC%2Fedit", Verdict{Rule: Rule{false, "/wiki/*/edit", 12}, Group: a2, Form: FormSlashes, Ambiguous: true}},
+		{"by a wildcard only in the decoded query: ambiguous", "a", "/s?u=%2Fedit", Verdict{Rule: Rule{false, "/*?u=/edit", 16}, Group: a2, Form: FormQueryDecoded, Ambiguous: true}},
+		{"by a wildcard only in the encoded query", "a", "/s?v=/edit", Verdict{Rule: Rule{false, "/*?v=%2Fedit", 17}, Group: a2, Form: FormQueryEncoded}},
 		{"by a wildcard as it is", "a", "/wiki/AC/edit", Verdict{Rule: Rule{false, "/wiki/*/edit", 12}, Group: a2}},
 		{"the index rule names the rule it comes from", "a", "/d/", Verdict{Allowed: true, Rule: Rule{true, "/d/index.html", 14}, Group: a2}},
 		{"/robots.txt needs no rule", "c", "/robots.txt", Verdict{Allowed: true}},
@@ -201,7 +205,7 @@ func TestManyPatterns(t *testing.T) {
 // patterns the grams of a target lead to.
 func TestIndexSpreads(t *testing.T) {
 	r := Parse([]byte("User-agent: *\n" + generateRules(10000, 40, 4)))
-	w := &r.Select(true, "x").joined.wildcards
+	w := &r.Select(true, "x").strict.rules.wildcards
 	if len(w.patterns) < 3500 {
 		t.Fatalf("only %d patterns", len(w.patterns))
 	}

@@ -8,7 +8,12 @@ import (
 
 // Robots is a parsed robots.txt. It never changes and may be used by several
 // goroutines at once. Its strings share the memory of one copy of the file.
+//
+// What it tells of groups, rules and names is the forgiving reading; only
+// [Robots.Select] takes the strict one into account as well.
 type Robots struct {
+	strict *Robots // the same file by the strict reading; nil where keys make no difference
+
 	text       string   // the part that was read
 	rules      []rule   // in file order
 	agents     []agent  // user-agent lines in file order
@@ -23,10 +28,10 @@ type Robots struct {
 
 	longest int // bytes of the longest name
 
-	selections atomic.Pointer[selections]
-	compiling  sync.Mutex          // held while selections are replaced; guards what follows
-	matchers   map[string]*matcher // by the groups they were compiled from
-	weight     int                 // of selections and matchers, for maxWeight
+	choices   atomic.Pointer[choices]
+	compiling sync.Mutex          // held while choices are replaced; guards what follows
+	matchers  map[string]*matcher // by the groups they were compiled from
+	weight    int                 // of choices and matchers, for maxWeight
 }
 
 // rule is an allow or disallow line.
@@ -47,10 +52,10 @@ type agent struct {
 // group is a run of user-agent lines and the rules that follow it, as ranges of
 // Robots.agents and Robots.rules.
 //
-// An extension line such as Crawl-delay between two user-agent lines joins
-// them for Google and parts them for other parsers. Agents before split have
-// these rules in the first reading and none in the second; in a group without
-// such a line split equals agentFrom.
+// An extension line such as Crawl-delay between two user-agent lines leaves them
+// joined for Google and parts them for other parsers. Agents before split have
+// these rules in the first case and none in the second; in a group without such
+// a line split equals agentFrom.
 type group struct {
 	agentFrom, split, agentTo int32
 	ruleFrom, ruleTo          int32
@@ -165,8 +170,12 @@ func (r *Robots) Size() int {
 		perFinding = 160
 		perFile    = 1024
 	)
-	return perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
+	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perFinding*len(r.findings)
+	if r.strict != nil {
+		size += r.strict.Size() - len(r.text) // which they share
+	}
+	return size
 }
 
 func (r *Robots) rule(i int32) Rule {

@@ -8,28 +8,66 @@ import (
 )
 
 // Selection is the group that a crawler has to obey: all groups of the file
-// that name it, merged, as RFC 9309 section 2.2.1 demands. It may be used by
-// several goroutines at once. A nil Selection is that of a crawler which no
-// group is for; it allows everything.
+// that name it, merged, as RFC 9309 section 2.2.1 demands, in both readings of
+// the file. It may be used by several goroutines at once. A nil Selection is
+// that of a crawler which no group is for; it allows everything.
 type Selection struct {
-	robots *Robots
-	agents []int32  // the user-agent lines that chose the groups, in file order
-	joined *matcher // extension lines join user-agent lines, as Google reads
-	split  *matcher // extension lines part them; the same as joined in most files
+	forgiving, strict side
+}
+
+// side is a Selection by one reading of the file. Without a choice no group of
+// that reading is for the crawler.
+type side struct {
+	*choice
+	rules *matcher // the choice's joined or split
 }
 
 // Select returns the group for a crawler that goes by the product tokens given,
 // in order of preference: the first that a group names decides. If none does,
 // the * group applies, provided that global is set. It returns nil if no group
 // is for this crawler.
+//
+// Where parsers differ about the file, the two readings are looked at apart, and
+// a target is forbidden only where both forbid it: the forgiving one, which is
+// that of Google's public library, and the strict one, in which misspelt keys and
+// lines without a colon mean nothing and an extension line such as Crawl-delay
+// parts the user-agent lines around it.
 func (r *Robots) Select(global bool, tokens ...string) *Selection {
+	c := r.choose(global, tokens)
+	switch {
+	case c == nil:
+		return nil // and the strict reading has no name that this one has not
+	case r.strict == nil:
+		return &c.both
+	}
+	s := &Selection{forgiving: side{c, c.joined}}
+	if other := r.strict.choose(global, tokens); other != nil {
+		s.strict = side{other, other.split}
+	}
+	return s
+}
+
+// SelectForgiving is [Robots.Select] for a crawler of which it is documented that
+// it reads misspelt keys and lines without a colon, as Google's do: these count
+// in both readings. That extension lines part user-agent lines is contested all
+// the same, for the other reading forbids whole sites that nobody meant to close.
+func (r *Robots) SelectForgiving(global bool, tokens ...string) *Selection {
+	c := r.choose(global, tokens)
+	if c == nil {
+		return nil
+	}
+	return &c.both
+}
+
+// choose finds the groups for a crawler in one reading of the keys.
+func (r *Robots) choose(global bool, tokens []string) *choice {
 	for _, token := range tokens {
-		if s := r.named(token); s != nil {
-			return s
+		if c := r.naming(token); c != nil {
+			return c
 		}
 	}
 	if global && len(r.global) > 0 {
-		return r.selection(nil, r.global)
+		return r.choice(nil, r.global)
 	}
 	return nil
 }
@@ -51,16 +89,16 @@ func (r *Robots) candidates(folded []byte) []int32 {
 	return r.byWord[string(folded[:wordLength(folded)])]
 }
 
-// named returns the merged groups that name token, nil if there is none.
-func (r *Robots) named(token string) *Selection {
+// naming returns the merged groups that name token, nil if there is none.
+func (r *Robots) naming(token string) *choice {
 	var buf [64]byte
 	folded := r.fold(buf[:0], token)
 	candidates := r.candidates(folded)
 	if len(folded) == 0 || len(candidates) == 0 {
 		return nil
 	}
-	if s := r.selections.Load().of(folded); s != nil {
-		return s
+	if c := r.choices.Load().of(folded); c != nil {
+		return c
 	}
 	var agents []int32
 	for _, i := range candidates {
@@ -71,7 +109,7 @@ func (r *Robots) named(token string) *Selection {
 	if agents == nil {
 		return nil
 	}
-	return r.selection(folded, agents)
+	return r.choice(folded, agents)
 }
 
 // fold appends the token with its ASCII letters in lower case; nothing if it
@@ -92,11 +130,15 @@ func (s *Selection) Group() Agent {
 	if s == nil {
 		return Agent{}
 	}
-	return s.agent(s.agents[0])
+	return s.forgiving.agent(s.forgiving.agents[0])
 }
 
-func (s *Selection) agent(i int32) Agent {
-	a := s.robots.agents[i]
+// Named reports whether the group names the crawler rather than being the *
+// group.
+func (s *Selection) Named() bool { return s != nil && s.forgiving.named }
+
+func (c *choice) agent(i int32) Agent {
+	a := c.robots.agents[i]
 	return Agent{Name: a.name, Line: int(a.line)}
 }
 
@@ -120,7 +162,7 @@ func (s *Selection) Judge(target string) Verdict {
 	t.Set(target, false)
 	v := s.JudgeTarget(t)
 	if cap(t.buf) <= maxPooledTarget {
-		clear(t.spellings[:t.count]) // the caller's string
+		t.forget() // the caller's string
 		targets.Put(t)
 	}
 	return v
@@ -132,20 +174,20 @@ func (s *Selection) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	return s.judge(t.spellings[:t.count])
+	return s.judge(t.forms())
 }
 
 // judge judges a target in the forms given.
 func (s *Selection) judge(spellings []spelling) Verdict {
-	if len(spellings) == 0 || isRobotsTxt(spellings[0].text) {
+	if isRobotsTxt(spellings) {
 		return Verdict{Allowed: true}
 	}
-	if s.split == s.joined {
-		return s.read(s.joined, spellings)
+	if s.strict == s.forgiving {
+		return s.strict.judge(spellings)
 	}
-	v, other := s.read(s.joined, spellings), s.read(s.split, spellings)
+	v, other := s.strict.judge(spellings), s.forgiving.judge(spellings)
 	if v.Allowed == other.Allowed {
-		return v
+		return v // by what every crawler reads
 	}
 	if other.Allowed {
 		v = other
@@ -154,45 +196,67 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 	return v
 }
 
-// read judges by one reading of the grouping. The longest matching rule over
-// all forms of the target decides, an allow rule among equals (RFC 9309
-// section 2.2.2).
-func (s *Selection) read(m *matcher, spellings []spelling) Verdict {
-	var best outcome
-	literal := false // allowed if escaped slashes are no slashes
+// judge judges by one reading. The longest matching rule over all forms of the
+// target decides, an allow rule among equals (RFC 9309 section 2.2.2).
+func (s *side) judge(spellings []spelling) (v Verdict) {
+	if s.choice == nil {
+		v.Allowed = true
+		return v
+	}
 	var found *candidates
-	if m.wildcards.indexed() {
-		found = m.wildcards.find(spellings)
+	if s.rules.wildcards.indexed() {
+		found = s.rules.wildcards.find(spellings)
 	}
+	var best outcome
 	for i := range spellings {
-		x := &spellings[i]
-		m.match(x.text, x.form, found, &best)
-		if x.form&FormSlashes == 0 {
-			literal = best.allowed()
-		}
+		s.rules.match(spellings[i].text, spellings[i].form, found, &best)
 	}
-	found.release()
-	v := Verdict{Allowed: best.allowed()}
+	v.Allowed = best.allowed()
 	won := best.disallow
 	if v.Allowed {
 		won = best.allow
 	}
 	if won.length == 0 {
-		v.Group = s.Group()
-		return v
+		v.Group = s.agent(s.agents[0])
+	} else {
+		v.Rule = s.robots.rule(won.rule)
+		v.Form = won.form
+		v.Group = s.chosenBy(won.rule)
+		v.Ambiguous = !v.Allowed && won.form&decodedForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsLiteral(spellings, found)
 	}
-	v.Rule = s.robots.rule(won.rule)
-	v.Form = won.form
-	v.Group = s.chosenBy(won.rule)
-	v.Ambiguous = !v.Allowed && literal && won.form&FormSlashes != 0 && strings.Contains(v.Rule.Path, "*")
+	found.release()
 	return v
 }
 
+// decodedForms are those in which a target is compared that not every server
+// takes for the same: if only they are forbidden, by a wildcard, crawlers may
+// disagree.
+const decodedForms = FormSlashes | FormQueryDecoded
+
+// allowsLiteral reports whether a target has forms that are none of decodedForms
+// and these are allowed.
+func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
+	var best outcome
+	any := false
+	for i := range spellings {
+		if x := &spellings[i]; x.form&decodedForms == 0 {
+			s.rules.match(x.text, x.form, found, &best)
+			any = true
+		}
+	}
+	return any && best.allowed()
+}
+
 // chosenBy returns the user-agent line that chose the group of a rule.
-func (s *Selection) chosenBy(rule int32) Agent {
+func (s *side) chosenBy(rule int32) Agent {
 	group := s.robots.rules[rule].group
 	at, _ := slices.BinarySearchFunc(s.agents, group, func(i, group int32) int {
 		return cmp.Compare(s.robots.agents[i].group, group)
 	})
+	for i := at; s.robots.contested && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
+		if s.agents[i] >= s.robots.groups[group].split {
+			return s.agent(s.agents[i]) // which has these rules in either case
+		}
+	}
 	return s.agent(s.agents[at])
 }

@@ -8,7 +8,10 @@ import (
 // TargetOf returns the request target that a client sends for a URL. It takes
 // what people write: a URL with or without scheme ("example.com/a" is the path
 // /a of a host), without a path ("http://example.com?q" is /?q), or a path. A
-// fragment is dropped except from a bare path, where # can only be data.
+// fragment is dropped except from a bare path, where # can only be data. What has
+// a scheme and no slash behind it ("x:a/b", but not the host and port
+// "example.com:80/a") no client sends for a URL; it stays as it is, for
+// [Target.Set].
 func TargetOf(url string) string {
 	if strings.HasPrefix(url, "/") {
 		return url
@@ -16,7 +19,33 @@ func TargetOf(url string) string {
 	if i := strings.IndexByte(url, '#'); i >= 0 {
 		url = url[:i]
 	}
+	if rest, ok := afterScheme(url); ok && !startsWithPort(rest) {
+		return url
+	}
 	return originForm(url)
+}
+
+// startsWithPort reports whether s begins with a number and then ends or has a
+// path or a query.
+func startsWithPort(s string) bool {
+	rest := strings.TrimLeft(s, "0123456789")
+	return rest != s && (rest == "" || rest[0] == '/' || rest[0] == '?')
+}
+
+// afterScheme returns what follows the scheme of a target that has one (RFC 3986
+// section 3.1) and no slash behind it. Some servers take that for a path.
+func afterScheme(target string) (rest string, ok bool) {
+	for i := range len(target) {
+		switch c := lower(target[i]); {
+		case 'a' <= c && c <= 'z':
+		case c == ':' && i > 0:
+			rest = target[i+1:]
+			return rest, !strings.HasPrefix(rest, "/")
+		case i == 0 || c != '+' && c != '-' && c != '.' && (c < '0' || c > '9'):
+			return "", false
+		}
+	}
+	return "", false
 }
 
 // originForm strips scheme and authority from an absolute form and supplies an
@@ -38,17 +67,28 @@ func originForm(target string) string {
 	return target[i:]
 }
 
-// maxForms is two forms of the path times three of the query.
-const maxForms = 6
+// Bounds of the forms of a target. Two paths can stand in it (see afterScheme),
+// each of which has two literal forms and four with its slashes decoded; a query
+// has three forms.
+const (
+	maxPaths   = 2 * 6
+	maxQueries = 3
+	maxForms   = maxPaths * maxQueries
+)
+
+// usualForms is how many forms a target has room for without allocating: those of
+// a target without dot segments.
+const usualForms = 2 * maxQueries
 
 // Target is a request target in all forms in which it is compared with rules:
 // a server behind may take each of them for the same resource. The zero Target
 // is ready for [Target.Set], which may be called again to reuse its memory.
 // It is not safe for concurrent use.
 type Target struct {
-	spellings [maxForms]spelling
-	count     int
-	buf       []byte // what the spellings point into, unless it is the target itself
+	usual [usualForms]spelling
+	more  []spelling // all of them, if there are more than usual
+	count int
+	buf   []byte // what the spellings point into, unless it is the target itself
 }
 
 // spelling is a target in one form. Eight bytes of text in a row that hold none
@@ -82,27 +122,41 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		t.buf = appendCanonical(t.buf, query, false)
 	}
 	canonical := t.since(0)
-	if isOnePath(canonical[:end], keepSlashes) && (!hasQuery || isOneQuery(canonical[end+1:])) {
+	opaque, isOpaque := afterScheme(target)
+	if !isOpaque && isOnePath(canonical[:end], keepSlashes) && (!hasQuery || isOneQuery(canonical[end+1:])) {
 		t.add(spelled(canonical, 0))
 		return
 	}
 
-	paths := t.paths(canonical[:end], keepSlashes)
+	var paths alternatives
+	t.literalPaths(&paths, canonical[:end], 0)
+	if !isOpaque {
+		t.slashedPaths(&paths, canonical[:end], 0, keepSlashes)
+	} else {
+		opaque, _, _ = strings.Cut(opaque, "?")
+		start := len(t.buf)
+		t.buf = appendCanonical(append(t.buf, '/'), opaque, false)
+		second := t.since(start)
+		t.literalPaths(&paths, second, FormOpaque)
+		t.slashedPaths(&paths, canonical[:end], 0, keepSlashes)
+		t.slashedPaths(&paths, second, FormOpaque, keepSlashes)
+	}
 	if !hasQuery {
-		for i := range paths.count {
-			t.add(spelled(paths.text[i], paths.form[i]))
+		for _, path := range paths.all() {
+			t.add(spelled(path.text, path.form))
 		}
 		return
 	}
-	queries := t.queries(canonical[end+1:])
-	for i := range paths.count {
-		for j := range queries.count {
+	var queries alternatives
+	t.queries(&queries, canonical[end+1:])
+	for i, path := range paths.all() {
+		for j, query := range queries.all() {
 			start := len(t.buf)
-			t.buf = append(t.buf, paths.text[i]...)
+			t.buf = append(t.buf, path.text...)
 			t.buf = append(t.buf, '?')
-			t.buf = append(t.buf, queries.text[j]...)
-			x := spelled(t.since(start), paths.form[i]|queries.form[j])
-			mark := len(paths.text[i]) // the question mark
+			t.buf = append(t.buf, query.text...)
+			x := spelled(t.since(start), path.form|query.form)
+			mark := len(path.text) // the question mark
 			if i > 0 {
 				x.to = mark // the first path had the same queries
 			}
@@ -114,9 +168,30 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	}
 }
 
+// forms returns the forms of the target.
+func (t *Target) forms() []spelling {
+	if t.count > len(t.usual) {
+		return t.more
+	}
+	return t.usual[:t.count]
+}
+
 func (t *Target) add(x spelling) {
-	t.spellings[t.count] = x
+	switch {
+	case t.count < len(t.usual):
+		t.usual[t.count] = x
+	case t.count == len(t.usual):
+		t.more = append(append(t.more[:0], t.usual[:]...), x)
+	default:
+		t.more = append(t.more, x)
+	}
 	t.count++
+}
+
+// forget drops what belongs to the caller of Set.
+func (t *Target) forget() {
+	clear(t.forms())
+	t.count = 0
 }
 
 // since returns what was appended to the buffer from start on, without copying
@@ -128,10 +203,17 @@ func (t *Target) since(start int) string {
 	return unsafe.String(unsafe.SliceData(part), len(part))
 }
 
-// isRobotsTxt reports whether a target is /robots.txt itself, with any query.
-func isRobotsTxt(target string) bool {
+// isRobotsTxt reports whether a target is /robots.txt itself in all of its forms,
+// with any query.
+func isRobotsTxt(forms []spelling) bool {
 	const file = "/robots.txt"
-	return strings.HasPrefix(target, file) && (len(target) == len(file) || target[len(file)] == '?')
+	for i := range forms {
+		rest, ok := strings.CutPrefix(forms[i].text, file)
+		if !ok || rest != "" && rest[0] != '?' {
+			return false
+		}
+	}
+	return true
 }
 
 // isPlain reports whether a target has one form only, namely itself.

@@ -26,6 +26,12 @@ func TestTargetOf(t *testing.T) {
 		{"?u=http://b/c", "/?u=http://b/c"},
 		{"//a/b", "//a/b"},
 		{"*", "/"},
+		{"example.com:80", "/"},
+		{"example.com:80/a", "/a"},
+		{"example.com:80?b", "/?b"},
+		{"x:a/b", "x:a/b"},
+		{"http:a/b#c", "http:a/b"},
+		{"x:80a/b", "x:80a/b"},
 	}
 	for _, test := range tests {
 		if got := TargetOf(test.url); got != test.want {
@@ -46,7 +52,7 @@ func TestForms(t *testing.T) {
 		{"an empty query", "/a?", []string{"/a? canonical"}},
 		{"escapes", "/%61%c3", []string{"/a%C3 canonical"}},
 		{"# is data", "/a#b", []string{"/a%23b canonical"}},
-		{"a dot in a name", "/.well-known/..x/.", []string{"/.well-known/..x/ dots"}},
+		{"a dot in a name", "/.well-known/..x/.", []string{"/.well-known/..x/ dots", "/.well-known/..x dots"}},
 		{"names that start with a dot", "/.well-known/..x/x..", []string{"/.well-known/..x/x.. canonical"}},
 		{"%2F", "/a%2fb", []string{"/a%2Fb canonical", "/a/b slashes"}},
 		{"%5C", "/a%5cb", []string{"/a%5Cb canonical", "/a/b slashes"}},
@@ -55,8 +61,21 @@ func TestForms(t *testing.T) {
 		{"a run through %2F", "/a%2F/b", []string{"/a%2F/b canonical", "/a/b slashes"}},
 		{"slashes in the query stay", "/a?b//c", []string{"/a?b//c canonical", "/a?b%2F%2Fc query encoded"}},
 		{"dots", "/a/./b/../c", []string{"/a/c dots"}},
-		{"dots at the end", "/a/b/..", []string{"/a/ dots"}},
-		{"a dot at the end", "/a/b/.", []string{"/a/b/ dots"}},
+		{"dots at the end", "/a/b/..", []string{"/a/ dots", "/a dots"}},
+		{"a dot at the end", "/a/b/.", []string{"/a/b/ dots", "/a/b dots"}},
+		{"an escaped dot at the end", "/a.pdf/%2e", []string{"/a.pdf/ dots", "/a.pdf dots"}},
+		{"a dot behind %2F at the end", "/a.pdf%2f%2e", []string{"/a.pdf/ slashes, dots", "/a.pdf slashes, dots"}},
+		{"a dot behind doubled slashes", "/a.pdf//.", []string{"/a.pdf// dots", "/a.pdf/ dots", "/a.pdf slashes, dots"}},
+		{"a slash behind dots stays", "/a.pdf/./", []string{"/a.pdf/ dots"}},
+		{"slashes merged before and after dots", "/a//..%2Fb", []string{"/b slashes, dots", "/a/b slashes, dots"}},
+		{"slashes merged before and after dots at the end", "/a/b//..%2F..?c", []string{"/?c slashes, dots", "/a/?c slashes, dots", "/a?c slashes, dots"}},
+		{"a scheme and no slash", "x:a/b.txt", []string{"/b.txt canonical", "/a/b.txt opaque"}},
+		{"a scheme and no slash at all", "http:a?b", []string{"/?b canonical", "/a?b opaque"}},
+		{"a scheme and nothing", "x:", []string{"/ canonical"}},
+		{"a scheme and an escaped slash", "x:%2fa/b", []string{"/b canonical", "/%2Fa/b opaque", "/a/b slashes, opaque"}},
+		{"a scheme and dots", "x:a/b/../c", []string{"/c dots", "/a/c dots, opaque"}},
+		{"a scheme and a slash", "x:/a/b", []string{"/a/b canonical"}},
+		{"no scheme", "1x:a/b", []string{"/b canonical"}},
 		{"dots above the root", "/../../a/..", []string{"/ dots"}},
 		{"escaped dots", "/a/%2e%2E/b", []string{"/b dots"}},
 		{"dots after a doubled slash", "/a//../b", []string{"/a/b dots", "/b slashes, dots"}},
@@ -78,8 +97,8 @@ func TestForms(t *testing.T) {
 			target.Set("/used//before?/", false) // Set forgets what was
 			target.Set(test.target, false)
 			var got []string
-			for i := range target.count {
-				got = append(got, fmt.Sprintf("%s %v", target.spellings[i].text, target.spellings[i].form))
+			for _, x := range target.forms() {
+				got = append(got, fmt.Sprintf("%s %v", x.text, x.form))
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("forms of %q:\ngot  %q\nwant %q", test.target, got, test.want)
@@ -120,7 +139,7 @@ func TestDots(t *testing.T) {
 	for _, target := range []string{
 		"/public/../private/x", "/public/%2e%2e/private/x", "/public/.%2E/private/x", "/public%2F../private/x",
 		"/public/..%2Fprivate/x", "/public/x/../../private/x", "/public/./../private/x", "/public//../..//private/x",
-		"/public/..", "/./private/", "//private/x", "/x/..//private/x",
+		"/public/..", "/./private/", "/private/.", "/private/x/..", "/public//..%2F../private/x", "//private/x", "/x/..//private/x",
 	} {
 		if v := Parse([]byte(file)).Select(true, "a").Judge(target); v.Allowed {
 			t.Errorf("%q is allowed by %v", target, v.Rule)
@@ -133,11 +152,37 @@ func TestDots(t *testing.T) {
 	}
 }
 
+// TestEvasions has targets that some server serves as a forbidden file.
+func TestEvasions(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisallow: /*.pdf$\nDisallow: /private/\n")).Select(true, "a")
+	for _, target := range []string{
+		"/doc.pdf/.", "/doc.pdf/x/..", "/doc.pdf/%2e", "/doc.pdf/%2E", "/doc.pdf%2f%2e", "/doc.pdf%2F.", "/doc.pdf%5c.", "/doc.pdf//.", "/doc.pdf/x//..%2F..",
+		"/a/../doc.pdf/.", "/private//..%2Fx.txt", "/private//..%2fx.txt", "/private//%2e%2e%2Fx.txt", "/private%2F/..%2Fx.txt",
+		"x:private/x.txt", "http:private/x.txt", "HTTP:private/x.txt", "a+b-c.d:private/x.txt", "x:%70rivate/x.txt", "x:a/../private/x.txt", "x:doc.pdf",
+	} {
+		if v := s.Judge(target); v.Allowed {
+			t.Errorf("%q is allowed", target)
+		}
+	}
+	for _, target := range []string{
+		"/private/..%2Fx.txt", "/doc.pdf/", "/doc.pdf/x", "/doc.pdf/..", "/doc.pdf/./", "/doc.pdf/.?x", "/doc.pdf/.x", "/doc.pdf/...", "x:/x.txt", "x:y/x.txt", "/x:private/x.txt",
+	} {
+		if v := s.Judge(target); !v.Allowed {
+			t.Errorf("%q is forbidden by %v", target, v.Rule)
+		}
+	}
+	var target Target
+	target.Set("/private//..%2Fx.txt", true)
+	if v := s.JudgeTarget(&target); v.Allowed {
+		t.Error("with slashes kept apart, a segment without a name is what dots remove")
+	}
+}
+
 func TestRobotsTxtItself(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisallow: /\n")).Select(true, "a")
 	for target, want := range map[string]bool{
 		"/robots.txt": true, "/robots.txt?x=/y": true, "/robots.txt?": true, "/robots%2Etxt": true, "http://h/robots.txt": true, "/./robots.txt": true,
-		"/robots.txt/": false, "/robots.txt2": false, "/x/robots.txt": false, "/Robots.txt": false, "/robots.txt%3F": false, "/robots.txt/..": false,
+		"/robots.txt/.": false, "/x//..%2Frobots.txt": false, "x:private/robots.txt": false, "x:robots.txt": false, "/robots.txt/": false, "/robots.txt2": false, "/x/robots.txt": false, "/Robots.txt": false, "/robots.txt%3F": false, "/robots.txt/..": false,
 	} {
 		if v := s.Judge(target); v.Allowed != want {
 			t.Errorf("%q: allowed %t, want %t", target, v.Allowed, want)

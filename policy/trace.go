@@ -16,20 +16,21 @@ type Match struct {
 // Matches returns every rule of the selection that a target matches in any of
 // its forms, by falling length and, among equals, allow rules first, so that the
 // first one decides. It is meant for explaining a verdict: it tries every rule.
-// Where extension lines make the group ambiguous these are the matches of the
-// reading that joins user-agent lines.
+// Where the selection is ambiguous these are the matches of the forgiving reading;
+// see [Selection.Readings].
 func (s *Selection) Matches(t *Target) []Match {
-	if s == nil || t.count == 0 || isRobotsTxt(t.spellings[0].text) {
+	forms := t.forms()
+	if s == nil || isRobotsTxt(forms) {
 		return nil
 	}
 	var found []Match
-	for _, i := range s.rules() {
-		m := newMatcher(s.robots, []int32{i})
-		for _, x := range t.spellings[:t.count] {
+	for _, i := range s.forgiving.indices() {
+		m := newMatcher(s.forgiving.robots, []int32{i})
+		for _, x := range forms {
 			var out outcome
 			m.match(x.text, x.form, nil, &out)
 			if won := cmp.Or(out.allow, out.disallow); won.length > 0 {
-				found = append(found, Match{s.robots.rule(i), s.chosenBy(i), won.form, int(won.length)})
+				found = append(found, Match{s.forgiving.robots.rule(i), s.forgiving.chosenBy(i), won.form, int(won.length)})
 				break
 			}
 		}
@@ -47,40 +48,25 @@ func (s *Selection) Matches(t *Target) []Match {
 }
 
 // Rules returns the rules of all groups of the selection in file order, empty
-// ones included. It is nil for a nil Selection.
+// ones included, in the forgiving reading. It is nil for a nil Selection.
 func (s *Selection) Rules() []Rule {
 	if s == nil {
 		return nil
 	}
-	var rules []Rule
-	for _, i := range s.rules() {
-		rules = append(rules, s.robots.rule(i))
-	}
-	return rules
+	return s.forgiving.list()
 }
 
 // Agents returns the user-agent lines by which the groups were chosen, in file
-// order. It is nil for a nil Selection.
+// order, in the forgiving reading. It is nil for a nil Selection.
 func (s *Selection) Agents() []Agent {
 	if s == nil {
 		return nil
 	}
-	agents := make([]Agent, len(s.agents))
-	for i, a := range s.agents {
-		agents[i] = s.agent(a)
+	agents := make([]Agent, len(s.forgiving.agents))
+	for i, a := range s.forgiving.agents {
+		agents[i] = s.forgiving.agent(a)
 	}
 	return agents
-}
-
-// rules returns the rules of all groups as indices into Robots.rules.
-func (s *Selection) rules() []int32 {
-	var rules []int32
-	for _, g := range s.robots.groupsOf(s.agents, false) {
-		for i := s.robots.groups[g].ruleFrom; i < s.robots.groups[g].ruleTo; i++ {
-			rules = append(rules, i)
-		}
-	}
-	return rules
 }
 
 // Canonical returns the form of the rule's path in which it is compared with
@@ -105,13 +91,9 @@ type TargetForm struct {
 
 // Forms returns the forms in which the target is compared with rules, copied.
 func (t *Target) Forms() []TargetForm {
-	forms := make([]TargetForm, t.count)
-	for i := range forms {
-		forms[i] = TargetForm{string([]byte(t.spellings[i].text)), t.spellings[i].form}
+	var forms []TargetForm
+	for _, x := range t.forms() {
+		forms = append(forms, TargetForm{string([]byte(x.text)), x.form})
 	}
 	return forms
 }
-
-// Ambiguous reports whether crawlers disagree about which rules the selection
-// has, as an extension line such as Crawl-delay stands between user-agent lines.
-func (s *Selection) Ambiguous() bool { return s != nil && s.split != s.joined }

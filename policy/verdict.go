@@ -18,8 +18,8 @@ type Verdict struct {
 	Form Form
 
 	// Ambiguous says that compliant crawlers may come to another verdict:
-	// either they disagree about whom the group is for, and then the milder
-	// reading holds, or only the decoded form of the target is forbidden, by a
-	// wildcard.
+	// either they disagree about the rules, see [Selection.Readings], and then
+	// the milder reading holds, or only a decoded form of the target is forbidden,
+	// by a wildcard.
 	Ambiguous bool
 }

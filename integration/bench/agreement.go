@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // verdictCase is one question that all parsers are asked.
@@ -101,7 +103,7 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 		for range n {
 			q := kind.make(random)
 			j, err := judgesOf(q.robots)
-			ours := j.byOurs(q.token, q.target)
+			ours := j.asRead(q.token, q.target)
 			if !ours {
 				a.positive++
 			}
@@ -124,6 +126,14 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 		kinds = append(kinds, a)
 	}
 	return peers, kinds
+}
+
+// asRead is byOurs, by the reading that is for the crawler.
+func (j *judges) asRead(token, target string) bool {
+	if known := uaident.Default().Lookup(token); known != nil && known.Forgiving() {
+		return j.ours.SelectForgiving(true, token).Judge(target).Allowed
+	}
+	return j.byOurs(token, target)
 }
 
 func allows(allowed bool) string {

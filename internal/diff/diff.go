@@ -35,7 +35,7 @@ func (p Pair) Judge(client uaident.Identity, target string) (before, after polic
 // claimOf returns the claim of a client by what is known of it; a configuration
 // may say otherwise about the * group.
 func claimOf(id uaident.Identity) judge.Claim {
-	return judge.Claim{Chain: id.AppendChain(nil), Wildcard: id.Wildcard()}
+	return judge.Claim{Chain: id.AppendChain(nil), Wildcard: id.Wildcard(), Forgiving: id.Forgiving()}
 }
 
 // binding returns the group whose rules hold for the client, nil if none do.
@@ -112,7 +112,7 @@ func (p Pair) Compare() *Result {
 		g := groups{binding(who, p.Old), binding(who, p.New)}
 		// Crawlers that are named in the same lines obey the same rules.
 		for _, known := range order {
-			if sameAgents(known.before, g.before) && sameAgents(known.after, g.after) {
+			if known.before.Equal(g.before) && known.after.Equal(g.after) {
 				g = known
 				break
 			}
@@ -164,16 +164,23 @@ func (p Pair) audience() []uaident.Identity {
 	return all
 }
 
-// sameAgents reports whether the same user-agent lines chose two groups of one
-// file.
-func sameAgents(a, b *policy.Selection) bool {
-	return a == b || a != nil && b != nil && slices.Equal(a.Agents(), b.Agents())
+// rulesOf returns the rules that hold in either reading, in file order.
+func rulesOf(s *policy.Selection) []policy.Rule {
+	forgiving, strict := s.Readings()
+	rules := append(forgiving.Rules(), strict.Rules()...)
+	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return cmp.Compare(a.Line, b.Line) })
+	return slices.Compact(rules)
 }
 
 // compare tells what changes for crawlers of which these groups hold.
 func compare(before, after *policy.Selection, work int) (c Change, ok bool) {
-	added, removed := changed(before.Rules(), after.Rules())
-	if len(added)+len(removed) == 0 && !before.Ambiguous() && !after.Ambiguous() {
+	old, now := rulesOf(before), rulesOf(after)
+	added, removed := changed(old, now)
+	changes := append(slices.Clone(added), removed...)
+	if before.Ambiguous() || after.Ambiguous() {
+		changes = append(slices.Clone(old), now...) // the same rule may hold for more readers
+	}
+	if len(changes) == 0 {
 		return c, false
 	}
 	c = Change{
@@ -183,7 +190,7 @@ func compare(before, after *policy.Selection, work int) (c Change, ok bool) {
 	type cause struct{ old, new policy.Rule }
 	told := make(map[cause]bool)
 	tries := 0
-	for path := range witnesses(before.Rules(), after.Rules(), append(slices.Clone(added), removed...), work) {
+	for path := range witnesses(old, now, changes, work) {
 		if tries++; tries > maxTries {
 			break
 		}

@@ -38,6 +38,10 @@ func TestCompare(t *testing.T) {
 		{"the end of a rule", "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /a$\n", "Googlebot", "", "/aexample", false, false},
 		{"an index page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "User-agent: *\nDisallow: /a/\n", "Googlebot", "/a/index.html", "", true, true},
 		{"Crawl-delay among the names", "User-agent: bingbot\nUser-agent: CCBot\nDisallow: /\n", "User-agent: bingbot\nCrawl-delay: 1\nUser-agent: CCBot\nDisallow: /\n", "bingbot", "", "/", false, false},
+		{"a misspelt key, corrected", "User-agent: *\nDisalow: /a\n", "User-agent: *\nDisallow: /a\n", "bingbot", "/a", "", true, true},
+		{"a rule that only Google's crawlers read", "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /a\nDisalow: /b\n", "Googlebot", "/b", "", true, true},
+		{"a colon less", "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow /a\n", "GPTBot", "", "/a", false, false},
+		{"a colon less in a line about bots", "User-agent: GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /a\n", "User-agent GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /a\n", "", "", "", false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := pairOf(tc.old, tc.new).Compare()

@@ -14,21 +14,24 @@ import (
 // Explanation is the chain of reasoning about one request, as --json and the
 // admin API print it.
 type Explanation struct {
-	UserAgent string   `json:"user_agent"`
-	URL       string   `json:"url"`
-	Robots    Robots   `json:"robots"`
-	Client    Client   `json:"client"`
-	Group     *Group   `json:"group"`   // null where no group was looked for or found
-	Target    string   `json:"target"`  // what is compared with rules, as requested
-	Forms     []Form   `json:"forms"`   // in which it is compared
-	Matches   []Match  `json:"matches"` // rules of the group that match, the decisive one first
-	Verdict   string   `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
-	Allowed   bool     `json:"allowed"`
-	Why       string   `json:"why"` // the verdict in a sentence
-	Rule      string   `json:"rule"`
-	Line      int      `json:"line"` // of the rule, 0 for none
-	Ambiguous bool     `json:"ambiguous"`
-	Handler   *Handler `json:"handler"` // null where no configuration is known
+	UserAgent string  `json:"user_agent"`
+	URL       string  `json:"url"`
+	Robots    Robots  `json:"robots"`
+	Client    Client  `json:"client"`
+	Group     *Group  `json:"group"`   // null where no group was looked for or found
+	Target    string  `json:"target"`  // what is compared with rules, as requested
+	Forms     []Form  `json:"forms"`   // in which it is compared
+	Matches   []Match `json:"matches"` // rules of the group that match, the decisive one first
+	// Readings are what each way to read the file says, where it has two for the
+	// client; Group and Matches are the forgiving one's.
+	Readings  []Reading `json:"readings,omitempty"`
+	Verdict   string    `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
+	Allowed   bool      `json:"allowed"`
+	Why       string    `json:"why"` // the verdict in a sentence
+	Rule      string    `json:"rule"`
+	Line      int       `json:"line"` // of the rule, 0 for none
+	Ambiguous bool      `json:"ambiguous"`
+	Handler   *Handler  `json:"handler"` // null where no configuration is known
 }
 
 // Robots is the file that was asked.
@@ -71,6 +74,15 @@ type Group struct {
 type Form struct {
 	Text string `json:"text"`
 	Form string `json:"form"` // how it was made, "canonical" for the first
+}
+
+// Reading is what one way to read the file says about the target.
+type Reading struct {
+	Reading string `json:"reading"` // forgiving or strict
+	Allowed bool   `json:"allowed"`
+	Group   *Group `json:"group"`
+	Rule    string `json:"rule"` // that decides, "" for none
+	Line    int    `json:"line"` // 0 for none
 }
 
 // Match is a rule that matches.
@@ -132,4 +144,15 @@ func (e *Explanation) SetTarget(text string, t *policy.Target, s *policy.Selecti
 		e.Matches = append(e.Matches, Match{m.Rule.String(), m.Rule.Line, m.Length, m.Form.String()})
 	}
 	e.Matches = slices.Clip(e.Matches)
+	if !s.Ambiguous() {
+		return
+	}
+	forgiving, strict := s.Readings()
+	for _, r := range []struct {
+		name string
+		says *policy.Selection
+	}{{"forgiving", forgiving}, {"strict", strict}} {
+		v := r.says.JudgeTarget(t)
+		e.Readings = append(e.Readings, Reading{r.name, v.Allowed, GroupOf(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
+	}
 }

@@ -150,6 +150,7 @@ func (p *printer) target(e *Explanation) {
 	for _, f := range e.Forms {
 		p.line("compared as %s (%s)", f.Text, f.Form)
 	}
+	defer p.readings(e.Readings)
 	if len(e.Matches) == 0 {
 		p.line("no rule of the group matches")
 		return
@@ -167,6 +168,27 @@ func (p *printer) target(e *Explanation) {
 	}
 	if len(e.Matches) > 1 {
 		p.line("the longest decides, Allow among equals")
+	}
+}
+
+// readings prints what each way to read the file says.
+func (p *printer) readings(list []Reading) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("crawlers read this file in two ways, and only what both forbid is forbidden:")
+	for _, r := range list {
+		verdict, group, rule := "disallows", "no group", "no rule"
+		if r.Allowed {
+			verdict = "allows"
+		}
+		if r.Group != nil {
+			group = "the group " + r.Group.Name
+		}
+		if r.Rule != "" {
+			rule = fmt.Sprintf("%s in line %d", r.Rule, r.Line)
+		}
+		p.line("the %s one %s it: %s, %s", r.Reading, verdict, group, rule)
 	}
 }
 

@@ -10,20 +10,29 @@ import (
 
 // Claim is how a client is found in a robots.txt.
 type Claim struct {
-	Chain    []string // the names to try
-	Wildcard bool     // whether the * group is meant for it
-	False    bool     // it is known not to be who it says
+	Chain     []string // the names to try
+	Wildcard  bool     // whether the * group is meant for it
+	Forgiving bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
+	False     bool     // it is known not to be who it says
 }
 
 // Group returns the group that the client has to obey, nil if there is none,
 // and whether the group names it. exempt says that there is a * group, which is
 // not meant for it.
 func (c Claim) Group(robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
-	if group = robots.Select(false, c.Chain...); group != nil {
-		return group, true, false
+	if group = c.choose(robots, c.Wildcard); group != nil || c.Wildcard {
+		return group, group.Named(), false
 	}
 	group = robots.Select(true)
-	return group, false, group != nil && !c.Wildcard
+	return group, false, group != nil
+}
+
+// choose is Select for the client.
+func (c Claim) choose(robots *policy.Robots, global bool) *policy.Selection {
+	if c.Forgiving {
+		return robots.SelectForgiving(global, c.Chain...)
+	}
+	return robots.Select(global, c.Chain...)
 }
 
 // Verdict judges a target. A client that the * group is not meant for may fetch

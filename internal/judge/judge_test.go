@@ -8,18 +8,22 @@ import (
 )
 
 func TestClaim(t *testing.T) {
-	robots := policy.Parse([]byte("User-agent: *\nDisallow: /all\n\nUser-agent: curl\nDisallow: /curl\n"))
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /all\nDisalow: /typo\n\nUser-agent: curl\nDisallow: /curl\n\nuseragent: python-requests\nDisallow: /py\n"))
 	for _, tc := range []struct {
 		name, userAgent, target string
 		allowed, named, exempt  bool
 	}{
 		{"the * group judges a crawler", "GPTBot/1.2", "/all", false, false, false},
-		{"the * group is not meant for a library", "python-requests/2.32", "/all", true, false, true},
+		{"a rule that is misspelt is for Google's crawlers", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "/typo", false, false, false},
+		{"and for no other", "GPTBot/1.2", "/typo", true, false, false},
+		{"the * group is not meant for a library", "Wget/1.21", "/all", true, false, true},
+		{"nor is it where only some read that a group names it", "python-requests/2.32", "/all", true, true, false},
+		{"which forbids it nothing", "python-requests/2.32", "/py", true, true, false},
 		{"a group that names a library is", "curl/8.7.1", "/curl", false, true, false},
 		{"and is its only one", "curl/8.7.1", "/all", true, true, false},
 	} {
 		client := uaident.Identify(tc.userAgent)
-		who := Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard()}
+		who := Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
 		_, named, exempt := who.Group(robots)
 		var target policy.Target
 		target.Set(tc.target, false)

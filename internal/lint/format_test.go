@@ -36,10 +36,10 @@ func TestText(t *testing.T) {
 	report := Check("a\x1b.txt", []byte("User-agent: *\nDissallow: /x\nDisallow: \x1b[2Jx\n"), Options{})
 	got := written(t, "text", report, Check("b", []byte("User-agent: *\nDisallow: /x\n"), Options{}))
 	for _, want := range []string{
-		"a\ufffd.txt:2:1: warning: \"Dissallow\" is misspelt; not every crawler understands it [misspelt-key]\n",
+		"a\ufffd.txt:2:1: warning: \"Dissallow\" is misspelt, and hardly any crawler but Google's reads it; correct the spelling [misspelt-key]\n",
 		"a\ufffd.txt:3:11: error: ",
 		"a\ufffd.txt: how crawlers read it\n",
-		"  /x     disallowed (2)  allowed     allowed     allowed     allowed\n",
+		"  /x     disallowed (2)  allowed     allowed     allowed     allowed     allowed\n",
 		"a\ufffd.txt: 1 error, 1 warning\n",
 		"b: nothing to mend\n",
 	} {
@@ -70,7 +70,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Files) != 1 || len(out.Files[0].Findings) != 1 || out.Errors != 1 || out.Warnings != 0 || len(out.Files[0].Readings.Crawlers) != 5 {
+	if len(out.Files) != 1 || len(out.Files[0].Findings) != 1 || out.Errors != 1 || out.Warnings != 0 || len(out.Files[0].Readings.Crawlers) != 6 {
 		t.Fatalf("%+v", out)
 	}
 	f := out.Files[0].Findings[0]

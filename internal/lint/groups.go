@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // searchEngines are those whose absence hurts most, with their chain of names.
@@ -30,7 +31,11 @@ func (c *checker) checkGroups() {
 	var shut []string
 	var rule policy.Rule
 	for _, chain := range searchEngines {
-		if v := c.robots.Select(true, chain...).Judge(anywhere); closesAll(v) {
+		group := c.robots.Select
+		if known := uaident.Default().Lookup(chain[0]); known != nil && known.Forgiving() {
+			group = c.robots.SelectForgiving
+		}
+		if v := group(true, chain...).Judge(anywhere); closesAll(v) {
 			shut = append(shut, chain[0])
 			rule = v.Rule
 		}

@@ -36,7 +36,8 @@ func readLines(text string) []line {
 	return lines
 }
 
-const space = " \t\v\f"
+// space is what counts as white space in a line; vertical tab and form feed do not.
+const space = " \t"
 
 // readLine takes a line apart. The first one may begin with a byte order mark.
 func readLine(raw string, first bool) line {

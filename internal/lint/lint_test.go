@@ -136,17 +136,19 @@ func TestReadings(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
 		path       string // the first path that is read differently, "" for none
-		allowed    string // by Googlebot, Bingbot, YandexBot, GPTBot and RFC 9309
+		allowed    string // by Googlebot, Bingbot, YandexBot, GPTBot, RFC 9309 and a strict parser
 		by         bool
 	}{
 		{"all agree", "User-agent: *\nDisallow: /x\n", "", "", false},
-		{"a group of one's own", "User-agent: GPTBot\nDisallow: /\n", "/", "+++-+", false},
-		{"a group of two names", "User-agent: Yandex\nUser-agent: msnbot\nDisallow: /\n", "/", "+--++", false},
-		{"a misspelt key", "User-agent: *\nDissallow: /x\n", "/x", "-++++", true},
-		{"no colon", "User-agent: *\nDisallow /x\n", "/x", "-++++", true},
-		{"a key read by its beginning", "User-agent: *\nDisallow: /y\nDisallowAITraining: /x\n", "/x", "-++++", true},
-		{"an index page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/", "+----", true},
+		{"a group of one's own", "User-agent: GPTBot\nDisallow: /\n", "/", "+++-++", false},
+		{"a group of two names", "User-agent: Yandex\nUser-agent: msnbot\nDisallow: /\n", "/", "+--+++", false},
+		{"a misspelt key", "User-agent: *\nDissallow: /x\n", "/x", "-+++++", true},
+		{"no colon", "User-agent: *\nDisallow /x\n", "/x", "-+++++", true},
+		{"a key read by its beginning", "User-agent: *\nDisallow: /y\nDisallowAITraining: /x\n", "/x", "-+++++", true},
+		{"an index page", "User-agent: *\nDisallow: /a/\nAllow: /a/index.html\n", "/a/", "+-----", true},
 		{"Crawl-delay among the names", "User-agent: a\nCrawl-delay: 1\nUser-agent: *\nDisallow: /x\n", "", "", false},
+		{"Crawl-delay behind *", "User-agent: *\nCrawl-delay: 1\nUser-agent: a\nDisallow: /x\n", "/x", "-----+", true},
+		{"Crawl-delay behind * and a misspelt key", "User-agent: *\nCrawl-delay: 1\nUser-agent: a\nDisalow: /x\n", "/x", "-+++++", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := Check("x", []byte(tc.file), Options{}).Readings
@@ -177,7 +179,7 @@ func TestReadings(t *testing.T) {
 	for _, c := range delays.Crawlers {
 		got = append(got, c.CrawlDelay)
 	}
-	if want := []string{"3 (ignored)", "3 (obeyed)", "3 (ignored)", "3 (undocumented)", "3 (undefined)"}; !slices.Equal(got, want) {
+	if want := []string{"3 (ignored)", "3 (obeyed)", "3 (ignored)", "3 (undocumented)", "3 (undefined)", "3 (undefined)"}; !slices.Equal(got, want) {
 		t.Errorf("Crawl-delay %q, want %q", got, want)
 	}
 	large := Check("x", []byte("User-agent: *\n"+strings.Repeat("Disallow: /abcdefgh\n", 40000)), Options{}).Readings

@@ -12,6 +12,7 @@ type reader struct {
 	name    string
 	chain   []string // the names that it looks for, before *
 	lenient bool     // forgives misspelt keys and missing colons, and compares keys by their start
+	strict  bool     // reads as policy's strict reading, in which extension lines part names
 	index   bool     // "Allow: /dir/index.html" also allows /dir/
 	delay   string   // what it makes of Crawl-delay: obeyed, ignored, or undocumented
 	source  string
@@ -39,6 +40,10 @@ var readers = []reader{
 	{
 		name: "RFC 9309", delay: "undefined",
 		source: "https://www.rfc-editor.org/rfc/rfc9309",
+	},
+	{
+		name: "strict parser", strict: true, delay: "undefined",
+		source: "docs/findings.md",
 	},
 }
 
@@ -93,6 +98,7 @@ const (
 type dialect struct {
 	robots       *policy.Robots
 	withoutIndex *policy.Robots // nil where index pages open their directory
+	strict       bool           // by the strict reading of the text
 }
 
 // readAs parses a file as a reader understands it.
@@ -104,13 +110,19 @@ func readAs(body []byte, lenient, index bool) dialect {
 	d := dialect{robots: policy.Parse(rewrite(text, func(l line) string { return understood(l, lenient) }))}
 	if !index {
 		d.withoutIndex = policy.Parse(rewrite(text, func(l line) string {
-			if strings.EqualFold(l.key, "Allow") && strings.Contains(l.value, "/index.htm") {
+			if opensIndex(l) {
 				return ""
 			}
 			return understood(l, lenient)
 		}))
 	}
 	return d
+}
+
+// opensIndex reports whether a line allows an index page and so, for Google, its
+// directory.
+func opensIndex(l line) bool {
+	return strings.EqualFold(l.key, "Allow") && strings.Contains(l.value, "/index.htm")
 }
 
 // rewrite replaces each line of a text, so that line numbers stay.
@@ -145,27 +157,44 @@ func understood(l line, lenient bool) string {
 
 // judge judges a path.
 func (d dialect) judge(path string, chain []string) policy.Verdict {
-	robots := d.robots
 	if d.withoutIndex != nil && strings.HasSuffix(path, "/") {
-		robots = d.withoutIndex
+		d.robots = d.withoutIndex
 	}
-	return robots.Select(true, chain...).Judge(path)
+	return d.group(chain).Judge(path)
+}
+
+// group returns the group that a chain of names chooses, by one reading.
+func (d dialect) group(chain []string) *policy.Selection {
+	forgiving, strict := d.robots.Select(true, chain...).Readings()
+	if d.strict {
+		return strict
+	}
+	return forgiving
 }
 
 // readAll compares the readers.
 func readAll(body []byte) Readings {
+	robots := policy.Parse(body)
 	strict, lenient := readAs(body, false, false), readAs(body, true, true)
+	parser := policy.Parse(rewrite(robots.Text(), func(l line) string {
+		if opensIndex(l) {
+			return ""
+		}
+		return l.raw
+	}))
 	of := func(r reader) dialect {
-		if r.lenient {
+		switch {
+		case r.lenient:
 			return lenient
+		case r.strict:
+			return dialect{robots, parser, true}
 		}
 		return strict
 	}
 	out := Readings{Crawlers: []Reading{}, Paths: []PathReading{}}
-	robots := policy.Parse(body)
 	var rules []policy.Rule
 	for _, r := range readers {
-		group := of(r).robots.Select(true, r.chain...)
+		group := of(r).group(r.chain)
 		own := group.Rules()
 		rules = append(rules, own...)
 		out.Crawlers = append(out.Crawlers, Reading{

@@ -58,7 +58,8 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			names[name] = true
-			s := c.robots.Select(name == "*", name)
+			everybody := c.robots.Select(name == "*", name)
+			s, _ := everybody.Readings()
 			rules := s.Rules()
 			if len(rules) == 0 {
 				continue
@@ -68,7 +69,7 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{c, s, rules, fresh, told}
+			set := ruleSet{c, everybody, s, rules, fresh, told}
 			set.check()
 		}
 	}
@@ -87,7 +88,7 @@ func (c *checker) checkPath(number int, l line) {
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
 		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
 	}
-	for i, word := range strings.Fields(l.value) {
+	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(space, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
 			c.addValue(SpaceInPath, number, "%s is read as one path with a space in it; give each path a line of its own", quoted(l.value))
 			break
@@ -107,7 +108,8 @@ func (c *checker) freshWord() string {
 // ruleSet is the rules that apply together.
 type ruleSet struct {
 	*checker
-	selection *policy.Selection
+	everybody *policy.Selection
+	selection *policy.Selection // the forgiving reading alone, which has all of the rules
 	rules     []policy.Rule
 	fresh     string
 	told      map[int]bool // lines of rules that something was said about
@@ -175,7 +177,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	}
 	v := s.selection.Judge(probe)
 	switch {
-	case v.Ambiguous:
+	case v.Ambiguous || s.everybody.Judge(probe).Ambiguous:
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)

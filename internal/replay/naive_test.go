@@ -90,7 +90,7 @@ func (n *naive) line(line string) {
 		return
 	}
 	n.requests++
-	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard()}
+	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
 	group, named, exempt := who.Group(n.robots[current])
 	groupName := ""
 	if named {

@@ -270,7 +270,7 @@ func (w *worker) askOf(who *identity, userAgent string, current *version) {
 		return
 	}
 	who.wildcard, who.spared = w.settings.Wildcard(client), w.settings.Spares(client)
-	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard}
+	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard, Forgiving: client.Forgiving()}
 	var named bool
 	who.group, named, who.exempt = claim.Group(current.robots)
 	who.exempt = who.exempt || w.settings.Exempt(client)
@@ -297,7 +297,7 @@ func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) 
 		return 0
 	}
 	client := w.registry.IdentifyWith(unsafeString(w.record.userAgent), current.overlay)
-	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard}
+	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard, Forgiving: client.Forgiving()}
 	for i, v := range held {
 		if claim.Verdict(v.Robots, &w.target).Allowed {
 			allows |= 1 << i

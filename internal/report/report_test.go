@@ -273,7 +273,7 @@ func TestRobots(t *testing.T) {
 	for _, p := range r.Versions[0].Rejudged {
 		rejudged = append(rejudged, fmt.Sprint(p.Token, p.Path, " ", p.Before, " ", p.After, " ", p.Count))
 	}
-	if got := strings.Join(rejudged, "|"); got != "GPTBot/articles/0 allowed disallowed 21|GPTBot/articles/1 allowed disallowed 20|GPTBot/articles/2 allowed disallowed 20" {
+	if got := strings.Join(rejudged, "|"); got != "GPTBot/articles/0 allowed disallowed 21|GPTBot/articles/1 allowed disallowed 20|GPTBot/articles/2 allowed disallowed 20|bingbot/private/\n disallowed allowed 1" {
 		t.Errorf("rejudged: %s", got)
 	}
 	for _, site := range []string{"", "nowhere.example"} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -207,13 +208,14 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 	var target policy.Target
 	for _, e := range v.entries {
 		chain, wildcard := v.chainOf(e.row.Token, e.row.Class)
-		first, second := before.Select(wildcard, chain...), after.Select(wildcard, chain...)
+		known := v.lookup(e.row.Token)
+		who := judge.Claim{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
 				continue // a part of a path may be judged otherwise
 			}
 			target.Set(item.Key.Path, false)
-			was, is := first.JudgeTarget(&target), second.JudgeTarget(&target)
+			was, is := who.Verdict(before, &target), who.Verdict(after, &target)
 			if was.Allowed == is.Allowed {
 				continue
 			}

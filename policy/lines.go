@@ -1,0 +1,49 @@
+package policy
+
+import (
+	"bytes"
+	"strings"
+)
+
+// next returns the index of the first c in text from pos on, len(text) if
+// there is none.
+func next(text string, pos int, c byte) int {
+	if i := strings.IndexByte(text[pos:], c); i >= 0 {
+		return pos + i
+	}
+	return len(text)
+}
+
+// trim removes white space at both ends.
+func trim(s string) string {
+	for len(s) > 0 && isSpace(s[0]) {
+		s = s[1:]
+	}
+	for len(s) > 0 && isSpace(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// twoWords splits a line of exactly two words.
+func twoWords(s string) (first, second string, ok bool) {
+	i := strings.IndexAny(s, " \t")
+	if i < 0 {
+		return "", "", false
+	}
+	first, second = s[:i], trim(s[i:])
+	return first, second, !strings.ContainsAny(second, " \t")
+}
+
+func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
+
+// lineCount counts the line ends of text, a CRLF as one.
+func lineCount(text []byte) int {
+	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
+}
+
+// looksLikeHTML reports whether the file starts as a web page does: with a tag,
+// a comment or a declaration.
+func looksLikeHTML(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<")
+}

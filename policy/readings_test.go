@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestReadings is about what only some parsers read. Three judge each target:
+// one that forgives nothing, Google's library, and what follows for a crawler
+// and for one of Google's.
+func TestReadings(t *testing.T) {
+	type want struct{ crawler, google string } // what Judge says; ? for an ambiguous verdict
+	const (
+		yes, no, maybe = "allowed", "forbidden", "allowed?"
+	)
+	for _, tc := range []struct {
+		name, robots, token, target string
+		want                        want
+	}{
+		{"a misspelt rule", "User-agent: *\nDisalow: /x\n", "a", "/x", want{maybe, no}},
+		{"a misspelt rule, elsewhere", "User-agent: *\nDisalow: /x\n", "a", "/y", want{yes, yes}},
+		{"a rule without a colon", "User-agent: *\nDisallow /x\n", "a", "/x", want{maybe, no}},
+		{"an allow rule without a colon", "User-agent: *\nDisallow: /\nAllow /x\n", "a", "/x", want{maybe, yes}},
+		{"both readings forbid by rules of their own", "User-agent: *\nDisalow: /shop/\nDisallow: /s\n", "a", "/shop/1", want{no, no}},
+		{"a misspelt name for a group", "User-agent: a\nDisallow: /x\nuseragent: b\nDisallow: /y\n", "b", "/y", want{maybe, no}},
+		{"and its rules, which the group before gets", "User-agent: a\nDisallow: /x\nuseragent: b\nDisallow: /y\n", "a", "/y", want{maybe, yes}},
+		{"and the * group, which it is not spared", "User-agent: *\nDisallow: /x\nuser agent: b\nDisallow: /y\n", "b", "/x", want{maybe, yes}},
+		{"forbidden by * for some, by its group for others", "User-agent: *\nDisallow: /\nuser agent: b\nDisallow: /y\n", "b", "/y", want{no, no}},
+		{"a misspelt name in a run", "User-agent: a\nuseragent: b\nDisallow: /\n", "b", "/", want{maybe, no}},
+		{"beside a misspelt name in a run", "User-agent: a\nuseragent: b\nDisallow: /\n", "a", "/", want{no, no}},
+		{"a misspelt name at the top", "useragent: *\nDisallow: /\n", "a", "/", want{maybe, no}},
+		{"a misspelt rule ends a run", "User-agent: a\nDisalow: /x\nUser-agent: b\nDisallow: /y\n", "a", "/y", want{maybe, yes}},
+		{"and does not", "User-agent: a\nDisalow: /x\nUser-agent: b\nDisallow: /y\n", "b", "/y", want{no, no}},
+		{"a misspelt rule that ended a run is for one name", "User-agent: a\nDisalow: /x\nUser-agent: b\nDisallow: /y\n", "a", "/x", want{maybe, no}},
+		{"an empty rule without a colon is no line of two words", "User-agent: a\nDisallow\nUser-agent: b\nDisallow: /y\n", "a", "/y", want{no, no}},
+		{"an extension line", "User-agent: *\nCrawl-delay: 10\nUser-agent: badbot\nDisallow: /\n", "a", "/", want{maybe, maybe}},
+		{"behind an extension line", "User-agent: *\nCrawl-delay: 10\nUser-agent: badbot\nDisallow: /\n", "badbot", "/", want{no, no}},
+		{"an extension key in one word", "User-agent: *\nCrawlDelay: 10\nUser-agent: badbot\nDisallow: /\n", "a", "/", want{maybe, maybe}},
+		{"an extension line without a colon", "User-agent: *\nCrawl-delay 10\nUser-agent: badbot\nDisallow: /\n", "a", "/", want{no, maybe}},
+		{"an extension line and a misspelt rule", "User-agent: *\nCrawl-delay: 10\nUser-agent: badbot\nDisalow: /\n", "a", "/", want{maybe, maybe}},
+		{"a misspelt rule behind an extension line", "User-agent: *\nCrawl-delay: 10\nUser-agent: badbot\nDisalow: /\n", "badbot", "/", want{maybe, no}},
+		{"a sitemap that is misspelt", "User-agent: *\nsite-map: x\nUser-agent: badbot\nDisallow: /\n", "a", "/", want{no, no}},
+		{"a key that Google's library reads by its beginning", "User-agent: *\nDisallowed: /\n", "a", "/", want{yes, yes}},
+		{"a vertical tab between two words", "User-agent: *\nDisallow\v/\n", "a", "/", want{yes, yes}},
+		{"a form feed behind a key", "User-agent: *\nDisallow\f: /\n", "a", "/", want{yes, yes}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := Parse([]byte(tc.robots))
+			says := func(s *Selection) string {
+				v := s.Judge(tc.target)
+				word := map[bool]string{true: "allowed", false: "forbidden"}[v.Allowed]
+				if v.Ambiguous {
+					word += "?"
+				}
+				return word
+			}
+			if got := (want{says(r.Select(true, tc.token)), says(r.SelectForgiving(true, tc.token))}); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+			compareWithNaive(t, r, tc.token, tc.target)
+		})
+	}
+}
+
+// TestReadingsEvidence names a rule that every crawler reads where there is one.
+func TestReadingsEvidence(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisalow: /shop/\nDisallow: /s\n")).Select(true, "a")
+	if v := s.Judge("/shop/1"); v.Rule.Line != 3 || v.Ambiguous {
+		t.Errorf("by line %d, ambiguous %t; want line 3, which everybody reads", v.Rule.Line, v.Ambiguous)
+	}
+	s = Parse([]byte("User-agent: a\nCrawl-delay: 1\nUser-agent: a/2\nDisallow: /\n")).Select(true, "a")
+	if v := s.Judge("/"); v.Group.Line != 3 {
+		t.Errorf("the group's line is %d, want 3, which has the rule in both readings", v.Group.Line)
+	}
+}
+
+// TestSelectionReadings takes a selection apart.
+func TestSelectionReadings(t *testing.T) {
+	list := func(s *Selection) string {
+		if s == nil {
+			return "none"
+		}
+		return fmt.Sprint(s.Group().Name, s.Rules(), s.Named(), s.Ambiguous())
+	}
+	const file = "User-agent: *\nDisallow: /1\nuseragent: a\nDisalow: /2\nDisallow: /3\nUser-agent: b\nNoindex: /\nUser-agent: c\nDisallow: /4\n"
+	r := Parse([]byte(file))
+	for _, tc := range []struct {
+		token             string
+		global            bool
+		forgiving, strict string
+		ambiguous         bool
+	}{
+		{"a", true, "a[Disallow: /2 Disallow: /3] true false", "*[Disallow: /1 Disallow: /3] false false", true},
+		{"a", false, "a[Disallow: /2 Disallow: /3] true false", "none", true},
+		{"b", true, "b[Disallow: /4] true false", "b[] true false", true},
+		{"c", true, "c[Disallow: /4] true false", "c[Disallow: /4] true false", false},
+		{"d", true, "*[Disallow: /1] false false", "*[Disallow: /1 Disallow: /3] false false", true},
+		{"d", false, "none", "none", false},
+	} {
+		s := r.Select(tc.global, tc.token)
+		forgiving, strict := s.Readings()
+		if list(forgiving) != tc.forgiving || list(strict) != tc.strict || s.Ambiguous() != tc.ambiguous {
+			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(forgiving), list(strict), s.Ambiguous(), tc.forgiving, tc.strict, tc.ambiguous)
+		}
+	}
+	for _, tc := range []struct {
+		a, b  *Selection
+		equal bool
+	}{
+		{nil, nil, true}, {r.Select(true, "a"), nil, false}, {nil, r.Select(true, "a"), false},
+		{r.Select(true, "d"), r.Select(true, "e"), true},
+		{r.Select(true, "a"), r.Select(true, "A"), true},
+		{r.Select(true, "a"), r.Select(false, "a"), false},
+		{r.Select(true, "a"), r.SelectForgiving(true, "a"), false},
+		{r.Select(true, "b"), r.Select(true, "c"), false},
+	} {
+		if got := tc.a.Equal(tc.b); got != tc.equal {
+			t.Errorf("%s and %s are equal: %t", list(tc.a), list(tc.b), got)
+		}
+	}
+	if s := r.SelectForgiving(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
+		t.Errorf("for a crawler that forgives: %s", list(s))
+	}
+	if s := r.SelectForgiving(false, "d"); s != nil {
+		t.Errorf("a crawler without a group has %s", list(s))
+	}
+}
+
+// TestOneReading checks that a file pays for a second reading only where it has
+// one.
+func TestOneReading(t *testing.T) {
+	for robots, two := range map[string]bool{
+		smallFile: false,
+		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\n": false, // one reading of the keys
+		"User-agent: a\nDisallow: /\nCrawl-delay 1\nsite-map: x\n":    false,
+		"User-agent: a\nDisallow: /\nSitemap x\nForbid /y\n":          false,
+		"User-agent: a\nDisalow: /\n":                                 true,
+	} {
+		r := Parse([]byte(robots))
+		if (r.strict != nil) != two {
+			t.Errorf("%q: a second reading is kept: %t", robots, !two)
+		}
+		if two && r.Size() < Parse([]byte("User-agent: a\nDisallow: /\n")).Size()+500 {
+			t.Errorf("%q: the second reading is not counted in %d bytes", robots, r.Size())
+		}
+	}
+}
+
+// TestReadingsAgainstNaive makes files of lines that parsers disagree about.
+func TestReadingsAgainstNaive(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 11))
+	lines := []string{
+		"User-agent: a", "User-agent: b", "User-agent: *", "useragent: a", "user agent: *", "User-agent b", "User-agent\v: a", "User-agent: a\f", "User-agent: *\v",
+		"Disallow: /x", "Disallow: /", "Allow: /x/y", "Disallow:", "Disalow: /x", "dissallow: /x/y", "Allow /x", "Disallow /", "Disallow\t/x", "Disallow\f/", "Disallow /x /y",
+		"Crawl-delay: 1", "crawldelay: 2", "Crawl-delay 3", "Noindex: /", "Host: h", "Host h", "Sitemap: s", "site-map s", "Foo: bar", "", "# nothing",
+	}
+	for range 5_000 {
+		var b strings.Builder
+		for range 1 + random.IntN(9) {
+			b.WriteString(lines[random.IntN(len(lines))])
+			b.WriteByte('\n')
+		}
+		r := Parse([]byte(b.String()))
+		for _, token := range []string{"a", "b", "c"} {
+			compareWithNaive(t, r, token, []string{"/", "/x", "/x/y"}[random.IntN(3)])
+		}
+	}
+}
