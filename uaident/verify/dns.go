@@ -37,10 +37,13 @@ var ErrNoName = errors.New("there is no such record")
 // REFUSED and lame referrals (no flag) apart, with one family at a time and a
 // rooted name, to which no search domain is added. An answer that is truncated is
 // asked for again by TCP.
-type netResolver struct{ net.Resolver }
+type netResolver struct {
+	net.Resolver
+	server string // that is asked, "" for those of the system
+}
 
 func newResolver(server string) *netResolver {
-	r := &netResolver{net.Resolver{PreferGo: true}}
+	r := &netResolver{net.Resolver{PreferGo: true}, server}
 	if server != "" {
 		r.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			var d net.Dialer
@@ -52,7 +55,7 @@ func newResolver(server string) *netResolver {
 
 func (r *netResolver) LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error) {
 	names, err := r.Resolver.LookupAddr(ctx, addr.String())
-	return names, conclude(err)
+	return names, r.conclude(err)
 }
 
 func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error) {
@@ -61,15 +64,39 @@ func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Ad
 		network = "ip4"
 	}
 	addrs, err := r.LookupNetIP(ctx, network, name)
-	return addrs, conclude(err)
+	return addrs, r.conclude(err)
 }
 
-func conclude(err error) error {
-	if dns, ok := errors.AsType[*net.DNSError](err); ok &&
-		dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout && dns.Server != "" {
+// conclude tells which errors say that there is no such record, and lets them name
+// the server that was asked: net.Resolver names one of the system's, whatever it
+// was made to dial.
+func (r *netResolver) conclude(err error) error {
+	dns, ok := errors.AsType[*net.DNSError](err)
+	if !ok {
+		return err
+	}
+	conclusive := dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout && dns.Server != ""
+	if r.server != "" && dns.Server != "" {
+		named := *dns
+		named.Server = r.server
+		err = &named
+	}
+	if conclusive {
 		return fmt.Errorf("%w: %w", ErrNoName, err)
 	}
 	return err
+}
+
+// isSilence reports whether an error says that nobody answered, rather than that
+// the answer was of no use.
+func isSilence(err error) bool {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		if dns.IsTimeout {
+			return true
+		}
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // most names of an address that are held against the domains, and most of those

@@ -120,7 +120,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, addr
 		case known.state == Spoofed:
 			e.add(ReverseDNS, "DNS was asked before: no name of %s is below one of %s and has this address.", addr, domains)
 		default:
-			e.add(ReverseDNS, "DNS was asked before and gave no answer about %s.", addr)
+			e.add(ReverseDNS, "DNS was asked about %s before, and gave no answer that decides.", addr)
 		}
 		return known.state
 	}
@@ -141,13 +141,20 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, addr
 	case c.state == Verified:
 		e.add(ReverseDNS, "%s is below one of %s, and DNS gives it the address %s.", c.name, domains, addr)
 	case c.state == Unknown:
-		e.add(ReverseDNS, "DNS did not answer, so it decides nothing: %s.", problemText(c.problem))
+		e.add(ReverseDNS, "%s, so it decides nothing: %s.", problemKind(c.problem), problemText(c.problem))
 	case c.name != "":
 		e.add(ReverseDNS, "%s is below one of %s, but DNS does not give it the address %s.", c.name, domains, addr)
 	default:
 		e.add(ReverseDNS, "None of that is below one of %s.", domains)
 	}
 	return c.state
+}
+
+func problemKind(err error) string {
+	if isSilence(err) {
+		return "DNS did not answer"
+	}
+	return "DNS gave no answer that can be used"
 }
 
 func problemText(err error) string {
