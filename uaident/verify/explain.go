@@ -56,7 +56,12 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, addr netip.A
 	finding, ask := v.byLists(p, addr, now)
 	switch {
 	case ask:
-		finding = p.combine(finding, v.explainDNS(ctx, &e, p, addr, online))
+		state := v.explainDNS(ctx, &e, p, addr, online)
+		_, mute := v.results.get(subjectOf(addr, p.scope)).at(v.now())
+		if mute && state == Unknown && finding.State == Spoofed {
+			e.add(ReverseDNS, "The DNS has not answered well about %s for long, while it does about addresses that the operator publishes, so this takes nothing back of what the lists deny.", addr)
+		}
+		finding = p.combine(finding, state, mute)
 	case finding.State == Verified:
 		if len(p.suffixes) > 0 {
 			e.add(ReverseDNS, "Not needed.")
@@ -128,7 +133,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, addr
 	defer cancel()
 	c := confirmDNS(limited, p.resolver, addr, p.suffixes)
 	if ctx.Err() == nil {
-		v.remember(subject, c.state)
+		v.remember(subject, c.state, false)
 	}
 	if len(c.names) == 0 && c.state == Spoofed {
 		e.add(ReverseDNS, "DNS has no name for %s.", addr)
