@@ -122,8 +122,7 @@ func (s *signatures) fetched(agent string, err error) {
 		}
 		fields := []zap.Field{zap.String("agent", agent), zap.String("operator", d.Operator), zap.Int("keys", d.Keys)}
 		if err != nil {
-			logger.Warn("the key directory of a signing agent cannot be used, so that its signatures verify nobody once the keys that are known are a day out of date; "+
-				"this is told once, until it can be", append(fields, zap.Time("next_attempt", d.Next), zap.Error(err))...)
+			logger.Warn("the key directory of a signing agent cannot be used; this is told once, until it can be", append(fields, zap.Time("next_attempt", d.Next), zap.Error(err))...)
 		} else {
 			logger.Info("key directory of a signing agent read", fields...)
 		}
