@@ -112,6 +112,7 @@ type confirmation struct {
 	names   []string // of the address, the first few
 	name    string   // the one that decided
 	problem error    // why it is unknown
+	zones   bool     // the problem is one of the address's reverse zone, or of the DNS as a whole
 }
 
 // confirmDNS looks up whether one of addr's names is below one of the suffixes,
@@ -119,26 +120,26 @@ type confirmation struct {
 func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) confirmation {
 	names, err := r.LookupPTR(ctx, addr)
 	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
-		return confirmation{state: Unknown, problem: err}
+		return confirmation{state: Unknown, problem: err, zones: true}
 	}
 	c := confirmation{state: Spoofed}
 	for _, name := range names[:min(len(names), mostForwards)] {
 		c.names = append(c.names, strings.TrimSuffix(name, "."))
 	}
 	if err != nil && !errors.Is(err, ErrNoName) || len(names) > mostNames {
-		c.state, c.problem = Unknown, err
+		c.state, c.problem, c.zones = Unknown, err, true
 		if err == nil {
 			c.problem = fmt.Errorf("the address has %d names", len(names))
 		}
 	}
-	forwards := 0
+	forwards, failed := 0, false
 	for _, name := range names[:min(len(names), mostNames)] {
 		name = strings.ToLower(strings.TrimSuffix(name, "."))
 		if !hasSuffix(name, suffixes) {
 			continue
 		}
 		if forwards++; forwards > mostForwards {
-			c.state, c.problem = Unknown, errors.New("the address has too many names in the operator's domains")
+			c.state, c.problem, c.zones = Unknown, errors.New("the address has too many names in the operator's domains"), true
 			break
 		}
 		addrs, err := r.LookupAddr(ctx, name+".", addr)
@@ -148,10 +149,11 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 			}
 		}
 		if err != nil && !errors.Is(err, ErrNoName) {
-			c.state, c.problem = Unknown, err
+			c.state, c.problem, failed = Unknown, err, true
 		}
 		c.name = name
 	}
+	c.zones = c.zones && !failed // the operator's own zone may be to blame
 	return c
 }
 

@@ -32,9 +32,15 @@ func TestMuteZones(t *testing.T) {
 	}{
 		{"SERVFAIL", withList, func(d *fakeDNS) { d.fails[liar] = misbehaves }, "FooBot", liar, Spoofed},
 		{"70 names", withList, func(d *fakeDNS) { d.ptr[liar] = many }, "FooBot", liar, Spoofed},
-		{"the address of a name in the operator's domains fails", withList, func(d *fakeDNS) {
-			d.ptr[liar] = []string{"slow.bot.example.com."}
+		{"20 names of the operator's", withList, func(d *fakeDNS) {
+			d.ptr[liar] = slices.Repeat([]string{"crawl-1.bot.example.com."}, 20)
 		}, "FooBot", liar, Spoofed},
+		{"the operator's own zone fails", withList, func(d *fakeDNS) {
+			d.ptr[liar] = []string{"slow.bot.example.com."}
+		}, "FooBot", liar, Unknown},
+		{"the same beside 70 names", withList, func(d *fakeDNS) {
+			d.ptr[liar] = append([]string{"slow.bot.example.com."}, many...)
+		}, "FooBot", liar, Unknown},
 		{"no list", Config{ReverseDNS: true}, func(d *fakeDNS) { d.fails[liar] = misbehaves }, "FooBot", liar, Unknown},
 		{"a preview", withList, func(d *fakeDNS) { d.fails[liar] = misbehaves }, "FooPreview", liar, Unknown},
 		{"the DNS as a whole fails", withList, func(d *fakeDNS) { d.down = misbehaves }, "FooBot", liar, Unknown},

@@ -236,7 +236,7 @@ func (v *Verifier) lookUp(ctx context.Context, j job) {
 		return
 	}
 	v.found[c.state].Add(1)
-	v.remember(j.subject, c.state, c.state == Unknown && v.answers(j))
+	v.remember(j.subject, c.state, c.zones && v.answers(j))
 }
 
 // answers reports whether the DNS answers about an address of a list that denies
