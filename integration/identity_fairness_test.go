@@ -117,5 +117,4 @@ func TestErrorIsNoList(t *testing.T) {
 			t.Errorf("%s is %s", ip, got)
 		}
 	}
-	lists.does(listed)
 }

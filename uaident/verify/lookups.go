@@ -64,10 +64,11 @@ type lookup struct {
 
 // Shares of what there is. A network is a /24, or a /48 for IPv6.
 const (
-	networkShare = 8 // a network may have an 8th of the queue,
-	slowShare    = 2 // at most half of the places, as may all slow networks together,
-	rateShare    = 5 // and a 5th of the rate
-	recheckShare = 4 // a quarter of the queue is for rechecks of what is known
+	networkShare = 8  // a network may have an 8th of the queue,
+	slowShare    = 2  // at most half of the places, as may all slow networks together,
+	rateShare    = 20 // and a 20th of the rate, so that it takes many to use that up,
+	networkBurst = 40 // but so many at once
+	recheckShare = 4  // a quarter of the queue is for rechecks of what is known
 	burst        = 4 * time.Second
 )
 
@@ -77,7 +78,7 @@ const slowAfter = 500 * time.Millisecond
 func newLookups(atOnce, most, rate int, timeout time.Duration, now func() moment) *lookups {
 	q := &lookups{
 		atOnce: atOnce, most: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
-		networks: newNetworks(), perNetwork: moment(time.Second) / moment(max(rate/rateShare, 1)),
+		networks: newNetworks(), perNetwork: rateShare * moment(time.Second) / moment(rate),
 		pending: map[subject]struct{}{}, of: map[netip.Prefix]int{},
 		perJob: time.Second / time.Duration(rate),
 	}
@@ -111,7 +112,7 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 		return
 	}
 	network := networkOf(j.address)
-	if !recheck && !q.networks.find(network).inTime(now) {
+	if !recheck && !q.networks.find(network).inTime(now, networkBurst*q.perNetwork) {
 		q.dropped.Add(1)
 		return
 	}
@@ -125,7 +126,7 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 		queue, room = &q.rechecks, max(q.most/recheckShare, 1)
 	}
 	_, ofNetwork := queue.of(j.scope, network)
-	if ofNetwork+q.of[network] >= max(q.most/networkShare, 1) || !recheck && !q.networks.find(network).inTime(now) || q.ctx.Err() != nil {
+	if ofNetwork+q.of[network] >= max(q.most/networkShare, 1) || !recheck && !q.networks.find(network).inTime(now, networkBurst*q.perNetwork) || q.ctx.Err() != nil {
 		q.dropped.Add(1)
 		return
 	}

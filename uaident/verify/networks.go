@@ -69,9 +69,9 @@ func (n *networks) place(network netip.Prefix) *networkPlace {
 
 // inTime reports whether the network may cause a look-up now, by the generic cell
 // rate algorithm: the theoretical arrival time of the next one runs ahead of the
-// clock by no more than the burst.
-func (p *networkPlace) inTime(now moment) bool {
-	return p == nil || moment(p.tat.Load())-now < moment(burst)
+// clock by no more than ahead.
+func (p *networkPlace) inTime(now, ahead moment) bool {
+	return p == nil || moment(p.tat.Load())-now < ahead
 }
 
 // take counts a look-up.
