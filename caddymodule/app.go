@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -48,7 +47,7 @@ type App struct {
 	registry   *uaident.Registry
 	signatures *botauth.Verifier // nil if those of requests are not verified
 	verifying  uint64
-	warned     *atomic.Bool // of addresses that clients may invent
+	warned     *proxyWarnings
 
 	ledger    *ledgerStore
 	retaining uint64
@@ -76,7 +75,7 @@ func (App) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
-	a.warned = new(atomic.Bool)
+	a.warned = new(proxyWarnings)
 	if err := a.Validate(); err != nil {
 		return err
 	}
@@ -124,6 +123,9 @@ func (a *App) Validate() error {
 	}
 	registry, err := registryWith(a.Crawlers)
 	if err != nil {
+		return err
+	}
+	if _, err := agentsOf(registry); err != nil {
 		return err
 	}
 	checked := App{Verify: a.Verify, Crawlers: a.Crawlers, registry: registry}

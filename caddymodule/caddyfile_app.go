@@ -42,6 +42,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //	        web_bot_auth on|off
 //	    }
 //	    crawler <token> {
+//	        operator     <name>
 //	        class        <class>
 //	        fallback     <token...>
 //	        wildcard     on|off

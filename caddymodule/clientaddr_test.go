@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -59,14 +59,64 @@ func TestMaybeInvented(t *testing.T) {
 	}
 }
 
-// TestIdentifyByAddress accuses nobody by the address of a proxy, and verifies
-// nobody by one that may be invented.
-func TestIdentifyByAddress(t *testing.T) {
+const proxyAddress = "203.0.113.50"
+
+// identifying returns an app that verifies Googlebot by a list, and what it warns
+// of.
+func identifying(t *testing.T) (*App, *observer.ObservedLogs) {
+	t.Helper()
 	list := filepath.Join(t.TempDir(), "googlebot.txt")
 	if err := os.WriteFile(list, []byte("192.0.2.0/24"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const proxy = "203.0.113.50"
+	core, logs := observer.New(zap.WarnLevel)
+	app := &App{
+		Verify: &Verify{Ranges: rangesConfigured, NoRDNS: true}, Crawlers: []Crawler{{Token: "Googlebot", Ranges: []Ranges{{File: list}}}},
+		registry: uaident.Default(), logger: zap.New(core), warned: new(proxyWarnings), state: &state{verifier: verify.New(verify.Options{})},
+	}
+	if err := app.state.verifier.Configure(app.config()); err != nil {
+		t.Fatal(err)
+	}
+	return app, logs
+}
+
+// behindProxy returns a request of a Googlebot by the proxy.
+func behindProxy(clientIP, forwarded string, trusted bool) *http.Request {
+	r := request("Googlebot/2.1", "/")
+	r.RemoteAddr = proxyAddress + ":4711"
+	if forwarded != "" {
+		r.Header.Set("X-Forwarded-For", forwarded)
+	}
+	ctx := context.WithValue(r.Context(), caddyhttp.ServerCtxKey, &caddyhttp.Server{ClientIPHeaders: []string{"X-Forwarded-For"}})
+	return r.WithContext(context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{
+		caddyhttp.TrustedProxyVarKey: trusted, caddyhttp.ClientIPVarKey: clientIP,
+	}))
+}
+
+// TestProxyWarnings tells of each thing that is wrong with a proxy, once.
+func TestProxyWarnings(t *testing.T) {
+	app, logs := identifying(t)
+	for range 3 {
+		for _, r := range []*http.Request{
+			behindProxy(proxyAddress, "", true),                       // tells no address
+			behindProxy("192.0.2.1", "192.0.2.1, 198.51.100.1", true), // passes on what clients invent
+		} {
+			app.identify(r, uaident.Identify("Googlebot/2.1"))
+		}
+	}
+	var told []string
+	for _, entry := range logs.All() {
+		told = append(told, entry.Message)
+	}
+	if len(told) != 2 || !strings.Contains(told[0], "does not tell") || !strings.Contains(told[1], "may invent") {
+		t.Errorf("told %q", told)
+	}
+}
+
+// TestIdentifyByAddress accuses nobody by the address of a proxy, and verifies
+// nobody by one that may be invented.
+func TestIdentifyByAddress(t *testing.T) {
+	const proxy = proxyAddress
 	for _, test := range []struct {
 		name, clientIP, forwarded string
 		trusted                   bool
@@ -80,25 +130,10 @@ func TestIdentifyByAddress(t *testing.T) {
 		{"one that a client may have invented", "192.0.2.1", "192.0.2.1, 198.51.100.1", true, identityUnknown, true},
 		{"one that is of no use to a liar", "198.51.100.1", "198.51.100.1, 192.0.2.1", true, identitySpoofed, false},
 	} {
-		core, logs := observer.New(zap.WarnLevel)
-		app := &App{
-			Verify: &Verify{Ranges: rangesConfigured, NoRDNS: true}, Crawlers: []Crawler{{Token: "Googlebot", Ranges: []Ranges{{File: list}}}},
-			registry: uaident.Default(), logger: zap.New(core), warned: new(atomic.Bool), state: &state{verifier: verify.New(verify.Options{})},
-		}
-		if err := app.state.verifier.Configure(app.config()); err != nil {
-			t.Fatal(err)
-		}
-		r := request("Googlebot/2.1", "/")
-		r.RemoteAddr = proxy + ":4711"
-		if test.forwarded != "" {
-			r.Header.Set("X-Forwarded-For", test.forwarded)
-		}
-		ctx := context.WithValue(r.Context(), caddyhttp.ServerCtxKey, &caddyhttp.Server{ClientIPHeaders: []string{"X-Forwarded-For"}})
-		ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{
-			caddyhttp.TrustedProxyVarKey: test.trusted, caddyhttp.ClientIPVarKey: test.clientIP,
-		})
+		app, logs := identifying(t)
+		r := behindProxy(test.clientIP, test.forwarded, test.trusted)
 		for range 3 {
-			if got, _ := app.identify(r.WithContext(ctx), uaident.Identify("Googlebot/2.1")); got != test.want {
+			if got, _ := app.identify(r, uaident.Identify("Googlebot/2.1")); got != test.want {
 				t.Errorf("%s: %s, want %s", test.name, got, test.want)
 			}
 		}

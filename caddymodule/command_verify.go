@@ -2,12 +2,15 @@ package caddymodule
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 func verifyCommand() *cobra.Command {
@@ -27,7 +31,9 @@ Says step by step how the claim of a client can be verified by what the
 crawler's operator publishes, and what came of it.
 
 Nothing is fetched and nobody is asked unless --online is given: then the lists
-of addresses are read from their URLs, and the name of the address is looked up.
+of addresses are read from their URLs, the name of the address is looked up, and
+the keys of signatures (Web Bot Auth) are fetched if they count. A signature is
+of one request, so none is verified here.
 
 --config takes the global option robots_guard of a Caddyfile or a JSON
 configuration, with its crawlers, lists and DNS server. Without it the official
@@ -45,7 +51,7 @@ caddy robots-guard verify --user-agent GPTBot/1.3 --ip 203.0.113.7 --config Cadd
 	flags := cmd.Flags()
 	flags.StringVarP(&v.userAgent, "user-agent", "u", "", "the User-Agent")
 	flags.StringVar(&v.ip, "ip", "", "the address of the client")
-	flags.BoolVar(&v.online, "online", false, "fetch lists of addresses and ask the DNS")
+	flags.BoolVar(&v.online, "online", false, "fetch lists of addresses and keys, and ask the DNS")
 	flags.StringVarP(&v.config, "config", "c", "", "a Caddyfile or JSON configuration with the options to use")
 	flags.BoolVar(&v.json, "json", false, "print a JSON object")
 	return cmd
@@ -135,7 +141,55 @@ func (a *App) explain(cmd *cobra.Command, client uaident.Identity, addr netip.Ad
 	if err := verifier.Configure(a.config()); err != nil {
 		return verify.Explanation{}, err
 	}
-	return verifier.Explain(cmd.Context(), client.Crawler, addr, online), nil
+	found := verifier.Explain(cmd.Context(), client.Crawler, addr, online)
+	step, err := a.explainSignatures(cmd.Context(), client.Crawler, online)
+	if step.Text != "" {
+		found.Steps = append(found.Steps, step)
+	}
+	return found, err
+}
+
+// explainSignatures says what the signatures of a crawler's requests are worth,
+// nothing if it is not known to sign any.
+func (a *App) explainSignatures(ctx context.Context, c *uaident.Crawler, online bool) (verify.Step, error) {
+	say := func(format string, args ...any) (verify.Step, error) {
+		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
+	}
+	agents, err := agentsOf(a.registry)
+	if err != nil {
+		return verify.Step{}, err
+	}
+	var signs []string
+	for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		if agents[agent] == c.Operator {
+			signs = append(signs, agent)
+		}
+	}
+	switch {
+	case len(signs) == 0:
+		return verify.Step{}, nil
+	case !a.Verify.WebBotAuth:
+		return say("Requests signed by %s would be verified, but web_bot_auth is off.", strings.Join(signs, ", "))
+	case !online:
+		return say("A request signed by %s is verified, whatever its address. Whether the keys can be had was not asked.", strings.Join(signs, ", "))
+	}
+	signatures, err := botauth.New(botauth.Options{Agents: agents, UserAgent: guardUserAgent})
+	if err != nil {
+		return verify.Step{}, err
+	}
+	defer signatures.Close()
+	var said []string
+	for _, agent := range signs {
+		if err := signatures.Refresh(ctx, agent); err != nil {
+			said = append(said, fmt.Sprintf("A request signed by %s cannot be verified now: %v.", agent, err))
+		}
+	}
+	for _, d := range signatures.Directories() {
+		if slices.Contains(signs, d.Agent) && d.Err == nil {
+			said = append(said, fmt.Sprintf("A request signed by %s is verified, whatever its address: its directory has usable keys: %d.", d.Agent, d.Keys))
+		}
+	}
+	return say("%s", strings.Join(said, " "))
 }
 
 // said is an explanation of a claim that cannot be verified.

@@ -2,10 +2,10 @@ package caddymodule
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 // Crawler adds a crawler to the registry, or changes what the registry says
@@ -13,6 +13,10 @@ import (
 type Crawler struct {
 	// The product token, as a robots.txt names it.
 	Token string `json:"token"`
+
+	// Who runs it. Crawlers of one operator share what verifies them, such as a
+	// signing agent. Default for a new crawler: one of its own.
+	Operator string `json:"operator,omitempty"`
 
 	// The class, such as `ai_training`. Default for a new crawler: `crawler`.
 	Class string `json:"class,omitempty"`
@@ -32,7 +36,8 @@ type Crawler struct {
 	// address ends with.
 	RDNS []string `json:"rdns,omitempty"`
 
-	// The https URL of the agent that signs its requests.
+	// The https URL of the agent that signs its requests: its origin, or its key
+	// directory at `/.well-known/http-message-signatures-directory`.
 	WebBotAuth string `json:"web_bot_auth,omitempty"`
 }
 
@@ -68,6 +73,9 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	if known := registry.Lookup(c.Token); known != nil {
 		entry = *known
 	}
+	if c.Operator != "" {
+		entry.Operator = c.Operator
+	}
 	if c.Class != "" {
 		class, ok := uaident.ParseClass(c.Class)
 		if !ok || class == uaident.Browser {
@@ -87,9 +95,9 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 		}
 	}
 	if c.WebBotAuth != "" {
-		u, err := url.Parse(c.WebBotAuth)
-		if err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
-			return entry, fmt.Errorf("web_bot_auth %q is no https URL of a host", c.WebBotAuth)
+		if _, ok := botauth.Origin(c.WebBotAuth); !ok || !strings.HasPrefix(c.WebBotAuth, "https://") {
+			return entry, fmt.Errorf("web_bot_auth %q is no https URL of a signing agent; give its origin, such as https://bot.example, "+
+				"or its directory, https://bot.example/.well-known/http-message-signatures-directory", c.WebBotAuth)
 		}
 		entry.Verification.WebBotAuth = c.WebBotAuth
 	}

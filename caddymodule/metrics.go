@@ -29,6 +29,7 @@ type metrics struct {
 	checks   *prometheus.CounterVec
 	checked  checkCounters
 	identity identityCollector
+	signatureCounters
 	storageMetrics
 }
 
@@ -74,8 +75,10 @@ func newMetrics() *metrics {
 			Name: name("identity_checks_total"),
 			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
 		}, []string{"method", "identity"}),
-		identity:       newIdentityCollector(name),
-		storageMetrics: newStorageMetrics(name),
+		identity: newIdentityCollector(name),
+
+		signatureCounters: newSignatureCounters(name),
+		storageMetrics:    newStorageMetrics(name),
 		held: holdCollector{prometheus.NewDesc(name("change_held"),
 			"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil)},
 		cache: cacheCollector{
@@ -104,7 +107,7 @@ func registerMetrics(ctx caddy.Context) (*metrics, error) {
 // all returns the collectors.
 func (m *metrics) all() []prometheus.Collector {
 	return append(m.collectors(), m.requests, m.overflow, m.handlers, m.crawlers, m.root,
-		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity)
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.held, m.checks, m.identity, m.signatures, m.directories)
 }
 
 // fetched counts an attempt to read a robots.txt.

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 // checkCounters are the counters of claims by method and identity, each made
@@ -24,11 +25,36 @@ func (m *metrics) checkedBy(method verify.Method, who identity) {
 	(*counter).Inc()
 }
 
+// signatureCounters count checks of signatures by what came of them, and fetches of
+// key directories. Both sets of values are closed.
+type signatureCounters struct {
+	signatures, directories *prometheus.CounterVec
+}
+
+func newSignatureCounters(name func(string) string) signatureCounters {
+	return signatureCounters{
+		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("signature_checks_total"),
+			Help: "Signatures of requests of crawlers (Web Bot Auth), by what came of checking them.",
+		}, []string{"reason"}),
+		directories: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("signature_directory_fetches_total"),
+			Help: "Attempts to read the key directory of a signing agent, by whether it can be used.",
+		}, []string{"result"}),
+	}
+}
+
+// signed counts the check of a signature, which costs far more than this.
+func (c *signatureCounters) signed(reason botauth.Reason) {
+	c.signatures.WithLabelValues(reason.String()).Inc()
+}
+
 // identityCollector reads the counts of the verifier when they are asked for.
 // Lists are those of the configuration and the registry.
 type identityCollector struct {
 	lookups, running, waiting *prometheus.Desc
 	prefixes, checked         *prometheus.Desc
+	keys                      *prometheus.Desc
 }
 
 func newIdentityCollector(name func(string) string) identityCollector {
@@ -41,18 +67,21 @@ func newIdentityCollector(name func(string) string) identityCollector {
 			"Prefixes in a list of crawler addresses; 0 if it was never read.", []string{"list"}, nil),
 		checked: prometheus.NewDesc(name("address_list_checked_timestamp_seconds"),
 			"When a list of crawler addresses was last known to be current.", []string{"list"}, nil),
+		keys: prometheus.NewDesc(name("signature_directory_keys"),
+			"Usable keys in the key directory of a signing agent; 0 if it was never read.", []string{"agent"}, nil),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c identityCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{c.lookups, c.running, c.waiting, c.prefixes, c.checked} {
+	for _, desc := range []*prometheus.Desc{c.lookups, c.running, c.waiting, c.prefixes, c.checked, c.keys} {
 		ch <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (c identityCollector) Collect(ch chan<- prometheus.Metric) {
+	c.collectKeys(ch)
 	s := currentState.Load()
 	if s == nil {
 		return
@@ -70,5 +99,22 @@ func (c identityCollector) Collect(ch chan<- prometheus.Metric) {
 		if !list.Checked.IsZero() {
 			ch <- prometheus.MustNewConstMetric(c.checked, prometheus.GaugeValue, timestamp(list.Checked), list.Source)
 		}
+	}
+}
+
+// collectKeys tells of each agent once: while a configuration takes over from
+// another, two verifiers may know it.
+func (c identityCollector) collectKeys(ch chan<- prometheus.Metric) {
+	keys := make(map[string]int)
+	signaturePool.Range(func(_, value any) bool {
+		if s, ok := value.(*signatures); ok && s.Verifier != nil {
+			for _, d := range s.Directories() {
+				keys[d.Agent] = max(keys[d.Agent], d.Keys)
+			}
+		}
+		return true
+	})
+	for agent, n := range keys {
+		ch <- prometheus.MustNewConstMetric(c.keys, prometheus.GaugeValue, float64(n), agent)
 	}
 }

@@ -1,20 +1,14 @@
 package caddymodule
 
 import (
-	"context"
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
+	"sync/atomic"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 // identify tells how sure it is that a client is the crawler that it claims to
@@ -31,48 +25,27 @@ func (a *App) identify(r *http.Request, client uaident.Identity) (identity, veri
 	finding := a.state.verifier.Check(client.Crawler, clientAddr(r))
 	switch {
 	case finding.State == identityVerified && maybeInvented(r):
-		a.warn("a proxy passes on addresses that clients may invent, so nobody is verified by these; " +
+		a.warn(&a.warned.invented, "a proxy passes on addresses that clients may invent, so nobody is verified by these; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
 		return identityUnknown, verify.None
 	case finding.State == identitySpoofed && isOfProxy(r):
-		a.warn("a trusted proxy does not tell the addresses of clients, so nobody can be verified; " +
+		a.warn(&a.warned.untold, "a trusted proxy does not tell the addresses of clients, so nobody can be verified; "+
 			"let client_ip_headers in the global option servers name the header that it sends")
 		return identityUnknown, verify.None
 	}
 	return finding.State, finding.Method
 }
 
-// warn tells the owner, once for each configuration, that addresses are not what
-// they should be.
-func (a *App) warn(message string) {
-	if !a.warned.Swap(true) {
+// proxyWarnings are what the owner is told about proxies, each once for each
+// configuration: that one passes on addresses which clients may invent, and that
+// one does not tell the client's.
+type proxyWarnings struct{ invented, untold atomic.Bool }
+
+// warn tells the owner, once, that addresses are not what they should be.
+func (a *App) warn(told *atomic.Bool, message string) {
+	if !told.Swap(true) {
 		a.logger.Warn(message)
 	}
-}
-
-// signedByVar is the request variable that keeps who signed the request: a
-// signature cannot be verified twice, for then it would be a replay.
-const signedByVar = "robots_guard.signed_by"
-
-// signedBy returns the operator that signed a request, "" if none did for sure.
-func (a *App) signedBy(r *http.Request) (operator string) {
-	ctx := r.Context()
-	if known, ok := caddyhttp.GetVar(ctx, signedByVar).(string); ok {
-		return known
-	}
-	original := originalRequest(r)
-	scheme := "http"
-	if keyOf(r).Secure {
-		scheme = "https"
-	}
-	result := a.signatures.Check(botauth.Request{
-		Method: original.Method, Scheme: scheme, Authority: r.Host, Target: targetOf(original), Header: r.Header,
-	})
-	if result.State == botauth.Valid {
-		operator = result.Operator
-	}
-	caddyhttp.SetVar(ctx, signedByVar, operator)
-	return operator
 }
 
 // forwardingHeaders are those by which proxies and CDNs tell the address of the
@@ -168,55 +141,6 @@ func (a *App) refreshLists() {
 		defer a.state.listed.Store(nil)
 		a.state.verifier.Run(a.ctx)
 	}()
-}
-
-// signaturePool holds verifiers of signatures by the agents whose signatures
-// count. They remember what was signed, so they live on while that does not
-// change.
-var signaturePool = caddy.NewUsagePool()
-
-type signatures struct{ *botauth.Verifier }
-
-// Destruct implements caddy.Destructor.
-func (s signatures) Destruct() error {
-	s.Close()
-	return nil
-}
-
-// provisionSignatures sets up the verifier of signatures.
-func (a *App) provisionSignatures(ctx caddy.Context) error {
-	if a.Verify == nil || !a.Verify.WebBotAuth {
-		return nil
-	}
-	agents := agentsOf(a.registry)
-	var key []string
-	for _, agent := range slices.Sorted(maps.Keys(agents)) {
-		key = append(key, agent, agents[agent])
-	}
-	name := strings.Join(key, " ")
-	pooled, _, err := signaturePool.LoadOrNew(name, func() (caddy.Destructor, error) {
-		v, err := botauth.New(botauth.Options{Agents: agents, UserAgent: guardUserAgent})
-		return signatures{v}, err
-	})
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(ctx, func() { _, _ = signaturePool.Delete(name) }) // Destruct returns no error
-	a.signatures = pooled.(signatures).Verifier
-	return nil
-}
-
-// agentsOf returns the agents that sign for the crawlers of a registry, with
-// their operators.
-func agentsOf(registry *uaident.Registry) map[string]string {
-	agents := make(map[string]string)
-	for _, c := range registry.Crawlers() {
-		u, err := url.Parse(c.Verification.WebBotAuth)
-		if err == nil && u.Host != "" && c.Operator != "" {
-			agents["https://"+u.Host] = c.Operator
-		}
-	}
-	return agents
 }
 
 // logList tells the owner how reading a list of addresses went.

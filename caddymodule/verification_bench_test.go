@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -50,7 +49,7 @@ func verifyingGuards(t testing.TB) map[string]struct {
 		verifier := verify.New(verify.Options{Resolver: namesOfBing{}})
 		g.app = &App{
 			Verify: v, Crawlers: []Crawler{{Token: "bingbot", Ranges: []Ranges{{File: list}}}},
-			registry: uaident.Default(), logger: zap.NewNop(), warned: new(atomic.Bool), state: &state{verifier: verifier},
+			registry: uaident.Default(), logger: zap.NewNop(), warned: new(proxyWarnings), state: &state{verifier: verifier},
 		}
 		if err := verifier.Configure(g.app.config()); err != nil {
 			t.Fatal(err)

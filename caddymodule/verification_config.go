@@ -103,6 +103,8 @@ func parseCrawler(d *caddyfile.Dispenser, before []Crawler) (Crawler, error) {
 	}
 	err = eachOption(d, func(name string) (err error) {
 		switch name {
+		case "operator":
+			_, c.Operator, err = oneArg(d)
 		case "class":
 			_, c.Class, err = oneArg(d)
 		case "fallback":
@@ -118,7 +120,7 @@ func parseCrawler(d *caddyfile.Dispenser, before []Crawler) (Crawler, error) {
 		case "web_bot_auth":
 			_, c.WebBotAuth, err = oneArg(d)
 		default:
-			return d.Errf("unrecognized option %q; known are class, fallback, wildcard, ranges, rdns and web_bot_auth", name)
+			return d.Errf("unrecognized option %q; known are operator, class, fallback, wildcard, ranges, rdns and web_bot_auth", name)
 		}
 		return err
 	})

@@ -37,10 +37,13 @@ var ErrNoName = errors.New("there is no such record")
 // REFUSED and lame referrals (no flag) apart, with one family at a time and a
 // rooted name, to which no search domain is added. An answer that is truncated is
 // asked for again by TCP.
-type netResolver struct{ net.Resolver }
+type netResolver struct {
+	net.Resolver
+	server string // that is asked, "" for those of the system
+}
 
 func newResolver(server string) *netResolver {
-	r := &netResolver{net.Resolver{PreferGo: true}}
+	r := &netResolver{net.Resolver{PreferGo: true}, server}
 	if server != "" {
 		r.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			var d net.Dialer
@@ -52,7 +55,7 @@ func newResolver(server string) *netResolver {
 
 func (r *netResolver) LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error) {
 	names, err := r.Resolver.LookupAddr(ctx, addr.String())
-	return names, conclude(err)
+	return names, r.conclude(err)
 }
 
 func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error) {
@@ -61,15 +64,39 @@ func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Ad
 		network = "ip4"
 	}
 	addrs, err := r.LookupNetIP(ctx, network, name)
-	return addrs, conclude(err)
+	return addrs, r.conclude(err)
 }
 
-func conclude(err error) error {
-	if dns, ok := errors.AsType[*net.DNSError](err); ok &&
-		dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout && dns.Server != "" {
+// conclude tells which errors say that there is no such record, and lets them name
+// the server that was asked: net.Resolver names one of the system's, whatever it
+// was made to dial.
+func (r *netResolver) conclude(err error) error {
+	dns, ok := errors.AsType[*net.DNSError](err)
+	if !ok {
+		return err
+	}
+	conclusive := dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout && dns.Server != ""
+	if r.server != "" && dns.Server != "" {
+		named := *dns
+		named.Server = r.server
+		err = &named
+	}
+	if conclusive {
 		return fmt.Errorf("%w: %w", ErrNoName, err)
 	}
 	return err
+}
+
+// isSilence reports whether an error says that nobody answered, rather than that
+// the answer was of no use.
+func isSilence(err error) bool {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		if dns.IsTimeout {
+			return true
+		}
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // most names of an address that are held against the domains, and most of those
@@ -85,6 +112,7 @@ type confirmation struct {
 	names   []string // of the address, the first few
 	name    string   // the one that decided
 	problem error    // why it is unknown
+	zones   bool     // the problem is one of the address's reverse zone, or of the DNS as a whole
 }
 
 // confirmDNS looks up whether one of addr's names is below one of the suffixes,
@@ -92,26 +120,26 @@ type confirmation struct {
 func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) confirmation {
 	names, err := r.LookupPTR(ctx, addr)
 	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
-		return confirmation{state: Unknown, problem: err}
+		return confirmation{state: Unknown, problem: err, zones: true}
 	}
 	c := confirmation{state: Spoofed}
 	for _, name := range names[:min(len(names), mostForwards)] {
 		c.names = append(c.names, strings.TrimSuffix(name, "."))
 	}
 	if err != nil && !errors.Is(err, ErrNoName) || len(names) > mostNames {
-		c.state, c.problem = Unknown, err
+		c.state, c.problem, c.zones = Unknown, err, true
 		if err == nil {
 			c.problem = fmt.Errorf("the address has %d names", len(names))
 		}
 	}
-	forwards := 0
+	forwards, failed := 0, false
 	for _, name := range names[:min(len(names), mostNames)] {
 		name = strings.ToLower(strings.TrimSuffix(name, "."))
 		if !hasSuffix(name, suffixes) {
 			continue
 		}
 		if forwards++; forwards > mostForwards {
-			c.state, c.problem = Unknown, errors.New("the address has too many names in the operator's domains")
+			c.state, c.problem, c.zones = Unknown, errors.New("the address has too many names in the operator's domains"), true
 			break
 		}
 		addrs, err := r.LookupAddr(ctx, name+".", addr)
@@ -121,10 +149,11 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 			}
 		}
 		if err != nil && !errors.Is(err, ErrNoName) {
-			c.state, c.problem = Unknown, err
+			c.state, c.problem, failed = Unknown, err, true
 		}
 		c.name = name
 	}
+	c.zones = c.zones && !failed // the operator's own zone may be to blame
 	return c
 }
 

@@ -194,7 +194,7 @@ func TestDNSServer(t *testing.T) {
 			"1.2.0.192.in-addr.arpa. 60 IN CNAME 1.0-25.2.0.192.in-addr.arpa.",
 			"1.0-25.2.0.192.in-addr.arpa. 60 IN CNAME 1.2.0.192.in-addr.arpa."}}, Spoofed, ""},
 
-		{"SERVFAIL", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeServerFailure}}, Unknown, ""},
+		{"SERVFAIL", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeServerFailure}}, Unknown, "no answer that can be used"},
 		{"REFUSED", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeRefused}}, Unknown, ""},
 		{"NOTIMP", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeNotImplemented}}, Unknown, ""},
 		{"SERVFAIL for the address", "192.0.2.1", script{records: []string{
@@ -212,7 +212,7 @@ func TestDNSServer(t *testing.T) {
 		{"a dot within a label, which makes no sense", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + ` 60 IN PTR x\.bot\.example\.com.`,
 			`x\.bot\.example\.com. 60 IN A 203.0.113.1`}}, Unknown, ""},
-		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "200 names"},
+		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "no answer that can be used, so it decides nothing: the address has 200 names"},
 		{"too many names of the operator", "192.0.2.1", script{records: many(20, "#.bot.example.com.")}, Unknown, "too many names"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -255,6 +255,9 @@ func TestSlowDNSServer(t *testing.T) {
 			if e.Finding.State != Unknown {
 				t.Errorf("%s: %q", e.Finding.State, e.Steps)
 			}
+			if !slices.ContainsFunc(e.Steps, func(s Step) bool { return strings.Contains(s.Text, "DNS did not answer") }) {
+				t.Errorf("it does not say that nobody answered: %q", e.Steps)
+			}
 			if got := settled(t, v, &fooBot, "192.0.2.1"); got.State != Unknown {
 				t.Errorf("in the background: %s", got.State)
 			}
@@ -279,6 +282,19 @@ func TestSlowDNSServer(t *testing.T) {
 	})
 }
 
+// The server that was asked is named, not one that the system is configured with.
+func TestServerIsNamed(t *testing.T) {
+	const name = "1.2.0.192.in-addr.arpa."
+	server := serveDNS(t, &script{codes: map[string]int{name: dns.RcodeServerFailure}})
+	r := newResolver(server)
+	if _, err := r.LookupPTR(t.Context(), netip.MustParseAddr("192.0.2.1")); err == nil || !strings.Contains(err.Error(), server) {
+		t.Errorf("SERVFAIL: %v does not name %s", err, server)
+	}
+	if _, err := r.LookupPTR(t.Context(), netip.MustParseAddr("192.0.2.2")); !errors.Is(err, ErrNoName) || !strings.Contains(err.Error(), server) {
+		t.Errorf("no name: %v does not name %s", err, server)
+	}
+}
+
 func TestConclusiveErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -294,7 +310,7 @@ func TestConclusiveErrors(t *testing.T) {
 		{"both", &net.DNSError{Err: "x", Server: "192.0.2.53:53", IsNotFound: true, IsTemporary: true}, false},
 		{"cancelled", context.Canceled, false},
 	} {
-		if got := errors.Is(conclude(tc.err), ErrNoName); got != tc.want {
+		if got := errors.Is(newResolver("").conclude(tc.err), ErrNoName); got != tc.want {
 			t.Errorf("%s: conclusive: %t, want %t", tc.name, got, tc.want)
 		}
 	}

@@ -25,7 +25,10 @@
 //
 //   - A failed look-up: a time-out, SERVFAIL, REFUSED, an answer that makes no
 //     sense. Only a server's answer that there is no such name, or names that do
-//     not fit, count.
+//     not fit, count. One thing follows from failures: where current lists of the
+//     operator deny an address whose reverse zone did not answer well five times in
+//     a row, while the DNS does answer about addresses of these lists, the lists
+//     decide alone. Whoever has an address has its zone.
 //   - A list that was never loaded, or that could not be confirmed to be current
 //     for longer than a week.
 //   - Facts that are not from the operator ([uaident.Verification].Unsure). They
@@ -43,7 +46,9 @@
 // not allocate when the answer is known. The first request of an address is
 // [Unknown] unless a list has it; the look-up that it causes counts for those
 // that follow. Look-ups are bounded in number at once, in number waiting, and by
-// a rate, so that many invented claims cost little more than one; what is
+// a rate, so that many invented claims cost little more than one. Operators take
+// turns at them, and so do the networks of each, so that those of one cannot hold up
+// those of others; nor can zones that answer slowly. What is
 // remembered is bounded too, and what is verified is kept apart, so that claims
 // that fail cannot displace it.
 package verify

@@ -56,7 +56,12 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, addr netip.A
 	finding, ask := v.byLists(p, addr, now)
 	switch {
 	case ask:
-		finding = p.combine(finding, v.explainDNS(ctx, &e, p, addr, online))
+		state := v.explainDNS(ctx, &e, p, addr, online)
+		_, mute := v.results.get(subjectOf(addr, p.scope)).at(v.now())
+		if mute && state == Unknown && finding.State == Spoofed {
+			e.add(ReverseDNS, "The DNS has not answered well about %s for long, while it does about addresses that the operator publishes, so this takes nothing back of what the lists deny.", addr)
+		}
+		finding = p.combine(finding, state, mute)
 	case finding.State == Verified:
 		if len(p.suffixes) > 0 {
 			e.add(ReverseDNS, "Not needed.")
@@ -120,7 +125,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, addr
 		case known.state == Spoofed:
 			e.add(ReverseDNS, "DNS was asked before: no name of %s is below one of %s and has this address.", addr, domains)
 		default:
-			e.add(ReverseDNS, "DNS was asked before and gave no answer about %s.", addr)
+			e.add(ReverseDNS, "DNS was asked about %s before, and gave no answer that decides.", addr)
 		}
 		return known.state
 	}
@@ -128,7 +133,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, addr
 	defer cancel()
 	c := confirmDNS(limited, p.resolver, addr, p.suffixes)
 	if ctx.Err() == nil {
-		v.remember(subject, c.state)
+		v.remember(subject, c.state, false)
 	}
 	if len(c.names) == 0 && c.state == Spoofed {
 		e.add(ReverseDNS, "DNS has no name for %s.", addr)
@@ -141,13 +146,20 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, addr
 	case c.state == Verified:
 		e.add(ReverseDNS, "%s is below one of %s, and DNS gives it the address %s.", c.name, domains, addr)
 	case c.state == Unknown:
-		e.add(ReverseDNS, "DNS did not answer, so it decides nothing: %s.", problemText(c.problem))
+		e.add(ReverseDNS, "%s, so it decides nothing: %s.", problemKind(c.problem), problemText(c.problem))
 	case c.name != "":
 		e.add(ReverseDNS, "%s is below one of %s, but DNS does not give it the address %s.", c.name, domains, addr)
 	default:
 		e.add(ReverseDNS, "None of that is below one of %s.", domains)
 	}
 	return c.state
+}
+
+func problemKind(err error) string {
+	if isSilence(err) {
+		return "DNS did not answer"
+	}
+	return "DNS gave no answer that can be used"
 }
 
 func problemText(err error) string {

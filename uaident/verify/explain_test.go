@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 		{"a name below another domain", withList, &fooBot, "203.0.113.2", true, Spoofed,
 			[]string{"does not have", "is called x.bot.example.com.evil.test", "None of that is below one of .bot.example.com, .crawl.example.net", "not FooBot"}},
 		{"no name", withList, &fooBot, "198.51.100.9", true, Spoofed, []string{"does not have", "has no name for 198.51.100.9", "not FooBot"}},
-		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not have", "did not answer, so it decides nothing: server misbehaving", "not known whether"}},
+		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not have", "no answer that can be used, so it decides nothing: server misbehaving", "not known whether"}},
 		{"not asked", withList, &fooBot, "192.0.2.1", false, Unknown, []string{"does not have", "DNS was not asked", "not known whether"}},
 		{"a proxy in between", withList, &fooBot, "172.16.0.1", true, Unknown, []string{"does not have", "a proxy stands in between", "not known whether"}},
 		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"has 10.0.0.1", "Not needed", "this is FooBot"}},
@@ -76,7 +76,7 @@ func TestExplainWhatIsRemembered(t *testing.T) {
 	for addr, want := range map[string]string{
 		"192.0.2.1":    "DNS was asked before: a name",
 		"203.0.113.1":  "DNS was asked before: no name",
-		"198.51.100.1": "gave no answer",
+		"198.51.100.1": "gave no answer that decides",
 	} {
 		finding := settled(t, v, &fooBot, addr)
 		e := v.Explain(t.Context(), &fooBot, netip.MustParseAddr(addr), false)

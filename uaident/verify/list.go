@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -148,6 +149,29 @@ func (v *Verifier) use(l *list, t *table) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.changed, l.state.checked, l.state.shrunkSince = now, now, time.Time{}
+}
+
+// someAddress returns an address that one of the lists has, by chance, of the
+// family of like if it can be; not valid if they have none.
+func someAddress(lists []*list, like netip.Addr) (addr netip.Addr) {
+	for range 8 * len(lists) {
+		loaded := lists[rand.N(len(lists))].loaded.Load()
+		if loaded == nil {
+			continue
+		}
+		p := loaded.prefixes[rand.N(len(loaded.prefixes))]
+		if addr.IsValid() && p.Addr().Is4() != like.Is4() {
+			continue
+		}
+		bytes := p.Addr().AsSlice()
+		for i := range bytes { // the bits beyond the prefix
+			bytes[i] |= byte(rand.Uint32()) & (0xff >> min(max(p.Bits()-8*i, 0), 8))
+		}
+		if addr, _ = netip.AddrFromSlice(bytes); addr.Is4() == like.Is4() {
+			return addr
+		}
+	}
+	return addr
 }
 
 // fileContent is what was read from a file.

@@ -75,6 +75,20 @@ const (
 	onePrefix     = `{"prefixes":[{"ipv4Prefix":"203.0.113.0/27"}]}`
 )
 
+// An answer that is no list verifies nobody and denies nobody, at first load too.
+func TestErrorIsNoList(t *testing.T) {
+	s := serveList(t, `{"error": "too many requests", "client_ip": "203.0.113.77"}`)
+	v, _, bar := fetched(t, s)
+	for _, addr := range []string{"203.0.113.77", "192.0.2.1"} {
+		if got := v.Check(bar, netip.MustParseAddr(addr)); got != (Finding{State: Unknown}) {
+			t.Errorf("%s: %v", addr, got)
+		}
+	}
+	if list := v.Lists()[0]; list.Prefixes != 0 || list.Err == nil {
+		t.Errorf("%d prefixes, error %v", list.Prefixes, list.Err)
+	}
+}
+
 func TestListIsFetched(t *testing.T) {
 	s := serveList(t, "")
 	s.does(func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +183,8 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 				_, err = w.Write([]byte(strings.Repeat("#", 1<<16)))
 			}
 		}, "longer"},
-		{"moved without a redirect", text(`{"Action needed": "update the location you're fetching from"}`), "no address"},
+		{"moved without a redirect", text(`{"Action needed": "update the location you're fetching from"}`), "no list of addresses"},
+		{"an error with the asker's address", text(`{"error": "too many requests", "client_ip": "203.0.113.1"}`), "no list of addresses"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "203.0.113.0/24\n")

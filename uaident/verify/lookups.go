@@ -14,57 +14,105 @@ type job struct {
 	address  netip.Addr
 	suffixes []string
 	resolver Resolver
+	denying  []*list // the lists that deny the address, if all do
 }
 
-// lookups runs look-ups in goroutines that end when there is no more to do. What
-// it holds is bounded by the number of those that may wait and run.
+// lookups runs look-ups, each in a goroutine that ends with it. Who asks for many
+// waits behind himself, by operator and by network; and those that take long have
+// a part of the places, so that slow zones cannot hold up fast ones. What it holds
+// is bounded by the number of those that may wait and run.
 type lookups struct {
 	atOnce, most int
 	timeout      time.Duration
 	run          func(context.Context, job)
 	wanted       func(subject, moment) bool // whether there is no result that still does
+	now          func() moment
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	// Copies of what mu guards, for requests to see without it that there is no
-	// room or no time.
-	full atomic.Bool
-	tat  atomic.Int64 // moment
+	networks   *networks
+	perNetwork moment // between look-ups of one network, by its rate
+	perJob     time.Duration
 
+	// crowded is the operator for which there is no room, whatever the network; 0
+	// for none. It is for requests to see without mu.
+	crowded atomic.Uint64
 	dropped atomic.Uint64
 
-	mu       sync.Mutex
-	waiting  []job // first come, first served
-	running  int
-	pending  map[subject]struct{} // waiting or running
-	networks map[netip.Prefix]int // of those
-	perJob   moment               // by the rate
+	mu        sync.Mutex
+	fresh     fairQueue            // about what is not known, paced
+	rechecks  fairQueue            // of what is known, with room and time of their own
+	pending   map[subject]struct{} // waiting or running
+	running   int
+	of        map[netip.Prefix]int // running
+	slow      int                  // running, of those that take long
+	overdue   []*lookup            // running, beyond what slow ones may have
+	tat       time.Time            // theoretical arrival time of the next fresh one
+	timer     *time.Timer          // begins the next one, nil if it is not waited for
+	slowAfter time.Duration
 }
 
-// Shares of the queue. A network is a /24, or a /48 for IPv6.
+// lookup is a job that is being done.
+type lookup struct {
+	job
+	network netip.Prefix
+	cut     context.CancelFunc
+	slow    bool // takes one of the places of slow ones
+	done    bool
+}
+
+// Shares of what there is. A network is a /24, or a /48 for IPv6.
 const (
-	networkShare = 8 // a network may have an 8th
-	recheckShare = 4 // a quarter is for rechecks of what is known
+	networkShare = 8  // a network may have an 8th of the queue,
+	slowShare    = 2  // at most half of the places, as may all slow networks together,
+	rateShare    = 20 // and a 20th of the rate, so that it takes many to use that up,
+	networkBurst = 40 // but so many at once
+	recheckShare = 4  // a quarter of the queue is for rechecks of what is known
 	burst        = 4 * time.Second
 )
 
-func newLookups(atOnce, most, rate int, timeout time.Duration) *lookups {
+// slowAfter is when a look-up counts as slow. Most take a tenth of that.
+const slowAfter = 500 * time.Millisecond
+
+func newLookups(atOnce, most, rate int, timeout time.Duration, now func() moment) *lookups {
 	q := &lookups{
-		atOnce: atOnce, most: most, timeout: timeout,
-		pending: map[subject]struct{}{}, networks: map[netip.Prefix]int{},
-		perJob: moment(time.Second) / moment(rate),
+		atOnce: atOnce, most: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
+		networks: newNetworks(), perNetwork: rateShare * moment(time.Second) / moment(rate),
+		pending: map[subject]struct{}{}, of: map[netip.Prefix]int{},
+		perJob: time.Second / time.Duration(rate),
 	}
-	q.tat.Store(-int64(forever / 2)) // long ago
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	return q
+}
+
+// close ends what runs and forgets what waits.
+func (q *lookups) close() {
+	q.cancel()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	everywhere := func(netip.Prefix) bool { return true }
+	for _, queue := range []*fairQueue{&q.fresh, &q.rechecks} {
+		for j, ok := queue.next(everywhere); ok; j, ok = queue.next(everywhere) {
+			delete(q.pending, j.subject)
+		}
+	}
+	if q.timer != nil {
+		q.timer.Stop()
+		q.timer = nil
+	}
 }
 
 // ask has the job done soon, unless it is waiting or running already, or there
 // are too many. recheck says that a result is known and still counts: such a job
 // has room and time of its own, so that new claims cannot starve it.
 func (q *lookups) ask(j job, now moment, recheck bool) {
-	if !recheck && (q.full.Load() || !q.inTime(now)) || q.ctx.Err() != nil {
+	if !recheck && q.crowded.Load() == j.scope || q.ctx.Err() != nil {
+		q.dropped.Add(1)
+		return
+	}
+	network := networkOf(j.address)
+	if !recheck && !q.networks.find(network).inTime(now, networkBurst*q.perNetwork) {
 		q.dropped.Add(1)
 		return
 	}
@@ -73,75 +121,154 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 	if _, ok := q.pending[j.subject]; ok || !q.wanted(j.subject, now) {
 		return // the latter if it was done since the caller looked
 	}
-	network := networkOf(j.address)
-	room := q.most
-	if !recheck {
-		room -= q.most / recheckShare
+	queue, room := &q.fresh, max(q.most-q.most/recheckShare, 1)
+	if recheck {
+		queue, room = &q.rechecks, max(q.most/recheckShare, 1)
 	}
-	if len(q.waiting) >= room || q.networks[network] >= max(q.most/networkShare, 1) || !recheck && !q.inTime(now) {
+	_, ofNetwork := queue.of(j.scope, network)
+	if ofNetwork+q.of[network] >= max(q.most/networkShare, 1) || !recheck && !q.networks.find(network).inTime(now, networkBurst*q.perNetwork) || q.ctx.Err() != nil {
 		q.dropped.Add(1)
 		return
 	}
+	if queue.size >= room {
+		q.dropped.Add(1)
+		displaced, ok := queue.displace(j)
+		if !ok {
+			q.look()
+			return
+		}
+		delete(q.pending, displaced.subject)
+	}
 	if !recheck {
-		// The generic cell rate algorithm: the theoretical arrival time of the
-		// next job runs ahead of the clock by no more than the burst.
-		q.tat.Store(int64(max(moment(q.tat.Load()), now) + q.perJob))
+		q.networks.place(network).take(now, q.perNetwork)
 	}
 	q.pending[j.subject] = struct{}{}
-	q.networks[network]++
-	q.waiting = append(q.waiting, j)
-	q.full.Store(len(q.waiting) >= q.most-q.most/recheckShare)
-	if q.running < q.atOnce {
-		q.running++
-		go q.work()
+	queue.add(j)
+	q.begin()
+}
+
+// look shows requests whether there is room. mu is held.
+func (q *lookups) look() {
+	if q.fresh.size >= q.most-q.most/recheckShare {
+		q.crowded.Store(q.fresh.crowded())
+	} else {
+		q.crowded.Store(0)
 	}
 }
 
-func (q *lookups) inTime(now moment) bool { return moment(q.tat.Load())-now < moment(burst) }
-
-// work does jobs until none waits.
-func (q *lookups) work() {
-	for {
-		q.mu.Lock()
-		if len(q.waiting) == 0 {
-			q.running--
-			q.waiting = nil // and with it the memory
-			q.mu.Unlock()
-			return
-		}
-		j := q.waiting[0]
-		q.waiting[0] = job{}
-		q.waiting = q.waiting[1:]
-		q.full.Store(len(q.waiting) >= q.most-q.most/recheckShare)
-		q.mu.Unlock()
-		if q.ctx.Err() == nil {
-			ctx, cancel := context.WithTimeout(q.ctx, q.timeout)
-			q.run(ctx, j)
-			cancel()
-		}
-		q.mu.Lock()
-		delete(q.pending, j.subject)
-		network := networkOf(j.address)
-		if q.networks[network]--; q.networks[network] == 0 {
-			delete(q.networks, network)
-		}
-		q.mu.Unlock()
+// ready reports whether a look-up from the network may run now. mu is held.
+func (q *lookups) ready(network netip.Prefix) bool {
+	half := max(q.atOnce/slowShare, 1)
+	if q.networks.find(network).isSlow(q.now()) {
+		return q.of[network] == 0 && q.slow < half
 	}
+	return q.of[network] < half
+}
+
+// begin begins what may run. mu is held.
+func (q *lookups) begin() {
+	defer q.look()
+	for q.running < q.atOnce && q.ctx.Err() == nil {
+		j, ok := q.rechecks.next(q.ready)
+		if !ok {
+			if !q.fresh.any(q.ready) {
+				return
+			}
+			now := time.Now()
+			if ahead := q.tat.Sub(now); ahead >= burst {
+				if q.timer == nil {
+					q.timer = time.AfterFunc(ahead-burst+1, q.inTime)
+				}
+				return
+			}
+			if j, ok = q.fresh.next(q.ready); !ok {
+				return
+			}
+			if q.tat.Before(now) {
+				q.tat = now
+			}
+			q.tat = q.tat.Add(q.perJob)
+		}
+		l := &lookup{job: j, network: networkOf(j.address)}
+		if l.slow = q.networks.find(l.network).isSlow(q.now()); l.slow {
+			q.slow++
+		}
+		q.running++
+		q.of[l.network]++
+		go q.do(l)
+	}
+	if len(q.overdue) > 0 && q.ctx.Err() == nil && (q.rechecks.any(q.ready) || q.fresh.any(q.ready)) {
+		q.overdue[0].cut()
+		q.overdue = q.overdue[1:]
+	}
+}
+
+// inTime begins what the rate has held up.
+func (q *lookups) inTime() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.timer = nil
+	q.begin()
+}
+
+// do does a job and begins the next one.
+func (q *lookups) do(l *lookup) {
+	ctx, cancel := context.WithTimeout(q.ctx, q.timeout)
+	defer cancel()
+	l.cut = cancel
+	if !l.slow {
+		timer := time.AfterFunc(q.slowAfter, func() { q.isSlow(l) })
+		defer timer.Stop()
+	}
+	began := time.Now()
+	q.run(ctx, l.job)
+	slow := time.Since(began) >= q.slowAfter
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l.done = true
+	if slow {
+		q.networks.place(l.network).took(true, q.now())
+	} else {
+		q.networks.find(l.network).took(false, q.now())
+	}
+	if l.slow {
+		q.slow--
+	}
+	for i, o := range q.overdue {
+		if o == l {
+			q.overdue = append(q.overdue[:i], q.overdue[i+1:]...)
+			break
+		}
+	}
+	delete(q.pending, l.subject)
+	if q.of[l.network]--; q.of[l.network] == 0 {
+		delete(q.of, l.network)
+	}
+	q.running--
+	q.begin()
+}
+
+// isSlow gives a look-up that takes long a place of the slow ones. If they have
+// all of theirs, it may go on until another look-up needs its own.
+func (q *lookups) isSlow(l *lookup) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l.done {
+		return
+	}
+	q.networks.place(l.network).took(true, q.now())
+	if q.slow < max(q.atOnce/slowShare, 1) {
+		l.slow = true
+		q.slow++
+		return
+	}
+	q.overdue = append(q.overdue, l)
+	q.begin()
 }
 
 // busy returns the numbers of jobs under way and waiting.
 func (q *lookups) busy() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.pending) - len(q.waiting), len(q.waiting)
-}
-
-// networkOf returns the network that stands for an address.
-func networkOf(addr netip.Addr) netip.Prefix {
-	bits := 24
-	if addr.Is6() {
-		bits = 48
-	}
-	network, _ := addr.Prefix(bits) // addr is valid and has no zone
-	return network
+	return q.running, q.fresh.size + q.rechecks.size
 }

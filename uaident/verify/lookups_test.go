@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -14,7 +15,9 @@ func invented(i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(20 + i>>16), byte(i >> 8), byte(i), 1})
 }
 
-func TestManyClaimedAddresses(t *testing.T) {
+func TestManyClaimedAddresses(t *testing.T) { synctest.Test(t, testManyClaimedAddresses) }
+
+func testManyClaimedAddresses(t *testing.T) {
 	dns, clock := honestDNS(), newClock()
 	v := configured(t, Options{Resolver: dns, Now: clock.Now, KeepVerified: 64, KeepOthers: 1024},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
@@ -55,7 +58,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	now := moment(time.Hour)
 	r := newResults(64, 256)
 	for i := range 32 {
-		r.put(resultOf(subjectOf(invented(i), 1), Verified, nil, now), now)
+		r.put(resultOf(subjectOf(invented(i), 1), Verified, false, nil, now), now)
 	}
 	kept := func() (n int) {
 		for i := range 32 {
@@ -70,7 +73,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 		t.Fatalf("%d of 32 kept", before)
 	}
 	for i := range 100_000 {
-		r.put(resultOf(subjectOf(invented(1000+i), 1), Spoofed, nil, now), now)
+		r.put(resultOf(subjectOf(invented(1000+i), 1), Spoofed, false, nil, now), now)
 	}
 	if got := kept(); got != before {
 		t.Errorf("%d of %d verified results kept", got, before)
@@ -80,7 +83,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	}
 	// What changes its state changes its place.
 	s := subjectOf(invented(1000+99_999), 1)
-	r.put(resultOf(s, Verified, r.get(s), now), now)
+	r.put(resultOf(s, Verified, false, r.get(s), now), now)
 	if found := r.others.find(r.hash(s), s); found != nil {
 		t.Error("a verified address is still among the others")
 	}
@@ -138,22 +141,28 @@ func TestNetworkHasShareOfQueue(t *testing.T) {
 	}
 }
 
-func TestRecheckHasRoomOfItsOwn(t *testing.T) {
+func TestRecheckHasRoomOfItsOwn(t *testing.T) { synctest.Test(t, testRecheckHasRoomOfItsOwn) }
+
+func testRecheckHasRoomOfItsOwn(t *testing.T) {
 	dns, clock := honestDNS(), newClock()
 	v := configured(t, Options{Resolver: dns, Now: clock.Now, Lookups: 1, Queue: 64, Rate: 1, LookupTimeout: time.Hour},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	settled(t, v, &fooBot, "192.0.2.1")
 	clock.Add(22 * time.Hour)
-	for i := range 1000 { // uses up the rate
+	for i := range 1000 { // uses up the rate and the room
 		v.Check(&fooBot, invented(i))
 	}
-	idle(t, v)
+	synctest.Wait()
+	if s := v.Stats(); s.Waiting == 0 {
+		t.Fatal("nothing waits")
+	}
 	before := dns.count()
 	v.Check(&fooBot, netip.MustParseAddr("192.0.2.1"))
-	idle(t, v)
+	synctest.Wait()
 	if got := dns.count() - before; got != 2 {
 		t.Errorf("DNS was asked %d times about the real one, want 2", got)
 	}
+	idle(t, v)
 	clock.Add(3 * time.Hour)
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
 		t.Errorf("the real one is %s", got.State)
@@ -168,7 +177,7 @@ func TestNotAskedTwice(t *testing.T) {
 	settled(t, v, &fooBot, "192.0.2.1")
 	before := dns.count()
 	p, addr := v.setup.Load().plans["FooBot"], netip.MustParseAddr("192.0.2.1")
-	v.lookups.ask(job{subjectOf(addr, p.scope), addr, p.suffixes, p.resolver}, v.now(), false)
+	v.lookups.ask(job{subject: subjectOf(addr, p.scope), address: addr, suffixes: p.suffixes, resolver: p.resolver}, v.now(), false)
 	idle(t, v)
 	if got := dns.count(); got != before {
 		t.Errorf("DNS was asked %d times more", got-before)

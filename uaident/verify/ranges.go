@@ -2,10 +2,8 @@ package verify
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"strings"
 )
@@ -15,19 +13,26 @@ const MaxListBytes = 1 << 20
 
 // ParseRanges returns the prefixes of a list of addresses, in their order. An
 // address stands for itself alone. Bits beyond a prefix's length are ignored, and
-// IPv4-mapped IPv6 addresses are IPv4 addresses. It reads two formats:
+// IPv4-mapped IPv6 addresses are IPv4 addresses. It reads what operators are known
+// to publish, and nothing that only looks like it, for an error page may have an
+// address in it: that of whoever asked. A text that begins with { or [ is JSON,
+// and one of these:
 //
-//   - JSON, if the text begins with { or [: each string that is an element of an
-//     array, or the value of a name that speaks of addresses (it contains "prefix",
-//     "cidr" or "addr", or is, begins or ends with "ip"), is a prefix or an address if it
-//     is one. This covers
-//     {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]},
-//     which Google, Microsoft, Apple, OpenAI and others publish, and the arrays of
-//     Datadog and Better Stack. What such a name calls a prefix must be one.
-//   - Plain text otherwise: a prefix or an address a line, then nothing or what a
-//     space, tab, comma or semicolon separates from it, so that geofeeds (RFC 8805)
-//     can be read. Blank lines and what follows # are ignored, as are lines that
-//     begin with ; or //.
+//   - {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]},
+//     with whatever else beside them, as Google, Microsoft, Apple, OpenAI, Ahrefs,
+//     Common Crawl and others publish. The names ip_prefix and ipv6_prefix, the
+//     latter in an array ipv6_prefixes, are those of AWS.
+//   - {"ips": [{"ip_address": "192.0.2.1"}]}, the other list of Ahrefs.
+//   - {"synthetics": {"prefixes_ipv4": ["192.0.2.1/32"], "prefixes_ipv6": []}}, as
+//     Datadog publishes. What is there by location is there in these, too.
+//   - {"us": ["192.0.2.1"], "eu": ["2001:db8::7"]}: arrays by a region of two
+//     letters, at least two of them, as Better Stack publishes.
+//   - ["192.0.2.1", "2001:db8::/32"].
+//
+// Other text has a prefix or an address a line, as Telegram, Pingdom and
+// UptimeRobot publish. A comma and the country may follow, with more behind it, so
+// that geofeeds (RFC 8805) can be read. Blank lines and what follows # are ignored,
+// as are lines that begin with ; or //.
 //
 // It returns an error that says where for a text that is too long, has no prefix
 // at all, or has something else in the place of one: half a list would make liars
@@ -62,68 +67,27 @@ func parseLines(text string) (prefixes []netip.Prefix, err error) {
 		if line == "" || line[0] == ';' || strings.HasPrefix(line, "//") {
 			continue
 		}
-		if i := strings.IndexAny(line, " \t,;"); i >= 0 {
-			line = line[:i]
-		}
-		prefix, ok := parsePrefix(line)
+		first, rest, more := strings.Cut(line, ",")
+		prefix, ok := parsePrefix(first)
 		if !ok {
-			return nil, fmt.Errorf("line %d: %.60q is neither an address nor a prefix", number, line)
+			return nil, fmt.Errorf("line %d: %.60q is neither an address nor a prefix", number, first)
+		}
+		if country, _, _ := strings.Cut(rest, ","); more && !isCountry(strings.TrimSpace(country)) {
+			return nil, fmt.Errorf("line %d: %.60q behind the prefix is no country of two letters, as in a geofeed", number, rest)
 		}
 		prefixes = append(prefixes, prefix)
 	}
 	return prefixes, nil
 }
 
-// parseJSON reads token by token, so that nesting costs no stack.
-func parseJSON(data []byte) (prefixes []netip.Prefix, err error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var arrays []bool // of the open brackets, innermost last: whether an array
-	name, isName := "", false
-	for {
-		token, err := d.Token()
-		if err == io.EOF && len(arrays) == 0 {
-			return prefixes, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("JSON: %w", err)
-		}
-		inArray := len(arrays) > 0 && arrays[len(arrays)-1]
-		switch token := token.(type) {
-		case json.Delim:
-			switch token {
-			case '{', '[':
-				arrays = append(arrays, token == '[')
-			default:
-				arrays = arrays[:len(arrays)-1]
-			}
-			isName = len(arrays) > 0 && !arrays[len(arrays)-1]
-			continue
-		case string:
-			if isName && !inArray {
-				name, isName = token, false
-				continue
-			}
-			prefix, ok := parsePrefix(token)
-			switch {
-			case ok && (inArray || speaksOfAddresses(name)):
-				prefixes = append(prefixes, prefix)
-			case !ok && !inArray && strings.HasSuffix(strings.ToLower(name), "prefix"):
-				return nil, fmt.Errorf("JSON: %.40q is %.60q, which is neither an address nor a prefix", name, token)
-			}
-		}
-		isName = !inArray
-	}
-}
+// isCountry reports whether s may be the second field of a geofeed, which may be
+// empty (RFC 8805 section 2.1.1.2).
+func isCountry(s string) bool { return s == "" || isRegion(s) }
 
-func speaksOfAddresses(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"prefix", "cidr", "addr"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, "ip") || strings.HasSuffix(name, "ip")
+// isRegion reports whether s is two letters.
+func isRegion(s string) bool {
+	letter := func(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+	return len(s) == 2 && letter(s[0]) && letter(s[1])
 }
 
 // parsePrefix reads an address or a prefix.

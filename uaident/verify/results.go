@@ -14,6 +14,11 @@ const (
 	keepFailed     = moment(time.Hour)
 	retryUnknown   = moment(time.Minute) // doubled with each further one
 	retryUnknownBy = moment(5 * time.Minute)
+
+	// A zone is mute that did not answer well so many times in a row, which takes
+	// twelve minutes at least. It is forgiven if nobody asks for an hour.
+	timesMute = 5
+	keepMute  = moment(time.Hour)
 )
 
 // moment is a time, since the Verifier was made: cheaper to get than a
@@ -35,8 +40,19 @@ type result struct {
 	subject
 	state    State  // Verified, Spoofed or Unknown
 	failures uint8  // for Unknown: how many in a row
+	zones    uint8  // for Unknown: how many of these the zone of the address is to blame for
+	answered bool   // there was a name that verified the address
 	due      moment // when to look up again
 	end      moment // when it counts no more
+}
+
+// at returns what the result, which may be nil, says at now, and whether the zone
+// of the address is mute.
+func (r *result) at(now moment) (state State, mute bool) {
+	if r == nil || now >= r.end {
+		return Unknown, false
+	}
+	return r.state, r.zones >= timesMute
 }
 
 // results keeps results. Reading takes no lock. It has a fixed number of places,
@@ -149,23 +165,32 @@ func (p *places) remove(hash uint64, s subject) {
 
 // resultOf returns the result of a look-up at now, given the one before it, which
 // may be nil. A conclusive result is looked up again before it ends, so that it
-// need not be forgotten in between; if that fails, it counts to its end.
-func resultOf(s subject, state State, before *result, now moment) *result {
+// need not be forgotten in between; if that fails, it counts to its end. zones
+// says of one that is Unknown that the zone of the address is to blame, which is
+// not held against an address that was ever verified.
+func resultOf(s subject, state State, zones bool, before *result, now moment) *result {
 	switch state {
 	case Verified:
-		return &result{subject: s, state: state, due: now + keepVerified/8*7, end: now + keepVerified}
+		return &result{subject: s, state: state, answered: true, due: now + keepVerified/8*7, end: now + keepVerified}
 	case Spoofed:
 		return &result{subject: s, state: state, due: now + keepFailed/8*7, end: now + keepFailed}
 	}
 	next := &result{subject: s, state: Unknown, failures: 1}
 	if before != nil {
-		next.failures = before.failures + 1
-		if before.failures > 8 {
-			next.failures = before.failures
+		next.answered = before.answered
+		next.failures = min(before.failures, 8) + 1
+		if before.zones > 0 && now < before.end+keepMute {
+			next.zones = before.zones
 		}
+	}
+	if zones && !next.answered {
+		next.zones = min(next.zones, timesMute) + 1
 	}
 	next.due = now + min(retryUnknown<<(next.failures-1), retryUnknownBy)
 	next.end = next.due + retryUnknownBy // remembers the failures for a while
+	if next.zones >= timesMute {
+		next.end = next.due + keepMute
+	}
 	if before != nil && before.state != Unknown && now < before.end {
 		next.state, next.end = before.state, before.end
 	}

@@ -15,7 +15,8 @@ type Stats struct {
 	// start by what they found: a confirmed name, conclusively none, or no answer.
 	LookupsVerified, LookupsFailed, LookupsUnknown uint64
 	// Dropped counts look-ups that did not take place because too many waited, of
-	// all or of one network, or because of the rate.
+	// all or of one network, or because of the rate, and those that took long and
+	// were cut short for others.
 	Dropped uint64
 	// KeptVerified and KeptOthers are the numbers of results in memory, those that
 	// count no more included, of at most KeepVerified and KeepOthers.

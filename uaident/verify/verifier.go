@@ -30,7 +30,7 @@ type Options struct {
 
 	// Lookups is how many look-ups run at once, by default 8; Queue how many wait,
 	// by default 256; Rate how many begin a second, in the mean over a few seconds,
-	// by default 50.
+	// by default 50. No network may have more than a part of each.
 	Lookups, Queue, Rate int
 	// LookupTimeout is how long one takes at most, by default 2 s.
 	LookupTimeout time.Duration
@@ -82,7 +82,7 @@ func New(o Options) *Verifier {
 	v.options = o
 	v.client = newClient(o.Transport)
 	v.results = newResults(o.KeepVerified, o.KeepOthers)
-	v.lookups = newLookups(o.Lookups, o.Queue, o.Rate, o.LookupTimeout)
+	v.lookups = newLookups(o.Lookups, o.Queue, o.Rate, o.LookupTimeout, v.now)
 	v.lookups.run, v.lookups.wanted = v.lookUp, v.wanted
 	v.setup.Store(new(setup))
 	return v
@@ -90,7 +90,7 @@ func New(o Options) *Verifier {
 
 // Close ends the look-ups that are under way and begins no more. What is known
 // remains in use. It may be called more than once.
-func (v *Verifier) Close() { v.lookups.cancel() }
+func (v *Verifier) Close() { v.lookups.close() }
 
 // now returns the time. It costs half as much as time.Now where that tells it.
 func (v *Verifier) now() moment {
@@ -159,14 +159,15 @@ func (v *Verifier) Check(c *uaident.Crawler, addr netip.Addr) Finding {
 	}
 	s := subjectOf(addr, p.scope)
 	known := v.results.get(s)
-	state := Unknown
-	if known != nil && now < known.end {
-		state = known.state
-	}
+	state, mute := known.at(now)
 	if wants(known, now) {
-		v.lookups.ask(job{s, addr, p.suffixes, p.resolver}, now, state == Verified || state == Spoofed)
+		j := job{subject: s, address: addr, suffixes: p.suffixes, resolver: p.resolver}
+		if f.State == Spoofed {
+			j.denying = p.lists
+		}
+		v.lookups.ask(j, now, state == Verified || state == Spoofed)
 	}
-	return p.combine(f, state)
+	return p.combine(f, state, mute)
 }
 
 // normal returns addr without a zone, and as IPv4 if it is IPv4-mapped.
@@ -202,11 +203,15 @@ func (v *Verifier) byLists(p *plan, addr netip.Addr, now moment) (f Finding, ask
 	return f, len(p.suffixes) > 0
 }
 
-// combine returns the finding by the lists and by reverse DNS.
-func (p *plan) combine(lists Finding, dns State) Finding {
+// combine returns the finding by the lists and by reverse DNS. mute says that the
+// zone of the address never answers well: then it cannot take back what current
+// lists of the operator deny.
+func (p *plan) combine(lists Finding, dns State, mute bool) Finding {
 	switch {
 	case dns == Verified:
 		return Finding{Verified, ReverseDNS}
+	case dns == Unknown && mute && lists.State == Spoofed:
+		return lists
 	case dns == Unknown || lists.State == Unknown:
 		return Finding{State: Unknown}
 	case p.denies:
@@ -223,16 +228,35 @@ func (v *Verifier) wanted(s subject, now moment) bool { return wants(v.results.g
 // lookUp does a job.
 func (v *Verifier) lookUp(ctx context.Context, j job) {
 	c := confirmDNS(ctx, j.resolver, j.address, j.suffixes)
-	if v.lookups.ctx.Err() != nil {
+	switch {
+	case v.lookups.ctx.Err() != nil:
 		return // closed: the result says nothing about the address
+	case c.state == Unknown && errors.Is(ctx.Err(), context.Canceled):
+		v.lookups.dropped.Add(1) // cut short for another one
+		return
 	}
 	v.found[c.state].Add(1)
-	v.remember(j.subject, c.state)
+	v.remember(j.subject, c.state, c.zones && v.answers(j))
 }
 
-func (v *Verifier) remember(s subject, state State) {
+// answers reports whether the DNS answers about an address of a list that denies
+// the job's: then it is the zone of that one which does not.
+func (v *Verifier) answers(j job) bool {
+	other := someAddress(j.denying, j.address)
+	if !other.IsValid() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(v.lookups.ctx, v.options.LookupTimeout/2)
+	defer cancel()
+	_, err := j.resolver.LookupPTR(ctx, other)
+	return err == nil || errors.Is(err, ErrNoName)
+}
+
+// remember keeps what a look-up found. zones says that it is the zone of the
+// address to blame for that nothing was found, rather than the DNS as a whole.
+func (v *Verifier) remember(s subject, state State, zones bool) {
 	now := v.now()
-	v.results.put(resultOf(s, state, v.results.get(s), now), now)
+	v.results.put(resultOf(s, state, zones, v.results.get(s), now), now)
 }
 
 // tick is how often Run looks after lists: files that changed, and URLs whose

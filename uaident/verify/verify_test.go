@@ -48,6 +48,7 @@ type fakeDNS struct {
 	ptr   map[string][]string // by address
 	addrs map[string][]string // by name
 	fails map[string]error    // by address or name
+	down  error               // of all, if not nil
 	asked int
 	gate  chan struct{} // if not nil, look-ups wait until it is closed
 }
@@ -66,6 +67,9 @@ func (f *fakeDNS) look(ctx context.Context, in map[string][]string, key string) 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.down != nil {
+		return nil, f.down
+	}
 	if err := f.fails[key]; err != nil {
 		return nil, err
 	}

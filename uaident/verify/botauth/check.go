@@ -160,6 +160,8 @@ func (v *Verifier) inTime(p parameters, now time.Time) Reason {
 		return NotYetValid
 	case p.expires <= now.Unix():
 		return Expired
+	case p.nonce == "" && now.Unix()-p.created > int64(maxWithoutNonce/time.Second):
+		return NonceMissing
 	}
 	return Verified
 }

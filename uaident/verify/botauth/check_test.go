@@ -37,6 +37,10 @@ func TestCheck(t *testing.T) {
 		// Times.
 		{"expires this second", func(s *signing) { s.created(start.Add(-time.Hour)); s.expires(start) }, Expired},
 		{"expires in a second", func(s *signing) { s.created(start.Add(-time.Hour)); s.expires(start.Add(time.Second)) }, Verified},
+		{"without a nonce, created five minutes ago", func(s *signing) { s.param("nonce", ""); s.created(start.Add(-5 * time.Minute)) }, Verified},
+		{"without a nonce, created longer ago", func(s *signing) { s.param("nonce", ""); s.created(start.Add(-5*time.Minute - time.Second)) }, NonceMissing},
+		{"an empty nonce, created longer ago", func(s *signing) { s.param("nonce", `""`); s.created(start.Add(-time.Hour)) }, NonceMissing},
+		{"with a nonce, created longer ago", func(s *signing) { s.created(start.Add(-5*time.Minute - time.Second)) }, Verified},
 		{"created within the skew", func(s *signing) { s.created(start.Add(time.Minute)) }, Verified},
 		{"created beyond the skew", func(s *signing) { s.created(start.Add(61 * time.Second)) }, NotYetValid},
 		{"lives a day", func(s *signing) { s.expires(start.Add(24 * time.Hour)) }, Verified},

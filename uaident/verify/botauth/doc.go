@@ -14,7 +14,8 @@
 // A signature is an HTTP Message Signature (RFC 9421) with the tag web-bot-auth.
 // The profile is still a draft; this package follows
 //
-//   - draft-meunier-webbotauth-httpsig-protocol-02 (August 2026), and where
+//   - draft-meunier-webbotauth-httpsig-protocol-02 (August 2026), which the working
+//     group has taken over as draft-ietf-webbotauth-httpsig-protocol, and where
 //     deployments still send what its predecessors defined,
 //   - draft-meunier-web-bot-auth-architecture-02 to -05 (March 2026) and
 //   - draft-meunier-http-message-signatures-directory-05 (November 2025).
@@ -43,7 +44,8 @@
 // # Signature-Agent
 //
 // The field is a Dictionary whose members are the origins of key directories,
-// as in sig1="https://chatgpt.com". A signature is attributed to the member that
+// as in sig1="https://chatgpt.com", or the URLs of directories at the well-known
+// path, which is the same. A signature is attributed to the member that
 // it covers, the one with its own label if it covers several. The whole field
 // may be covered instead (architecture-04), and it may be a String, as in
 // "https://chatgpt.com" (architecture-02 and -03). Members of the types jwks_uri
@@ -76,8 +78,15 @@
 // A request that was overheard can be sent again until it expires, as often as
 // the components that it covers fit. A nonce stops that: one that this verifier
 // has already seen in a Valid signature of the same key is Invalid. So a request
-// must be checked once. Requests without a nonce are accepted, as the drafts say.
-// [MaxNonces] are remembered for each agent, in this process only.
+// must be checked once. [MaxNonces] are remembered for each agent, in this process
+// only: what was signed before a restart, or before so many others, could be sent
+// once more.
+//
+// The drafts leave it to the verifier whether it demands a nonce (RFC 9421 section
+// 7.2.2), and tell it not to accept signatures for longer than it can bear. So one
+// without a nonce counts for five minutes after it was created, however long it
+// says that it lives; one signature for many requests, which the drafts advise
+// against, counts as long.
 //
 // # Behind a proxy
 //

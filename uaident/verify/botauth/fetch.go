@@ -138,6 +138,8 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	return err
 }
 
+var errSlow = fmt.Errorf("no full answer within %s", fetchTimeout)
+
 // get makes the request; retryAfter is what a refusal asked for.
 func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.origin+directoryPath, nil)
@@ -147,11 +149,17 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	req.Header.Set("Accept", directoryType)
 	req.Header.Set("User-Agent", v.userAgent)
 	response, err := v.client.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, 0, errSlow
+	}
 	if err != nil {
 		return nil, 0, err
 	}
 	defer response.Body.Close()
 	now := v.now()
+	if response.StatusCode/100 == 3 {
+		return nil, parseRetryAfter(response.Header, now), fmt.Errorf("status %d, a redirect, which is not followed", response.StatusCode)
+	}
 	if response.StatusCode != http.StatusOK {
 		return nil, parseRetryAfter(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
 	}
@@ -160,6 +168,9 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 		return nil, 0, fmt.Errorf("media type %q, not %s", contentType, directoryType)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, MaxDirectory+1))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, 0, errSlow
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -17,6 +17,8 @@ type Directory struct {
 	// Fetched is when it was read and Expires until when it is fresh; both zero
 	// if it never was.
 	Fetched, Expires time.Time
+	// Next is before when it is not fetched; zero if it never was.
+	Next time.Time
 	// Err is why the last fetch failed, nil if it did not.
 	Err error
 }
@@ -30,7 +32,7 @@ func (v *Verifier) Directories() []Directory {
 			entry.Keys, entry.Fetched, entry.Expires = len(d.keys), d.fetched, d.expires
 		}
 		a.mu.Lock()
-		entry.Err = a.err
+		entry.Next, entry.Err = a.next, a.err
 		a.mu.Unlock()
 		list = append(list, entry)
 	}
@@ -97,7 +99,7 @@ func (v *Verifier) Import(data []byte) error {
 
 // agent returns an allowed agent by any spelling of its origin.
 func (v *Verifier) agent(name string) (*agent, error) {
-	if origin, ok := configuredOrigin(name); ok && v.agents[origin] != nil {
+	if origin, ok := Origin(name); ok && v.agents[origin] != nil {
 		return v.agents[origin], nil
 	}
 	return nil, fmt.Errorf("web bot auth agent %q is not allowed", name)

@@ -20,7 +20,7 @@ func TestNew(t *testing.T) {
 		{"two ports of one host", []string{"bot.example", "bot.example:8443"}, ""},
 		{"one agent twice", []string{"bot.example", "https://BOT.example:443/"}, "named twice"},
 		{"http", []string{"http://bot.example"}, "not a host name or an https origin"},
-		{"a directory", []string{"https://bot.example/.well-known/http-message-signatures-directory"}, "not a host name or an https origin"},
+		{"the URL of a directory", []string{"https://bot.example/.well-known/http-message-signatures-directory"}, ""},
 		{"a path", []string{"bot.example/x"}, "not a host name or an https origin"},
 		{"nothing", []string{""}, "not a host name or an https origin"},
 		{"a wildcard", []string{"*.example"}, "not a host name or an https origin"},

@@ -23,8 +23,10 @@ func TestReplay(t *testing.T) {
 
 	s.param("nonce", "")
 	for range 2 {
-		expect(t, f.Check(s.sign()), Verified) // the drafts allow it
+		expect(t, f.Check(s.sign()), Verified) // the drafts allow it, and nothing tells them apart,
 	}
+	f.clock.add(5*time.Minute + 3*time.Second)
+	expect(t, f.Check(s.sign()), NonceMissing) // so not for long, though it does not expire for an hour
 
 	t.Run("a broken signature uses up no nonce", func(t *testing.T) {
 		f, s := warm(t), newSigning()

@@ -73,6 +73,7 @@ const (
 	KeyNotCurrent                      // Invalid: outside the key's nbf and exp
 	Mismatch                           // Invalid: the signature is not that of this key over this request
 	Replayed                           // Invalid: the nonce was used before
+	NonceMissing                       // Invalid: no nonce, and created too long ago to do without
 	numReasons
 )
 
@@ -103,6 +104,16 @@ var reasons = [numReasons]struct {
 	KeyNotCurrent:        {"key_not_current", Invalid, "the key is not valid yet or has expired"},
 	Mismatch:             {"mismatch", Invalid, "the signature is not that of this key over this request"},
 	Replayed:             {"replayed", Invalid, "the nonce was used before"},
+	NonceMissing:         {"nonce_missing", Invalid, "the signature has no nonce and was created more than five minutes ago, so that it may be a copy"},
+}
+
+// Reasons returns all reasons in the order of their declaration.
+func Reasons() []Reason {
+	all := make([]Reason, numReasons)
+	for i := range all {
+		all[i] = Reason(i)
+	}
+	return all
 }
 
 // String returns the reason's name, such as "key_unknown", fit for a label.

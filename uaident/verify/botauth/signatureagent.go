@@ -112,14 +112,15 @@ func agentOrigin(item httpsfv.Item) (origin string, reason Reason) {
 }
 
 // parseOrigin returns the normal form of an https origin, "https://host" or
-// "https://host:port"; a path of "/" is let pass.
+// "https://host:port"; a path of "/" is let pass, as is that of the directory,
+// which current drafts have in the field.
 func parseOrigin(text string) (origin string, ok bool) {
 	if len(text) > 512 {
 		return "", false
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.RawQuery != "" || u.ForceQuery ||
-		strings.Contains(text, "#") || u.Path != "" && u.Path != "/" {
+		strings.Contains(text, "#") || u.EscapedPath() != "" && u.EscapedPath() != "/" && u.EscapedPath() != directoryPath {
 		return "", false
 	}
 	host := strings.ToLower(u.Host)
@@ -137,8 +138,10 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return "https://" + strings.TrimSuffix(host, ":443"), true
 }
 
-// configuredOrigin is parseOrigin for what an owner writes: a bare host will do.
-func configuredOrigin(name string) (origin string, ok bool) {
+// Origin returns the normal form of an agent that an owner names: of an https
+// origin such as "https://bot.example", of the URL of its key directory below
+// /.well-known, or of a bare host. ok is false for anything else.
+func Origin(name string) (origin string, ok bool) {
 	if !strings.Contains(name, "://") {
 		name = "https://" + name
 	}

@@ -25,6 +25,10 @@ const (
 // clockSkew is how far in the future a signature may have been created.
 const clockSkew = time.Minute
 
+// maxWithoutNonce is for how long after its creation a signature without a nonce
+// counts: it may be a copy, and nothing tells.
+const maxWithoutNonce = 5 * time.Minute
+
 // Options are what a Verifier is made of.
 type Options struct {
 	// Agents are the agents whose signatures count, and whose directories may
@@ -79,7 +83,7 @@ func New(o Options) (*Verifier, error) {
 		slots: make(chan struct{}, maxFetches),
 	}
 	for name, operator := range o.Agents {
-		origin, ok := configuredOrigin(name)
+		origin, ok := Origin(name)
 		if !ok {
 			return nil, fmt.Errorf("web bot auth agent %q: not a host name or an https origin such as https://bot.example", name)
 		}

@@ -1,0 +1,187 @@
+package verify
+
+import "net/netip"
+
+// fairQueue holds look-ups that wait: those of an operator's crawlers together,
+// and of these the ones from one network. Operators take turns, and so do the
+// networks of each, so that whoever asks for much waits behind himself. What it
+// holds is bounded by who adds to it, and small enough to be searched.
+type fairQueue struct {
+	operators []*operatorJobs // the next one first; none is empty
+	size      int
+}
+
+// operatorJobs are the jobs of one operator, by the domains of its crawlers.
+type operatorJobs struct {
+	scope    uint64
+	networks []*networkJobs // the next one first; none is empty
+	size     int
+}
+
+// networkJobs are the jobs from one network, the oldest first.
+type networkJobs struct {
+	network netip.Prefix
+	jobs    []job
+}
+
+func (q *fairQueue) operator(scope uint64) *operatorJobs {
+	for _, o := range q.operators {
+		if o.scope == scope {
+			return o
+		}
+	}
+	return nil
+}
+
+func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
+	for _, n := range o.networks {
+		if n.network == network {
+			return n
+		}
+	}
+	return nil
+}
+
+// add appends a job to those of its network, which comes last if it had none.
+func (q *fairQueue) add(j job) {
+	o := q.operator(j.scope)
+	if o == nil {
+		o = &operatorJobs{scope: j.scope}
+		q.operators = append(q.operators, o)
+	}
+	network := networkOf(j.address)
+	n := o.network(network)
+	if n == nil {
+		n = &networkJobs{network: network}
+		o.networks = append(o.networks, n)
+	}
+	n.jobs = append(n.jobs, j)
+	o.size++
+	q.size++
+}
+
+// of returns how many jobs of the operator and of the network wait.
+func (q *fairQueue) of(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
+	o := q.operator(scope)
+	if o == nil {
+		return 0, 0
+	}
+	if n := o.network(network); n != nil {
+		fromNetwork = len(n.jobs)
+	}
+	return o.size, fromNetwork
+}
+
+// next takes the job whose turn it is, of those whose network is ready.
+func (q *fairQueue) next(ready func(netip.Prefix) bool) (j job, ok bool) {
+	for io, o := range q.operators {
+		for in, n := range o.networks {
+			if !ready(n.network) {
+				continue
+			}
+			j = n.jobs[0]
+			n.jobs[0] = job{}
+			n.jobs = n.jobs[1:]
+			o.networks = turn(o.networks, in, len(n.jobs) > 0)
+			o.size--
+			q.operators = turn(q.operators, io, o.size > 0)
+			q.size--
+			return j, true
+		}
+	}
+	return job{}, false
+}
+
+// any reports whether next would find a job.
+func (q *fairQueue) any(ready func(netip.Prefix) bool) bool {
+	for _, o := range q.operators {
+		for _, n := range o.networks {
+			if ready(n.network) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// turn puts the element at i last, or removes it.
+func turn[T any](s []*T, i int, keep bool) []*T {
+	e := s[i]
+	copy(s[i:], s[i+1:])
+	s[len(s)-1] = nil
+	if s = s[:len(s)-1]; keep {
+		s = append(s, e)
+	}
+	return s
+}
+
+// displace takes the newest job of whoever has more than j's operator or network
+// would have with j: of the operator with the most, or of j's own, the network
+// with the most. It reports false if nobody has.
+func (q *fairQueue) displace(j job) (job, bool) {
+	ofOperator, ofNetwork := q.of(j.scope, networkOf(j.address))
+	from := q.most()
+	if from == nil {
+		return job{}, false
+	}
+	if from.size <= ofOperator+1 {
+		if from = q.operator(j.scope); from == nil || len(from.most().jobs) <= ofNetwork+1 {
+			return job{}, false
+		}
+	}
+	n := from.most()
+	last := len(n.jobs) - 1
+	displaced := n.jobs[last]
+	n.jobs[last] = job{}
+	n.jobs = n.jobs[:last]
+	from.size--
+	q.size--
+	q.clean()
+	return displaced, true
+}
+
+// clean removes what has no job any more.
+func (q *fairQueue) clean() {
+	for io := 0; io < len(q.operators); io++ {
+		o := q.operators[io]
+		for in := 0; in < len(o.networks); in++ {
+			if len(o.networks[in].jobs) == 0 {
+				o.networks = turn(o.networks, in, false)
+				in--
+			}
+		}
+		if o.size == 0 {
+			q.operators = turn(q.operators, io, false)
+			io--
+		}
+	}
+}
+
+// most returns the operator with the most jobs, nil if there is none.
+func (q *fairQueue) most() (most *operatorJobs) {
+	for _, o := range q.operators {
+		if most == nil || o.size > most.size {
+			most = o
+		}
+	}
+	return most
+}
+
+// most returns the network with the most jobs.
+func (o *operatorJobs) most() (most *networkJobs) {
+	for _, n := range o.networks {
+		if most == nil || len(n.jobs) > len(most.jobs) {
+			most = n
+		}
+	}
+	return most
+}
+
+// crowded returns the operator of which no job more can displace another: it has
+// the most, and no network has two. It returns 0 if there is none.
+func (q *fairQueue) crowded() uint64 {
+	if o := q.most(); o != nil && len(o.most().jobs) <= 1 {
+		return o.scope
+	}
+	return 0
+}

@@ -1,0 +1,94 @@
+package verify
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// job1 is a job by a word such as "1a2": of operator 1, from network a, its second.
+func job1(word string) job {
+	addr := netip.AddrFrom4([4]byte{20, 0, word[1], word[2]})
+	return job{subject: subjectOf(addr, uint64(word[0])), address: addr}
+}
+
+func word(j job) string {
+	b := j.address.As4()
+	return fmt.Sprintf("%c%c%c", rune(j.scope), b[2], b[3])
+}
+
+func TestTurns(t *testing.T) {
+	all := func(netip.Prefix) bool { return true }
+	for _, tc := range []struct {
+		name, added, want string
+		ready             func(netip.Prefix) bool
+	}{
+		{"none", "", "", all},
+		{"of one network, as they came", "1a1 1a2 1a3", "1a1 1a2 1a3", all},
+		{"networks in turn", "1a1 1a2 1a3 1b1 1c1 1c2", "1a1 1b1 1c1 1a2 1c2 1a3", all},
+		{"operators in turn", "1a1 1b1 1c1 2a1 2a2 3z1", "1a1 2a1 3z1 1b1 2a2 1c1", all},
+		{"those that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == networkOf(job1("1a1").address) }},
+	} {
+		var q fairQueue
+		for w := range strings.FieldsSeq(tc.added) {
+			q.add(job1(w))
+		}
+		var got []string
+		for q.any(tc.ready) {
+			j, ok := q.next(tc.ready)
+			if !ok {
+				t.Fatalf("%s: any and next differ", tc.name)
+			}
+			got = append(got, word(j))
+		}
+		if _, ok := q.next(tc.ready); ok {
+			t.Errorf("%s: next has one more", tc.name)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: %v, want %s", tc.name, got, tc.want)
+		}
+		if left := len(strings.Fields(tc.added)) - len(got); q.size != left {
+			t.Errorf("%s: %d left, want %d", tc.name, q.size, left)
+		}
+	}
+}
+
+func TestDisplace(t *testing.T) {
+	for _, tc := range []struct {
+		name, waiting, comes string
+		want                 string // what makes room, "" for none
+		crowded              bool   // for whoever comes
+	}{
+		{"the newest of the network with the most", "1a1 1a2 1a3 1b1", "1c1", "1a3", false},
+		{"of the operator with the most", "1a1 1b1 1c1 2a1", "3a1", "1a1", false},
+		{"nobody has more", "1a1 1b1 1c1", "1d1", "", true},
+		{"one more would be as much", "1a1 1a2 1b1", "1b2", "", false},
+		{"one's own network has the most", "1a1 1a2 1a3", "1a4", "", false},
+		{"one's own operator is not the largest, nor is it much smaller", "1a1 1b1 1c1 2a1 2b1", "2c1", "", false},
+		{"but has a large network", "1a1 1b1 1c1 1d1 2a1 2a2 2a3", "2c1", "2a3", false},
+	} {
+		var q fairQueue
+		for w := range strings.FieldsSeq(tc.waiting) {
+			q.add(job1(w))
+		}
+		size := q.size
+		comes := job1(tc.comes)
+		if got := q.crowded() == comes.scope; got != tc.crowded {
+			t.Errorf("%s: crowded: %t", tc.name, got)
+		}
+		got := ""
+		if j, ok := q.displace(comes); ok {
+			got = word(j)
+			size--
+		}
+		if got != tc.want || q.size != size {
+			t.Errorf("%s: %q makes room, want %q; %d left", tc.name, got, tc.want, q.size)
+		}
+		for _, o := range q.operators {
+			if o.size == 0 || len(o.most().jobs) == 0 {
+				t.Errorf("%s: something empty is left", tc.name)
+			}
+		}
+	}
+}

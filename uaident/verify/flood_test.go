@@ -1,0 +1,147 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// floodDNS is a Resolver that takes 20 ms for each question, and knows the real
+// crawlers by their addresses: 192.0.2.0/24 and 100 networks in 198.0.0.0/8. About
+// what hangs returns true for it never answers.
+type floodDNS struct{ hangs func(netip.Addr) bool }
+
+const (
+	realSuffix  = ".bot.example.com"
+	otherSuffix = ".bar.example.org"
+)
+
+// realAddress returns one of the addresses of the real crawlers.
+func realAddress(i int, inOneNetwork bool) netip.Addr {
+	if inOneNetwork {
+		return netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
+	}
+	return netip.AddrFrom4([4]byte{198, 200, byte(i), 7})
+}
+
+func isReal(addr netip.Addr) bool {
+	return netip.MustParsePrefix("192.0.2.0/24").Contains(addr) || netip.MustParsePrefix("198.200.0.0/16").Contains(addr)
+}
+
+func (f *floodDNS) wait(ctx context.Context, addr netip.Addr) error {
+	takes := 20 * time.Millisecond
+	if f.hangs(addr) {
+		takes = time.Hour
+	}
+	select {
+	case <-time.After(takes):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (f *floodDNS) LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error) {
+	if err := f.wait(ctx, addr); err != nil {
+		return nil, err
+	}
+	if !isReal(addr) {
+		return nil, ErrNoName
+	}
+	name := strings.ReplaceAll(addr.String(), ".", "-")
+	return []string{name + realSuffix, name + otherSuffix}, nil
+}
+
+func (f *floodDNS) LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error) {
+	if err := f.wait(ctx, like); err != nil {
+		return nil, err
+	}
+	return []netip.Addr{like}, nil
+}
+
+// Real crawlers are verified at once, whoever else causes look-ups.
+func TestFloods(t *testing.T) {
+	other := uaident.Crawler{Token: "BarBot", Operator: "Bar", Class: uaident.Search, Verification: uaident.Verification{RDNS: []string{otherSuffix}}}
+	never := func(netip.Addr) bool { return false }
+	liars := func(addr netip.Addr) bool { return !isReal(addr) }
+	for _, tc := range []struct {
+		name   string
+		liar   func(i int) netip.Addr // of the i-th false claim
+		hangs  func(netip.Addr) bool
+		claims *uaident.Crawler // of the real ones
+		within time.Duration
+		shared time.Duration // the same if they are all in one network, which has one network's share; 0 where that may take long
+	}{
+		{"nobody else", nil, never, &fooBot, time.Second, time.Second},
+		{"one IPv6 /64", oneNetwork6, never, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"one /24 whose zone does not answer", oneNetwork4, liars, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"one IPv6 /64 whose zone does not answer", oneNetwork6, liars, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"ten networks", networksOf(10), never, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"ten networks whose zones do not answer", networksOf(10), liars, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"half answer and half do not", networksOf(10), func(addr netip.Addr) bool { return liars(addr) && addr.As4()[2]%2 == 0 }, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"twenty networks", networksOf(20), never, &fooBot, 2 * time.Second, 0},
+		{"a hundred networks", networksOf(100), never, &fooBot, 5 * time.Second, 0},
+		{"a network for each claim, of another operator", invented, never, &other, 2 * time.Second, 2 * time.Second},
+	} {
+		for _, inOneNetwork := range []bool{false, true} {
+			if inOneNetwork && tc.shared == 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, real ones in one network %t", tc.name, inOneNetwork), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					within := tc.within
+					if inOneNetwork {
+						within = tc.shared
+					}
+					v := configured(t, Options{Resolver: &floodDNS{tc.hangs}}, Config{Crawlers: append(crawlers(), other), ReverseDNS: true})
+					const reals, step, before = 40, 2 * time.Millisecond, 10 * time.Second
+					verified, last := 0, time.Duration(-1)
+					done := make([]bool, reals)
+					for at := time.Duration(0); at < before+10*time.Second && verified < reals; at += step {
+						if tc.liar != nil { // 500 a second
+							v.Check(&fooBot, tc.liar(int(at/step)))
+						}
+						for i := range done { // each asks ten times a second
+							if since := at - before; since < 0 || done[i] || since%(100*time.Millisecond) != time.Duration(i)*step {
+								continue
+							}
+							if f := v.Check(tc.claims, realAddress(i, inOneNetwork)); f.State == Verified {
+								done[i], last = true, at-before
+								verified++
+							} else if f.State != Unknown {
+								t.Fatalf("a real one is %s", f.State)
+							}
+						}
+						if s := v.Stats(); s.Running > s.Lookups || s.Waiting > s.Queue {
+							t.Fatalf("%+v", s)
+						}
+						time.Sleep(step)
+					}
+					t.Logf("%d of %d verified, the last after %s", verified, reals, last)
+					if verified < reals || last > within {
+						t.Errorf("%d of %d were verified, the last after %s, want all within %s", verified, reals, last, within)
+					}
+				})
+			})
+		}
+	}
+}
+
+func oneNetwork6(i int) netip.Addr {
+	a := netip.MustParseAddr("2001:db8:6:4::").As16()
+	a[8], a[14], a[15] = 1, byte(i>>8), byte(i)
+	return netip.AddrFrom16(a)
+}
+
+func oneNetwork4(i int) netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}) }
+
+// networksOf returns addresses of n networks.
+func networksOf(n int) func(i int) netip.Addr {
+	return func(i int) netip.Addr { return netip.AddrFrom4([4]byte{20, 0, byte(i % n), byte(i / n)}) }
+}

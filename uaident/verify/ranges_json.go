@@ -1,0 +1,132 @@
+package verify
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+)
+
+// shape is what a list of objects is called in a JSON list, with the names of
+// their members that are prefixes.
+type shape struct {
+	array   string
+	members []string
+}
+
+var shapes = []shape{
+	{"prefixes", []string{"ipv4Prefix", "ipv6Prefix", "ip_prefix"}},
+	{"ipv6_prefixes", []string{"ipv6_prefix"}},
+	{"ips", []string{"ip_address"}},
+}
+
+// parseJSON reads a JSON list of one of the forms that [ParseRanges] has.
+func parseJSON(data []byte) ([]netip.Prefix, error) {
+	if data[0] == '[' {
+		return parseArray("the list", data)
+	}
+	var list map[string]json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("JSON: %w", err)
+	}
+	known := false
+	var all []netip.Prefix
+	for _, s := range shapes {
+		if array, ok := list[s.array]; ok {
+			prefixes, err := s.parse(array)
+			if err != nil {
+				return nil, err
+			}
+			known, all = true, append(all, prefixes...)
+		}
+	}
+	if known {
+		return all, nil
+	}
+	names := slices.Sorted(maps.Keys(list))
+	for _, name := range names {
+		var product struct {
+			IPv4 json.RawMessage `json:"prefixes_ipv4"`
+			IPv6 json.RawMessage `json:"prefixes_ipv6"`
+		}
+		if json.Unmarshal(list[name], &product) != nil {
+			continue // not of this form
+		}
+		for family, array := range map[string]json.RawMessage{"prefixes_ipv4": product.IPv4, "prefixes_ipv6": product.IPv6} {
+			if array == nil {
+				continue
+			}
+			prefixes, err := parseArray(family, array)
+			if err != nil {
+				return nil, err
+			}
+			known, all = true, append(all, prefixes...)
+		}
+	}
+	if known {
+		slices.SortFunc(all, netip.Prefix.Compare)
+		return all, nil
+	}
+	if len(names) < 2 || slices.ContainsFunc(names, func(name string) bool { return !isRegion(name) }) {
+		return nil, errors.New(`JSON: no list of addresses in a form that is known, such as {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
+	}
+	for _, name := range names {
+		prefixes, err := parseArray(name, list[name])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, prefixes...)
+	}
+	return all, nil
+}
+
+// parse reads the objects of an array, each of which must have a prefix.
+func (s shape) parse(array json.RawMessage) (prefixes []netip.Prefix, err error) {
+	var entries []map[string]json.RawMessage
+	if err := json.Unmarshal(array, &entries); err != nil {
+		return nil, fmt.Errorf("JSON: %s: %w", s.array, err)
+	}
+	for i, entry := range entries {
+		before := len(prefixes)
+		for _, name := range s.members {
+			value, ok := entry[name]
+			if !ok || string(value) == "null" {
+				continue
+			}
+			var text string
+			if err := json.Unmarshal(value, &text); err != nil {
+				return nil, fmt.Errorf("JSON: %s, entry %d: %s is no string", s.array, i, name)
+			}
+			prefix, ok := parsePrefix(text)
+			if !ok {
+				return nil, fmt.Errorf("JSON: %s, entry %d: %q is %.60q, which is neither an address nor a prefix", s.array, i, name, text)
+			}
+			prefixes = append(prefixes, prefix)
+		}
+		if len(prefixes) == before {
+			return nil, fmt.Errorf("JSON: %s, entry %d has none of %q", s.array, i, s.members)
+		}
+	}
+	return prefixes, nil
+}
+
+// parseArray reads an array of strings, each a prefix or an address.
+func parseArray(name string, array json.RawMessage) (prefixes []netip.Prefix, err error) {
+	var texts []*string
+	if err := json.Unmarshal(array, &texts); err != nil {
+		return nil, fmt.Errorf("JSON: %s: %w", name, err)
+	}
+	for i, text := range texts {
+		if text == nil {
+			return nil, fmt.Errorf("JSON: %s, entry %d is null", name, i)
+		}
+		prefix, ok := parsePrefix(*text)
+		if !ok {
+			return nil, fmt.Errorf("JSON: %s, entry %d: %.60q is neither an address nor a prefix", name, i, *text)
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	return prefixes, nil
+}
