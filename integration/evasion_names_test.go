@@ -89,7 +89,7 @@ func TestEvasionNames(t *testing.T) {
 		{"leet", "User-Agent: GPTB0t/1.3", nobody},
 		{"reversed", "User-Agent: toBTPG/1.3", nobody},
 		{"after 2,048 bytes", "User-Agent: Mozilla/5.0 (" + strings.Repeat(" ", 2048) + "GPTBot/1.3)", nobody},
-		{"after 48 words", "User-Agent: Mozilla/5.0 " + words + words + " GPTBot/1.3", crawler},
+		{"after 48 words", "User-Agent: Mozilla/5.0 " + words + words + " GPTBot/1.3", nobody},
 		{"like it", "User-Agent: Mozilla/5.0 (like GPTBot/1.3)", nobody},
 		{"another field", "X-User-Agent: GPTBot/1.3\r\nUser-Agent: " + firefox, nobody},
 		{"a field with an underscore", "User_Agent: GPTBot/1.3\r\nUser-Agent: " + firefox, nobody},
