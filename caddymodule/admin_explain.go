@@ -23,7 +23,8 @@ func init() {
 //	POST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
 //
 // "identity" may say what is to be assumed of the client: verified, claimed,
-// unknown or spoofed; claimed if it is left out.
+// unknown or spoofed; claimed if it is left out. "method" is GET if it is left
+// out.
 // The answer is an explain.Explanation as JSON.
 type adminExplain struct{}
 
@@ -51,6 +52,7 @@ func (adminExplain) explain(w http.ResponseWriter, r *http.Request) error {
 		UserAgent string `json:"user_agent"`
 		URL       string `json:"url"`
 		Identity  string `json:"identity"`
+		Method    string `json:"method"`
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxExplainBody+1))
 	if err == nil && len(body) > maxExplainBody {
@@ -73,7 +75,7 @@ func (adminExplain) explain(w http.ResponseWriter, r *http.Request) error {
 	if h == nil {
 		return adminError(http.StatusNotFound, "no robots_guard is for %q", hostOf(asked.URL))
 	}
-	e := h.guard.explain(h.guard.held(asked.URL), explainedRequest{userAgent: asked.UserAgent, url: asked.URL, identity: who}, true)
+	e := h.guard.explain(h.guard.held(asked.URL), explainedRequest{userAgent: asked.UserAgent, url: asked.URL, method: asked.Method, identity: who}, true)
 	e.Handler.Site = site
 	return writeJSON(w, http.StatusOK, e)
 }

@@ -28,10 +28,11 @@ func (g *guard) pass(w http.ResponseWriter, r *http.Request, j *judgement, next 
 	err := next.ServeHTTP(watched, r)
 	if err == nil && watched.status < http.StatusBadRequest {
 		var names [8]string
+		who := requestOf(j, originalRequest(r).Method).Claim(names[:0], g.judgedByWildcard(j.client))
 		g.state.changes.served(j.site, j.version, ledger.Visit{
 			Crawler:  j.client.Name(),
-			Chain:    j.client.AppendChain(names[:0]),
-			Wildcard: g.judgedByWildcard(j.client),
+			Chain:    who.Chain,
+			Wildcard: who.Wildcard,
 			Host:     j.site.label,
 			Target:   j.target,
 		})

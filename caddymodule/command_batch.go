@@ -19,6 +19,7 @@ type batchRequest struct {
 	Token     string          `json:"token"`
 	UserAgent *string         `json:"user_agent"`
 	URL       string          `json:"url"`
+	Method    string          `json:"method"`
 }
 
 // batchResult is the line that answers it.
@@ -95,7 +96,7 @@ func answerBatch(line []byte, parsed *parsedFile) batchResult {
 	if body == nil {
 		body = []byte(request.Robots)
 	}
-	who := claimant{token: request.Token, isAgent: request.UserAgent != nil}
+	who := claimant{token: request.Token, method: request.Method, isAgent: request.UserAgent != nil}
 	if who.isAgent {
 		who.userAgent = *request.UserAgent
 	}

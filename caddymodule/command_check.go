@@ -32,17 +32,18 @@ and its group.
 each URL's own site is fetched.
 
 --user-agent is identified as the server does it: a browser is not judged, and
-the * group is not meant for every kind of client. --token is judged as exactly
-that product token, which obeys the * group. Without either, only the * group
-counts.
+the * group is not meant for every kind of client, nor for every request: not for
+/.well-known/, and for a --method other than GET and HEAD only if the registry
+knows the crawler. --token is judged as exactly that product token, which obeys
+the * group. Without either, only the * group counts.
 
 --identity says what to assume of the client: one under a false name, "spoofed",
 is judged by the stricter of the group of that name and the * group. Which it is
 "caddy robots-guard verify" tells.
 
 With --batch each line of standard input is a JSON object with "id", "robots" or
-"robots_b64" (the file's text, plain or in base64), "token" or "user_agent", and
-"url". The answer to each is a line on standard output.
+"robots_b64" (the file's text, plain or in base64), "token" or "user_agent",
+"url" and, if wanted, "method". The answer to each is a line on standard output.
 
 Exit status: 0 if everything is allowed, 1 if something is not, 2 if an argument
 or the robots.txt cannot be used.
@@ -59,6 +60,7 @@ caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatib
 	flags.StringVarP(&c.userAgent, "user-agent", "u", "", "the User-Agent to judge")
 	flags.StringVar(&c.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
+	flags.StringVarP(&c.method, "method", "X", http.MethodGet, "the method of the requests")
 	flags.StringVarP(&c.token, "token", "t", "", "the product token to judge")
 	flags.BoolVar(&c.json, "json", false, "print a JSON object a line")
 	flags.BoolVar(&c.batch, "batch", false, "read JSON lines from standard input")
@@ -67,8 +69,8 @@ caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatib
 
 // check is the command with its flags.
 type check struct {
-	robots, userAgent, token, identity string
-	json, batch                        bool
+	robots, userAgent, token, identity, method string
+	json, batch                                bool
 }
 
 // checkResult is the verdict on one URL, as --json and --batch print it.
@@ -93,11 +95,12 @@ type claimant struct {
 	token     string
 	userAgent string
 	isAgent   bool
+	method    string   // GET if ""
 	identity  identity // what is assumed of it
 }
 
 func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
-	who := claimant{token: c.token, userAgent: c.userAgent, isAgent: cmd.Flags().Changed("user-agent")}
+	who := claimant{token: c.token, userAgent: c.userAgent, method: c.method, isAgent: cmd.Flags().Changed("user-agent")}
 	var err error
 	if who.identity, err = assumedIdentity(c.identity); err != nil {
 		return 0, err
@@ -111,6 +114,8 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 		return 0, errors.New("give either --user-agent or --token")
 	case !who.isAgent && cmd.Flags().Changed("identity"):
 		return 0, errors.New("--identity goes with --user-agent")
+	case !who.isAgent && cmd.Flags().Changed("method"):
+		return 0, errors.New("--method goes with --user-agent")
 	case len(urls) == 0:
 		return 0, errors.New("no URL given; see caddy robots-guard check --help")
 	}
@@ -154,8 +159,8 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	if client.Class == uaident.Browser {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Class: client.Class.String()}
 	}
-	liar := who.identity == identitySpoofed
-	claim := judge.Claim{Chain: client.AppendChain(nil), Wildcard: liar || client.Wildcard(), Forgiving: client.Forgiving(), False: liar}
+	request := judge.Request{Client: client, Method: who.method, Target: target, False: who.identity == identitySpoofed}
+	claim := request.Claim(nil, client.Wildcard())
 	group, _, exempt := claim.Group(robots)
 	if exempt {
 		return checkResult{Allowed: true, Verdict: verdictExempt.String(), Crawler: client.Name(), Class: client.Class.String(), Identity: who.identity.String()}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ With --config the settings of the robots_guard directive of the URL's site are
 taken from that file, and what it would do is told too.
 
 The running server tells the same of its own copy: POST a JSON object with
-"user_agent" and "url" to /robots_guard/explain on its admin API.
+"user_agent", "url" and, if it is not GET, "method" to /robots_guard/explain on
+its admin API.
 
 Exit status: 0 if the request is allowed, 1 if not, 2 if an argument or the
 robots.txt cannot be used.
@@ -50,14 +52,15 @@ caddy robots-guard explain --robots robots.txt --user-agent curl/8.7.1 --json /
 	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of that file")
 	flags.StringVar(&x.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
+	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
 	flags.BoolVar(&x.json, "json", false, "print a JSON object")
 	return cmd
 }
 
 // explaining is the command with its flags.
 type explaining struct {
-	userAgent, robots, config, adapter, identity string
-	json                                         bool
+	userAgent, robots, config, adapter, identity, method string
+	json                                                 bool
 }
 
 // assumedIdentity reads what is assumed of a client, claimed for "".
@@ -104,7 +107,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	e := g.explain(from, explainedRequest{x.userAgent, urls[0], who}, x.config != "")
+	e := g.explain(from, explainedRequest{userAgent: x.userAgent, url: urls[0], method: x.method, identity: who}, x.config != "")
 	if e.Handler != nil {
 		e.Handler.Site = configured.site()
 		if configured.matched {

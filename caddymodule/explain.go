@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -42,6 +43,7 @@ type explainedRobots struct {
 // explainedRequest is a request that is explained.
 type explainedRequest struct {
 	userAgent, url string
+	method         string // GET if ""
 	identity       identity
 }
 
@@ -56,8 +58,10 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 		overlay = registry.Overlay(robots.Names())
 	}
 	client := registry.IdentifyWith(r.userAgent, overlay)
-	liar := r.identity == identitySpoofed
-	wildcard := liar || g.judgedByWildcard(client)
+	j := judgement{client: client, identity: r.identity, target: policy.TargetOf(r.url)}
+	request := requestOf(&j, cmp.Or(r.method, http.MethodGet))
+	wildcard := request.False || g.judgedByWildcard(client)
+	who := request.Claim(nil, wildcard)
 	e := &explain.Explanation{
 		UserAgent: r.userAgent, URL: r.url, Verdict: verdictAllowed.String(), Allowed: true,
 		Forms: []explain.Form{}, Matches: []explain.Match{},
@@ -71,12 +75,11 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 		e.Robots.Version = hex.EncodeToString(from.version.Hash[:])
 	}
 	e.Client.Identity = r.identity.String()
-	j := judgement{client: client, identity: r.identity, target: policy.TargetOf(r.url)}
 	if configured {
 		defer func() { e.Handler = g.explainAction(&j, e) }()
 	}
 	path, _, _ := strings.Cut(j.target, "?")
-	original := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}}
+	original := &http.Request{Method: request.Method, URL: &url.URL{Path: path}}
 	if u, err := url.ParseRequestURI(j.target); err == nil {
 		original.URL = u
 	}
@@ -97,19 +100,18 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 	case robots == nil:
 		j.verdict = verdictUnknown
 		e.Verdict, e.Why = verdictUnknown.String(), "nobody knows the rules"
-		if from.closed && wildcard {
+		if from.closed && who.Wildcard {
 			j.closed = true
 			g.act(&j)
 			e.Allowed, e.Why = false, "nobody knows the rules, and unreachable disallow closes the site meanwhile"
 		}
 		return e
 	}
-	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: wildcard, Forgiving: client.Forgiving(), False: liar}
 	group, named, exempt := who.Group(robots)
 	e.Group = explain.GroupOf(group, named)
 	if exempt {
 		j.verdict = verdictExempt
-		e.Verdict, e.Why = verdictExempt.String(), "no group names it, and the * group is not meant for its class"
+		e.Verdict, e.Why = verdictExempt.String(), "no group names it, and "+whySpared(request, wildcard)
 		return e
 	}
 	var target policy.Target
@@ -133,6 +135,14 @@ func (g *guard) explain(from explainedRobots, r explainedRequest, configured boo
 		e.Why = "no rule of its group matches"
 	}
 	return e
+}
+
+// whySpared tells why the * group is not meant for a request.
+func whySpared(request judge.Request, wildcard bool) string {
+	if wildcard {
+		return request.Spared().String()
+	}
+	return "the * group is not meant for its class"
 }
 
 // explainAction tells what the handler does about a judgement.

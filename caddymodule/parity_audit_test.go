@@ -50,8 +50,9 @@ func compareWithLogs(t *testing.T, h Handler) {
 			if err != nil || u.Path == "/robots.txt" {
 				continue // no server accepts it, or never judged
 			}
-			for _, userAgent := range parityAgents {
-				line, err := json.Marshal(map[string]any{"ClientRequestURI": target, "ClientRequestUserAgent": userAgent})
+			for i := range 2 * len(parityAgents) {
+				userAgent, method := parityAgents[i/2], parityMethods[i%2]
+				line, err := json.Marshal(map[string]any{"ClientRequestMethod": method, "ClientRequestURI": target, "ClientRequestUserAgent": userAgent})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,7 +60,7 @@ func compareWithLogs(t *testing.T, h Handler) {
 					continue // JSON cannot say what was sent
 				}
 				r := request(userAgent, "/")
-				r.RequestURI, r.URL = target, u
+				r.Method, r.RequestURI, r.URL = method, target, u
 				log.Write(append(line, '\n'))
 				if j := online.judge(r); j != nil {
 					crawler := j.knownName()

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -65,12 +66,16 @@ var parityAgents = []string{
 	"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot-Image/1.0",
 	"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "GPTBot/1.3", "CCBot/2.0",
 	"AdsBot-Google (+http://www.google.com/adsbot.html)", "Mozilla/5.0 (compatible; FooBot/1.0)", "curl/8.7.1",
-	"acmescraper/0.1", "Twitterbot/1.0", uaFirefox, "",
+	"acmescraper/0.1", "Twitterbot/1.0", uaFirefox, "", "UptimeRobot/2.0 GPTBot/1.2", "Acme-Webhooks/1.0",
 }
+
+// parityMethods are methods of crawlers and of others.
+var parityMethods = []string{http.MethodGet, http.MethodPost}
 
 // parityTargets returns targets that the rules of a file are about.
 func parityTargets(robots *policy.Robots) []string {
-	targets := []string{"/", "/a-page", "/robots.txt", "/a//b/../c?d=/e%3Ff", "/.well-known/acme-challenge/x", "http://h/x"}
+	targets := []string{"/", "/a-page", "/robots.txt", "/a//b/../c?d=/e%3Ff", "/.well-known/acme-challenge/x", "http://h/x",
+		"/.well-known/webfinger?x", "/.well-known/../a-page", "/.well-known/%2e%2e/a-page"}
 	for _, g := range robots.Groups() {
 		for _, r := range g.Rules {
 			if r.Path == "" || len(r.Path) > 2000 {
@@ -81,7 +86,7 @@ func parityTargets(robots *policy.Robots) []string {
 				path = "/" + path
 			}
 			targets = append(targets, path, path+"/x", strings.ReplaceAll(path, "/", "//"))
-			if len(targets) > 24 {
+			if len(targets) > 27 {
 				return targets
 			}
 		}
@@ -116,11 +121,12 @@ func TestOneEngine(t *testing.T) {
 				if err != nil {
 					continue // no server accepts it
 				}
-				for _, userAgent := range parityAgents {
+				for i := range 2 * len(parityAgents) {
+					userAgent, method := parityAgents[i/2], parityMethods[i%2]
 					r := request(userAgent, "/")
-					r.RequestURI, r.URL = target, u
+					r.Method, r.RequestURI, r.URL = method, target, u
 					j := online.judge(r)
-					e := offline.explain(explainedRobots{robots: robots}, explainedRequest{userAgent, target, identityClaimed}, true)
+					e := offline.explain(explainedRobots{robots: robots}, explainedRequest{userAgent: userAgent, url: target, method: method}, true)
 					compared++
 					switch {
 					case j == nil && (e.Verdict != verdictExempt.String() || e.Handler.Action != actionNone.String()):
@@ -133,8 +139,8 @@ func TestOneEngine(t *testing.T) {
 					case j.verdict == verdictDisallowed:
 						disallowed++
 					}
-					if h.Mode == modeEnforce || target == "/.well-known/acme-challenge/x" {
-						continue // the commands below know no configuration and no certificates
+					if h.Mode == modeEnforce || method != http.MethodGet || target == "/.well-known/acme-challenge/x" {
+						continue // the commands below know no configuration, methods or certificates
 					}
 					allowed := j == nil || j.policy.Allowed || j.verdict != verdictDisallowed
 					if got := judgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
@@ -186,7 +192,7 @@ func TestExplain(t *testing.T) {
 		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", identityClaimed, "disallowed", "blocked", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := g.explain(explainedRobots{name: "robots.txt", robots: robots}, explainedRequest{tc.userAgent, tc.target, tc.identity}, true)
+			e := g.explain(explainedRobots{name: "robots.txt", robots: robots}, explainedRequest{userAgent: tc.userAgent, url: tc.target, identity: tc.identity}, true)
 			if e.Verdict != tc.verdict || e.Handler.Action != tc.action {
 				t.Errorf("%s, %s; want %s, %s", e.Verdict, e.Handler.Action, tc.verdict, tc.action)
 			}
@@ -212,16 +218,16 @@ func TestExplainUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := g.explain(explainedRobots{name: "x"}, explainedRequest{"GPTBot/1.3", "/", identityClaimed}, true)
+	e := g.explain(explainedRobots{name: "x"}, explainedRequest{userAgent: "GPTBot/1.3", url: "/"}, true)
 	if e.Verdict != "unknown" || !e.Allowed || e.Handler.Action != "none" {
 		t.Errorf("%+v", e)
 	}
 	g.enforce = true
-	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{"GPTBot/1.3", "/", identityClaimed}, true)
+	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{userAgent: "GPTBot/1.3", url: "/"}, true)
 	if e.Verdict != "unknown" || e.Allowed || e.Handler.Action != "blocked" {
 		t.Errorf("a closed site: %+v, %+v", e, e.Handler)
 	}
-	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{"curl/8.7.1", "/", identityClaimed}, true)
+	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{userAgent: "curl/8.7.1", url: "/"}, true)
 	if e.Handler.Action != "none" {
 		t.Errorf("a library on a closed site: %+v", e.Handler)
 	}

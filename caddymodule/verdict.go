@@ -28,20 +28,18 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 		j.verdict = verdictUnknown
 		return
 	}
-	liar := j.identity == identitySpoofed
-	wildcard := liar || g.judgedByWildcard(j.client)
+	var names [8]string
+	who := requestOf(j, originalRequest(r).Method).Claim(names[:0], g.judgedByWildcard(j.client))
 	robots, closed := standing.Usable(now, g.fallback)
 	if robots == nil {
 		j.verdict = verdictUnknown
-		if closed && wildcard {
+		if closed && who.Wildcard {
 			j.closed = true
 			g.act(j)
 		}
 		return
 	}
 	j.version = standing.Good
-	var names [8]string
-	who := judge.Claim{Chain: j.client.AppendChain(names[:0]), Wildcard: wildcard, Forgiving: j.client.Forgiving(), False: liar}
 	var exempt bool
 	var group *policy.Selection
 	group, j.named, exempt = who.Group(robots)
@@ -88,6 +86,11 @@ func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *polic
 		}
 	}
 	return false
+}
+
+// requestOf tells what, beside the rules, decides about a request.
+func requestOf(j *judgement, method string) judge.Request {
+	return judge.Request{Client: j.client, Method: method, Target: j.target, False: j.identity == identitySpoofed}
 }
 
 // judgedByWildcard reports whether the * group is meant for a client. What is

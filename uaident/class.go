@@ -26,6 +26,7 @@ const (
 	Preview                     // builds the preview of a link that somebody shared
 	Feed                        // reads a feed that somebody subscribed to
 	Monitor                     // watches a site on its owner's behalf
+	Service                     // delivers, checks or answers for somebody: webhooks, federation, domain validation, health checks
 	numClasses
 )
 
@@ -47,6 +48,7 @@ var classNames = [numClasses]string{
 	Preview:        "preview",
 	Feed:           "feed",
 	Monitor:        "monitor",
+	Service:        "service",
 }
 
 // String returns the word that configuration, logs and metrics use for c, such
@@ -81,9 +83,10 @@ func Classes() []Class {
 // JudgedByWildcard reports whether the `*` group of a robots.txt is meant for
 // clients of this class: crawlers that choose by themselves what to fetch. It
 // is not meant for what acts for one person or for the site's owner
-// (assistants, previews, feed readers, monitors), for advertising robots, whose
-// operators document that they ignore it, nor for libraries, headless browsers
-// and other programs, of which nobody knows what they are used for.
+// (assistants, previews, feed readers, monitors, services), for advertising
+// robots, whose operators document that they ignore it, nor for libraries,
+// headless browsers and other programs, of which nobody knows what they are used
+// for.
 func (c Class) JudgedByWildcard() bool {
 	switch c {
 	case GenericCrawler, Search, AITraining, AISearch, SEO, Archive, Research, Security:

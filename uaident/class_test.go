@@ -14,7 +14,7 @@ func TestClassWords(t *testing.T) {
 		}
 		seen[word] = true
 	}
-	if len(seen) != 17 {
+	if len(seen) != 18 {
 		t.Errorf("%d classes", len(seen))
 	}
 	for _, word := range []string{"", "Search", "invalid", "human"} {
@@ -35,7 +35,8 @@ func TestClassDefaults(t *testing.T) {
 		{Browser, false, false}, {Other, false, false}, {Library, false, false}, {Headless, false, false},
 		{GenericCrawler, true, true}, {Search, true, true}, {AITraining, true, true}, {AISearch, true, true},
 		{AIAssistant, true, false}, {SEO, true, true}, {Ads, true, false}, {Archive, true, true},
-		{Research, true, true}, {Security, true, true}, {Preview, true, false}, {Feed, true, false}, {Monitor, true, false},
+		{Research, true, true}, {Security, true, true}, {Preview, true, false}, {Feed, true, false},
+		{Monitor, true, false}, {Service, true, false},
 	}
 	for _, tt := range tests {
 		if tt.class.IsCrawler() != tt.crawler || tt.class.JudgedByWildcard() != tt.wildcard {

@@ -24,6 +24,13 @@
 // the fields that describe an Android device. Words that every browser sends are
 // never a name.
 //
+// Evidence is strong or weak. A name in the registry, a robot's word in the name,
+// the form "(compatible; Foo/1.0; +http..." and a contact whose address says robot
+// are strong. Any other contact, a name after "compatible;" alone and words for a
+// tool's job, such as webhook, are as common with services and apps: a client that
+// shows no more is called by its name, of class [Other], and no `*` group is meant
+// for it.
+//
 // Where in doubt it says [Browser]: a crawler that is taken for a browser is a
 // nuisance, a reader who is taken for a crawler is locked out.
 //
@@ -31,8 +38,12 @@
 //
 //   - "-" is a letter of a word, so Googlebot-Image never yields Googlebot. That
 //     it obeys Googlebot's groups is a fact of the registry, in the chain.
-//   - Of several known names the client's own wins: the first product, if the
-//     User-Agent does not begin with Mozilla, then one with a contact.
+//   - Of several known names one that the `*` group is meant for wins, so that
+//     "UptimeRobot/2.0 GPTBot/1.2" is GPTBot; then the client's own: the first
+//     product, if the User-Agent does not begin with Mozilla, then one with a
+//     contact. An unknown robot's product or a policy's name wins over a known
+//     name that `*` spares, too.
+//   - Case tells one pair of names apart: Exalead's Exabot and Exa's ExaBot.
 //   - iMessage sends "facebookexternalhit/1.1 Facebot Twitterbot/1.0" from the
 //     reader's own device. It is facebookexternalhit, class [Preview].
 //   - An empty User-Agent, or "-" as logs have it, is a browser.

@@ -10,13 +10,18 @@ func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil)
 // allocate.
 //
 // What decides, in this order:
-//   - a name in the registry. Of several, the first product of a User-Agent
-//     that does not begin with Mozilla wins, then one with a URL or mail address
-//     next to it, then the first. A name after "like" does not count, and a name
-//     that is also that of an app or an ordinary word counts only in a place
-//     where products stand;
-//   - structure that only robots have: a word such as FooBot, the name after
-//     "compatible;", a product with a URL or mail address next to it;
+//   - a name in the registry. Of several, one that the `*` group is meant for by
+//     default wins, so that a name which it spares hides none that it does not;
+//     then the first product of a User-Agent that does not begin with Mozilla,
+//     then one with a URL or mail address next to it, then the first. A name
+//     after "like" does not count, and a name that is also that of an app or an
+//     ordinary word counts only in a place where products stand;
+//   - structure that only robots have (class [GenericCrawler]): a word such as
+//     FooBot, a form as in "(compatible; Foo/1.0; +http...", a URL or mail address
+//     that says it is a robot's;
+//   - structure that robots have and others, too (class [Other]): another URL or
+//     mail address next to a product, a name after "compatible;" alone, a word
+//     such as webhook or checker;
 //   - the name of an HTTP library or a headless browser;
 //   - the first product, if the User-Agent does not begin like a browser's
 //     (class [Other]).
@@ -58,13 +63,20 @@ func (s *scan) likeBrowser() bool {
 // judge decides about a User-Agent that is not plainly a browser's.
 func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	known, fallback := s.inRegistry(r)
-	if known.Crawler != nil && !s.namesItself(known) {
+	own := known.Crawler != nil && !s.namesItself(known)
+	if own && known.Wildcard() {
 		return known
 	}
 	if o != nil {
 		if id := s.named(o); id.Token != "" {
 			return s.asRobot(id)
 		}
+	}
+	if own {
+		if name := s.anotherRobot(); name != "" {
+			return s.withFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
+		}
+		return known
 	}
 	if id := s.byStructure(fallback); id.Token != "" {
 		return s.withFamily(r, id)
@@ -92,12 +104,28 @@ func (s *scan) namesItself(known Identity) bool {
 	return w.kind == words.Unknown && w.flags&isRobot != 0
 }
 
+// anotherRobot returns the name of an unknown product that is spelled like a
+// robot's, or "": what stands beside a known name that the `*` group spares.
+func (s *scan) anotherRobot() string {
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.kind == words.Unknown && w.flags&isRobot != 0 && w.flags&(afterLike|inVersion|inDevice) == 0 &&
+			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !servesSomebody(s.text(w)) && !isGoogles(s.text(w)) {
+			return cutVersion(s.text(w))
+		}
+	}
+	return ""
+}
+
 // inRegistry looks for names of the registry: the best one that is a
 // crawler's, and the first that is a library's or a headless browser's.
 func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
-	best := 0
+	best, end := 0, uint16(0) // of the last name of several words
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
+		if w.start < end {
+			continue // it belongs to that name
+		}
 		if w.key < 0 && w.kind == words.Unknown {
 			s.withoutVersion(r, w)
 		}
@@ -108,8 +136,11 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		if c == nil {
 			continue
 		}
+		end = w.end
 		rank := s.rank(i)
-		if weak && rank == elsewhere && !s.bare() {
+		if weak && rank == elsewhere && !s.bare() ||
+			weak && rank == inFront && s.onDevice() && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
+			c.App && w.flags&afterCompatible == 0 && !robotLike(token) && s.contactOf(i) < 0 {
 			continue
 		}
 		id := Identity{Token: token, Crawler: c, Class: c.Class, Evidence: FromRegistry}
@@ -124,12 +155,22 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 			if fallback.Crawler == nil {
 				fallback = id
 			}
-		case rank > best:
-			crawler, best = id, rank
+		default:
+			if c.JudgedByWildcard() {
+				rank += inFront
+			}
+			if rank > best {
+				crawler, best = id, rank
+			}
 		}
 	}
 	return crawler, fallback
 }
+
+// onDevice reports whether a User-Agent that begins with a product of its own
+// goes on as those of apps do, with the system that they run on: "Acme/9692
+// CFNetwork/1121.2.2 Darwin/19.3.0".
+func (s *scan) onDevice() bool { return s.stops > 1 || s.signs&sign(words.Device) != 0 }
 
 // endsLikeProduct reports whether a name that ends at the given place is a whole
 // product: "Java/17", but not "Java(TM) Runtime".
@@ -165,7 +206,8 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 	k := &r.keys[w.key]
 	for _, p := range k.Phrases {
 		end := int(w.start) + len(p.Text)
-		if hasFoldedPrefix(s.ua[w.start:], p.Text) && (end == len(s.ua) || words.Fold[s.ua[end]] <= words.Dot) {
+		if hasFoldedPrefix(s.ua[w.start:], p.Text) && (end == len(s.ua) || words.Fold[s.ua[end]] <= words.Dot) &&
+			(p.Exact == "" || p.Exact == s.ua[w.start:end]) {
 			w.kind, w.end = words.Name, uint16(end)
 			for i := range s.words[:s.n] {
 				if v := &s.words[i]; v.start > w.start && v.start < w.end {

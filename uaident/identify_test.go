@@ -39,15 +39,25 @@ var identifyTests = map[string][]identifyTest{
 		{"Screaming Frog SEO Spider/20.1", "Screaming Frog SEO Spider", SEO, FromRegistry},
 		{"LWP::Simple/6.00", "LWP::Simple", Library, FromLibrary},
 		{"Acme Price Crawler/2.0 (+https://acme.example/)", "Acme Price Crawler", GenericCrawler, FromSuffix},
-		{"Mozilla/5.0 (compatible; Acme Price Watch/2.0; +https://acme.example/)", "Acme Price Watch", GenericCrawler, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme Price Watch/2.0; +https://acme.example/)", "Acme Price Watch", GenericCrawler, FromConvention},
 		{"Jane's Spider (https://jane.example/)", "Jane's Spider", GenericCrawler, FromSuffix},
-		{"acme.example.com Link Walker 2", "acme.example.com", GenericCrawler, FromContact},
+		{"acme.example.com Link Walker 2", "acme.example.com", Other, FromContact},
 	},
 	"contacts": {
-		{"Acme/1.0 (+https://acme.example/about)", "Acme", GenericCrawler, FromContact},
-		{"Acme/1.0 (crawl@acme.example)", "Acme", GenericCrawler, FromContact},
-		{"Mozilla/5.0 (X11; Linux x86_64) Acme/1.0 (+https://acme.example/)", "Acme", GenericCrawler, FromContact},
-		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64; Acme/1.0; +https://acme.example/) Firefox/120.0", "Acme", GenericCrawler, FromContact},
+		{"Acme/1.0 (+https://acme.example/about)", "Acme", Other, FromContact},
+		{"Acme/1.0 (crawl@acme.example)", "Acme", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (+https://acme.example/bot.html)", "Acme", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (+https://acme.example/help/robots)", "Acme", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (+https://acme.example/about/acmebot)", "Acme", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (+https://crawler.acme.example/)", "Acme", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (webspider@acme.example)", "Acme", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (+https://bothnia.example/bottles)", "Acme", Other, FromContact},
+		{"Acme/1.0 (+https://github.com/acme/chat-bot)", "Acme", Other, FromContact}, // where its source is
+		{"Acme/1.0 (+https://acme.example/uptime-bot)", "Acme", Other, FromContact},
+		{"Mozilla/5.0 (X11; Linux x86_64) Acme/1.0 (+https://acme.example/)", "Acme", Other, FromContact},
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64; Acme/1.0; +https://acme.example/) Firefox/120.0", "Acme", Other, FromContact},
+		// An extension names itself in the User-Agent of the whole browser.
+		{chrome + " AcmeBlock/1.2 (https://acme.example)", "", Browser, NoEvidence},
 		// Words of a URL are no products.
 		{"Mozilla/5.0 (Windows NT 10.0) Chrome/99 https://www.example.com/Googlebot/FooBot", "", Browser, NoEvidence},
 		// A version with an at sign, and a provider's site in an old toolbar.
@@ -64,16 +74,64 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (Linux; Android 13; CUBOT NOTE 21) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (Linux; Android 13; Moon Spider 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (Linux; U; Android 8.1; de; Kinder_Robot_2 Build/O11) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/70.0.0.0 Safari/537.36", "", Browser, NoEvidence},
+		{"Mozilla/5.0 (Linux; U; de; CUBOT_NOTE_S) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/94.0.0.0 Mobile Safari/537.36", "", Browser, NoEvidence},
 		{"ShopApp/3.1 Android (33/13; 420dpi; ACME; Talkbot; mt6765)", "ShopApp", Other, FromFirstProduct},
 		{"Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", Search, FromRegistry},
 		{"Mozilla/5.0 (Linux; Android 8.0; Pixel 2 Build/OPD3; DuplexWeb-Google/1.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/74.0.0.0 Mobile Safari/537.36", "DuplexWeb-Google", AIAssistant, FromRegistry},
+	},
+	"a name that is spared hides none that is not": {
+		{"UptimeRobot/2.0 GPTBot/1.2", "GPTBot", AITraining, FromRegistry},
+		{"facebookexternalhit/1.1 bingbot/2.0", "bingbot", Search, FromRegistry},
+		{"UptimeRobot/2.0 FooBot/1.0", "FooBot", GenericCrawler, FromSuffix},
+		{"Mozilla/5.0 (compatible; UptimeRobot/2.0; http://www.uptimerobot.com/; FooBot/1.0)", "FooBot", GenericCrawler, FromSuffix},
+		{"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", "Slackbot-LinkExpanding", Preview, FromRegistry},
+		{"Synapse (bot; +https://github.com/matrix-org/synapse)", "Synapse", Preview, FromRegistry},
+		{"UptimeRobot/2.0 (like FooBot/1.0)", "UptimeRobot", Monitor, FromRegistry},
+		{"UptimeRobot/2.0 BetterUptimeBot/1.0", "UptimeRobot", Monitor, FromRegistry},
+	},
+	"names that only case tells apart": {
+		{"Mozilla/5.0 (compatible; Exabot/3.0; +http://www.exabot.com/go/robot)", "Exabot", Search, FromRegistry},
+		{"Mozilla/5.0 (compatible; ExaBot/1.0)", "ExaBot", AISearch, FromRegistry},
+		{"EXABOT/3.0", "EXABOT", Search, FromRegistry},
+		{"Exabot-Images/3.0", "Exabot-Images", Search, FromRegistry},
+	},
+	// As their operators document them, or as they are seen; the registry names
+	// its source for each.
+	"services": {
+		{"Stripe/1.0 (+https://stripe.com/docs/webhooks)", "Stripe", Service, FromRegistry},
+		{"GitHub-Hookshot/044aadd", "GitHub-Hookshot", Service, FromRegistry},
+		{"PayPal IPN ( https://www.paypal.com/ipn )", "PayPal IPN", Service, FromRegistry},
+		{"Amazon Simple Notification Service Agent", "Amazon Simple Notification Service Agent", Service, FromRegistry},
+		{"LineBotWebhook/2.0", "LineBotWebhook", Service, FromRegistry},
+		{"Patreon HTTP Robot", "Patreon HTTP Robot", Service, FromRegistry},
+		{"DigiCert DCV Bot/1.1", "DigiCert DCV Bot", Service, FromRegistry},
+		{"Mozilla/5.0 (compatible; Let's Encrypt validation server; +https://www.letsencrypt.org)", "Let's Encrypt validation server", Service, FromRegistry},
+		{"kube-probe/1.31", "kube-probe", Service, FromRegistry},
+		{"ELB-HealthChecker/2.0", "ELB-HealthChecker", Service, FromRegistry},
+		{"GoogleHC/1.0", "GoogleHC", Service, FromRegistry},
+		{"Lemmy/0.19.5; +https://lemmy.example", "Lemmy", Service, FromRegistry},
+		{"Misskey/2024.5.0 (https://misskey.example)", "Misskey", Service, FromRegistry},
+		{"Microsoft-BotFramework/3.1 (+https://botframework.com/ua)", "Microsoft-BotFramework", Service, FromRegistry},
+	},
+	"services that nobody has heard of": {
+		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
+		{"AcmeUptimeBot/1.0 (+https://acme.example)", "AcmeUptimeBot", Other, FromTool},
+		{"AcmeUnfurlBot/1.0", "AcmeUnfurlBot", Other, FromTool},
+		{"AcmeRssBot/2.1", "AcmeRssBot", Other, FromTool},
+		{"acme-dcv-robot", "acme-dcv-robot", Other, FromTool},
+		{"Acme Notification Agent", "Acme Notification Agent", Other, FromTool},
+	},
+	"an app that has a crawler's name": {
+		{"Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "Pinterest", GenericCrawler, FromRegistry},
+		{"Pinterest for Android/9.0.4 (ACME; 9)", "Pinterest", Other, FromFirstProduct},
+		{"Mozilla/5.0 (compatible; Pinterestbot/1.0)", "Pinterestbot", GenericCrawler, FromRegistry},
 	},
 	"several tokens": {
 		// The first product is what the client calls itself.
 		{"LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)", "LinkedInBot", Preview, FromRegistry},
 		{"AcmeBot/1.0 (compatible; Googlebot/2.1; +https://acme.example/)", "AcmeBot", GenericCrawler, FromSuffix},
 		// Then the one with a contact.
-		{"Mozilla/5.0 (compatible; Facebot; DotBot/1.2; +https://opensiteexplorer.org/dotbot) bingbot", "Facebot", Preview, FromRegistry},
+		{"Mozilla/5.0 (compatible; Facebot; Twitterbot/1.0; +https://acme.example/) Discordbot", "Facebot", Preview, FromRegistry},
 		{"Mozilla/5.0 (X11) Facebot Safari/600 (compatible; DotBot/1.2; +https://opensiteexplorer.org/dotbot)", "DotBot", SEO, FromRegistry},
 		// The preview of a messenger on the reader's own device.
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/601.2.4 (KHTML, like Gecko) Version/9.0.1 Safari/601.2.4 facebookexternalhit/1.1 Facebot Twitterbot/1.0", "facebookexternalhit", Preview, FromRegistry},
@@ -82,7 +140,7 @@ var identifyTests = map[string][]identifyTest{
 		{"ExampleBot/1.0 AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "ExampleBot", GenericCrawler, FromSuffix},
 		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "AppEngine-Google", Library, FromLibrary},
 		// A crawler before the library that it is built with.
-		{"http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/)", "Mastodon", Preview, FromRegistry},
+		{"http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/)", "Mastodon", Service, FromRegistry},
 		{"W3C-checklink/4.5 [4.160] libwww-perl/5.823", "W3C-checklink", Monitor, FromRegistry},
 	},
 	"families": {
@@ -108,21 +166,25 @@ var identifyTests = map[string][]identifyTest{
 		{"FooBot-2.7/x", "FooBot-2", GenericCrawler, FromSuffix},
 		{"Robotics/1.0", "Robotics", Other, FromFirstProduct},
 		{"BOTHNIA/1.0", "BOTHNIA", Other, FromFirstProduct},
-		{"Mozilla/5.0 (compatible; Foobar)", "Foobar", GenericCrawler, FromCompatible},
-		{"Mozilla/5.0 (compatible; Foobar/1.0)", "Foobar", GenericCrawler, FromCompatible},
-		{chrome + " (compatible; Foobar/1.0)", "Foobar", GenericCrawler, FromCompatible},
+		{"Mozilla/5.0 (compatible; Foobar)", "Foobar", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Foobar/1.0)", "Foobar", Other, FromCompatible},
+		{chrome + " (compatible; Foobar/1.0)", "Foobar", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Foobar/1.0; +https://foobar.example/)", "Foobar", GenericCrawler, FromConvention},
+		{"Mozilla/5.0 (compatible; Foobar; +https://foobar.example/)", "Foobar", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Foobar/1.0; https://foobar.example/)", "Foobar", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Foobar Monitor/1.0; +https://foobar.example/)", "Foobar Monitor", Other, FromCompatible},
 		{"Mozilla/4.0 (compatible; Foobar/1.0)", "", Browser, NoEvidence}, // browsers of the nineties
 		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0; Foobar)", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (compatible; Konqueror/4.5; Linux) KHTML/4.5.4 (like Gecko)", "", Browser, NoEvidence},
-		{"Mozilla/5.0 (Foobar/1.0)", "Foobar", GenericCrawler, FromStructure},
-		{"Foobar Link Checker", "Foobar Link Checker", GenericCrawler, FromSuffix},
-		{"page-preview-foobar", "page-preview-foobar", GenericCrawler, FromSuffix},
+		{"Mozilla/5.0 (Foobar/1.0)", "Foobar", Other, FromStructure},
+		{"Foobar Link Checker", "Foobar Link Checker", Other, FromTool},
+		{"page-preview-foobar", "page-preview-foobar", Other, FromTool},
 		{"prefetch", "prefetch", Other, FromFirstProduct},
-		{"foobar.com", "foobar.com", GenericCrawler, FromContact},
+		{"foobar.com", "foobar.com", Other, FromContact},
 		{"com.foobar.android/1.0", "com.foobar.android", Other, FromFirstProduct}, // an app's bundle
-		{"Google-Test", "Google-Test", GenericCrawler, FromSuffix},
+		{"Google-Test", "Google-Test", Other, FromTool},
 		{"Google-000", "Google-000", Other, FromFirstProduct},
-		{chrome + " Foobar-Google", "Foobar-Google", GenericCrawler, FromSuffix},
+		{chrome + " Foobar-Google", "Foobar-Google", Other, FromTool},
 		{"Netvibes (crawler; http://www.netvibes.com)", "Netvibes", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 \xff\xfe(compatible; \xe4\xb8\xadBot/1.0)", "Bot", GenericCrawler, FromSuffix},
 	},
@@ -191,7 +253,7 @@ func everyUA(f func(ua string)) {
 func TestCaseOfTheTokenDoesNotMatter(t *testing.T) {
 	everyUA(func(ua string) {
 		id := Identify(ua)
-		if id.Crawler == nil || id.Evidence == FromFamily { // YandexFoo, but not yandexfoo
+		if id.Crawler == nil || id.Crawler.ExactCase || id.Evidence == FromFamily { // YandexFoo, but not yandexfoo
 			return
 		}
 		for _, other := range []string{strings.ToUpper(id.Token), strings.ToLower(id.Token)} {

@@ -19,7 +19,9 @@ type Identity struct {
 	policyName string // as the policy spells it
 }
 
-// Evidence is what made a User-Agent somebody's.
+// Evidence is what made a User-Agent somebody's. What is called weak below is
+// found with robots and with many programs that are none: a client that only
+// such evidence tells of is called by its name and is of class [Other].
 type Evidence uint8
 
 const (
@@ -28,9 +30,12 @@ const (
 	FromFamily                       // begins with the name of a family in the registry
 	FromPolicyName                   // a name that a policy has, standing as a product
 	FromSuffix                       // a word that ends like a robot's name, or says that it is one
-	FromCompatible                   // the name after "compatible;"
-	FromContact                      // a product with a URL or mail address next to it
-	FromStructure                    // nothing that a browser would say beside a product
+	FromConvention                   // "(compatible; FooBar/1.0; +http...", as crawlers write it
+	FromRobotContact                 // a product with a URL or mail address that says it is a robot's
+	FromCompatible                   // the name after "compatible;": weak
+	FromContact                      // a product with a URL or mail address next to it: weak
+	FromTool                         // a word such as webhook or checker: weak
+	FromStructure                    // nothing that a browser would say beside a product: weak
 	FromLibrary                      // the name of an HTTP library
 	FromHeadless                     // the name of a headless browser
 	FromFirstProduct                 // a first product that is not Mozilla
@@ -38,8 +43,8 @@ const (
 )
 
 var evidenceNames = [numEvidence]string{
-	"none", "registry", "family", "policy name", "suffix", "compatible", "contact", "structure", "library", "headless",
-	"first product",
+	"none", "registry", "family", "policy name", "suffix", "convention", "robot's contact", "compatible", "contact", "tool",
+	"structure", "library", "headless", "first product",
 }
 
 // String returns a word or two for e, such as "registry".

@@ -21,7 +21,7 @@ func TestChain(t *testing.T) {
 		{"Baiduspider-image+(+http://www.baidu.com/search/spider.htm)", []string{"Baiduspider-image", "Baiduspider"}},
 		{"Mozilla/5.0 (compatible; Applebot/0.1; +http://www.apple.com/go/applebot)", []string{"Applebot", "Googlebot"}},
 		{"360Spider-Image", []string{"360Spider-Image", "360Spider"}},
-		{"msnbot-media/1.1", []string{"msnbot-media", "msnbot", "bingbot"}},
+		{"msnbot-media/1.1", []string{"msnbot-media", "msnbot"}},
 		{"NaverBot/1.0", []string{"NaverBot", "Yeti"}},
 		{"Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)", []string{"Yahoo! Slurp", "Slurp", "Yahoo! Slurp China", "Yahoo Slurp"}},
 		{"Nutch-1.7 (+http://example.com/)", []string{"Nutch-1", "Nutch"}},

@@ -34,6 +34,14 @@ type Crawler struct {
 	// Family says that unknown names which begin with the token followed by
 	// "-" or a capital letter (Baiduspider-foo, YandexFoo) obey its groups.
 	Family bool
+	// App says that an app which people use sends one of the names, too. Only a
+	// URL or mail address next to it, or "compatible;" before it, tells the
+	// crawler from the app. It does not concern names that say robot.
+	App bool
+	// ExactCase says that case alone tells the token from that of another crawler:
+	// Exa's ExaBot is not Exalead's Exabot. Any other spelling is the other's. A
+	// robots.txt cannot make that difference: a group for either is for both.
+	ExactCase bool
 	// Verification is how a claim to be this crawler can be verified.
 	Verification Verification
 	// Source is the page that the entry was written from; empty if it is from
@@ -106,20 +114,21 @@ func Default() *Registry { return &defaultRegistry }
 func (r *Registry) Crawlers() []Crawler { return r.crawlers[:len(r.crawlers):len(r.crawlers)] }
 
 // Lookup returns the entry that has token as its token or one of its aliases,
-// without regard to case, or nil. It must not be modified.
+// without regard to case unless case tells two entries apart, or nil. It must
+// not be modified.
 func (r *Registry) Lookup(token string) *Crawler {
 	first := words.FirstWord(token)
 	k := r.key(first, words.Hash(first))
 	if k == nil {
 		return nil
 	}
-	if first == token && k.Kind == words.Name {
-		return &r.crawlers[k.Crawler]
-	}
 	for _, p := range k.Phrases {
-		if len(p.Text) == len(token) && hasFoldedPrefix(token, p.Text) {
+		if len(p.Text) == len(token) && hasFoldedPrefix(token, p.Text) && (p.Exact == "" || p.Exact == token) {
 			return &r.crawlers[p.Crawler]
 		}
+	}
+	if first == token && k.Kind == words.Name {
+		return &r.crawlers[k.Crawler]
 	}
 	return nil
 }

@@ -10,12 +10,19 @@ import (
 func TestEveryEntryIsIdentified(t *testing.T) {
 	for _, c := range Default().Crawlers() {
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
-			for _, ua := range []string{
+			uas := []string{
 				name,
 				name + "/1.0",
 				strings.ToUpper(name) + "/1.0 (+https://www.example.com/about)",
 				"Mozilla/5.0 (compatible; " + name + "/1.0; +https://www.example.com/about)",
-			} {
+			}
+			switch {
+			case c.App && !robotLike(name):
+				uas = uas[2:] // by itself it is the app
+			case c.ExactCase:
+				uas = slices.Delete(uas, 2, 3)
+			}
+			for _, ua := range uas {
 				id := Identify(ua)
 				if id.Crawler == nil || id.Crawler.Token != c.Token || !strings.EqualFold(id.Token, name) || id.Class != c.Class {
 					t.Errorf("%s: %q is %q, class %s, by %s", c.Token, ua, id.Token, id.Class, id.Evidence)
@@ -48,6 +55,9 @@ func TestLookup(t *testing.T) {
 		{"Sogou web", ""},
 		{"Yahoo! Slurp", "Slurp"},
 		{"NaverBot", "Yeti"},
+		{"ExaBot", "ExaBot"},
+		{"Exabot", "Exabot"},
+		{"exabot", "Exabot"},
 		{"Net::HTTP", "Net::HTTP"},
 		{"Mozilla", ""},
 		{"bot", ""},
@@ -67,7 +77,7 @@ func TestLookup(t *testing.T) {
 
 func TestCrawlersIsNotAppendable(t *testing.T) {
 	all := Default().Crawlers()
-	if len(all) < 500 || cap(all) != len(all) {
+	if len(all) < 1000 || cap(all) != len(all) {
 		t.Errorf("%d entries with room for %d", len(all), cap(all))
 	}
 	if !slices.IsSortedFunc(all, func(a, b Crawler) int {
@@ -109,6 +119,13 @@ func TestDocumentedFacts(t *testing.T) {
 		{"Scrapy", GenericCrawler, true, false},
 		{"HTTrack", GenericCrawler, true, false},
 		{"WordPress", Preview, false, false},
+		{"Stripe", Service, false, false},
+		{"Mastodon", Service, false, false},
+		{"kube-probe", Service, false, false},
+		{"cohere-ai", GenericCrawler, true, false},
+		{"LinerBot", AISearch, true, false},
+		{"wpbot", GenericCrawler, true, false},
+		{"Mojeek", Search, true, false},
 	}
 	for _, tt := range tests {
 		c := Default().Lookup(tt.token)

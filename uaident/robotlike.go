@@ -1,6 +1,10 @@
 package uaident
 
-import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
 
 // parts are endings of names by their first letter.
 type parts struct {
@@ -21,16 +25,26 @@ func newParts(endings ...string) *parts {
 // How robots' names end.
 var robotParts = newParts("bot", "crawler", "spider", "crawl", "spyder", "scraper", "scrapper", "harvester")
 
+// What a name or an address has in it that serves somebody, even if it calls
+// itself a robot: an UptimeBot visits where its customers tell it to, and an
+// RssBot what its readers subscribed to.
+var serviceWords = newParts(
+	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
+	"monitorbot", "pingbot", "statusbot", "rssbot", "rss-bot", "rssreader", "feedbot", "feed-bot", "feedreader", "dcv",
+)
+
+// What an address has in it that is a robot's.
+var robotWords = newParts("crawl", "robot", "spider")
+
 // How names end that say what a robot is for. People's apps have some of these
 // too, so they count for less.
 var toolParts = newParts(
-	"checker", "check", "validator", "validation", "fetcher", "fetch", "scanner", "scan", "indexer", "archiver",
-	"grabber", "extractor", "resolver", "preview", "previewer", "unfurler", "monitor", "monitoring",
+	"checker", "check", "validator", "validation", "fetcher", "fetch", "scanner", "scan", "grabber", "extractor", "resolver", "preview", "previewer", "unfurler", "monitor", "monitoring",
 	"synthetic", "feedparser", "parser", "screenshot", "thumbnail", "thumbnailer", "analyzer", "analyser",
 	"analytics", "auditor", "audit", "pinger", "prober", "probe", "searchengine", "sitemap", "imageproxy",
 	"imgproxy", "proxy", "aggregator", "expander", "inspector", "verifier", "verification", "copier", "sucker",
 	"healthcheck", "subscriber", "webhook", "rss", "feed", "feeder", "generator", "research", "collector",
-	"capture", "linkcheck", "uptime",
+	"capture", "linkcheck", "uptime", "status",
 )
 
 // How names of HTTP libraries end.
@@ -40,6 +54,9 @@ var libraryParts = newParts("httpclient", "http-client", "http_client", "httplib
 // FooBot, foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google.
 func robotLike(w string) bool {
 	if hasPart(w, robotParts, 0) {
+		return !hasFoldedPrefix(w, "cubot") // makes phones: CUBOT_NOTE_S
+	}
+	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
 		return true
 	}
 	return len(w) > 10 && hasFoldedPrefix(w, "google-") && words.Fold[w[10]]&words.Letter != 0 || // not Google-TR-1
@@ -49,6 +66,18 @@ func robotLike(w string) bool {
 // toolLike reports whether one of the parts of a word's spelling says what a
 // robot is for: LinkChecker, page-preview-tool.
 func toolLike(w string) bool { return hasPart(w, toolParts, 5) }
+
+// servesSomebody reports whether a name or an address says that it acts on
+// somebody's behalf: UptimeBot, Acme-Webhooks.
+func servesSomebody(name string) bool {
+	return len(name) <= maxOverlayName && containsPart(name, serviceWords)
+}
+
+// isGoogles reports whether a name is built as those of Google's fetchers are,
+// many of which somebody else sends.
+func isGoogles(name string) bool {
+	return hasFoldedPrefix(name, "google-") || len(name) > 7 && hasFoldedPrefix(name[len(name)-7:], "-google")
+}
 
 // libraryLike reports whether a word is spelled like an HTTP library's name.
 func libraryLike(w string) bool { return hasPart(w, libraryParts, 5) }
@@ -65,6 +94,22 @@ func hasPart(w string, p *parts, short int) bool {
 		}
 		for _, ending := range p.endings[letter] {
 			if hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || partStarts(w, i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// containsPart reports whether one of the endings stands anywhere in w.
+func containsPart(w string, p *parts) bool {
+	for i := range len(w) {
+		letter := (w[i] | 0x20) - 'a'
+		if letter >= 26 || p.letters>>letter&1 == 0 {
+			continue
+		}
+		for _, ending := range p.endings[letter] {
+			if hasFoldedPrefix(w[i:], ending) {
 				return true
 			}
 		}
@@ -97,4 +142,51 @@ func partEnds(w string, i int) bool {
 		}
 	}
 	return true
+}
+
+// saysRobot reports whether a URL or mail address is a robot's by what it says:
+// a part of the path that is "bot" or begins with it, or a word such as crawler
+// anywhere in the path, in the name of the host before its domain, or before the
+// @ sign.
+func saysRobot(contact string) bool {
+	if servesSomebody(contact) {
+		return false
+	}
+	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
+		return addressSays(mailbox)
+	}
+	_, rest, ok := strings.Cut(contact, "://")
+	if !ok {
+		rest = contact
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	if isOneOf(host, codeHosts[:]) {
+		return false
+	}
+	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGeneric(first) {
+		return true
+	}
+	return addressSays(path)
+}
+
+// codeHosts are where programs keep their source: an address there says what a
+// program is called, and nothing of who runs it.
+var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
+
+// addressSays reports whether a word in a part of an address says robot: one
+// that begins with bot or ends like a robot's name, or crawl, robot or spider
+// anywhere in it.
+func addressSays(text string) bool {
+	for i := 0; i < len(text); {
+		w := words.FirstWord(text[i:])
+		if w == "" {
+			i++
+			continue
+		}
+		i += len(w)
+		if robotLike(w) || hasFoldedPrefix(w, "bot") && partEnds(w, len("bot")) || containsPart(w, robotWords) {
+			return true
+		}
+	}
+	return false
 }

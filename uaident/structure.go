@@ -6,14 +6,38 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// byStructure looks for what only robots have in their User-Agent; fallback is
-// the library or headless browser that was found.
+// byStructure looks for what a browser would not have in its User-Agent, and
+// tells whether only robots have it; fallback is the library or headless browser
+// that was found.
 func (s *scan) byStructure(fallback Identity) Identity {
+	id := s.product(fallback)
+	switch {
+	case id.Token == "" || id.Evidence == FromConvention:
+	case servesSomebody(id.Token), isGoogles(id.Token):
+		id.Class, id.Evidence = Other, FromTool
+	case id.Evidence == FromSuffix:
+	case s.robotWord() >= 0:
+		id.Class, id.Evidence = GenericCrawler, FromSuffix
+	case s.hasRobotContact():
+		id.Class, id.Evidence = GenericCrawler, FromRobotContact
+	}
+	return id
+}
+
+// product finds the name of a client by the structure of its User-Agent.
+func (s *scan) product(fallback Identity) Identity {
 	robot := func(token string, e Evidence) Identity {
 		return Identity{Token: token, Class: GenericCrawler, Evidence: e}
 	}
+	other := func(token string, e Evidence) Identity {
+		return Identity{Token: token, Class: Other, Evidence: e}
+	}
 	if i := s.compatible(); i >= 0 {
-		return robot(s.nameFrom(i), FromCompatible)
+		name := s.nameFrom(i)
+		if s.isConvention(i) {
+			return robot(name, FromConvention)
+		}
+		return other(name, FromCompatible)
 	}
 	if i := s.robotWord(); i >= 0 && (s.likeBrowser() || s.hasVersion(i)) {
 		if name := s.nameEndingAt(i); name != "" {
@@ -25,14 +49,14 @@ func (s *scan) byStructure(fallback Identity) Identity {
 		return Identity{}
 	}
 	if s.likeBrowser() {
-		if i := s.withContact(); i >= 0 {
-			return robot(s.nameFrom(i), FromContact)
+		if i := s.withContact(); i >= 0 && (s.stops <= 3 || s.hasPlus(s.contactOf(i))) {
+			return other(s.nameFrom(i), FromContact)
 		}
 		if i := s.robotWord(); i >= 0 {
 			return robot(s.text(&s.words[i]), FromSuffix)
 		}
 		if s.bare() && s.modern() && fallback.Crawler == nil && s.words[first].kind == words.Unknown {
-			return robot(s.nameFrom(first), FromStructure)
+			return other(s.nameFrom(first), FromStructure)
 		}
 		return Identity{}
 	}
@@ -44,12 +68,12 @@ func (s *scan) byStructure(fallback Identity) Identity {
 	case s.robotWord() >= 0:
 		return robot(name, FromSuffix)
 	case s.signs&sign(words.Contact) != 0:
-		return robot(name, FromContact)
+		return other(name, FromContact)
 	case s.stops > 3 || s.signs&sign(words.Device) != 0: // an app
 	case s.signs&sign(words.Tool) != 0 || s.toolWord() >= 0:
-		return robot(name, FromSuffix)
+		return other(name, FromTool)
 	case isDomain(s.text(&s.words[first])):
-		return robot(name, FromContact)
+		return other(name, FromContact)
 	}
 	return Identity{}
 }
@@ -110,6 +134,38 @@ func (s *scan) compatible() int {
 		}
 	}
 	return -1
+}
+
+// isConvention reports whether the name that begins with word i, after
+// "compatible;", has a version and then a URL or mail address with a plus sign
+// before it, as crawlers write theirs, and does not say that it serves somebody.
+func (s *scan) isConvention(i int) bool {
+	j := s.contactOf(i)
+	if j < 0 || !s.hasPlus(j) {
+		return false
+	}
+	between := s.ua[s.words[i].start:s.words[j].start]
+	slash := strings.IndexByte(between, '/')
+	return slash > 0 && slash+1 < len(between) && (words.Digit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
+		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0
+}
+
+// hasPlus reports whether there is a plus sign before the contact j: crawlers
+// write it, extensions of browsers do not.
+func (s *scan) hasPlus(j int) bool {
+	start := int(s.words[j].start)
+	return start > 0 && s.ua[start-1] == '+'
+}
+
+// hasRobotContact reports whether a URL or mail address says that it is a
+// robot's.
+func (s *scan) hasRobotContact() bool {
+	for i := range s.words[:s.n] {
+		if w := &s.words[i]; w.kind == words.Contact && saysRobot(s.text(w)) {
+			return true
+		}
+	}
+	return false
 }
 
 // withContact returns the number of the first unknown product that has a URL or

@@ -1,6 +1,7 @@
 package uaident
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,6 +28,9 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 		}
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
 			lower := strings.ToLower(name)
+			if c.ExactCase && name == c.Token {
+				lower = name
+			}
 			if _, ok := given[lower]; ok {
 				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
 			}
@@ -38,7 +42,11 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 		all[i].Aliases, all[i].Fallback = slices.Clone(all[i].Aliases), slices.Clone(all[i].Fallback)
 	}
 	for _, c := range r.crawlers {
-		if _, ok := given[strings.ToLower(c.Token)]; ok {
+		key := strings.ToLower(c.Token)
+		if c.ExactCase {
+			key = c.Token
+		}
+		if _, ok := given[key]; ok {
 			continue
 		}
 		taken := func(alias string) bool { _, ok := given[strings.ToLower(alias)]; return ok }
@@ -48,7 +56,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b Crawler) int {
-		return strings.Compare(strings.ToLower(a.Token), strings.ToLower(b.Token))
+		return cmp.Or(strings.Compare(strings.ToLower(a.Token), strings.ToLower(b.Token)), strings.Compare(a.Token, b.Token))
 	})
 	for _, c := range crawlers {
 		for _, f := range c.Fallback {
@@ -62,7 +70,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	}
 	var names []words.NameOf
 	for i, c := range all {
-		names = append(names, words.NameOf{Name: c.Token, Crawler: i})
+		names = append(names, words.NameOf{Name: c.Token, Crawler: i, Exact: c.ExactCase})
 		for _, a := range c.Aliases {
 			names = append(names, words.NameOf{Name: a, Crawler: i})
 		}

@@ -29,7 +29,7 @@ func (p Pair) Judge(client uaident.Identity, target string) (before, after polic
 		return policy.Verdict{Allowed: true}, policy.Verdict{Allowed: true}
 	}
 	who := claimOf(client)
-	return binding(who, p.Old).Judge(target), binding(who, p.New).Judge(target)
+	return binding(who, p.Old).judge(target), binding(who, p.New).judge(target)
 }
 
 // claimOf returns the claim of a client by what is known of it; a configuration
@@ -38,13 +38,32 @@ func claimOf(id uaident.Identity) judge.Claim {
 	return judge.Claim{Chain: id.AppendChain(nil), Wildcard: id.Wildcard(), Forgiving: id.Forgiving()}
 }
 
-// binding returns the group whose rules hold for the client, nil if none do.
-func binding(who judge.Claim, robots *policy.Robots) *policy.Selection {
-	group, _, exempt := who.Group(robots)
+// bound is the group whose rules hold for a client, nil if none do.
+type bound struct {
+	*policy.Selection
+	named bool // the group names the client
+}
+
+// binding returns the group whose rules hold for the client.
+func binding(who judge.Claim, robots *policy.Robots) bound {
+	group, named, exempt := who.Group(robots)
 	if exempt {
-		return nil
+		group = nil
 	}
-	return group
+	return bound{group, named}
+}
+
+// equal reports whether two clients are bound by the same rules of one file.
+func (b bound) equal(other bound) bool {
+	return b.named == other.named && b.Equal(other.Selection)
+}
+
+// judge judges a target that somebody wants to GET.
+func (b bound) judge(target string) policy.Verdict {
+	if !b.named && (judge.Request{Target: target}).Spared() != judge.NotSpared {
+		return policy.Verdict{Allowed: true}
+	}
+	return b.Judge(target)
 }
 
 // Result is what an edit changes.
@@ -104,7 +123,7 @@ const (
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
 	r.RulesAdded, r.RulesRemoved = countNew(p.Old, p.New), countNew(p.New, p.Old)
-	type groups struct{ before, after *policy.Selection }
+	type groups struct{ before, after bound }
 	byGroups := make(map[groups][]uaident.Identity)
 	var order []groups
 	for _, id := range p.audience() {
@@ -112,7 +131,7 @@ func (p Pair) Compare() *Result {
 		g := groups{binding(who, p.Old), binding(who, p.New)}
 		// Crawlers that are named in the same lines obey the same rules.
 		for _, known := range order {
-			if known.before.Equal(g.before) && known.after.Equal(g.after) {
+			if known.before.equal(g.before) && known.after.equal(g.after) {
 				g = known
 				break
 			}
@@ -173,8 +192,8 @@ func rulesOf(s *policy.Selection) []policy.Rule {
 }
 
 // compare tells what changes for crawlers of which these groups hold.
-func compare(before, after *policy.Selection, work int) (c Change, ok bool) {
-	old, now := rulesOf(before), rulesOf(after)
+func compare(before, after bound, work int) (c Change, ok bool) {
+	old, now := rulesOf(before.Selection), rulesOf(after.Selection)
 	added, removed := changed(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
@@ -194,7 +213,7 @@ func compare(before, after *policy.Selection, work int) (c Change, ok bool) {
 		if tries++; tries > maxTries {
 			break
 		}
-		was, is := before.Judge(path), after.Judge(path)
+		was, is := before.judge(path), after.judge(path)
 		why := cause{was.Rule, is.Rule}
 		if was.Allowed == is.Allowed || told[why] {
 			continue
@@ -304,7 +323,7 @@ func byClass(ids []uaident.Identity) []Crawlers {
 // Rank orders classes by how much their absence is felt: 0 for search engines,
 // more for what matters less.
 func Rank(class string) int {
-	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "seo"}
+	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "service", "seo"}
 	if i := slices.Index(order, class); i >= 0 {
 		return i
 	}

@@ -52,7 +52,7 @@ type Client struct {
 	Identity string             `json:"identity"` // claimed, verified, unknown or spoofed: what is assumed here
 	Operator string             `json:"operator,omitempty"`
 	Source   string             `json:"source,omitempty"` // of what the registry says
-	Wildcard bool               `json:"wildcard"`         // whether the * group is meant for it
+	Wildcard bool               `json:"wildcard"`         // whether the * group is meant for its class
 	Chain    []Try              `json:"chain"`            // names under which a group may address it, in this order
 }
 

@@ -102,10 +102,16 @@ func evidence(e string) string {
 		return "a name in the robots.txt, standing as a product"
 	case "suffix":
 		return "how its name ends"
+	case "convention":
+		return `the form "(compatible; name/version; +contact)"`
+	case "robot's contact":
+		return "a contact that says it is a robot's"
 	case "compatible":
-		return `its place after "compatible;"`
+		return `its place after "compatible;" alone`
 	case "contact":
-		return "the contact beside its name"
+		return "the contact beside its name alone"
+	case "tool":
+		return "a word for what it does alone"
 	case "structure":
 		return "what it says beside its name"
 	case "library", "headless":

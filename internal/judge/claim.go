@@ -11,7 +11,7 @@ import (
 // Claim is how a client is found in a robots.txt.
 type Claim struct {
 	Chain     []string // the names to try
-	Wildcard  bool     // whether the * group is meant for it
+	Wildcard  bool     // whether the * group is meant for its request
 	Forgiving bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
 	False     bool     // it is known not to be who it says
 }
@@ -46,10 +46,11 @@ func (c Claim) Verdict(robots *policy.Robots, target *policy.Target) policy.Verd
 }
 
 // Judge judges a target by the client's group. A client under a false name gains
-// nothing by it: what the * group forbids is forbidden to it, too.
+// nothing by it: what the * group forbids is forbidden to it, too, where that
+// group judges at all.
 func (c Claim) Judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
-	if c.False && verdict.Allowed {
+	if c.False && c.Wildcard && verdict.Allowed {
 		if everybody := robots.Select(true).JudgeTarget(target); !everybody.Allowed {
 			return everybody
 		}

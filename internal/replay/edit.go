@@ -122,7 +122,7 @@ func (w *worker) compare() {
 		return
 	}
 	w.target.Set(unsafeString(r.target), w.keepSlashes)
-	if before, after := was.judge(&w.target), who.judge(&w.target); before.Allowed != after.Allowed {
+	if before, after := was.judge(r, &w.target), who.judge(r, &w.target); before.Allowed != after.Allowed {
 		t.changes.add(who.crawler, before, after, rawPath(r.target))
 	}
 }
@@ -141,9 +141,9 @@ func (w *worker) askBoth(who *identity, userAgent string) {
 	}
 }
 
-// judge judges a target by what is known of the client.
-func (who *identity) judge(target *policy.Target) policy.Verdict {
-	if who.browser || who.exempt {
+// judge judges a request for a target by what is known of the client.
+func (who *identity) judge(r *record, target *policy.Target) policy.Verdict {
+	if who.browser || who.exempt || who.spared(r) {
 		return policy.Verdict{Allowed: true}
 	}
 	return who.group.JudgeTarget(target)

@@ -50,10 +50,12 @@ type identity struct {
 	used      bool
 
 	browser  bool
+	client   uaident.Identity // without what refers to userAgent
 	crawler  int32
 	group    *policy.Selection
+	named    bool // the group names the client
 	exempt   bool
-	spared   bool // enforce does not block it
+	excused  bool // enforce does not block it
 	wildcard bool
 	before   *identity // what it is by the text before the edit
 }
@@ -190,7 +192,7 @@ func (w *worker) judge(k *chunk) {
 			}
 		}
 		return
-	case who.exempt:
+	case who.exempt, who.spared(r):
 		c.exempt++
 		return
 	}
@@ -205,11 +207,11 @@ func (w *worker) judge(k *chunk) {
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
 		k.events = append(k.events, event{
 			kind: heldEvent, crawler: who.crawler, at: r.at, network: network(r.client), allows: allows,
-			version: int32(w.version), spared: who.spared, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
+			version: int32(w.version), spared: who.excused, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
 		})
 		return
 	}
-	if who.spared {
+	if who.excused {
 		c.spared++
 	}
 	t.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.at, r.hasTime)
@@ -269,13 +271,13 @@ func (w *worker) askOf(who *identity, userAgent string, current *version) {
 	if who.browser = client.Class == uaident.Browser; who.browser {
 		return
 	}
-	who.wildcard, who.spared = w.settings.Wildcard(client), w.settings.Spares(client)
+	who.wildcard, who.excused = w.settings.Wildcard(client), w.settings.Spares(client)
+	who.client = uaident.Identity{Crawler: client.Crawler, Class: client.Class}
 	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard, Forgiving: client.Forgiving()}
-	var named bool
-	who.group, named, who.exempt = claim.Group(current.robots)
+	who.group, who.named, who.exempt = claim.Group(current.robots)
 	who.exempt = who.exempt || w.settings.Exempt(client)
 	group := ""
-	if named {
+	if who.named {
 		group = who.group.Group().Name
 	}
 	name := judge.KnownName(client, group)
@@ -297,13 +299,20 @@ func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) 
 		return 0
 	}
 	client := w.registry.IdentifyWith(unsafeString(w.record.userAgent), current.overlay)
-	claim := judge.Claim{Chain: client.AppendChain(w.names[:0]), Wildcard: who.wildcard, Forgiving: client.Forgiving()}
+	claim := judge.Request{Client: client, Method: methodOf(w.record.method), Target: unsafeString(w.record.target)}.Claim(w.names[:0], who.wildcard)
 	for i, v := range held {
 		if claim.Verdict(v.Robots, &w.target).Allowed {
 			allows |= 1 << i
 		}
 	}
 	return allows
+}
+
+// spared reports whether the * group, if that is the client's, is not meant for
+// the request because of what it asks for.
+func (who *identity) spared(r *record) bool {
+	return !who.named && who.group != nil &&
+		judge.Request{Client: who.client, Method: methodOf(r.method), Target: unsafeString(r.target)}.Spared() != judge.NotSpared
 }
 
 // pathOf returns the decoded path of a target, without the query.

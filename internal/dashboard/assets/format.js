@@ -79,7 +79,7 @@ export const windows = { "1h": "last hour", "24h": "last 24 hours", "7d": "last 
 const classNames = {
   search: "search engine", ai_training: "AI training", ai_search: "AI search", ai_assistant: "AI assistant", seo: "SEO",
   ads: "advertising", archive: "archive", research: "research", security: "security", preview: "link preview",
-  feed: "feed reader", monitor: "monitor", library: "HTTP library", headless: "headless browser", crawler: "crawler", other: "other",
+  feed: "feed reader", monitor: "monitor", service: "service", library: "HTTP library", headless: "headless browser", crawler: "crawler", other: "other",
 };
 
 export const className = (name) => classNames[name] ?? name;

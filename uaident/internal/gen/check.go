@@ -14,6 +14,9 @@ func check(entries []entry) error {
 	for i, e := range entries {
 		for _, name := range append([]string{e.Token}, e.Aliases...) {
 			lower := strings.ToLower(name)
+			if e.ExactCase && name == e.Token {
+				lower = name
+			}
 			if other, ok := owner[lower]; ok {
 				errs = append(errs, fmt.Errorf("%s: the name %q is already that of %s", e.Token, name, other))
 			}

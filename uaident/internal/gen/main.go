@@ -37,6 +37,8 @@ type entry struct {
 	Aliases       []string `json:"aliases"`
 	RobotsOnly    bool     `json:"robots_only"`
 	Family        bool     `json:"family"`
+	App           bool     `json:"app"`
+	ExactCase     bool     `json:"exact_case"`
 	Verification  struct {
 		RDNS       []string `json:"rdns"`
 		Ranges     []string `json:"ranges"`
@@ -63,7 +65,7 @@ func Generate(dir string) ([]byte, error) {
 	}
 	var names []words.NameOf
 	for i, e := range entries {
-		names = append(names, words.NameOf{Name: e.Token, Crawler: i})
+		names = append(names, words.NameOf{Name: e.Token, Crawler: i, Exact: e.ExactCase})
 		for _, a := range e.Aliases {
 			names = append(names, words.NameOf{Name: a, Crawler: i})
 		}
@@ -117,7 +119,7 @@ var goClasses = map[string]string{
 	"other": "Other", "library": "Library", "headless": "Headless", "crawler": "GenericCrawler", "search": "Search",
 	"ai_training": "AITraining", "ai_search": "AISearch", "ai_assistant": "AIAssistant", "seo": "SEO", "ads": "Ads",
 	"archive": "Archive", "research": "Research", "security": "Security", "preview": "Preview", "feed": "Feed",
-	"monitor": "Monitor",
+	"monitor": "Monitor", "service": "Service",
 }
 
 func writeEntry(b *bytes.Buffer, e entry) {
@@ -147,6 +149,8 @@ func writeEntry(b *bytes.Buffer, e entry) {
 	list("Aliases", e.Aliases)
 	flag("RobotsOnly", e.RobotsOnly)
 	flag("Family", e.Family)
+	flag("App", e.App)
+	flag("ExactCase", e.ExactCase)
 	if v := e.Verification; len(v.RDNS)+len(v.Ranges)+len(v.WebBotAuth) > 0 {
 		b.WriteString("Verification: Verification{")
 		list("RDNS", v.RDNS)
@@ -170,7 +174,11 @@ func writeKey(b *bytes.Buffer, k words.Key) {
 	if len(k.Phrases) > 0 {
 		b.WriteString(", Phrases: []words.Phrase{")
 		for _, p := range k.Phrases {
-			fmt.Fprintf(b, "{Text: %q, Crawler: %d}, ", p.Text, p.Crawler)
+			fmt.Fprintf(b, "{Text: %q, ", p.Text)
+			if p.Exact != "" {
+				fmt.Fprintf(b, "Exact: %q, ", p.Exact)
+			}
+			fmt.Fprintf(b, "Crawler: %d}, ", p.Crawler)
 		}
 		b.WriteString("}")
 	}

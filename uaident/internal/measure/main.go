@@ -3,25 +3,32 @@
 //
 //	go run ./uaident/internal/measure [-v] [directory]
 //
-// The directory holds three lists (by default ../shared/data; they are third
+// The directory holds four lists (by default ../shared/data; they are third
 // parties' and not part of this repository):
 //
 //   - useragents-bots.tsv: User-Agent, product token alternatives, tier. Of tier
 //     A, the labelled one, it counts those that are found as crawlers (any class
-//     but browser, other, library and headless), those found as libraries or
-//     headless browsers, and among both those whose token is one of the labels,
-//     without regard to case.
+//     but browser, other, library and headless), those that are given a name at
+//     all, and, among crawlers, libraries and headless browsers, those whose
+//     token is one of the labels, without regard to case. Of tier B, robots
+//     without a label, it counts who is found; of tier S, services, who has the
+//     labelled token and whom the `*` group judges, which is to be nobody.
 //   - useragents-browsers.txt: browsers and apps. A false positive is one that is
 //     called a crawler, a library or headless. Apps whose User-Agent begins
 //     with a product of their own are class other: they are called by the name
 //     that they give themselves, and no `*` group applies to them. They are
 //     counted apart.
+//   - services.tsv: User-Agent, family: clients that are no crawlers. What counts
+//     is whom a file "User-agent: *", "Disallow: /" keeps from a page, by GET and
+//     by POST.
 //   - useragents-hard.tsv: cases with a token and a class that must be right.
 //
-// The first two are also split into halves by a hash of the User-Agent. What was
+// All but the last are also split into halves by a hash of the User-Agent. What was
 // missed or misnamed was looked at in the tuning half alone, so the other half
 // shows what the rules are worth; of the browsers, which are to be all but free
 // of false positives, both halves were looked at.
+//
+// The exit status is 1 if a figure of the whole misses its aim.
 package main
 
 import (
@@ -29,12 +36,17 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -47,27 +59,60 @@ func main() {
 	if flag.NArg() > 0 {
 		dir = flag.Arg(0)
 	}
+	var missed []string
 	list := func(name string) []string { return lines(filepath.Join(dir, name)) }
 
-	bots, browsers := list("useragents-bots.tsv"), list("useragents-browsers.txt")
+	bots, browsers, services := list("useragents-bots.tsv"), list("useragents-browsers.txt"), list("services.tsv")
 	for _, h := range halves {
-		b := measureBots(bots, h, *verbose && h.name == "tuning")
-		fmt.Printf("%-10s tier A %4d  crawlers %.1f %%  libraries and headless %.1f %%  token exact %.1f %%\n",
-			h.name, b.all, percent(b.crawlers, b.all), percent(b.tools, b.all), percent(b.exact, b.crawlers+b.tools))
+		a := measureBots(bots, "A", h, *verbose && h.name == "tuning")
+		fmt.Printf("%-10s tier A %4d  crawlers %.1f %%  judged by `*` %.1f %%  named at all %.1f %%  token exact %.1f %%\n", h.name, a.all,
+			percent(a.crawlers, a.all), percent(a.judged, a.all), percent(a.all-a.browsers, a.all), percent(a.exact, a.crawlers+a.tools))
+		b := measureBots(bots, "B", h, false)
+		fmt.Printf("%-10s tier B %4d  crawlers %.1f %%  judged by `*` %.1f %%  named at all %.1f %%\n", h.name, b.all,
+			percent(b.crawlers, b.all), percent(b.judged, b.all), percent(b.all-b.browsers, b.all))
+		c := measureBots(bots, "S", h, false)
+		fmt.Printf("%-10s tier S %4d  judged by `*` %d  named at all %.1f %%\n", h.name, c.all, c.judged, percent(c.all-c.browsers, c.all))
 		f := measureBrowsers(browsers, h, *verbose && h.name == "all")
 		fmt.Printf("%-10s browsers %5d  false positives %d (%.3f %%): crawlers %d, libraries and headless %d; other %d\n",
 			h.name, f.all, f.crawlers+f.tools, percent(f.crawlers+f.tools, f.all), f.crawlers, f.tools, f.other)
+		v := measureServices(services, h, *verbose && h.name == "tuning")
+		fmt.Printf("%-10s services %4d  blocked on GET %d (%.2f %%), on POST %d\n", h.name, v.all, v.get, percent(v.get, v.all), v.post)
+		if h.name == "all" {
+			fmt.Println("  by family:", v.families())
+			aims := []struct {
+				name string
+				met  bool
+			}{
+				{"crawlers of tier A: 80 %", percent(a.crawlers, a.all) >= 80},
+				{"named at all of tier A: 93 %", percent(a.all-a.browsers, a.all) >= 93},
+				{"token exact of tier A: 95 %", percent(a.exact, a.crawlers+a.tools) >= 95},
+				{"browsers taken for robots: at most 0.005 %", percent(f.crawlers+f.tools, f.all) <= 0.005},
+				{"services blocked on GET: at most 0.5 %", percent(v.get, v.all) <= 0.5},
+				{"services blocked on POST: none", v.post == 0},
+			}
+			for _, aim := range aims {
+				if !aim.met {
+					missed = append(missed, aim.name)
+				}
+			}
+		}
 	}
 	wrong, all := measureHard(list("useragents-hard.tsv"))
 	fmt.Printf("hard cases %d of %d right\n", all-len(wrong), all)
 	for _, w := range wrong {
-		fmt.Println("  wrong:", w)
+		missed = append(missed, "hard case: "+w)
 	}
 	for i := range bots {
 		bots[i], _, _ = strings.Cut(bots[i], "\t")
 	}
 	speed("browsers", browsers)
 	speed("bots", bots)
+	for _, m := range missed {
+		log.Print("missed: ", m)
+	}
+	if len(missed) > 0 {
+		os.Exit(1)
+	}
 }
 
 // A half of a list.
@@ -88,7 +133,7 @@ func hash(s string) uint32 {
 	return h.Sum32()
 }
 
-type counts struct{ all, crawlers, tools, other, exact int }
+type counts struct{ all, crawlers, tools, other, browsers, judged, exact int }
 
 func (c *counts) add(id uaident.Identity) {
 	c.all++
@@ -99,13 +144,18 @@ func (c *counts) add(id uaident.Identity) {
 		c.tools++
 	case id.Class == uaident.Other:
 		c.other++
+	default:
+		c.browsers++
+	}
+	if id.Wildcard() {
+		c.judged++
 	}
 }
 
-func measureBots(rows []string, h half, verbose bool) (c counts) {
+func measureBots(rows []string, tier string, h half, verbose bool) (c counts) {
 	for _, row := range rows {
 		f := strings.Split(row, "\t")
-		if len(f) != 3 || f[2] != "A" || !h.has(f[0]) {
+		if len(f) != 3 || f[2] != tier || !h.has(f[0]) {
 			continue
 		}
 		id := uaident.Identify(f[0])
@@ -144,6 +194,52 @@ func measureBrowsers(rows []string, h half, verbose bool) (c counts) {
 		}
 	}
 	return c
+}
+
+// served counts services that are blocked.
+type served struct {
+	all, get, post int
+	of, blocked    map[string]int // by family
+}
+
+// families lists how many of each family are blocked.
+func (v *served) families() string {
+	var list []string
+	for _, family := range slices.Sorted(maps.Keys(v.of)) {
+		list = append(list, fmt.Sprintf("%s %d/%d", family, v.blocked[family], v.of[family]))
+	}
+	return strings.Join(list, ", ")
+}
+
+func measureServices(rows []string, h half, verbose bool) served {
+	v := served{of: map[string]int{}, blocked: map[string]int{}}
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /\n"))
+	var target policy.Target
+	for _, row := range rows {
+		f := strings.Split(row, "\t")
+		if len(f) < 2 || !h.has(f[0]) {
+			continue
+		}
+		client := uaident.Identify(f[0])
+		v.all++
+		v.of[f[1]]++
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			claim := judge.Request{Client: client, Method: method, Target: "/a"}.Claim(nil, client.Wildcard())
+			target.Set("/a", false)
+			switch {
+			case client.Class == uaident.Browser || claim.Verdict(robots, &target).Allowed:
+			case method == http.MethodPost:
+				v.post++
+			default:
+				v.get++
+				v.blocked[f[1]]++
+				if verbose {
+					fmt.Printf("blocked %s %s by %s: %q: %s\n", f[1], client.Class, client.Evidence, client.Token, f[0])
+				}
+			}
+		}
+	}
+	return v
 }
 
 func measureHard(rows []string) (wrong []string, all int) {

@@ -37,9 +37,11 @@ type Key struct {
 	Phrases []Phrase // names that begin with this word and go on, longest first
 }
 
-// Phrase is a name that is not a single word, such as "sogou web spider".
+// Phrase is a name that is not a single word, such as "sogou web spider", or one
+// that is told from another by its case.
 type Phrase struct {
 	Text    string // lower case
+	Exact   string // the only spelling, if case matters; else ""
 	Crawler int16
 }
 
@@ -47,6 +49,7 @@ type Phrase struct {
 type NameOf struct {
 	Name    string
 	Crawler int
+	Exact   bool // only in this spelling
 }
 
 // FirstWord returns the word that s begins with, or "" if there is none.
@@ -105,8 +108,10 @@ func Build(v Vocabulary, names []NameOf) (keys []Key, stops int, err error) {
 		}
 		k := key(first)
 		switch {
+		case n.Exact:
+			k.Phrases = append(k.Phrases, Phrase{Text: strings.ToLower(n.Name), Exact: n.Name, Crawler: int16(n.Crawler)})
 		case first != n.Name:
-			k.Phrases = append(k.Phrases, Phrase{strings.ToLower(n.Name), int16(n.Crawler)})
+			k.Phrases = append(k.Phrases, Phrase{Text: strings.ToLower(n.Name), Crawler: int16(n.Crawler)})
 		case k.Kind != Unknown:
 			return nil, 0, fmt.Errorf("%q is a common word or is named twice", n.Name)
 		default:
@@ -120,7 +125,7 @@ func Build(v Vocabulary, names []NameOf) (keys []Key, stops int, err error) {
 	}
 	for _, k := range byText {
 		slices.SortFunc(k.Phrases, func(a, b Phrase) int {
-			return cmp.Or(len(b.Text)-len(a.Text), strings.Compare(a.Text, b.Text))
+			return cmp.Or(len(b.Text)-len(a.Text), strings.Compare(a.Text, b.Text), strings.Compare(b.Exact, a.Exact))
 		})
 		keys = append(keys, *k)
 	}

@@ -48,10 +48,10 @@ func Step(h uint32, folded byte) uint32 { return (h ^ uint32(folded)) * Prime }
 // bits of the hash and, in the lower [IndexBits], the number of the key plus
 // one; zero is an empty slot.
 const (
-	SlotBits  = 12
+	SlotBits  = 13
 	Slots     = 1 << SlotBits
 	IndexBits = 12
-	MaxKeys   = 3 * Slots / 4
+	MaxKeys   = 1<<IndexBits - 1 // half of the slots
 )
 
 // Slot is where the search for a hash begins. The lower bits of an FNV hash are

@@ -1,0 +1,89 @@
+package judge
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Request is what decides, beside the robots.txt, by which group a request is
+// judged.
+type Request struct {
+	Client uaident.Identity
+	Method string // GET if not known
+	Target string // as sent: a path with or without a query, or a URL
+	False  bool   // the client is known not to be who it says
+}
+
+// Claim returns how the client of r is found in a robots.txt. wildcard says
+// whether the * group is meant for the client, by default or as configured. The
+// names are appended to names.
+func (r Request) Claim(names []string, wildcard bool) Claim {
+	return Claim{
+		Chain:     r.Client.AppendChain(names),
+		Wildcard:  (wildcard || r.False) && r.Spared() == NotSpared,
+		Forgiving: r.Client.Forgiving(),
+		False:     r.False,
+	}
+}
+
+// Sparing is why the * group is not meant for a request, whoever sends it.
+type Sparing uint8
+
+const (
+	NotSpared Sparing = iota
+	// NoCrawling: crawlers send GET and HEAD. What sends another method delivers
+	// something or asks for an answer, and only who is known to crawl is told
+	// from that by its name.
+	NoCrawling
+	// WellKnown: what lies under /.well-known/ (RFC 8615) is there for programs
+	// to ask for: validators of certificates and domains, other servers of a
+	// federation, apps that a site declares its own.
+	WellKnown
+)
+
+// String puts it into words.
+func (s Sparing) String() string {
+	switch s {
+	case NoCrawling:
+		return "the * group judges other methods than GET and HEAD only of crawlers in the registry"
+	case WellKnown:
+		return "the * group does not judge /.well-known/"
+	}
+	return ""
+}
+
+// Spared tells whether the * group is not meant for the request because of what
+// it asks for. A group that names the client judges all of its requests.
+func (r Request) Spared() Sparing {
+	switch {
+	case isWellKnown(r.Target):
+		return WellKnown
+	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == "":
+	case r.Client.Crawler == nil, !r.Client.Class.IsCrawler():
+		return NoCrawling
+	}
+	return NotSpared
+}
+
+const wellKnown = "/.well-known/"
+
+// isWellKnown reports whether a target is under /.well-known/ for everybody: a
+// path that some server may resolve to another place, by dot segments,
+// backslashes or escapes, is not.
+func isWellKnown(target string) bool {
+	if _, rest, ok := strings.Cut(target, "://"); ok && target[0] != '/' {
+		i := strings.IndexByte(rest, '/')
+		if i < 0 {
+			return false
+		}
+		target = rest[i:]
+	}
+	path, _, _ := strings.Cut(target, "?")
+	rest, ok := strings.CutPrefix(path, wellKnown)
+	if !ok || strings.ContainsAny(rest, "%\\#") || strings.Contains(rest, "..") {
+		return false
+	}
+	return !strings.Contains(path, "/./") && !strings.HasSuffix(path, "/.")
+}
