@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // Key says whose robots.txt an Entry is about.
@@ -16,12 +14,18 @@ type Key struct {
 	// itself. Sites with the same such source share an entry, which has no
 	// authority.
 	Source string
+	// Server is where the server of the site listens: the same host on two
+	// servers is two sites.
+	Server string
+	// Site is the host as the configuration names it: a host, a wildcard such as
+	// *.example.com, or "" for a site that takes any host.
+	Site string
 	// Secure tells https from http.
 	Secure bool
-	// Host is the normalised host, with the port unless it is the default.
+	// Host is the host in its canonical spelling, with the port unless it is the
+	// default.
 	Host string
-	// Forwarded is the host that a trusted proxy was asked for, if the site
-	// may depend on it.
+	// Forwarded is the host that a trusted proxy was asked for, if it is another.
 	Forwarded string
 }
 
@@ -35,6 +39,9 @@ func (k Key) String() string {
 	}
 	return "http://" + k.Host
 }
+
+// configured returns the configured site that a host belongs to.
+func (k Key) configured() Key { return Key{Server: k.Server, Site: k.Site, Secure: k.Secure} }
 
 // Segment is a part of a Cache with bounds of its own.
 type Segment uint8
@@ -64,7 +71,8 @@ type Bounds struct {
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
-	index  index
+	index  index[*Entry]
+	sites  index[*siteTexts]
 
 	mu   sync.Mutex // guards all below
 	kept [segments]*segment
@@ -72,11 +80,12 @@ type Cache struct {
 
 // segment is what the bounds of one part of the cache are kept with.
 type segment struct {
-	bounds  Bounds
-	order   *simplelru.LRU[Key, *Entry]
-	texts   texts
-	reading int
-	evicted uint64
+	bounds   Bounds
+	order    queues
+	texts    texts
+	attempts int         // to read a robots.txt, under way
+	reading  map[Key]int // the same by configured site
+	evicted  uint64
 }
 
 // NewCache returns a cache with these bounds. now is the clock, time.Now
@@ -89,8 +98,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	c := &Cache{now: now, derive: derive}
 	for i, b := range [segments]Bounds{named, invented} {
 		b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
-		order, _ := simplelru.NewLRU[Key, *Entry](b.Entries, nil) // fails for sizes below 1 only
-		c.kept[i] = &segment{bounds: b, order: order, texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}}
+		c.kept[i] = &segment{bounds: b, order: newQueues(), texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, reading: make(map[Key]int)}
 	}
 	return c
 }
@@ -118,59 +126,59 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 		return e
 	}
 	kept := c.kept[s]
-	if kept.order.Len() >= kept.bounds.Entries || kept.texts.bytes > kept.bounds.Bytes {
+	if kept.order.len() >= kept.bounds.Entries || kept.texts.bytes > kept.bounds.Bytes {
 		c.evict(kept) // the second is one entry that is too large, as long as it is alone
 	}
 	e := &Entry{key: key, segment: s, cache: c}
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
-	kept.order.Add(key, e)
+	kept.order.add(e)
 	c.index.put(key, e)
 	return e
 }
 
-// maxChances is how many entries an eviction looks at before it takes the next
-// one, whatever that is.
-const maxChances = 32
-
-// evict drops the entry that was not used for longest, nearly: uses are noted
-// without a lock and without an order, so an entry at the end that was used
-// since it was placed gets a second chance. So does one that cannot be had again
-// by reading the file.
+// evict drops the entry that is missed least, nearly.
 func (c *Cache) evict(kept *segment) {
-	now := c.now()
-	for range min(maxChances, kept.order.Len()-1) {
-		_, e, _ := kept.order.GetOldest()
-		used := e.used.Load()
-		if used <= e.placed && !e.irreplaceable(now) {
-			break
-		}
-		e.placed = max(used, e.placed)
-		kept.order.Get(e.key) // puts it in front
-	}
-	key, e, ok := kept.order.RemoveOldest()
-	if !ok {
+	e := kept.order.evict(c.now(), kept.bounds.Entries)
+	if e == nil {
 		return
 	}
 	kept.evicted++
-	c.index.remove(key)
-	kept.texts.releaseAll(e.standing.Load())
+	c.index.remove(e.key)
+	known := e.standing.Load()
+	kept.texts.releaseAll(known)
+	c.noteText(e.key, known, nil)
 }
 
-func (c *Cache) beginRead(s Segment) bool {
+// beginRead reports whether the robots.txt of an entry may be read now. Hosts
+// that only clients name share the attempts fairly by configured site: one whose
+// origin hangs takes no more than its part once others want to read, and each may
+// always make one attempt.
+func (c *Cache) beginRead(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept[s].reading >= c.kept[s].bounds.Reads {
+	kept, site := c.kept[e.segment], e.key.configured()
+	own, sharing := kept.reading[site], len(kept.reading)
+	if own == 0 {
+		sharing++
+	}
+	fair := e.segment == Named || own < max(1, kept.bounds.Reads/sharing)
+	if kept.attempts >= kept.bounds.Reads && (own > 0 || e.segment == Named) || !fair {
 		return false
 	}
-	c.kept[s].reading++
+	kept.attempts++
+	kept.reading[site]++
 	return true
 }
 
-func (c *Cache) endRead(s Segment) {
+func (c *Cache) endRead(e *Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept[s].reading--
+	kept, site := c.kept[e.segment], e.key.configured()
+	kept.attempts--
+	if kept.reading[site]--; kept.reading[site] == 0 {
+		delete(kept.reading, site)
+	}
 }
 
 // CacheStats are counts of one segment.
@@ -185,5 +193,5 @@ func (c *Cache) Stats(s Segment) CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept := c.kept[s]
-	return CacheStats{Entries: kept.order.Len(), Bytes: kept.texts.bytes, Evicted: kept.evicted}
+	return CacheStats{Entries: kept.order.len(), Bytes: kept.texts.bytes, Evicted: kept.evicted}
 }

@@ -6,39 +6,39 @@ import (
 	"sync/atomic"
 )
 
-// index finds entries by key without a lock. Each shard is a map that never
+// index finds values by key without a lock. Each shard is a map that never
 // changes; a writer replaces it by a changed copy. Writers are kept apart by
 // Cache.mu.
-type index struct {
-	shards [256]atomic.Pointer[map[Key]*Entry]
+type index[V any] struct {
+	shards [256]atomic.Pointer[map[Key]V]
 }
 
 var indexSeed = maphash.MakeSeed()
 
-func (x *index) shard(key Key) *atomic.Pointer[map[Key]*Entry] {
+func (x *index[V]) shard(key Key) *atomic.Pointer[map[Key]V] {
 	return &x.shards[maphash.Comparable(indexSeed, key)%uint64(len(x.shards))]
 }
 
-func (x *index) get(key Key) *Entry {
+func (x *index[V]) get(key Key) (v V) {
 	if m := x.shard(key).Load(); m != nil {
 		return (*m)[key]
 	}
-	return nil
+	return v
 }
 
-func (x *index) put(key Key, e *Entry) {
+func (x *index[V]) put(key Key, v V) {
 	shard := x.shard(key)
-	var changed map[Key]*Entry
+	var changed map[Key]V
 	if old := shard.Load(); old != nil {
 		changed = maps.Clone(*old)
 	} else {
-		changed = make(map[Key]*Entry, 1)
+		changed = make(map[Key]V, 1)
 	}
-	changed[key] = e
+	changed[key] = v
 	shard.Store(&changed)
 }
 
-func (x *index) remove(key Key) {
+func (x *index[V]) remove(key Key) {
 	shard := x.shard(key)
 	if old := shard.Load(); old != nil {
 		changed := maps.Clone(*old)

@@ -331,3 +331,102 @@ func TestCacheHastensAnEntry(t *testing.T) {
 		t.Errorf("entries = %v", all)
 	}
 }
+
+// TestCacheKeepsHostsInUse holds tenants of a catch-all site against somebody who
+// invents hosts.
+func TestCacheKeepsHostsInUse(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 1000, Bytes: 32 << 20, Reads: 8})
+	var tenants []*Entry
+	for i := range 100 {
+		tenants = append(tenants, c.Add(Key{Host: fmt.Sprintf("tenant%d.test", i)}, Invented))
+	}
+	for range 3 {
+		clock.advance(time.Minute)
+		for _, e := range tenants {
+			e.Use(clock.now())
+		}
+	}
+	for i := range 11_000 {
+		c.Add(Key{Host: fmt.Sprintf("%d.invented.test", i)}, Invented).Use(clock.now())
+	}
+	for _, e := range tenants {
+		if c.Get(e.Key()) != e {
+			t.Fatalf("%s is gone", e.Key())
+		}
+	}
+	if n := c.Stats(Invented).Entries; n != 1000 {
+		t.Errorf("%d hosts are kept, want 1000", n)
+	}
+}
+
+func TestCacheSharedText(t *testing.T) {
+	c, _ := newTestCache(roomy)
+	site := func(host string) Key { return Key{Server: ":443", Site: "*.shop.test", Secure: true, Host: host} }
+	read := func(key Key, a Answer) {
+		e := c.Add(key, Invented)
+		e.Hasten()
+		<-e.Refresh(holding(time.Hour), func() Answer { return a }, nil)
+	}
+	shared := func() string {
+		if s := c.Shared(site("new.shop.test")); s != nil {
+			return ruleOf(s.Good)
+		}
+		return ""
+	}
+	if shared() != "" {
+		t.Error("a text is shared where none is known")
+	}
+	read(site("a.shop.test"), version(1))
+	read(site("b.shop.test"), version(1))
+	if got := shared(); got != "1" {
+		t.Errorf("all hosts have version 1, the shared one is %q", got)
+	}
+	read(Key{Server: ":443", Site: "", Secure: true, Host: "other.test"}, version(2))
+	read(Key{Server: ":8443", Site: "*.shop.test", Secure: true, Host: "c.shop.test"}, version(2))
+	read(Key{Server: ":443", Site: "*.shop.test", Host: "c.shop.test"}, version(2))
+	if got := shared(); got != "1" {
+		t.Errorf("another site, server or scheme has version 2, the shared one is %q", got)
+	}
+	read(site("b.shop.test"), version(2))
+	if got := shared(); got != "" {
+		t.Errorf("the hosts differ, and %q is shared", got)
+	}
+	read(site("a.shop.test"), version(2))
+	if got := shared(); got != "2" {
+		t.Errorf("all hosts have version 2, the shared one is %q", got)
+	}
+	if n := testing.AllocsPerRun(100, func() { c.Shared(site("new.shop.test")) }); n != 0 {
+		t.Errorf("Shared allocates %v times", n)
+	}
+}
+
+// TestCacheSharesReadsFairly lets one site hang and others read.
+func TestCacheSharesReadsFairly(t *testing.T) {
+	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: 1 << 20, Reads: 8})
+	release := make(chan struct{})
+	slow := func() Answer { <-release; return forbidding }
+	var under []<-chan struct{}
+	begin := func(site string) (n int) {
+		for i := range 20 {
+			if done := c.Add(Key{Site: site, Host: fmt.Sprintf("%d%s", i, site)}, Invented).Refresh(holding(time.Hour), slow, nil); done != nil {
+				n++
+				under = append(under, done)
+			}
+		}
+		return n
+	}
+	for i, want := range []int{8, 1, 1} {
+		if got := begin(fmt.Sprintf("*.site%d.test", i)); got != want {
+			t.Errorf("site %d began %d attempts, want %d", i, got, want)
+		}
+	}
+	close(release)
+	for _, done := range under {
+		<-done
+	}
+	for _, kept := range c.kept {
+		if kept.attempts != 0 || len(kept.reading) != 0 {
+			t.Errorf("%d attempts of %d sites are left", kept.attempts, len(kept.reading))
+		}
+	}
+}

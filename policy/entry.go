@@ -14,8 +14,11 @@ type Entry struct {
 	cache    *Cache
 	standing atomic.Pointer[Standing]
 	used     atomic.Int64 // Unix seconds of the last use that was noted
-	doubted  atomic.Bool  // the copy is known to be outdated
+	uses     atomic.Int32 // seconds in which it was used, as far as they count
+	doubted  atomic.Bool  // the site was seen to answer otherwise
 	placed   int64        // used when the entry was last put in front; guarded by Cache.mu
+	seen     atomic.Pointer[[]seenText]
+	proven   bool // it is in queues.proven; guarded by Cache.mu
 
 	mu      sync.Mutex
 	reading chan struct{} // closed when the attempt under way ends; nil if none is
@@ -33,10 +36,21 @@ func (e *Entry) irreplaceable(now time.Time) bool {
 func (e *Entry) Use(now time.Time) {
 	// One write a second is plenty, and keeps processors from fighting over
 	// the cache line.
-	if seconds := now.Unix(); seconds > e.used.Load() {
-		e.used.Store(seconds)
+	seconds := now.Unix()
+	if before := e.used.Load(); seconds <= before || !e.used.CompareAndSwap(before, seconds) {
+		return
+	}
+	if e.uses.Load() < maxUses {
+		e.uses.Add(1)
 	}
 }
+
+// maxUses is how many seconds of use count.
+const maxUses = 1 << 10
+
+// Uses tells in how many seconds the entry was used, as far as they count. It is
+// for telling hosts in use from those that were invented once.
+func (e *Entry) Uses() int { return int(e.uses.Load()) }
 
 // Key returns whose entry it is.
 func (e *Entry) Key() Key { return e.key }
@@ -80,7 +94,8 @@ func (e *Entry) Due(now time.Time) bool {
 const doubtInterval = 10 * time.Second
 
 // Doubt says that the site was seen to answer with another robots.txt than our
-// copy, which makes the entry due.
+// copy, which makes the entry due. Until it is read the copy holds: what one
+// client is served opens nothing for others.
 func (e *Entry) Doubt(now time.Time) {
 	s := e.standing.Load()
 	if s == nil || s.Good == nil || now.Sub(s.Good.LastRead) < doubtInterval {
@@ -89,7 +104,7 @@ func (e *Entry) Doubt(now time.Time) {
 	e.doubted.Store(true)
 }
 
-// Doubted reports whether the copy is known to be outdated and was not read
+// Doubted reports whether the site was seen to answer otherwise and was not read
 // since.
 func (e *Entry) Doubted() bool { return e.doubted.Load() }
 
@@ -108,14 +123,14 @@ func (e *Entry) Refresh(f Freshness, read func() Answer, settled func(before, af
 	if e.reading != nil {
 		return e.reading
 	}
-	if !e.Due(e.cache.now()) || !e.cache.beginRead(e.segment) {
+	if !e.Due(e.cache.now()) || !e.cache.beginRead(e) {
 		return nil
 	}
 	done := make(chan struct{})
 	e.reading = done
 	go func() {
 		before, after := e.settle(read(), f)
-		e.cache.endRead(e.segment)
+		e.cache.endRead(e)
 		e.mu.Lock()
 		e.reading = nil
 		if e.again {
@@ -173,7 +188,8 @@ func (e *Entry) replace(before, next *Standing) bool {
 		kept.texts.releaseAll(before)
 	}
 	e.standing.Store(next)
-	for kept.texts.bytes > kept.bounds.Bytes && kept.order.Len() > 1 {
+	c.noteText(e.key, before, next)
+	for kept.texts.bytes > kept.bounds.Bytes && kept.order.len() > 1 {
 		c.evict(kept)
 	}
 	return true

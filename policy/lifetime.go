@@ -191,3 +191,13 @@ func (s *Standing) Usable(now time.Time, choice Fallback) (robots *Robots, close
 func (s *Standing) Expired(now time.Time) bool {
 	return s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= MaxAge
 }
+
+// VersionOf returns the version that an answer holds, nil if it settles no rules
+// or is about a copy that the caller has.
+func VersionOf(a Answer, now time.Time) *Version {
+	var s Standing
+	if meaning := a.Meaning(); meaning == Rules || meaning == Unavailable {
+		s.take(a, meaning, now)
+	}
+	return s.Good
+}

@@ -604,8 +604,8 @@ func (m *cacheModel) compare(x *modelled) {
 		if len(users) != len(kept.texts.byHash) || bytes != kept.texts.bytes {
 			m.Fatalf("%d texts of %d bytes, want %d of %d", len(kept.texts.byHash), kept.texts.bytes, len(users), bytes)
 		}
-		if entries != kept.order.Len() || entries > kept.bounds.Entries || entries > 1 && bytes > kept.bounds.Bytes {
-			m.Fatalf("%d entries of %d bytes, noted as %d", entries, bytes, kept.order.Len())
+		if entries != kept.order.len() || entries > kept.bounds.Entries || entries > 1 && bytes > kept.bounds.Bytes {
+			m.Fatalf("%d entries of %d bytes, noted as %d", entries, bytes, kept.order.len())
 		}
 	}
 }
@@ -636,11 +636,11 @@ func TestCacheKeepsTheRules(t *testing.T) {
 		}
 		for i, kept := range m.cache.kept {
 			evicted += m.cache.Stats(Segment(i)).Evicted
-			for kept.order.Len() > 0 {
+			for kept.order.len() > 0 {
 				m.cache.evict(kept)
 			}
-			if len(kept.texts.byHash) != 0 || kept.texts.bytes != 0 || kept.reading != 0 {
-				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d readings", seed, len(kept.texts.byHash), kept.texts.bytes, kept.reading)
+			if len(kept.texts.byHash) != 0 || kept.texts.bytes != 0 || kept.attempts != 0 {
+				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d readings", seed, len(kept.texts.byHash), kept.texts.bytes, kept.attempts)
 			}
 		}
 		if left := m.cache.Entries(); len(left) != 0 {

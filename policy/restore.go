@@ -117,7 +117,7 @@ func (c *Cache) full(s Segment) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept := c.kept[s]
-	return kept.order.Len() >= kept.bounds.Entries || kept.texts.bytes >= kept.bounds.Bytes
+	return kept.order.len() >= kept.bounds.Entries || kept.texts.bytes >= kept.bounds.Bytes
 }
 
 // Resize changes the bounds of a segment, dropping what was not used for longest
@@ -128,8 +128,7 @@ func (c *Cache) Resize(s Segment, b Bounds) {
 	defer c.mu.Unlock()
 	kept := c.kept[s]
 	kept.bounds = b
-	for kept.order.Len() > b.Entries || kept.texts.bytes > b.Bytes && kept.order.Len() > 1 {
+	for kept.order.len() > b.Entries || kept.texts.bytes > b.Bytes && kept.order.len() > 1 {
 		c.evict(kept)
 	}
-	kept.order.Resize(b.Entries)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -15,8 +16,13 @@ import (
 // do not.
 const MaxSnapshot = 1 << 20
 
-// snapshotFormat is the version of the encoding.
-const snapshotFormat = 1
+// snapshotFormat is the version of the encoding. Format 1 did not tell servers
+// apart.
+const snapshotFormat = 2
+
+// ErrOutdated says that a snapshot was written by an earlier version of this
+// package and is of no use any more.
+var ErrOutdated = errors.New("the snapshot was written by an earlier version")
 
 // maxValidator bounds an entity tag or a date that is kept, in bytes. Without
 // one the next attempt reads the whole file, nothing worse.
@@ -42,6 +48,8 @@ type (
 	}
 	policyJSON struct {
 		Source    string        `json:"source,omitempty"`
+		Server    string        `json:"server,omitempty"`
+		Site      string        `json:"site,omitempty"`
 		Secure    bool          `json:"secure,omitempty"`
 		Host      string        `json:"host,omitempty"`
 		Forwarded string        `json:"forwarded,omitempty"`
@@ -80,7 +88,8 @@ func (s Snapshot) Encode() ([]byte, error) {
 		return nil, err
 	}
 	p := policyJSON{
-		Source: s.Key.Source, Secure: s.Key.Secure, Host: s.Key.Host, Forwarded: s.Key.Forwarded,
+		Source: s.Key.Source, Server: s.Key.Server, Site: s.Key.Site,
+		Secure: s.Key.Secure, Host: s.Key.Host, Forwarded: s.Key.Forwarded,
 		Saved: s.Saved.UTC(), Current: good.encoded(),
 	}
 	p.Due = s.Standing.Due.UTC()
@@ -116,10 +125,11 @@ const maxKey = 8 << 10
 
 // storable tells why a key cannot be encoded.
 func (k Key) storable() error {
-	if n := len(k.Source) + len(k.Host) + len(k.Forwarded); n > maxKey {
+	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.Forwarded}
+	if n := len(strings.Join(names[:], "")); n > maxKey {
 		return fmt.Errorf("%d bytes are more than a key can have", n)
 	}
-	for _, name := range []string{k.Source, k.Host, k.Forwarded} {
+	for _, name := range names {
 		if !utf8.ValidString(name) {
 			return fmt.Errorf("%q is not UTF-8", name)
 		}

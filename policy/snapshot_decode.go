@@ -12,7 +12,8 @@ import (
 
 // DecodeSnapshot returns the snapshot that was encoded. It accepts nothing that
 // [Snapshot.Encode] could not have written: bytes that were damaged, cut or
-// written by a newer version of this package are an error.
+// written by a newer version of this package are an error, and so are those of an
+// earlier one, [ErrOutdated].
 func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
@@ -24,6 +25,8 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	switch {
 	case envelope.Format > snapshotFormat:
 		return Snapshot{}, fmt.Errorf("format %d was written by a newer version; this one reads %d", envelope.Format, snapshotFormat)
+	case envelope.Format == 1:
+		return Snapshot{}, ErrOutdated
 	case envelope.Format != snapshotFormat:
 		return Snapshot{}, fmt.Errorf("format %d is not known", envelope.Format)
 	}
@@ -40,7 +43,7 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 
 func (p *policyJSON) snapshot() (Snapshot, error) {
 	s := Snapshot{
-		Key:   Key{Source: p.Source, Secure: p.Secure, Host: p.Host, Forwarded: p.Forwarded},
+		Key:   Key{Source: p.Source, Server: p.Server, Site: p.Site, Secure: p.Secure, Host: p.Host, Forwarded: p.Forwarded},
 		Saved: p.Saved,
 	}
 	if (p.Source == "") == (p.Host == "") || p.Source != "" && s.Key != (Key{Source: p.Source}) {

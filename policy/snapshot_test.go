@@ -221,7 +221,8 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		"more behind it":   {data: append(bytes.Clone(good), 'x'), want: "no snapshot"},
 		"too large":        {data: make([]byte, MaxSnapshot+1), want: "more than a snapshot can have"},
 		"a flipped bit":    {data: bytes.Replace(good, []byte("a.test"), []byte("b.test"), 1), want: "checksum"},
-		"the future":       {data: bytes.Replace(good, []byte(`"format":1`), []byte(`"format":2`), 1), want: "newer version"},
+		"the future":       {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":3`), 1), want: "newer version"},
+		"the past":         {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":1`), 1), want: "earlier version"},
 		"no format":        {data: []byte("{}"), want: "format 0"},
 		"no key":           {change: field("host", ""), want: "neither a site nor a source"},
 		"two keys":         {change: field("source", "x"), want: "neither a site nor a source"},
@@ -281,7 +282,7 @@ func FuzzSnapshot(f *testing.F) {
 	f.Fuzz(func(t *testing.T, policy []byte) {
 		_, _ = DecodeSnapshot(policy)
 		sum := sha256.Sum256(policy)
-		data := fmt.Appendf(nil, `{"format":1,"sha256":"%x","policy":%s}`, sum, policy)
+		data := fmt.Appendf(nil, `{"format":2,"sha256":"%x","policy":%s}`, sum, policy)
 		first, err := DecodeSnapshot(data)
 		if err != nil {
 			return

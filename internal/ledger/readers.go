@@ -100,7 +100,8 @@ func (r *Readers) part(who Reader) *readersPart {
 
 func partOf(who Reader) int {
 	sum := fnv.New32a()
-	fmt.Fprintf(sum, "%q %t %q %q %q", who.Site.Source, who.Site.Secure, who.Site.Host, who.Site.Forwarded, who.Crawler)
+	site := who.Site
+	fmt.Fprintf(sum, "%q %q %q %t %q %q %q", site.Source, site.Server, site.Site, site.Secure, site.Host, site.Forwarded, who.Crawler)
 	return int(sum.Sum32() % ReaderParts)
 }
 

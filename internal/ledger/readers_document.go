@@ -35,6 +35,8 @@ type (
 	}
 	siteJSON struct {
 		Source    string `json:"source,omitempty"`
+		Server    string `json:"server,omitempty"`
+		Site      string `json:"site,omitempty"`
 		Secure    bool   `json:"secure,omitempty"`
 		Host      string `json:"host,omitempty"`
 		Forwarded string `json:"forwarded,omitempty"`
@@ -167,11 +169,11 @@ func (r *Readers) merge(x ReadBy, elsewhere bool) {
 }
 
 func newSiteJSON(k policy.Key) siteJSON {
-	return siteJSON{Source: k.Source, Secure: k.Secure, Host: k.Host, Forwarded: k.Forwarded}
+	return siteJSON{Source: k.Source, Server: k.Server, Site: k.Site, Secure: k.Secure, Host: k.Host, Forwarded: k.Forwarded}
 }
 
 func (s siteJSON) key() policy.Key {
-	return policy.Key{Source: s.Source, Secure: s.Secure, Host: s.Host, Forwarded: s.Forwarded}
+	return policy.Key{Source: s.Source, Server: s.Server, Site: s.Site, Secure: s.Secure, Host: s.Host, Forwarded: s.Forwarded}
 }
 
 // check tells why a site cannot be one.
@@ -179,7 +181,7 @@ func (s siteJSON) check() error {
 	if (s.Source == "") == (s.Host == "") || s.Source != "" && s.key() != (policy.Key{Source: s.Source}) {
 		return errors.New("it names neither a site nor a source")
 	}
-	for _, name := range []string{s.Source, s.Host, s.Forwarded} {
+	for _, name := range []string{s.Source, s.Server, s.Site, s.Host, s.Forwarded} {
 		if !utf8.ValidString(name) || len(name) > 8*maxHost {
 			return errors.New("the name of a site cannot be stored")
 		}

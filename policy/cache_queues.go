@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"math"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// queues hold the entries of a segment in the order in which they go. Entries
+// begin in fresh. One that is at the end there and was used since it was placed
+// has proven to be in use; a host that only clients name has to be used in
+// several seconds for that. So a thousand hosts that somebody invents, each used
+// once, push out one another and none of the proven ones, however seldom these
+// are used (after Yang et al., FIFO queues are all you need for cache eviction,
+// SOSP 2023).
+type queues struct {
+	fresh, proven *simplelru.LRU[Key, *Entry]
+}
+
+// freshPart is the part of a segment that fresh entries have for themselves.
+const freshPart = 10
+
+func newQueues() queues {
+	// The segment bounds both; neither drops anything by itself.
+	fresh, _ := simplelru.NewLRU[Key, *Entry](math.MaxInt, nil) // fails for sizes below 1 only
+	proven, _ := simplelru.NewLRU[Key, *Entry](math.MaxInt, nil)
+	return queues{fresh, proven}
+}
+
+func (q queues) len() int { return q.fresh.Len() + q.proven.Len() }
+
+func (q queues) add(e *Entry) { q.fresh.Add(e.key, e) }
+
+// How many entries an eviction passes over, at most: entries that are proven
+// already, and those that become so, which each does once.
+const (
+	maxChances = 32
+	maxProven  = 1024
+)
+
+// evict takes out one entry of a segment for so many, nil if there is none. Uses
+// are noted without a lock and without an order, so an entry that was used since
+// it was placed is placed again. So is one that cannot be had again by reading
+// the file.
+func (q queues) evict(now time.Time, entries int) *Entry {
+	chances, proofs := min(maxChances, q.proven.Len()), min(maxProven, q.fresh.Len())
+	for {
+		from := q.fresh
+		if from.Len() == 0 || from.Len() <= entries/freshPart && q.proven.Len() > 0 {
+			from = q.proven
+		}
+		_, e, ok := from.GetOldest()
+		if !ok {
+			return nil
+		}
+		used := e.used.Load()
+		inUse := used > e.placed && (e.proven || e.segment == Named || e.uses.Load() > 1)
+		left := &proofs
+		if e.proven {
+			left = &chances
+		}
+		if *left--; *left < 0 || !inUse && !e.irreplaceable(now) {
+			from.RemoveOldest()
+			return e
+		}
+		e.placed = max(used, e.placed)
+		from.Remove(e.key)
+		e.proven = true
+		q.proven.Add(e.key, e)
+	}
+}

@@ -1,0 +1,62 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// seenText is a text that a site was seen to serve.
+type seenText struct {
+	hash [sha256.Size]byte
+	at   time.Time
+}
+
+// Bounds of the texts that are remembered to have been seen, and how soon one is
+// noted again.
+const (
+	maxSeenTexts = 8
+	seenInterval = time.Minute
+)
+
+// Saw notes that the site has served a text to somebody, by its hash.
+func (e *Entry) Saw(hash [sha256.Size]byte, now time.Time) {
+	for {
+		before := e.seen.Load()
+		var kept []seenText
+		if before != nil {
+			for _, seen := range *before {
+				switch {
+				case seen.hash == hash && now.Sub(seen.at) < seenInterval:
+					return
+				case seen.hash != hash && now.Sub(seen.at) < MaxAge:
+					kept = append(kept, seen)
+				}
+			}
+		}
+		kept = append(kept[max(0, len(kept)+1-maxSeenTexts):], seenText{hash, now})
+		if e.seen.CompareAndSwap(before, &kept) {
+			return
+		}
+	}
+}
+
+// ServesOthers reports whether crawlers may hold another text than the current
+// version: one that was replaced less than a day ago, or that somebody was seen
+// to be served beside it. It takes no lock and does not allocate.
+func (e *Entry) ServesOthers(now time.Time) bool {
+	s := e.standing.Load()
+	if s != nil && len(s.Past) > 0 && now.Sub(s.Past[0].Until) < MaxAge {
+		return true
+	}
+	texts := e.seen.Load()
+	if texts == nil {
+		return false
+	}
+	for i := range *texts {
+		seen := &(*texts)[i]
+		if now.Sub(seen.at) < MaxAge && (s == nil || s.Good == nil || s.Good.Hash != seen.hash) {
+			return true
+		}
+	}
+	return false
+}
