@@ -61,9 +61,10 @@ type policyList struct {
 // policySummary is what is known of one site.
 type policySummary struct {
 	Authority    string     `json:"authority"`
-	Source       string     `json:"source"`  // server, url or file
-	Segment      string     `json:"segment"` // named or invented
-	Status       int        `json:"status"`  // of the last good answer; 0 if there was none
+	Server       string     `json:"server,omitempty"` // where the server listens, if another has the same host
+	Source       string     `json:"source"`           // server, url or file
+	Segment      string     `json:"segment"`          // named or invented
+	Status       int        `json:"status"`           // of the last good answer; 0 if there was none
 	LastMeaning  string     `json:"last_meaning,omitempty"`
 	LastError    string     `json:"last_error,omitempty"`
 	Failures     int        `json:"failures"`
@@ -121,22 +122,21 @@ func (adminPolicies) list(w http.ResponseWriter, r *http.Request) error {
 		}
 		limit = n
 	}
-	var entries []*policy.Entry
-	if s := currentState.Load(); s != nil {
-		entries = s.cache.Entries()
-	}
-	slices.SortFunc(entries, func(a, b *policy.Entry) int { return cmp.Compare(a.Key().String(), b.Key().String()) })
+	entries := sortedEntries(currentState.Load())
 	list := policyList{Policies: []policySummary{}, Total: len(entries)}
 	after := r.URL.Query().Get("after")
 	for _, e := range entries {
-		if e.Key().String() <= after {
+		if pageKey(e) <= after {
 			continue
 		}
 		if len(list.Policies) == limit {
-			list.Next = list.Policies[limit-1].Authority
 			break
 		}
 		list.Policies = append(list.Policies, summaryOf(e, time.Now()))
+		list.Next = pageKey(e)
+	}
+	if len(entries) == 0 || list.Next == pageKey(entries[len(entries)-1]) {
+		list.Next = ""
 	}
 	return writeJSON(w, http.StatusOK, list)
 }
@@ -173,17 +173,55 @@ func findEntry(s *state, name string) *policy.Entry {
 		return nil
 	}
 	name = pathName(name)
+	scheme, authority, ok := strings.Cut(name, ":/")
+	if !ok {
+		scheme, authority = "", name
+	}
+	host, _ := cutPort(authority)
 	var found *policy.Entry
-	for _, e := range s.cache.Entries() {
-		key := e.Key()
+	best := 0
+	for _, e := range sortedEntries(s) {
+		key, rank := e.Key(), 0
+		if key.Source == "" && scheme != "" && scheme != schemeOf(key.Secure) {
+			continue
+		}
+		own, _ := cutPort(key.Host)
 		switch {
 		case pathName(key.String()) == name:
-			return e
-		case key.Source == "" && key.Host == name && (found == nil || key.Secure):
-			found = e
+			rank = 4
+		case key.Source != "":
+		case key.Host == authority && key.Secure:
+			rank = 3
+		case key.Host == authority:
+			rank = 2
+		case own == host:
+			rank = 1 // another spelling of the site, or another one at another port
+		}
+		if rank > best {
+			found, best = e, rank
 		}
 	}
 	return found
+}
+
+// sortedEntries returns what the cache knows in a fixed order.
+func sortedEntries(s *state) []*policy.Entry {
+	if s == nil {
+		return nil
+	}
+	entries := s.cache.Entries()
+	slices.SortFunc(entries, func(a, b *policy.Entry) int { return cmp.Compare(pageKey(a), pageKey(b)) })
+	return entries
+}
+
+// pageKey is what policies are sorted by: the authority, and what else tells two
+// sites of one authority apart.
+func pageKey(e *policy.Entry) string {
+	key := e.Key()
+	if key.Server == "" && key.Forwarded == "" {
+		return key.String()
+	}
+	return key.String() + " " + key.Server + " " + key.Forwarded
 }
 
 // pathName is the name of an authority or a source as it stands in a path.
@@ -192,7 +230,7 @@ func pathName(name string) string {
 }
 
 func summaryOf(e *policy.Entry, now time.Time) policySummary {
-	r := policySummary{Authority: e.Key().String(), Source: sourceLabel(e.Key()), Segment: e.Segment().String()}
+	r := policySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: sourceLabel(e.Key()), Segment: e.Segment().String()}
 	s := e.Standing()
 	if s == nil {
 		return r

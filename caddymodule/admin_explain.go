@@ -88,9 +88,8 @@ func (g *guard) held(rawURL string) explainedRobots {
 		entry = g.state.cache.Get(policy.Key{Source: name})
 	} else {
 		secure := strings.HasPrefix(strings.ToLower(rawURL), "https:")
-		key := policy.Key{Secure: secure, Host: normalHost(urlAuthority(rawURL), secure)}
-		name = key.String()
-		entry = g.state.cache.Get(key)
+		name = policy.Key{Secure: secure, Host: normalHost(urlAuthority(rawURL), secure)}.String()
+		entry = findEntry(g.state, name)
 	}
 	from := explainedRobots{name: name}
 	if entry == nil || entry.Standing() == nil {

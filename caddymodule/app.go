@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -26,10 +27,20 @@ type App struct {
 	// read again when they are needed. Default: `10000`.
 	Policies int `json:"policies,omitempty"`
 
+	// For how many hosts that only a wildcard or a catch-all site takes the
+	// robots.txt is kept. Clients can invent such hosts; those in use stay.
+	// Default: `1000`.
+	UnnamedHosts int `json:"unnamed_hosts,omitempty"`
+
+	// How many robots.txt of such hosts are read at the same time. The sites
+	// share these attempts, and each may always make one. Default: `8`.
+	UnnamedReads int `json:"unnamed_reads,omitempty"`
+
 	// Keep the last good version of each robots.txt in Caddy's
 	// [storage](https://caddyserver.com/docs/json/storage/), so that it is
 	// known again after a restart even if the site cannot be read then, with
-	// the crawlers that have read it and the changes that are held back.
+	// the crawlers that have read it and the changes that are held back. Of
+	// hosts that no site names the 256 used most are kept.
 	// Instances that share a storage share what they know. Default: `false`.
 	Storage bool `json:"storage,omitempty"`
 
@@ -44,6 +55,7 @@ type App struct {
 	// Crawlers that the registry does not know, or about which it is wrong.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
+	servers    *sync.Map // *caddyhttp.Server to its *hosts; nil without a server
 	registry   *uaident.Registry
 	signatures *botauth.Verifier // nil if those of requests are not verified
 	verifying  uint64
@@ -76,6 +88,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.warned = new(proxyWarnings)
+	a.servers = new(sync.Map)
 	if err := a.Validate(); err != nil {
 		return err
 	}
@@ -102,13 +115,22 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// maxPolicies is the most that App.Policies can be.
-const maxPolicies = 1_000_000
+// The most that App.Policies and App.UnnamedHosts, and App.UnnamedReads, can be.
+const (
+	maxPolicies     = 1_000_000
+	maxUnnamedReads = 1000
+)
 
 // Validate checks the configuration.
 func (a *App) Validate() error {
 	if a.Policies < 0 || a.Policies > maxPolicies {
 		return fmt.Errorf("policies %d cannot be; use a number from 1 to %d", a.Policies, maxPolicies)
+	}
+	if a.UnnamedHosts < 0 || a.UnnamedHosts > maxPolicies {
+		return fmt.Errorf("unnamed_hosts %d cannot be; use a number from 1 to %d", a.UnnamedHosts, maxPolicies)
+	}
+	if a.UnnamedReads < 0 || a.UnnamedReads > maxUnnamedReads {
+		return fmt.Errorf("unnamed_reads %d cannot be; use a number from 1 to %d", a.UnnamedReads, maxUnnamedReads)
 	}
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
 		return fmt.Errorf("retention %s cannot be; use a time from 1h to 90d", r)
@@ -140,7 +162,7 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfUndone()
-	a.claim, _ = a.state.sizes.add(a.Policies, a.state.resize)
+	a.claim, _ = a.state.sizes.add(sizes{a.Policies, a.UnnamedHosts, a.UnnamedReads}, a.state.resize)
 	a.retaining, _ = a.state.retentions.add(time.Duration(a.Retention), a.state.retain)
 	// What is stored saves asking for lists again.
 	defer a.refreshLists()

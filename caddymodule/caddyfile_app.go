@@ -33,6 +33,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //
 //	robots_guard {
 //	    policies <n>
+//	    unnamed_hosts <n>
+//	    unnamed_reads <n>
 //	    storage  on|off
 //	    retention <duration>
 //	    verify   on|off {
@@ -83,7 +85,11 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
 	switch name {
 	case "policies":
-		a.Policies, err = parsePolicies(d)
+		a.Policies, err = parseCount(d, maxPolicies)
+	case "unnamed_hosts":
+		a.UnnamedHosts, err = parseCount(d, maxPolicies)
+	case "unnamed_reads":
+		a.UnnamedReads, err = parseCount(d, maxUnnamedReads)
 	case "storage":
 		a.Storage, err = parseSwitch(d)
 	case "retention":
@@ -96,7 +102,7 @@ func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
 			a.Crawlers = append(a.Crawlers, c)
 		}
 	default:
-		return d.Errf("unrecognized option %q; known are policies, storage, retention, verify and crawler", name)
+		return d.Errf("unrecognized option %q; known are policies, unnamed_hosts, unnamed_reads, storage, retention, verify and crawler", name)
 	}
 	return err
 }
@@ -114,15 +120,15 @@ func parseRetention(d *caddyfile.Dispenser) (caddy.Duration, error) {
 	return caddy.Duration(retention), nil
 }
 
-// parsePolicies reads a number of policies.
-func parsePolicies(d *caddyfile.Dispenser) (int, error) {
-	_, arg, err := oneArg(d)
+// parseCount reads a number from 1 to most.
+func parseCount(d *caddyfile.Dispenser, most int) (int, error) {
+	name, arg, err := oneArg(d)
 	if err != nil {
 		return 0, err
 	}
 	n, err := strconv.Atoi(arg)
-	if err != nil || n < 1 || n > maxPolicies {
-		return 0, d.Errf("policies %q cannot be; use a number from 1 to %d", arg, maxPolicies)
+	if err != nil || n < 1 || n > most {
+		return 0, d.Errf("%s %q cannot be; use a number from 1 to %d", name, arg, most)
 	}
 	return n, nil
 }

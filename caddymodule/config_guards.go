@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -155,10 +154,7 @@ func guardFor(guards []configuredGuard, rawURL string) (*configuredGuard, error)
 
 // hostOf returns the host of a URL without its port, "" for a path.
 func hostOf(rawURL string) string {
-	host := normalHost(urlAuthority(rawURL), true)
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[i:], "]") {
-		host = host[:i]
-	}
+	host, _ := cutPort(normalHost(urlAuthority(rawURL), true))
 	return host
 }
 
@@ -174,9 +170,8 @@ func urlAuthority(rawURL string) string {
 
 // namesHost reports whether a host matcher of these names matches a host.
 func namesHost(names []string, host string) bool {
-	var h hosts
-	h.exact = make(map[string]bool)
-	h.add(caddyhttp.MatchHost(names))
+	h := hostsOf(nil)
+	h.add(names)
 	label, _ := h.label(host)
 	return label != otherLabel
 }

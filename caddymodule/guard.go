@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -37,9 +38,9 @@ type guard struct {
 	suspected sync.Once // that a proxy is not trusted
 	logger    *zap.Logger
 	events    *events
-	sites     guardSites // for which it has judged
-	gone      bool       // its configuration has ended; guarded by presences.mu
-	servers   sync.Map   // *caddyhttp.Server to the *hosts of its configuration
+	sites     guardSites            // for which it has judged
+	gone      bool                  // its configuration has ended; guarded by presences.mu
+	lastHosts atomic.Pointer[hosts] // of the server that was asked last
 }
 
 // newGuard makes the guard of a handler whose defaults are set.
@@ -104,9 +105,10 @@ func (g *guard) judge(r *http.Request) *judgement {
 	if userAgent == "" || hasNoPath(r) {
 		return nil
 	}
-	key := g.key(r)
-	entry := g.state.cache.Get(key)
-	client := g.app.registry.IdentifyWith(userAgent, overlayOf(g.app.registry, entry))
+	site := g.siteOf(r)
+	entry := g.state.cache.Get(site.key)
+	atHand := g.atHand(entry, site.key)
+	client := g.app.registry.IdentifyWith(userAgent, overlayOf(g.app.registry, atHand))
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -118,14 +120,14 @@ func (g *guard) judge(r *http.Request) *judgement {
 	if who == identitySpoofed {
 		g.suspectProxy(r)
 	}
-	j := &judgement{client: client, identity: who, proof: proof, site: g.site(r, key), target: targetOf(original)}
+	j := &judgement{client: client, identity: who, proof: proof, site: site, target: targetOf(original)}
 	switch {
 	case isRobotsTxt(original):
 		// never judged, and no reason to read it
 	case g.exempt.has(j):
 		j.verdict = verdictExempt
 	default:
-		g.ask(r, entry, j)
+		g.ask(r, entry, atHand, j)
 		if j.identity == identitySpoofed && g.spoofed == spoofedBlock && j.action == actionNone {
 			j.liar = true
 			g.act(j)
@@ -134,23 +136,23 @@ func (g *guard) judge(r *http.Request) *judgement {
 	return j
 }
 
-// key tells whose robots.txt a request is judged by.
-func (g *guard) key(r *http.Request) policy.Key {
-	if g.sourceKey != "" {
-		return policy.Key{Source: g.sourceKey}
+// atHand returns what is known of a site without reading anything, nil if nothing
+// is. Of a host that clients have invented that is what its neighbours have.
+func (g *guard) atHand(entry *policy.Entry, key policy.Key) *policy.Standing {
+	if entry != nil {
+		if standing := entry.Standing(); standing != nil {
+			return standing
+		}
 	}
-	return keyOf(r)
+	return g.state.cache.Shared(key)
 }
 
-// site returns the site of a request that is judged by key.
-func (g *guard) site(r *http.Request, key policy.Key) site {
-	own := key
+// siteOf returns the site that a request is for, and whose robots.txt it is
+// judged by.
+func (g *guard) siteOf(r *http.Request) site {
+	s := newSite(g.hostsOf(r).key(r))
 	if g.sourceKey != "" {
-		own = keyOf(r)
-	}
-	s := g.hostsOf(r).site(own, localPort(r))
-	if g.sourceKey != "" {
-		s.key, s.segment = key, policy.Named
+		s.key, s.segment = policy.Key{Source: g.sourceKey}, policy.Named
 	}
 	return s
 }
@@ -159,9 +161,10 @@ func (g *guard) site(r *http.Request, key policy.Key) site {
 // server.
 func (g *guard) hostsOf(r *http.Request) *hosts {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if known, ok := g.servers.Load(server); ok {
-		return known.(*hosts)
+	if last := g.lastHosts.Load(); last != nil && last.server == server {
+		return last
 	}
-	known, _ := g.servers.LoadOrStore(server, hostsOf(server))
-	return known.(*hosts)
+	known := g.app.hostsOf(server)
+	g.lastHosts.Store(known)
+	return known
 }

@@ -26,7 +26,7 @@ type scriptedSource struct {
 	reads  atomic.Int32
 }
 
-func (s *scriptedSource) prepare(*http.Request) (reader, bool) {
+func (s *scriptedSource) prepare(*http.Request, policy.Key, witness) (reader, bool) {
 	return func(ctx context.Context, _ *policy.Version) policy.Answer {
 		s.reads.Add(1)
 		return s.answer(ctx)
@@ -199,8 +199,8 @@ func TestConfiguredExceptions(t *testing.T) {
 
 // readDone makes sure that the robots.txt for a request has been read.
 func readDone(g *guard, r *http.Request) <-chan struct{} {
-	key := g.key(r)
-	read, _ := g.source.prepare(r)
+	key := keyOf(r)
+	read, _ := g.source.prepare(r, keyOf(r), witness{})
 	done := g.state.cache.Add(key, policy.Invented).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return read(context.Background(), nil) }, nil)
 	if done == nil {
 		closed := make(chan struct{})
@@ -257,7 +257,7 @@ func TestAReadIsEndedWhenItTakesTooLong(t *testing.T) {
 	g := testGuard(t, Handler{FetchTimeout: caddy.Duration(20 * time.Millisecond), FetchWait: caddy.Duration(20 * time.Millisecond)}, s)
 	r := request("bingbot/2.0", "/x")
 	g.judge(r)
-	key := g.key(r)
+	key := keyOf(r)
 	for entry := g.state.cache.Get(key); ; time.Sleep(time.Millisecond) {
 		if standing := entry.Standing(); standing != nil {
 			if !errors.Is(standing.Err, errFetchTimeout) {
@@ -325,7 +325,7 @@ func TestLabelOf(t *testing.T) {
 		if got := g.labelOf(j); got != want {
 			t.Errorf("%s: label %q, want %q", userAgent, got, want)
 		}
-		if reader := g.readerOf(request(userAgent, "/"), j).Crawler; reader != foldName(want) {
+		if reader := g.claimedReader(request(userAgent, "/"), j).Crawler; reader != foldName(want) {
 			t.Errorf("%s: remembered as %q, want %q", userAgent, reader, foldName(want))
 		}
 	}
@@ -361,10 +361,12 @@ func TestABrowserThroughTheHandlerCostsNoAllocation(t *testing.T) {
 // browserRequest is a request as Caddy passes it to a handler.
 func browserRequest() *http.Request {
 	r := request(uaChrome, "/some/page?with=query")
-	server := new(caddyhttp.Server)
 	repl := caddy.NewReplacer()
-	return caddyhttp.PrepareRequest(r, repl, httptest.NewRecorder(), server)
+	return caddyhttp.PrepareRequest(r, repl, httptest.NewRecorder(), browserServer)
 }
+
+// browserServer is where it arrives: a guard looks at the routes of a server once.
+var browserServer = new(caddyhttp.Server)
 
 func BenchmarkGuardBrowser(b *testing.B) {
 	g := testGuard(b, Handler{Mode: modeEnforce}, serving(mixedRobots))

@@ -113,7 +113,7 @@ func TestLogSchema(t *testing.T) {
 		maps.Copy(always, verdictAlways)
 		g := testGuard(t, Handler{Mode: modeEnforce}, serving(mixedRobots))
 		r := request("bingbot/2.0", "/x")
-		g.state.readers.Read(g.readerOf(r, full), ledger.Reading{At: time.Now(), Status: http.StatusOK})
+		g.state.readers.Read(g.claimedReader(r, full), ledger.Reading{At: time.Now(), Status: http.StatusOK})
 		write := func(j judgement) map[string]logFields {
 			return logLines(t, func(l *zap.Logger) {
 				g.logger = l

@@ -149,6 +149,19 @@ func (g *guard) logSettled(s site, before, after policy.Standing, changed bool) 
 	c.Write(fields...)
 }
 
+// logRefused warns that the guard is refused the robots.txt that clients are
+// served.
+func (g *guard) logRefused(s site, answer policy.Answer) {
+	level := zapcore.WarnLevel
+	if s.segment == policy.Invented {
+		level = zapcore.DebugLevel
+	}
+	if c := g.logger.Check(level, "the site refuses its robots.txt to the guard and serves it to clients; what they are served is used"); c != nil {
+		c.Write(zap.String("site", s.key.String()), zap.Int("status", answer.Status), zap.Error(answer.Err),
+			zap.String("advice", "let 127.0.0.1 through to /robots.txt in what stands before robots_guard: a firewall, an address list, a rate limit"))
+	}
+}
+
 // shortened bounds a string from a client.
 func shortened(s string, most int) string {
 	if len(s) > most {

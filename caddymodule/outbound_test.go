@@ -20,7 +20,7 @@ import (
 
 func readSource(ctx context.Context, t *testing.T, s source) policy.Answer {
 	t.Helper()
-	read, ok := s.prepare(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
+	read, ok := s.prepare(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil), policy.Key{}, witness{})
 	if !ok {
 		t.Fatal("not ok")
 	}
@@ -96,7 +96,7 @@ func TestURLSource(t *testing.T) {
 func TestOutboundHeader(t *testing.T) {
 	var header atomic.Pointer[http.Header]
 	origin := originServer(t, func(_ http.ResponseWriter, r *http.Request) { header.Store(&r.Header) })
-	read, _ := newURLSource("http://"+origin, true).prepare(httptest.NewRequest(http.MethodGet, "/", nil))
+	read, _ := newURLSource("http://"+origin, true).prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{}, witness{})
 	if answer := read(t.Context(), nil); answer.Err != nil {
 		t.Fatal(answer.Err)
 	}

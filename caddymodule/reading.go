@@ -3,10 +3,9 @@ package caddymodule
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
-	"hash"
-	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,45 +15,119 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// passRobots passes a request for /robots.txt on and looks at the answer: who
-// reads it knows its rules from now on, and an answer that is not what our copy
-// says makes the copy due. The answer itself is never parsed, for it may be
-// meant for this client only.
+// passRobots passes a request for /robots.txt on and looks at the answer. Who
+// reads it is held to what it was served, and to nothing that others were; an
+// answer that is not what our copy says makes the copy due.
 func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement, next caddyhttp.Handler) error {
 	watched := watch(w, r.Method)
 	err := next.ServeHTTP(watched, r)
 	answer := watched.answer(err)
 	now := time.Now()
-	if g.sourceKey == "" && asksForFile(r) {
-		key := g.key(r)
-		if entry := g.state.cache.Get(key); entry != nil && answer.differs(entry.Standing()) {
+	s := g.siteOf(r)
+	exact := r.Host == s.own.Host // else it may be another site for the origin
+	var standing *policy.Standing
+	entry := g.state.cache.Get(s.key)
+	if g.sourceKey == "" && entry != nil {
+		standing = entry.Standing()
+		if exact && asksForFile(r) && answer.differs(standing) {
 			entry.Doubt(now)
 		}
 	}
-	if j != nil && answer.isReading(r.Method) {
-		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
-		g.state.readers.Read(g.readerOf(r, j), read)
-		g.metrics.readBy(j.site.label, g.labelOf(j), now)
-		g.recordRead(r, j, read)
+	if j == nil || !answer.isReading(r.Method) {
+		return err
 	}
+	read := ledger.Reading{At: now, Status: answer.status, Hash: versionOf(answer, standing)}
+	if isCanonical(r, s.own) && originalRequest(r).URL.RawQuery == "" {
+		for _, reader := range g.readersOf(r, j) {
+			g.state.readers.Read(reader, read)
+		}
+		if g.sourceKey == "" && read.Hash != [sha256.Size]byte{} {
+			if entry == nil {
+				entry = g.state.cache.Add(s.key, s.segment)
+				g.state.want(s)
+			}
+			entry.Saw(read.Hash, now)
+			g.servedText(r, j, answer, exact, read.Hash, entry, now)
+		}
+	}
+	g.metrics.readBy(j.site.label, g.labelOf(j), now)
+	g.recordRead(r, j, read)
 	return err
+}
+
+// servedText takes note of the text that a crawler was served. A verified one is
+// believed; for another the site is asked whether it serves it so by itself.
+func (g *guard) servedText(r *http.Request, j *judgement, answer robotsAnswer, exact bool, hash [sha256.Size]byte, entry *policy.Entry, now time.Time) {
+	standing, site := entry.Standing(), g.state.served.site(j.site)
+	if exact && answer.status == http.StatusOK && asksForFile(r) && site.saw(witnessOf(r), now) &&
+		standing != nil && (standing.Good == nil || answer.differs(standing)) {
+		entry.Hasten() // the guard may be refused what this client was served
+	}
+	if standing != nil && standing.Good != nil && standing.Good.Hash == hash {
+		return
+	}
+	if j.identity == identityVerified && answer.seen && exact {
+		site.confirm(operatorName(j), policy.Answer{Status: answer.status, Body: answer.text}, now)
+		return
+	}
+	if g.textOf(j, hash, standing, now) == nil {
+		g.askSite(r, j, hash, now)
+	}
+}
+
+// versionOf returns the hash of the text that a client holds now, all zero where
+// that is not known: after a 304 it is the one with that entity tag.
+func versionOf(answer robotsAnswer, standing *policy.Standing) (hash [sha256.Size]byte) {
+	if answer.status != http.StatusNotModified || answer.etag == "" {
+		return answer.hash
+	}
+	if standing != nil && standing.Good != nil {
+		for _, v := range append([]*policy.Version{standing.Good}, standing.Past...) {
+			if v.ETag == answer.etag {
+				return v.Hash
+			}
+		}
+	}
+	return hash
+}
+
+// isCanonical reports whether a request names its site as the guard does, but for
+// the port, which a proxy may map.
+func isCanonical(r *http.Request, own policy.Key) bool {
+	name, _ := cutPort(own.Host)
+	sent, _ := cutPort(r.Host)
+	if sent != name || !isTrustedProxy(r) {
+		return sent == name
+	}
+	forwarded, _ := cutPort(r.Header.Get("X-Forwarded-Host"))
+	asked, _ := cutPort(own.Forwarded)
+	return forwarded == "" || forwarded == cmp.Or(asked, name)
 }
 
 // asksForFile reports whether the answer to a request can tell something about
 // the file that a crawler gets. What is answered to other methods, to a query or
-// to credentials the client brings about by itself, and it could have every
-// verdict doubted.
+// to credentials the client brings about by itself.
 func asksForFile(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && originalRequest(r).URL.RawQuery == "" &&
 		r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == ""
 }
 
-// readerOf tells which crawler it is that reads or asks. One robots.txt that a
-// verified crawler reads is read by all crawlers of its operator.
-func (g *guard) readerOf(r *http.Request, j *judgement) ledger.Reader {
-	if j.identity == identityVerified {
-		return ledger.Reader{Site: j.site.own, Crawler: "operator " + cmp.Or(j.client.Crawler.Operator, j.client.Crawler.Token), Invented: !j.site.named}
+// readersOf tells which crawler it is that reads. What a verified crawler reads
+// its operator may tell to all of its crawlers, of whom each may be served
+// another text, so it is kept by both.
+func (g *guard) readersOf(r *http.Request, j *judgement) []ledger.Reader {
+	if j.identity != identityVerified {
+		return []ledger.Reader{g.claimedReader(r, j)}
 	}
+	reader := ledger.Reader{Site: j.site.own, Crawler: operatorName(j), Invented: !j.site.named}
+	own := reader
+	own.Crawler += " " + foldName(j.client.Name())
+	return []ledger.Reader{own, reader}
+}
+
+// claimedReader is a crawler of which nothing but its name is known: it is told
+// from others by the network that it comes from.
+func (g *guard) claimedReader(r *http.Request, j *judgement) ledger.Reader {
 	reader := ledger.Reader{Site: j.site.own, Crawler: otherLabel, Network: ledger.Network(clientAddr(r)), Invented: !j.site.named}
 	if name := j.knownName(); name != "" {
 		reader.Crawler = foldName(name)
@@ -62,18 +135,32 @@ func (g *guard) readerOf(r *http.Request, j *judgement) ledger.Reader {
 	return reader
 }
 
-// lastReading returns what a crawler has read last. A verified one may have
-// read it before its first address was verified.
-func (g *guard) lastReading(r *http.Request, j *judgement) (ledger.Reading, bool) {
-	last, ok := g.state.readers.Last(g.readerOf(r, j))
+func operatorOf(j *judgement) string {
+	return cmp.Or(j.client.Crawler.Operator, j.client.Crawler.Token)
+}
+
+// readings returns what a crawler has read last: how many, the latest first. A
+// verified one may have read it before its first address was verified.
+func (g *guard) readings(r *http.Request, j *judgement, all *[3]ledger.Reading) (n int) {
+	who := g.readersOf(r, j)
 	if j.identity == identityVerified {
-		unverified := *j
-		unverified.identity = identityUnknown
-		if before, known := g.state.readers.Last(g.readerOf(r, &unverified)); known && before.At.After(last.At) {
-			return before, true
+		who = append(who, g.claimedReader(r, j))
+	}
+	for _, reader := range who {
+		if last, ok := g.state.readers.Last(reader); ok {
+			all[n] = last
+			n++
 		}
 	}
-	return last, ok
+	slices.SortFunc(all[:n], func(a, b ledger.Reading) int { return b.At.Compare(a.At) })
+	return n
+}
+
+// lastReading returns what a crawler has read last.
+func (g *guard) lastReading(r *http.Request, j *judgement) (ledger.Reading, bool) {
+	var all [3]ledger.Reading
+	n := g.readings(r, j, &all)
+	return all[0], n > 0
 }
 
 // hasRead tells what a crawler knows of the rules it broke, as far as the guard
@@ -94,7 +181,10 @@ func (g *guard) hasRead(r *http.Request, j *judgement) (what string, at time.Tim
 type robotsAnswer struct {
 	status             int
 	etag, lastModified string
-	hash               [sha256.Size]byte // all zero where the text was not seen in the clear
+	coded              bool              // it has a Content-Encoding, and so do the validators
+	seen               bool              // all of the text was
+	text               []byte            // decoded, as far as it counts
+	hash               [sha256.Size]byte // of the text, all zero where that was not seen
 }
 
 // isReading reports whether the client knows the rules now.
@@ -117,86 +207,13 @@ func (a robotsAnswer) differs(s *policy.Standing) bool {
 			return true
 		case a.hash != [sha256.Size]byte{}:
 			return a.hash != good.Hash
+		case a.coded:
+			return false // validators tell codings of one text apart
 		case a.etag != "" && good.ETag != "":
-			return weakETag(a.etag) != weakETag(good.ETag)
+			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
 		case a.lastModified != "" && good.LastModified != "":
 			return a.lastModified != good.LastModified
 		}
 	}
 	return false
 }
-
-// weakETag strips what tells representations of one text apart: the mark of a
-// weak validator, and the suffix that encode puts on compressed answers.
-func weakETag(etag string) string {
-	if len(etag) > 2 && etag[:2] == "W/" {
-		etag = etag[2:]
-	}
-	for _, suffix := range []string{"-gzip\"", "-zstd\"", "-br\"", "/gzip\"", "/zstd\"", "/br\""} {
-		if n := len(etag) - len(suffix); n > 0 && etag[n:] == suffix {
-			return etag[:n] + "\""
-		}
-	}
-	return etag
-}
-
-// watcher looks at an answer while it passes.
-type watcher struct {
-	*caddyhttp.ResponseWriterWrapper
-	method string
-	status int
-	sum    hash.Hash
-	size   int // bytes hashed, at most MaxSize+1
-}
-
-func watch(w http.ResponseWriter, method string) *watcher {
-	return &watcher{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, method: method, sum: sha256.New()}
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *watcher) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
-	}
-	w.ResponseWriterWrapper.WriteHeader(status)
-}
-
-// Write implements [http.ResponseWriter].
-func (w *watcher) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	n, err := w.ResponseWriterWrapper.Write(p)
-	seen := p[:min(max(n, 0), policy.MaxSize+1-w.size)]
-	w.sum.Write(seen)
-	w.size += len(seen)
-	return n, err
-}
-
-// ReadFrom implements [io.ReaderFrom], so that no byte passes unseen.
-func (w *watcher) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{w}, r)
-}
-
-// answer returns what was seen. err is what the handler returned; error routes
-// turn it into an answer later.
-func (w *watcher) answer(err error) robotsAnswer {
-	header := w.Header()
-	a := robotsAnswer{status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified")}
-	var failed caddyhttp.HandlerError
-	switch {
-	case w.status == 0 && errors.As(err, &failed):
-		return robotsAnswer{status: failed.StatusCode}
-	case w.status == 0 && err != nil:
-		return robotsAnswer{status: http.StatusInternalServerError}
-	case w.status == 0:
-		a.status = http.StatusOK // nobody handled it: Caddy answers with an empty body
-	}
-	if a.status == http.StatusOK && w.method == http.MethodGet && header.Get("Content-Encoding") == "" && err == nil {
-		w.sum.Sum(a.hash[:0])
-	}
-	return a
-}
-
-// Interface guard
-var _ io.ReaderFrom = (*watcher)(nil)

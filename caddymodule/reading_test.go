@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -29,7 +30,7 @@ func newChangingSite(t *testing.T, h Handler, text string) *changingSite {
 	s.g = testGuard(t, h, &scriptedSource{answer: func(context.Context) policy.Answer {
 		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
 	}})
-	key := s.g.key(request("bingbot/2.0", "/"))
+	key := keyOf(request("bingbot/2.0", "/"))
 	s.entry = s.g.state.cache.Add(key, policy.Invented)
 	s.reread()
 	return s
@@ -169,7 +170,12 @@ func TestHeadIsNoReading(t *testing.T) {
 func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
 	s := newChangingSite(t, Handler{Mode: modeEnforce}, strict)
 	s.hold()
-	// The owner loosens the file; a crawler reads it before the guard does.
+	// The owner loosens the file; a crawler reads it before the guard does, and
+	// the guard is slow to see the same.
+	s.g.source = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
+		<-ctx.Done()
+		return policy.Answer{Err: ctx.Err()}
+	}}
 	s.entry.Standing().Good.LastRead = time.Now().Add(-time.Minute)
 	w := s.reads(request("bingbot/2.0", "/robots.txt"), loose)
 	if w.Body.String() != loose {
@@ -178,12 +184,11 @@ func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
 	if !s.entry.Doubted() || !s.entry.Due(time.Now()) {
 		t.Fatal("the copy is not due")
 	}
-	s.g.source = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
-		<-ctx.Done() // slowly
-		return policy.Answer{Err: ctx.Err()}
-	}}
 	if j := s.g.judge(request("bingbot/2.0", "/x")); j.verdict != verdictStale || j.action != actionNone {
 		t.Errorf("%s, %s while the new copy is being read; want stale and none", j.verdict, j.action)
+	}
+	if j := s.g.judge(request("GPTBot/1.2", "/x")); j.verdict != verdictDisallowed || j.action != actionBlocked {
+		t.Errorf("%s, %s for one that has read nothing; want disallowed and blocked", j.verdict, j.action)
 	}
 }
 
@@ -211,10 +216,11 @@ func TestDiffers(t *testing.T) {
 		{"nothing is known", robotsAnswer{status: 200, hash: hash("x")}, nil, false},
 		{"the same text", robotsAnswer{status: 200, hash: hash("text"), etag: `"2"`}, good(200), false},
 		{"another text", robotsAnswer{status: 200, hash: hash("x"), etag: `"1"`}, good(200), true},
-		{"compressed, the same entity tag", robotsAnswer{status: 200, etag: `W/"1-gzip"`}, good(200), false},
-		{"compressed, another entity tag", robotsAnswer{status: 200, etag: `"2-gzip"`}, good(200), true},
-		{"compressed, another date", robotsAnswer{status: 200, lastModified: "Tuesday"}, good(200), true},
-		{"compressed, nothing to tell by", robotsAnswer{status: 200}, good(200), false},
+		{"a coding that was not unpacked has validators of its own", robotsAnswer{status: 200, coded: true, etag: `"2"`, lastModified: "Tuesday"}, good(200), false},
+		{"the same entity tag", robotsAnswer{status: 200, etag: `W/"1"`}, good(200), false},
+		{"another entity tag", robotsAnswer{status: 200, etag: `"2"`}, good(200), true},
+		{"another date", robotsAnswer{status: 200, lastModified: "Tuesday"}, good(200), true},
+		{"nothing to tell by", robotsAnswer{status: 200}, good(200), false},
 		{"not modified", robotsAnswer{status: 304, etag: `"1"`}, good(200), false},
 		{"not modified since something newer", robotsAnswer{status: 304, etag: `"2"`}, good(200), true},
 		{"gone", robotsAnswer{status: 404}, good(200), true},
@@ -263,7 +269,7 @@ func TestWatcherSeesWhatPasses(t *testing.T) {
 		}, 200, ""},
 		{"more than is parsed", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.WriteString(w, long); return err }, 200, long[:policy.MaxSize+1]},
 		{"HEAD", http.MethodHead, func(w http.ResponseWriter) error { w.WriteHeader(http.StatusOK); return nil }, 200, ""},
-		{"an error for the error routes", http.MethodGet, func(http.ResponseWriter) error { return caddyhttp.Error(404, io.EOF) }, 404, ""},
+		{"an error for the error routes", http.MethodGet, func(http.ResponseWriter) error { return caddyhttp.Error(403, io.EOF) }, 403, ""},
 		{"another error", http.MethodGet, func(http.ResponseWriter) error { return io.EOF }, 500, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -278,4 +284,9 @@ func TestWatcherSeesWhatPasses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// readingOf is a reading of a text now.
+func readingOf(text string) ledger.Reading {
+	return ledger.Reading{At: time.Now(), Status: http.StatusOK, Hash: sha256.Sum256([]byte(text))}
 }

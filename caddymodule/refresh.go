@@ -28,14 +28,14 @@ func newSource(s *Source, allowPrivate bool) (source, string, time.Duration) {
 }
 
 // standing returns what is known of the site, nil if nothing is. If the
-// robots.txt is due it is read in the background. Only a crawler waits for
+// robots.txt is due it is read in the background. Only who is to wait waits for
 // that, only for a first copy or one that is too old, and for most at most.
-func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, now time.Time, most time.Duration) *policy.Standing {
+func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, waits bool, now time.Time, most time.Duration) *policy.Standing {
 	standing := entry.Standing()
 	if !entry.Due(now) {
 		return standing
 	}
-	read, ok := g.source.prepare(r)
+	read, ok := g.source.prepare(r, j.site.key, witness{})
 	if !ok {
 		return standing
 	}
@@ -43,8 +43,8 @@ func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, now
 	if standing != nil {
 		have = standing.Good
 	}
-	done := entry.Refresh(g.freshness, timed(read, have, j.site.key, g.fetchTimeout), g.settled(j.site))
-	if done == nil || !j.client.Class.IsCrawler() || standing != nil && !standing.Expired(now) {
+	done := entry.Refresh(g.freshness, timed(g.asWitness(r, j.site, read), have, j.site.key, g.fetchTimeout), g.settled(j.site))
+	if done == nil || !waits || standing != nil && !standing.Expired(now) {
 		return standing
 	}
 	timer := time.NewTimer(most)

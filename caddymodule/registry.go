@@ -42,11 +42,8 @@ func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots)
 }
 
 // overlayOf returns the names that only the policy of a site knows.
-func overlayOf(registry *uaident.Registry, entry *policy.Entry) *uaident.Overlay {
-	if entry == nil {
-		return nil
-	}
-	if standing := entry.Standing(); standing != nil && standing.Good != nil {
+func overlayOf(registry *uaident.Registry, standing *policy.Standing) *uaident.Overlay {
+	if standing != nil && standing.Good != nil {
 		if names, ok := standing.Good.Derived.(*policyNames); ok {
 			return names.overlay(registry, standing.Good.Robots)
 		}

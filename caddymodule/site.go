@@ -3,12 +3,8 @@ package caddymodule
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
@@ -36,46 +32,45 @@ const spoofedLabel = "_spoofed"
 // 253 for a name.
 const maxHost = 260
 
-// keyOf tells whose robots.txt a request is about. It does not allocate for
-// hosts that are in their usual form already.
-func keyOf(r *http.Request) (key policy.Key) {
-	key.Secure = r.TLS != nil
-	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
-		// What the origin answers may depend on these two.
-		if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
-			key.Secure = strings.EqualFold(proto, "https")
-		}
-		key.Forwarded = normalHost(r.Header.Get("X-Forwarded-Host"), key.Secure)
+// isSecure reports whether the client came by https, as far as it or a trusted
+// proxy says.
+func isSecure(r *http.Request, proxied bool) bool {
+	if proto := r.Header.Get("X-Forwarded-Proto"); proxied && proto != "" {
+		return strings.EqualFold(proto, "https")
 	}
-	key.Host = normalHost(r.Host, key.Secure)
-	return key
+	return r.TLS != nil
 }
 
-// localPort returns the port at which a request arrived, "" if that is not
-// known.
-func localPort(r *http.Request) string {
-	switch addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr); addr := addr.(type) {
-	case *net.TCPAddr:
-		return strconv.Itoa(addr.Port)
-	case *net.UDPAddr: // HTTP/3
-		return strconv.Itoa(addr.Port)
+func schemeOf(secure bool) string {
+	if secure {
+		return "https"
 	}
-	return ""
+	return "http"
 }
 
-// site returns the site of a key that was asked for at a port of this server.
-func (h *hosts) site(key policy.Key, local string) site {
-	s := site{own: key, key: key}
-	named := false
-	s.label, named = h.label(key.Host)
-	if named {
-		named = h.hasPort(key.Host, local)
-	}
-	if !named || key.Forwarded != "" && key.Forwarded != key.Host {
-		s.segment = policy.Invented
+// isTrustedProxy reports whether a request comes from a trusted proxy.
+func isTrustedProxy(r *http.Request) bool {
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	return trusted
+}
+
+// newSite returns the site of a key.
+func newSite(key policy.Key) site {
+	s := site{own: key, key: key, label: key.Site, segment: segmentOf(key)}
+	if s.label == "" {
+		s.label = otherLabel
 	}
 	s.named = s.segment == policy.Named
 	return s
+}
+
+// segmentOf returns the part of the cache that a key belongs to: hosts that only
+// clients name have one of their own.
+func segmentOf(key policy.Key) policy.Segment {
+	if key.Source == "" && (key.Site == "" || strings.Contains(key.Site, "*") || key.Forwarded != "") {
+		return policy.Invented
+	}
+	return policy.Named
 }
 
 // normalHost brings the authority of a URL into its usual form: lower case,
@@ -95,14 +90,20 @@ func normalHost(host string, secure bool) string {
 		return host
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, defaultPort))
-	name, port := host, ""
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[i:], "]") {
-		name, port = host[:i], host[i:]
-	}
+	name, port := cutPort(host)
 	if ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, ".")); err == nil {
 		return ascii + port
 	}
 	return strings.TrimSuffix(name, ".") + port
+}
+
+// cutPort divides an authority into the host and the port with its colon, "" if
+// it has none.
+func cutPort(authority string) (host, port string) {
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.Contains(authority[i:], "]") {
+		return authority[:i], authority[i:]
+	}
+	return authority, ""
 }
 
 // isNormalHost reports whether a host is in its usual form but for the port.
@@ -119,117 +120,4 @@ func isNormalHost(host string) bool {
 		}
 	}
 	return true
-}
-
-// hosts are the hosts that the configuration of one server names.
-type hosts struct {
-	exact     map[string]bool
-	wildcards []string // such as *.example.com
-
-	mu    sync.Mutex
-	ports map[string][]string // of each host, beside the default one and the server's own
-}
-
-// maxPorts is how many ports of a configured host are held to be its own, beside
-// the default one and that of the server: those of a proxy in front that maps
-// ports. Clients choose the port in a request as they choose the host.
-const maxPorts = 2
-
-// hasPort reports whether the port in the authority of a configured host is one
-// of that host.
-func (h *hosts) hasPort(authority, local string) bool {
-	host, port := authority, ""
-	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.Contains(authority[i:], "]") {
-		host, port = authority[:i], authority[i+1:]
-	}
-	if port == "" || port == local {
-		return true
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known := h.ports[host]
-	if slices.Contains(known, port) {
-		return true
-	}
-	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || len(known) == maxPorts {
-		return false
-	}
-	if h.ports == nil {
-		h.ports = make(map[string][]string)
-	}
-	h.ports[host] = append(known, port)
-	return true
-}
-
-// hostsOf collects the hosts from the matchers of a server's routes.
-func hostsOf(server *caddyhttp.Server) *hosts {
-	h := &hosts{exact: make(map[string]bool)}
-	if server != nil {
-		h.collect(server.Routes)
-	}
-	return h
-}
-
-func (h *hosts) collect(routes caddyhttp.RouteList) {
-	for _, route := range routes {
-		for _, set := range route.MatcherSets {
-			for _, matcher := range set {
-				if names, ok := matcher.(*caddyhttp.MatchHost); ok {
-					h.add(*names)
-				}
-			}
-		}
-		for _, handler := range route.Handlers {
-			if sub, ok := handler.(*caddyhttp.Subroute); ok {
-				h.collect(sub.Routes)
-			}
-		}
-	}
-}
-
-func (h *hosts) add(names caddyhttp.MatchHost) {
-	for _, name := range names {
-		switch name = normalHost(name, true); {
-		case strings.ContainsAny(name, "{}"):
-			// a placeholder: only clients know what it stands for
-		case strings.Contains(name, "*"):
-			h.wildcards = append(h.wildcards, name)
-		default:
-			h.exact[name] = true
-		}
-	}
-}
-
-// label returns the configured host that a request's host is, without its
-// port, and whether the configuration names it. For a wildcard such as
-// *.example.com the label is the wildcard: clients choose the rest.
-func (h *hosts) label(host string) (label string, named bool) {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.Contains(host[i:], "]") {
-		host = host[:i]
-	}
-	if h.exact[host] {
-		return host, true
-	}
-	for _, pattern := range h.wildcards {
-		if matchesWildcard(pattern, host) {
-			return pattern, false
-		}
-	}
-	return otherLabel, false
-}
-
-// matchesWildcard reports whether each label of host is that of the pattern or
-// stands where the pattern has a *.
-func matchesWildcard(pattern, host string) bool {
-	for {
-		p, restP, moreP := strings.Cut(pattern, ".")
-		h, restH, moreH := strings.Cut(host, ".")
-		if p != "*" && p != h || moreP != moreH {
-			return false
-		}
-		if !moreP {
-			return true
-		}
-		pattern, host = restP, restH
-	}
 }

@@ -2,15 +2,30 @@ package caddymodule
 
 import "github.com/robotsguard/caddy-robots-guard/policy"
 
-// resize bounds the policies of named sites, by default if policies is 0. It
-// returns no error.
-func (s *state) resize(policies int) error {
-	bounds := namedBounds
-	if policies > 0 {
-		bounds.Entries = policies
-		// Each site has its share of the memory, however many there may be.
-		bounds.Bytes = max(bounds.Bytes, namedBounds.Bytes/namedBounds.Entries*bounds.Entries)
+// sizes are how many policies are kept; 0 stands for the default.
+type sizes struct {
+	policies     int // of sites that the configuration names
+	unnamedHosts int // of hosts that it does not
+	unnamedReads int // attempts to read one of these at the same time
+}
+
+// resize bounds the cache. It returns no error.
+func (s *state) resize(to sizes) error {
+	s.cache.Resize(policy.Named, enlarged(namedBounds, to.policies))
+	unnamed := enlarged(inventedBounds, to.unnamedHosts)
+	if to.unnamedReads > 0 {
+		unnamed.Reads = to.unnamedReads
 	}
-	s.cache.Resize(policy.Named, bounds)
+	s.cache.Resize(policy.Invented, unnamed)
 	return nil
+}
+
+// enlarged returns bounds for so many entries. Each has its share of the memory,
+// however many there may be.
+func enlarged(b policy.Bounds, entries int) policy.Bounds {
+	if entries > 0 {
+		b.Bytes = max(b.Bytes, b.Bytes/b.Entries*entries)
+		b.Entries = entries
+	}
+	return b
 }

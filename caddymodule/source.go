@@ -11,13 +11,14 @@ import (
 // source is where the robots.txt of a site comes from.
 type source interface {
 	// prepare takes from a request what it needs to read the robots.txt of the
-	// request's site. It reads nothing yet. ok is false if this source cannot be
-	// read on behalf of this request.
+	// request's site, which key tells, as the guard or as a client that as
+	// describes. It reads nothing yet. ok is false if this source cannot be read
+	// on behalf of this request.
 	//
 	// read may run after the request has ended. It returns soon after ctx is
 	// done and never panics. have is the copy that is known, nil if there is
 	// none; the answer may be that it still holds.
-	prepare(r *http.Request) (read reader, ok bool)
+	prepare(r *http.Request, key policy.Key, as witness) (read reader, ok bool)
 }
 
 // reader reads the robots.txt of one site.

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -32,24 +34,37 @@ func answerOf(status int, header http.Header, body []byte) policy.Answer {
 	return answer
 }
 
+// maxWindow bounds what unpacking an answer may take, in bytes (RFC 8878 section
+// 3.1.1.1.2 recommends to support windows of 8 MiB).
+const maxWindow = 8 << 20
+
 // decodeBody undoes a Content-Encoding. None was asked for, but some origins
 // keep only compressed files. Not more is unpacked than would be parsed.
 func decodeBody(header http.Header, body []byte) ([]byte, error) {
+	var decoder io.Reader
 	switch coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", ")); coding {
 	case "", "identity":
 		return body, nil
 	case "gzip", "x-gzip":
+		if len(body) == 0 {
+			return nil, nil
+		}
+		zip, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking the answer: %w", err)
+		}
+		decoder = zip
+	case "zstd":
+		zip, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking the answer: %w", err)
+		}
+		defer zip.Close()
+		decoder = zip
 	default:
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
 	}
-	if len(body) == 0 {
-		return nil, nil
-	}
-	zip, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the answer: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(zip, policy.MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(decoder, policy.MaxSize+1))
 	if err != nil && len(text) <= policy.MaxSize {
 		return nil, fmt.Errorf("unpacking the answer: %w", err)
 	}

@@ -59,7 +59,7 @@ func TestConditionalReading(t *testing.T) {
 }
 
 func TestConditionalVirtualRequest(t *testing.T) {
-	pattern := virtualRequest(httptest.NewRequest(http.MethodGet, "http://example.com/x", nil))
+	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://example.com/x", nil))
 	u := authorityOf(pattern).url("/robots.txt")
 	serve := func(conditions http.Header) policy.Answer {
 		return newServerSource(false).serve(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)

@@ -18,7 +18,7 @@ type fileSource struct {
 	path string
 }
 
-func (s fileSource) prepare(*http.Request) (read reader, ok bool) {
+func (s fileSource) prepare(*http.Request, policy.Key, witness) (read reader, ok bool) {
 	return func(context.Context, *policy.Version) policy.Answer { return s.read() }, true
 }
 

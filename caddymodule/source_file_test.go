@@ -44,7 +44,7 @@ func TestFileSource(t *testing.T) {
 		{"robots.txt/x", policy.Unreachable, 0},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
-			read, ok := fileSource{path: at(tc.file)}.prepare(nil)
+			read, ok := fileSource{path: at(tc.file)}.prepare(nil, policy.Key{}, witness{})
 			if !ok {
 				t.Fatal("not ok")
 			}

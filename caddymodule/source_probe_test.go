@@ -73,7 +73,7 @@ func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 	if r.Header.Get("Probe") == "" {
 		return next.ServeHTTP(w, r)
 	}
-	read, ok := p.source.prepare(r)
+	read, ok := p.source.prepare(r, keyOf(r), witness{})
 	if !ok {
 		return caddyhttp.Error(http.StatusInternalServerError, fmt.Errorf("cannot be read"))
 	}

@@ -13,7 +13,7 @@ import (
 
 // serveOnce lets a handler answer a virtual request for /robots.txt.
 func serveOnce(ctx context.Context, handler http.HandlerFunc) policy.Answer {
-	pattern := virtualRequest(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
+	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
 	return newServerSource(false).serve(ctx, handler, pattern, authorityOf(pattern).url("/robots.txt"), nil)
 }
 
@@ -73,7 +73,7 @@ func TestServeDoesNotWaitForTheRest(t *testing.T) {
 func TestServeBoundsAbandoned(t *testing.T) {
 	release := make(chan struct{})
 	s := newServerSource(false)
-	pattern := virtualRequest(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
+	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
 	u := authorityOf(pattern).url("/robots.txt")
 	deaf := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release })
 	ctx, cancel := context.WithCancelCause(t.Context())

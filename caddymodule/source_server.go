@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +36,14 @@ func newServerSource(allowPrivate bool) *serverSource {
 	return &serverSource{outbound: newOutbound(allowPrivate)}
 }
 
-func (s *serverSource) prepare(r *http.Request) (read reader, ok bool) {
+func (s *serverSource) prepare(r *http.Request, key policy.Key, as witness) (read reader, ok bool) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return nil, false
 	}
 	once, _ := s.shielded.LoadOrStore(server, new(sync.Once))
 	once.(*sync.Once).Do(func() { shieldProxies(server) })
-	req := virtualRequest(r)
+	req := virtualRequest(r, key, as, server.ClientIPHeaders)
 	own := authorityOf(req)
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
 		first := own.url("/robots.txt")
@@ -82,35 +83,52 @@ func fromOutside(virtual *http.Request, clientIPHeaders []string) *http.Request 
 }
 
 // virtualRequest makes of a client's request the pattern of those that the
-// guard makes. It takes over what tells one site from another and nothing that
-// tells one client from another.
-func virtualRequest(r *http.Request) *http.Request {
+// guard makes. It takes over what tells one site from another, in its canonical
+// spelling, and of the client nothing but what as has of it.
+func virtualRequest(r *http.Request, key policy.Key, as witness, clientIPHeaders []string) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
 		ProtoMajor: 1,
 		ProtoMinor: 1,
-		Header:     http.Header{"User-Agent": {guardUserAgent}},
+		Header:     http.Header{"User-Agent": {cmp.Or(as.userAgent, guardUserAgent)}},
 		Body:       http.NoBody,
-		Host:       r.Host,
-		RemoteAddr: localClient,
+		Host:       key.Host,
+		RemoteAddr: cmp.Or(as.remoteAddr, localClient),
 	}
-	if r.Host == "" {
+	switch {
+	case r.Host == "":
 		// Only HTTP/1.0 knows requests without; for HTTP/1.1 it is an error.
-		virtual.Proto, virtual.ProtoMinor = "HTTP/1.0", 0
+		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
+	case len(r.Host) > maxHost:
+		virtual.Host = r.Host // for which a digest stands
 	}
 	if r.TLS != nil {
 		state := *r.TLS
 		state.PeerCertificates, state.VerifiedChains = nil, nil // the client's
+		if state.ServerName != "" {
+			name, _ := cutPort(virtual.Host)
+			state.ServerName = unbracketed(name)
+		}
 		virtual.TLS = &state
 	}
-	if trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool); trusted {
+	if isTrustedProxy(r) {
 		// An origin that is told "http" redirects to https for ever, and Caddy
 		// passes these on from the address of that proxy only.
 		virtual.RemoteAddr = r.RemoteAddr
-		for _, name := range []string{"X-Forwarded-Proto", "X-Forwarded-Host"} {
-			if values := r.Header.Values(name); len(values) > 0 {
-				virtual.Header[name] = append([]string(nil), values...)
+		if r.Header.Get("X-Forwarded-Proto") != "" {
+			virtual.Header.Set("X-Forwarded-Proto", schemeOf(key.Secure))
+		}
+		switch forwarded := r.Header.Get("X-Forwarded-Host"); {
+		case forwarded == "":
+		case len(forwarded) > maxHost:
+			virtual.Header.Set("X-Forwarded-Host", forwarded)
+		default:
+			virtual.Header.Set("X-Forwarded-Host", cmp.Or(key.Forwarded, virtual.Host))
+		}
+		for _, name := range clientIPHeaders {
+			if as.clientIP != "" {
+				virtual.Header.Set(name, as.clientIP)
 			}
 		}
 	}
@@ -134,15 +152,9 @@ type authority struct {
 // trusted proxy the client may have used another host than the proxy does; an
 // origin builds its redirects with either.
 func authorityOf(virtual *http.Request) authority {
-	a := authority{scheme: "http", host: virtual.Host}
-	if virtual.TLS != nil {
-		a.scheme = "https"
-	}
+	a := authority{scheme: schemeOf(virtual.TLS != nil), host: virtual.Host}
 	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
-		a.scheme = "http"
-		if strings.EqualFold(proto, "https") {
-			a.scheme = "https"
-		}
+		a.scheme = schemeOf(strings.EqualFold(proto, "https"))
 	}
 	if host := virtual.Header.Get("X-Forwarded-Host"); host != "" {
 		a.host = host
@@ -224,6 +236,9 @@ func (s *serverSource) serve(ctx context.Context, server http.Handler, pattern *
 // It is about the request, not about the robots.txt.
 const statusClientClosed = 499
 
+// errBrokeOff says that a handler gave up on an answer, or on the client.
+var errBrokeOff = errors.New("the answer broke off")
+
 // serveRecovered serves a request and returns a panic as an error. Handlers
 // panic with [http.ErrAbortHandler] when an answer that has begun cannot be
 // completed; in a goroutine of ours that would end the process.
@@ -232,7 +247,7 @@ func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Reques
 		switch v := recover(); v {
 		case nil:
 		case http.ErrAbortHandler:
-			err = errors.New("the answer broke off")
+			err = errBrokeOff
 		default:
 			err = fmt.Errorf("a handler panicked: %v", v)
 		}

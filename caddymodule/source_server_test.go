@@ -69,7 +69,7 @@ func TestVirtualRequestIsAnonymous(t *testing.T) {
 
 	r := httptest.NewRequest(http.MethodGet, "https://a.test/x", nil)
 	r.TLS = &tls.ConnectionState{ServerName: "a.test", PeerCertificates: make([]*x509.Certificate, 1), VerifiedChains: make([][]*x509.Certificate, 1)}
-	state := virtualRequest(r).TLS
+	state := virtualOf(r).TLS
 	if state.ServerName != "a.test" || state.PeerCertificates != nil || state.VerifiedChains != nil {
 		t.Errorf("got %+v", state)
 	}
@@ -136,7 +136,7 @@ func TestVirtualRequestOutlivesRequest(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), caddyhttp.ErrorCtxKey, errors.New("before")))
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, new(caddyhttp.IdleTimeoutReader), new(caddyhttp.IdleTimeoutWriter))
-	virtual := virtualRequest(httptest.NewRequest(http.MethodGet, "/x", nil).WithContext(ctx)).Context()
+	virtual := virtualOf(httptest.NewRequest(http.MethodGet, "/x", nil).WithContext(ctx)).Context()
 	cancel()
 	if reader, writer := caddyhttp.IdleTimeoutsFromContext(virtual); reader != nil || writer != nil {
 		t.Error("the time-outs of the client's connection go along")
@@ -154,7 +154,7 @@ func TestVirtualRequestOutlivesRequest(t *testing.T) {
 
 // Trap 3: a context that no server made.
 func TestServerSourceWithoutServer(t *testing.T) {
-	if _, ok := newServerSource(false).prepare(httptest.NewRequest(http.MethodGet, "/", nil)); ok {
+	if _, ok := newServerSource(false).prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{}, witness{}); ok {
 		t.Error("ok without a server")
 	}
 }

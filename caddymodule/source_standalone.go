@@ -67,7 +67,7 @@ func (s *state) readAtOnce(e *policy.Entry) bool {
 // standalone returns the guard's source as it is read without a request.
 func (g *guard) standalone() *standaloneSource {
 	key := policy.Key{Source: g.sourceKey}
-	read, _ := g.source.prepare(nil)
+	read, _ := g.source.prepare(nil, key, witness{})
 	return &standaloneSource{
 		read:      timed(read, nil, key, g.fetchTimeout),
 		freshness: g.freshness,

@@ -19,7 +19,7 @@ func newURLSource(rawURL string, allowPrivate bool) *urlSource {
 	return &urlSource{url: rawURL, outbound: newOutbound(allowPrivate)}
 }
 
-func (s *urlSource) prepare(*http.Request) (read reader, ok bool) {
+func (s *urlSource) prepare(*http.Request, policy.Key, witness) (read reader, ok bool) {
 	return s.read, true
 }
 

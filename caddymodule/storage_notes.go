@@ -200,6 +200,7 @@ func (s *store) takeNote(ctx context.Context, key storageKey, data []byte, modif
 	switch source := changes.Site.Source; {
 	case key.dir == dirReaders:
 		s.state.readers.Merge(readers, !own, s.now())
+		s.state.readElsewhere.Store(true)
 	case own || source == "" || isURL(source): // a file of the same name is another one for each instance
 		held, complete = s.restoreChanges(changes, !own)
 	}

@@ -1,19 +1,24 @@
 package caddymodule
 
 import (
+	"crypto/sha256"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// ask judges by the robots.txt of the site, reading it first if need be.
-func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
+// ask judges by the robots.txt of the site, reading it first if need be. atHand
+// is what was known before.
+func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standing, j *judgement) {
 	arrived := time.Now()
-	if j.client.Class.IsCrawler() && (entry == nil || g.state.cold.Load()) {
+	waits := j.client.Class.IsCrawler() || isNamed(j.client, atHand)
+	if waits && (entry == nil || g.state.cold.Load()) {
 		g.state.awaitStored(r, g.fetchWait)
 	}
 	if entry == nil {
@@ -23,15 +28,18 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 	now := time.Now()
 	entry.Use(now)
 	g.metrics.lookedUp(entry.Standing() != nil)
-	standing := g.standing(r, entry, j, now, g.fetchWait-now.Sub(arrived))
+	standing := g.standing(r, entry, j, waits, now, g.fetchWait-now.Sub(arrived))
+	texts, pending := g.servedTo(r, j, entry, standing, now, g.fetchWait-time.Since(arrived))
 	if standing == nil {
-		j.verdict = verdictUnknown
-		return
+		standing = g.state.cache.Shared(j.site.key)
+	}
+	ours, closed := inForce(standing, now, g.fallback)
+	if ours == nil && len(texts) > 0 {
+		ours, texts = texts[0], texts[1:]
 	}
 	var names [8]string
 	who := requestOf(j, originalRequest(r).Method).Claim(names[:0], g.judgedByWildcard(j.client))
-	robots, closed := standing.Usable(now, g.fallback)
-	if robots == nil {
+	if ours == nil {
 		j.verdict = verdictUnknown
 		if closed && who.Wildcard {
 			j.closed = true
@@ -39,40 +47,140 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, j *judgement) {
 		}
 		return
 	}
-	j.version = standing.Good
-	var exempt bool
-	var group *policy.Selection
-	group, j.named, exempt = who.Group(robots)
-	if exempt {
-		j.verdict = verdictExempt
-		return
-	}
 	var target policy.Target
 	target.Set(j.target, g.keepSlashes)
-	j.policy = who.Judge(robots, group, &target)
-	if j.policy.Allowed && !strings.HasPrefix(j.target, "/") && originalRequest(r).URL.Opaque != "" {
-		target.Set("/", g.keepSlashes) // which is served where no proxy passes it on
-		j.policy = who.Judge(robots, group, &target)
+	opaque := !strings.HasPrefix(j.target, "/") && originalRequest(r).URL.Opaque != ""
+	j.take(rulingOf(who, ours, &target, opaque, g.keepSlashes))
+	milder := len(texts) == 0
+	for _, text := range texts {
+		milder = milder || rulingOf(who, text, &target, opaque, g.keepSlashes).allows()
 	}
 	switch {
-	case j.policy.Allowed:
+	case j.verdict != verdictDisallowed && len(texts) == 0:
+		beside := g.besideSpelling(r, j, ours, now)
+		if beside == nil || rulingOf(who, beside, &target, opaque, g.keepSlashes).allows() {
+			return
+		}
+		j.take(rulingOf(who, beside, &target, opaque, g.keepSlashes))
+	case j.verdict != verdictDisallowed && milder:
+		return
+	case j.verdict != verdictDisallowed:
+		if g.hasReplaced(r, j, standing, texts) {
+			return
+		}
+		if g.changeGuard > 0 && j.client.Class == uaident.Search {
+			j.verdict, j.held = verdictStale, true // until our copy changes, and the change guard looks at it
+			return
+		}
+		j.take(rulingOf(who, texts[0], &target, opaque, g.keepSlashes))
 	case g.heldBack(j.site, standing, who, &target):
 		j.verdict, j.held = verdictStale, true
-	case g.mayNotKnow(r, entry, standing, j, who, &target, now):
+		return
+	case len(texts) > 0 && milder, pending,
+		len(texts) == 0 && g.mayNotKnow(r, standing, j, who, &target, now):
 		j.verdict = verdictStale
+		return
+	}
+	g.act(j)
+}
+
+// besideSpelling returns the version of the other authority by which a site can
+// be asked for at a listener, with its port or without, if the origin gives it
+// another text and the crawler has not read the one of its own: else it could
+// choose the milder of two spellings.
+func (g *guard) besideSpelling(r *http.Request, j *judgement, ours *policy.Version, now time.Time) *policy.Version {
+	key := j.site.own
+	listener := listenerPort(r, key.Secure, isTrustedProxy(r))
+	if g.sourceKey != "" || listener == 0 || key.Host == "" {
+		return nil
+	}
+	if name, port := cutPort(key.Host); port != "" {
+		key.Host = name
+	} else {
+		key.Host = name + ":" + strconv.Itoa(listener)
+	}
+	entry := g.state.cache.Get(key)
+	if entry == nil {
+		return nil
+	}
+	beside, _ := inForce(entry.Standing(), now, g.fallback)
+	if beside == nil || beside.Hash == ours.Hash {
+		return nil
+	}
+	if last, ok := g.lastReading(r, j); ok && last.Hash == ours.Hash && now.Sub(last.At) < policy.MaxAge {
+		return nil
+	}
+	return beside
+}
+
+// isNamed reports whether a policy names a client, so that its owner wants it to
+// be held to that.
+func isNamed(client uaident.Identity, standing *policy.Standing) bool {
+	if standing == nil || standing.Good == nil {
+		return false
+	}
+	var names [8]string
+	_, named, _ := judge.Claim{Chain: client.AppendChain(names[:0])}.Group(standing.Good.Robots)
+	return named
+}
+
+// inForce returns the version that holds at now, nil if nobody knows the rules,
+// and whether everything is closed for that reason.
+func inForce(standing *policy.Standing, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
+	if standing == nil {
+		return nil, false
+	}
+	robots, closed := standing.Usable(now, fallback)
+	if robots == nil {
+		return nil, closed
+	}
+	return standing.Good, false
+}
+
+// ruling is what a version says about a request.
+type ruling struct {
+	version *policy.Version
+	policy  policy.Verdict
+	named   bool // a group names the client
+	exempt  bool // no group is meant for it
+}
+
+func (r ruling) allows() bool { return r.exempt || r.policy.Allowed }
+
+// rulingOf judges a target by a version. An opaque one is also judged by what is
+// served where no proxy passes it on.
+func rulingOf(who judge.Claim, version *policy.Version, target *policy.Target, opaque, keepSlashes bool) ruling {
+	group, named, exempt := who.Group(version.Robots)
+	if exempt {
+		return ruling{version: version, exempt: true}
+	}
+	verdict := who.Judge(version.Robots, group, target)
+	if verdict.Allowed && opaque {
+		var root policy.Target
+		root.Set("/", keepSlashes)
+		verdict = who.Judge(version.Robots, group, &root)
+	}
+	return ruling{version: version, policy: verdict, named: named}
+}
+
+// take makes a ruling the verdict.
+func (j *judgement) take(r ruling) {
+	j.version, j.policy, j.named = r.version, r.policy, r.named
+	switch {
+	case r.exempt:
+		j.verdict = verdictExempt
+	case r.policy.Allowed:
+		j.verdict = verdictAllowed
 	default:
 		j.verdict = verdictDisallowed
-		g.act(j)
 	}
 }
 
-// mayNotKnow reports whether a crawler may not know yet that the current
-// version forbids what it asks for: it may still follow an older copy that
-// allows it, or it has read a newer one, which is about to be read.
-func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *policy.Standing, j *judgement, who judge.Claim, target *policy.Target, now time.Time) bool {
-	if entry.Doubted() {
-		return true
-	}
+// mayNotKnow reports whether a crawler may not know yet that the current version
+// forbids what it asks for: it may still follow an older copy that allows it.
+// What it was served counts in place of this, if that is known. Where it is not,
+// because nobody else is served so, it is as if the crawler had read nothing.
+func (g *guard) mayNotKnow(r *http.Request, standing *policy.Standing, j *judgement, who judge.Claim, target *policy.Target, now time.Time) bool {
 	if len(standing.Past) == 0 {
 		return false
 	}
@@ -80,8 +188,27 @@ func (g *guard) mayNotKnow(r *http.Request, entry *policy.Entry, standing *polic
 	if last.Hash == standing.Good.Hash {
 		return false
 	}
+	if g.sourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
+		last = ledger.Reading{}
+	}
+	refused := g.state.served.site(j.site).isRefused()
 	for _, v := range standing.Held(now, last.At, g.grace) {
+		if refused && refusesUs(policy.Answer{Status: v.Status}) {
+			continue // the guard was refused the file, and nobody else
+		}
 		if who.Verdict(v.Robots, target).Allowed {
+			return true
+		}
+	}
+	return false
+}
+
+// hasReplaced reports whether our copy has replaced a text that a crawler has
+// read: what its owner allows by now no crawler is blamed for.
+func (g *guard) hasReplaced(r *http.Request, j *judgement, standing *policy.Standing, texts []*policy.Version) bool {
+	last, _ := g.lastReading(r, j)
+	for _, text := range texts {
+		if !text.Until.IsZero() && last.At.Before(standing.Good.FirstRead) {
 			return true
 		}
 	}

@@ -28,12 +28,8 @@ func (a *App) signedBy(r *http.Request) (operator string) {
 		return known
 	}
 	original := originalRequest(r)
-	scheme := "http"
-	if keyOf(r).Secure {
-		scheme = "https"
-	}
 	result := a.signatures.Check(botauth.Request{
-		Method: original.Method, Scheme: scheme, Authority: r.Host, Target: targetOf(original), Header: r.Header,
+		Method: original.Method, Scheme: schemeOf(isSecure(r, isTrustedProxy(r))), Authority: r.Host, Target: targetOf(original), Header: r.Header,
 	})
 	sharedMetrics().signed(result.Reason)
 	if result.State == botauth.Valid {

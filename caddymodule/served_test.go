@@ -1,0 +1,200 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// twoTexts is a guard of a site whose robots.txt is loose for the guard and
+// another text for whom it is asked with a User-Agent.
+type twoTexts struct {
+	*changingSite
+	asked atomic.Int32
+	other map[string]string // by the start of a User-Agent
+}
+
+func newTwoTexts(t *testing.T, other map[string]string) *twoTexts {
+	s := &twoTexts{changingSite: newChangingSite(t, Handler{Mode: modeEnforce}, loose), other: other}
+	s.hold()
+	s.g.source = witnessedSource(func(as witness) policy.Answer {
+		text := s.text
+		for name, other := range s.other {
+			if strings.HasPrefix(as.userAgent, name) {
+				s.asked.Add(1)
+				text = other
+			}
+		}
+		return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+	})
+	return s
+}
+
+// witnessedSource answers by whom it is read as.
+type witnessedSource func(as witness) policy.Answer
+
+func (s witnessedSource) prepare(_ *http.Request, _ policy.Key, as witness) (reader, bool) {
+	return func(context.Context, *policy.Version) policy.Answer { return s(as) }, true
+}
+
+// TestServed judges crawlers by the text that they were served.
+func TestServed(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	bing := func(target string) *http.Request { return from(request("bingbot/2.0", target), "192.0.2.1") }
+	for _, tc := range []struct {
+		name    string
+		other   string // what the site serves to bingbot
+		reads   string // what bingbot got
+		target  string
+		verdict verdict
+		rule    string
+	}{
+		{"a milder text", milder, milder, "/private/x", verdictStale, "Disallow: /private/"},
+		{"and what that forbids", milder, milder, "/else/x", verdictDisallowed, "Disallow: /else/"},
+		{"a stricter text", strict, strict, "/x", verdictDisallowed, "Disallow: /"},
+		{"a milder text that it does not serve by itself", loose, milder, "/private/x", verdictDisallowed, "Disallow: /private/"},
+		{"a stricter text that it does not serve by itself", loose, strict, "/x", verdictAllowed, ""},
+		{"what the guard has", milder, loose, "/private/x", verdictDisallowed, "Disallow: /private/"},
+		{"a text without a group for it", "User-agent: GPTBot\nDisallow: /\n", "User-agent: GPTBot\nDisallow: /\n", "/private/x", verdictStale, "Disallow: /private/"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newTwoTexts(t, map[string]string{"bingbot": tc.other})
+			s.reads(bing("/robots.txt"), tc.reads)
+			j := s.g.judge(bing(tc.target))
+			if j.verdict != tc.verdict || j.policy.Rule.String() != tc.rule {
+				t.Errorf("%s by %q, want %s by %q", j.verdict, j.policy.Rule, tc.verdict, tc.rule)
+			}
+			for _, other := range []*http.Request{
+				from(request("bingbot/2.0", "/private/x"), "198.51.100.1"), // the name elsewhere
+				from(request("GPTBot/1.2", "/private/x"), "192.0.2.1"),     // another name there
+			} {
+				if j := s.g.judge(other); j.verdict != verdictDisallowed || j.action != actionBlocked {
+					t.Errorf("%s from %s got %s", userAgentOf(other), clientAddr(other), j.verdict)
+				}
+			}
+		})
+	}
+	t.Run("it is over after a day", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newTwoTexts(t, map[string]string{"bingbot": milder})
+			s.reads(bing("/robots.txt"), milder)
+			for _, tc := range []struct {
+				after   time.Duration
+				verdict verdict
+			}{{0, verdictStale}, {23 * time.Hour, verdictStale}, {time.Hour, verdictDisallowed}} {
+				time.Sleep(tc.after)
+				if j := s.g.judge(bing("/private/x")); j.verdict != tc.verdict {
+					t.Errorf("%v later: %s, want %s", tc.after, j.verdict, tc.verdict)
+				}
+			}
+		})
+	})
+	t.Run("it reads again", func(t *testing.T) {
+		s := newTwoTexts(t, map[string]string{"bingbot": milder})
+		s.reads(bing("/robots.txt"), milder)
+		s.reads(bing("/robots.txt"), loose)
+		if j := s.g.judge(bing("/private/x")); j.verdict != verdictDisallowed {
+			t.Errorf("%s after it has read the guard's text", j.verdict)
+		}
+	})
+	t.Run("the owner has replaced it", func(t *testing.T) {
+		s := newTwoTexts(t, nil)
+		s.text = strict
+		s.reread()
+		s.hold()
+		s.reads(bing("/robots.txt"), strict)
+		s.text = loose
+		s.reread()
+		s.hold()
+		if j := s.g.judge(bing("/x")); j.verdict != verdictAllowed {
+			t.Errorf("what the new text allows is %s for who has read the old one", j.verdict)
+		}
+	})
+}
+
+// TestServedIsBounded lets clients bring about new texts all the time, while the
+// site cannot be asked in time. Few of their requests pass, and few are made to
+// the site.
+func TestServedIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTwoTexts(t, nil)
+		var asked atomic.Int32
+		s.g.source = witnessedSource(func(as witness) policy.Answer {
+			if as.userAgent != "" {
+				asked.Add(1)
+				time.Sleep(4 * time.Second) // longer than a request waits
+			}
+			return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		})
+		names := uaident.Default().Crawlers()
+		passed, requests := 0, 0
+		for i := range 300 {
+			userAgent := names[i%len(names)].Token + "/1.0"
+			address := fmt.Sprintf("198.51.%d.1", i%250)
+			s.reads(from(request(userAgent, "/robots.txt"), address), fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i))
+			if j := s.g.judge(from(request(userAgent, "/private/x"), address)); j != nil && j.verdict == verdictStale {
+				passed++
+			}
+			requests++
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute) // for what is being asked
+		synctest.Wait()
+		if passed == 0 || passed > 2*maxPending {
+			t.Errorf("%d of %d requests passed, want some and not more than %d", passed, requests, 2*maxPending)
+		}
+		minutes := 300 * time.Second
+		most := maxAsks * (askBurst + firstBurst + int(minutes/askRate) + int(minutes/firstRate) + 2)
+		if n := int(asked.Load()); n == 0 || n > most {
+			t.Errorf("the site was asked %d times, want some and not more than %d", n, most)
+		}
+	})
+}
+
+// TestVerifiedIsBelieved takes what a verified crawler was served for true, also
+// for other crawlers of its operator, and for nobody else.
+func TestVerifiedIsBelieved(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	s := newTwoTexts(t, nil)
+	judgedAs := func(userAgent, target string, who identity) *judgement {
+		r := from(request(userAgent, target), "192.0.2.1")
+		j := s.g.judge(r)
+		j.identity, j.verdict, j.action = who, verdictAllowed, actionNone
+		if !isRobotsTxt(r) {
+			s.g.ask(r, s.entry, s.entry.Standing(), j)
+		}
+		return j
+	}
+	r := from(request("Googlebot/2.1", "/robots.txt"), "192.0.2.1")
+	j := judgedAs("Googlebot/2.1", "/robots.txt", identityVerified)
+	for _, reader := range s.g.readersOf(r, j) {
+		s.g.state.readers.Read(reader, readingOf(milder))
+	}
+	s.entry.Saw(readingOf(milder).Hash, time.Now())
+	s.g.servedText(r, j, robotsAnswer{status: http.StatusOK, seen: true, text: []byte(milder), hash: readingOf(milder).Hash}, true, readingOf(milder).Hash, s.entry, time.Now())
+	for _, tc := range []struct {
+		userAgent string
+		who       identity
+		verdict   verdict
+	}{
+		{"Googlebot/2.1", identityVerified, verdictStale},
+		{"Googlebot-Image/1.0", identityVerified, verdictStale},
+		{"Googlebot/2.1", identityUnknown, verdictDisallowed},
+		{"bingbot/2.0", identityVerified, verdictDisallowed},
+	} {
+		if j := judgedAs(tc.userAgent, "/private/x", tc.who); j.verdict != tc.verdict {
+			t.Errorf("%s, %s: %s, want %s", tc.userAgent, tc.who, j.verdict, tc.verdict)
+		}
+	}
+	if n := s.asked.Load(); n != 0 {
+		t.Errorf("the site was asked %d times", n)
+	}
+}
