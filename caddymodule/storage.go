@@ -36,8 +36,8 @@ type storage interface {
 	List(ctx context.Context, path string, recursive bool) ([]string, error)
 }
 
-// store keeps in the storage the policies of configured sites, who has read
-// them, what the change guard remembers of them, and the lists of crawler
+// store keeps in the storage the policies of configured sites and of the most
+// used of other hosts, who has read them, what the change guard remembers of them, and the lists of crawler
 // addresses:
 //
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
@@ -60,6 +60,8 @@ type store struct {
 	restored func() // is called once it is known what is stored
 
 	stored  map[policy.Key]storedPolicy
+	unnamed map[policy.Key]bool // hosts that no site names of which this instance stores policies
+	chosen  time.Time           // when these were chosen
 	notes   notes
 	failing bool // the last write has failed
 
@@ -201,7 +203,7 @@ func storageKeyOf(instance string, key policy.Key) storageKey {
 
 // storageName returns the name of what is stored about a site.
 func storageName(key policy.Key) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %q %q", key.Source, key.Secure, key.Host, key.Forwarded))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %q %q", key.Source, key.Server, key.Site, key.Secure, key.Host, key.Forwarded))
 	return fmt.Sprintf("%x.json", sum)
 }
 

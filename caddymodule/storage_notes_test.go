@@ -405,7 +405,7 @@ func TestStorageAdopts(t *testing.T) {
 	past := func() int { return len(i.state.cache.Get(siteA).Standing().Past) }
 	drop := func() {
 		for n := 0; i.state.cache.Get(siteA) != nil; n++ {
-			i.state.cache.Add(policy.Key{Host: fmt.Sprint(n, ".test")}, policy.Named)
+			i.state.cache.Add(namedKey(fmt.Sprint(n, ".test")), policy.Named)
 		}
 	}
 
@@ -514,7 +514,7 @@ func TestWaitsForAllOfTheStorage(t *testing.T) {
 				}
 				o.g.state.cache.Restore(key, policy.Named, s, true)
 				time.AfterFunc(100*time.Millisecond, func() {
-					reader := o.g.readerOf(r, &judgement{client: o.g.app.registry.Identify("bingbot/2.0"), site: o.g.site(r, key)})
+					reader := o.g.claimedReader(r, &judgement{client: o.g.app.registry.Identify("bingbot/2.0"), site: newSite(key)})
 					o.g.state.readers.Read(reader, ledger.Reading{At: time.Now(), Status: 200, Hash: s.Good.Hash})
 					restored()
 				})

@@ -172,6 +172,8 @@ func (s *store) readOne(ctx context.Context, key storageKey, found *survey) {
 		err = fmt.Errorf("it is about %s, which has another key", snapshot.Key)
 	}
 	switch {
+	case errors.Is(err, policy.ErrOutdated):
+		s.remove(ctx, key, found)
 	case err != nil:
 		s.setAside(ctx, key, data, err, old, found)
 	case s.now().Sub(snapshot.Saved) >= maxUnrefreshed:
@@ -192,8 +194,14 @@ func (s *store) restore(key storageKey, snapshot policy.Snapshot, found *survey)
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	found.read++
-	if s.state.cache.Restore(snapshot.Key, policy.Named, snapshot.Standing, found.restored[snapshot.Key]) {
+	if s.state.cache.Restore(snapshot.Key, segmentOf(snapshot.Key), snapshot.Standing, found.restored[snapshot.Key]) {
 		found.restored[snapshot.Key] = true
+	}
+	if key.instance == s.instance && segmentOf(snapshot.Key) == policy.Invented {
+		if s.unnamed == nil {
+			s.unnamed = make(map[policy.Key]bool)
+		}
+		s.unnamed[snapshot.Key] = true
 	}
 	good := snapshot.Standing.Good
 	if good.LastRead.After(s.now()) {

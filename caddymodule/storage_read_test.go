@@ -65,7 +65,7 @@ func TestStoreSetsAside(t *testing.T) {
 	first.learn(siteURL, policy.Named, "# url\n")
 	first.write(ctx, rewriteInterval)
 	keyA := storageKeyOf("first", siteA).String()
-	future := []byte(strings.Replace(string(m.values[keyA]), `"format":1`, `"format":9`, 1))
+	future := []byte(strings.Replace(string(m.values[keyA]), `"format":2`, `"format":9`, 1))
 	m.values["robots_guard/v1/second/policies/cut.json"] = m.values[keyA][:100]
 	m.values["robots_guard/v1/second/policies/large.json"] = make([]byte, policy.MaxSnapshot+1)
 	m.values["robots_guard/v1/second/policies/empty.json"] = nil
@@ -112,7 +112,7 @@ func TestStoreBound(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		i := newInstance(m, id, noon)
 		for n := range 20 {
-			i.learn(policy.Key{Host: fmt.Sprint(id, n, ".test")}, policy.Named, "# x\n")
+			i.learn(namedKey(fmt.Sprint(id, n, ".test")), policy.Named, "# x\n")
 		}
 		i.write(ctx, rewriteInterval)
 	}
@@ -137,7 +137,7 @@ func TestStoreMany(t *testing.T) {
 	m.now = noon
 	first := newInstance(m, "first", noon)
 	for n := range namedBounds.Entries {
-		first.learn(policy.Key{Host: fmt.Sprint(n, ".test")}, policy.Named, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", n%100))
+		first.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", n%100))
 	}
 	first.write(t.Context(), rewriteInterval)
 	cold := newInstance(m, "second", noon)

@@ -68,7 +68,7 @@ func (i *instance) logged(t *testing.T, message string) {
 }
 
 var (
-	siteA   = policy.Key{Host: "a.test"}
+	siteA   = namedKey("a.test")
 	siteURL = policy.Key{Source: "https://example.com/robots.txt"}
 	siteF   = policy.Key{Source: "/srv/robots.txt"}
 
@@ -85,7 +85,7 @@ func TestStoreAfterRestart(t *testing.T) {
 	first.learn(siteURL, policy.Named, "# url\n")
 	first.learn(siteF, policy.Named, "# file\n")
 	first.learn(policy.Key{Host: "invented.test"}, policy.Invented, "# invented\n")
-	first.state.cache.Add(policy.Key{Host: "unknown.test"}, policy.Named)
+	first.state.cache.Add(namedKey("unknown.test"), policy.Named)
 	first.write(ctx, rewriteInterval)
 	if len(m.values) != 3 {
 		t.Fatalf("stored are %v", m.keys())
@@ -126,7 +126,7 @@ func TestStoreAfterRestart(t *testing.T) {
 	if !again.state.cache.Get(siteA).Due(again.time) {
 		t.Error("a copy that is not fresh any more is not due")
 	}
-	if overlayOf(uaident.Default(), again.state.cache.Get(siteA)) == nil {
+	if overlayOf(uaident.Default(), again.state.cache.Get(siteA).Standing()) == nil {
 		t.Error("the names in the file are not known")
 	}
 	again.write(ctx, rewriteInterval)
@@ -188,7 +188,7 @@ func TestStoreWritesInTime(t *testing.T) {
 		done := i.start(ctx, true)
 		for n := range 20 {
 			time.Sleep(time.Duration(n) * 317 * time.Millisecond)
-			key := policy.Key{Host: fmt.Sprint(n, ".test")}
+			key := namedKey(fmt.Sprint(n, ".test"))
 			for _, text := range []string{"# first\n", "# second\n"} {
 				i.learn(key, policy.Named, text)
 				time.Sleep(5 * time.Second)

@@ -23,9 +23,9 @@ const (
 func (s *store) write(ctx context.Context, renew time.Duration) {
 	s.forget()
 	failures := 0
-	for _, e := range s.state.cache.Entries() {
+	for _, e := range s.storable(ctx) {
 		standing := e.Standing()
-		if e.Segment() != policy.Named || standing == nil || standing.Good == nil || !s.pending(e.Key(), standing, renew) {
+		if !s.pending(e.Key(), standing, renew) {
 			continue
 		}
 		if s.stored[e.Key()].forgotten(standing) {

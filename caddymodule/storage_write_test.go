@@ -18,7 +18,7 @@ func TestStoreFailures(t *testing.T) {
 	m.now = noon
 	i := newInstance(m, "first", noon)
 	for n := range 10 {
-		i.learn(policy.Key{Host: fmt.Sprint(n, ".test")}, policy.Named, "# x\n")
+		i.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, "# x\n")
 	}
 	m.broken = errors.New("no network")
 	i.read(ctx)
@@ -33,7 +33,7 @@ func TestStoreFailures(t *testing.T) {
 	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; it is tried again").Len(); n != 1 || m.writes != 10 {
 		t.Errorf("%d warnings, %d attempts", n, m.writes)
 	}
-	m.broken, m.refuse = nil, storageKeyOf("first", policy.Key{Host: "3.test"}).name
+	m.broken, m.refuse = nil, storageKeyOf("first", namedKey("3.test")).name
 	i.time = noon.Add(firstWriteRetry)
 	i.write(ctx, rewriteInterval)
 	if len(m.values) != 9 {

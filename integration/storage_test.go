@@ -165,7 +165,7 @@ func put(t *testing.T, store, host, robots string, age time.Duration) {
 	t.Helper()
 	read := time.Now().Add(-age)
 	s := policy.Standing{}.After(policy.Answer{Status: 200, Body: []byte(robots)}, read, policy.Freshness{Max: time.Hour}, 0)
-	data, err := policy.Snapshot{Key: policy.Key{Host: host}, Standing: s, Saved: time.Now()}.Encode()
+	data, err := policy.Snapshot{Key: policy.Key{Site: host, Host: host}, Standing: s, Saved: time.Now()}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,6 +313,6 @@ func TestStorageValidate(t *testing.T) {
 
 // storedName returns the name of a policy in a storage, as the module makes it.
 func storedName(host string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %q %q", "", false, host, ""))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %q %q", "", "", host, false, host, ""))
 	return fmt.Sprintf("%x.json", sum)
 }
