@@ -67,7 +67,7 @@ func (g *guard) servedText(r *http.Request, j *judgement, answer robotsAnswer, e
 		return
 	}
 	if j.identity == identityVerified && answer.seen && exact {
-		site.confirm(operatorName(j), policy.Answer{Status: answer.status, Body: answer.text}, now)
+		g.state.served.confirm(j.site, operatorName(j), policy.Answer{Status: answer.status, Body: answer.text}, now)
 		return
 	}
 	if g.textOf(j, hash, standing, now) == nil {

@@ -19,6 +19,7 @@ const (
 	maxServedInvented = 64
 	maxServedTexts    = 8
 	maxServedCrawlers = 64
+	maxServedBytes    = 64 << 20 // estimated memory of all texts
 )
 
 const (
@@ -48,12 +49,14 @@ const (
 type served struct {
 	mu    sync.Mutex
 	sites [2]*simplelru.LRU[policy.Key, *servedSite]
+	bytes int // estimated memory of all texts
 }
 
 // servedSite is what is remembered of one site.
 type servedSite struct {
 	mu       sync.Mutex
 	texts    []*servedText // the one confirmed last at the end
+	gone     bool          // it is not remembered any more
 	crawlers *simplelru.LRU[string, *servedCrawler]
 	asks     *rate.Limiter
 	first    *rate.Limiter // for crawlers for which it was never asked
@@ -78,12 +81,11 @@ type servedCrawler struct {
 func (s *served) site(of site) *servedSite {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.sites[of.segment]
+	known, most := s.sites[of.segment], maxServedNamed
+	if of.segment == policy.Invented {
+		most = maxServedInvented
+	}
 	if known == nil {
-		most := maxServedNamed
-		if of.segment == policy.Invented {
-			most = maxServedInvented
-		}
 		known, _ = simplelru.NewLRU[policy.Key, *servedSite](most, nil) // fails for sizes below 1 only
 		s.sites[of.segment] = known
 	}
@@ -97,18 +99,52 @@ func (s *served) site(of site) *servedSite {
 		first:    rate.NewLimiter(rate.Every(firstRate), firstBurst),
 		pending:  rate.NewLimiter(rate.Every(time.Hour/maxPending), maxPending),
 	}
+	if known.Len() == most {
+		s.forget(known)
+	}
 	known.Add(of.own, made)
 	return made
 }
 
-// confirm notes that a crawler is served a text, which a meaning settles.
-func (s *servedSite) confirm(crawler string, a policy.Answer, now time.Time) {
+// forget drops the site that was asked about least lately. s.mu must be held.
+func (s *served) forget(sites *simplelru.LRU[policy.Key, *servedSite]) bool {
+	_, site, ok := sites.RemoveOldest()
+	if !ok {
+		return false
+	}
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	site.gone = true
+	for _, text := range site.texts {
+		s.bytes -= text.version.Robots.Size()
+	}
+	return true
+}
+
+// confirm notes that a crawler is served a text, if the answer holds one.
+func (s *served) confirm(of site, crawler string, a policy.Answer, now time.Time) {
 	version := policy.VersionOf(a, now)
 	if version == nil {
 		return
 	}
+	site := s.site(of)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.bytes += site.confirm(crawler, version, now)
+	for _, sites := range []*simplelru.LRU[policy.Key, *servedSite]{s.sites[policy.Invented], s.sites[policy.Named]} {
+		for s.bytes > maxServedBytes && sites != nil && s.forget(sites) {
+		}
+	}
+}
+
+// confirm notes that a crawler is served a text, and returns by how many bytes
+// the texts have grown.
+func (s *servedSite) confirm(crawler string, version *policy.Version, now time.Time) (grown int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return 0
+	}
 	for i, known := range s.texts {
 		if known.version.Hash == version.Hash {
 			if len(known.confirmed) >= maxServedCrawlers {
@@ -116,10 +152,15 @@ func (s *servedSite) confirm(crawler string, a policy.Answer, now time.Time) {
 			}
 			known.confirmed[crawler] = now
 			s.texts = append(append(s.texts[:i:i], s.texts[i+1:]...), known)
-			return
+			return 0
 		}
 	}
-	s.texts = append(s.texts[max(0, len(s.texts)+1-maxServedTexts):], &servedText{version, map[string]time.Time{crawler: now}})
+	if len(s.texts) == maxServedTexts {
+		grown -= s.texts[0].version.Robots.Size()
+		s.texts = s.texts[1:]
+	}
+	s.texts = append(s.texts, &servedText{version, map[string]time.Time{crawler: now}})
+	return grown + version.Robots.Size()
 }
 
 // text returns the text of a hash if a crawler was confirmed to be served it less

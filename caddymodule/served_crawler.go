@@ -95,7 +95,7 @@ func (g *guard) askSite(r *http.Request, j *judgement, hash [sha256.Size]byte, n
 			if refusesUs(answer) {
 				answer = timed(outside, nil, key, g.fetchTimeout)()
 			}
-			site.confirm(name, answer, now)
+			g.state.served.confirm(j.site, name, answer, now)
 			if v := policy.VersionOf(answer, now); v == nil || v.Hash == hash {
 				return
 			}
@@ -151,24 +151,30 @@ func (g *guard) asWitness(r *http.Request, s site, read reader) reader {
 	if !ok {
 		return read
 	}
-	outside, ok := g.source.prepare(r, s.key, who)
+	// Its address alone, if that is enough: by its User-Agent it could choose a
+	// text for all.
+	stranger := who
+	stranger.userAgent = ""
+	outside, ok := g.source.prepare(r, s.key, stranger)
+	disguised, _ := g.source.prepare(r, s.key, who)
 	if !ok {
 		return read
 	}
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
 		answer := read(ctx, have)
-		refused := refusesUs(answer)
-		if refused {
-			again := outside(ctx, have)
-			if meaning := again.Meaning(); meaning != policy.Rules && meaning != policy.Unchanged {
-				return answer
-			}
-			if known.setRefused(true) {
-				g.logRefused(s, answer)
-			}
-			return again
+		if !refusesUs(answer) {
+			known.setRefused(false)
+			return answer
 		}
-		known.setRefused(false)
+		for _, read := range []reader{outside, disguised} {
+			again := read(ctx, have)
+			if meaning := again.Meaning(); meaning == policy.Rules || meaning == policy.Unchanged {
+				if known.setRefused(true) {
+					g.logRefused(s, answer)
+				}
+				return again
+			}
+		}
 		return answer
 	}
 }
