@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
+
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -82,6 +84,27 @@ func TestServed(t *testing.T) {
 			}
 		})
 	}
+	t.Run("where the guard cannot read the file", func(t *testing.T) {
+		for _, changeGuard := range []caddy.Duration{0, caddy.Duration(time.Hour)} {
+			s := newTwoTexts(t, map[string]string{"bingbot": milder})
+			g := testGuard(t, Handler{Mode: modeEnforce, ChangeGuard: changeGuard}, witnessedSource(func(as witness) policy.Answer {
+				if as.userAgent == "" {
+					return policy.Answer{Status: http.StatusInternalServerError}
+				}
+				return policy.Answer{Status: http.StatusOK, Body: []byte(milder)}
+			}))
+			s.g = g
+			s.reads(bing("/robots.txt"), milder)
+			for target, want := range map[string]verdict{"/private/x": verdictAllowed, "/else/x": verdictDisallowed} {
+				if j := g.judge(bing(target)); j.verdict != want {
+					t.Errorf("%s: %s, want %s", target, j.verdict, want)
+				}
+			}
+			if j := g.judge(from(request("GPTBot/1.2", "/else/x"), "192.0.2.1")); j.verdict != verdictUnknown {
+				t.Errorf("who has read nothing: %s, want unknown", j.verdict)
+			}
+		}
+	})
 	t.Run("it is over after a day", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newTwoTexts(t, map[string]string{"bingbot": milder})

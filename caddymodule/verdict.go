@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"crypto/sha256"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,12 +29,15 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standin
 	g.metrics.lookedUp(entry.Standing() != nil)
 	standing := g.standing(r, entry, j, waits, now, g.fetchWait-now.Sub(arrived))
 	texts, pending := g.servedTo(r, j, entry, standing, now, g.fetchWait-time.Since(arrived))
-	if standing == nil {
-		standing = g.state.cache.Shared(j.site.key)
-	}
 	ours, closed := inForce(standing, now, g.fallback)
+	if never := standing == nil || standing.Good == nil; never && !closed {
+		if shared := g.state.cache.Shared(j.site.key); shared != nil {
+			standing, ours = shared, shared.Good
+		}
+	}
 	if ours == nil && len(texts) > 0 {
 		ours, texts = texts[0], texts[1:]
+		standing = &policy.Standing{Good: ours}
 	}
 	var names [8]string
 	who := requestOf(j, originalRequest(r).Method).Claim(names[:0], g.judgedByWildcard(j.client))
@@ -82,35 +84,6 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standin
 		return
 	}
 	g.act(j)
-}
-
-// besideSpelling returns the version of the other authority by which a site can
-// be asked for at a listener, with its port or without, if the origin gives it
-// another text and the crawler has not read the one of its own: else it could
-// choose the milder of two spellings.
-func (g *guard) besideSpelling(r *http.Request, j *judgement, ours *policy.Version, now time.Time) *policy.Version {
-	key := j.site.own
-	listener := listenerPort(r, key.Secure, isTrustedProxy(r))
-	if g.sourceKey != "" || listener == 0 || key.Host == "" {
-		return nil
-	}
-	if name, port := cutPort(key.Host); port != "" {
-		key.Host = name
-	} else {
-		key.Host = name + ":" + strconv.Itoa(listener)
-	}
-	entry := g.state.cache.Get(key)
-	if entry == nil {
-		return nil
-	}
-	beside, _ := inForce(entry.Standing(), now, g.fallback)
-	if beside == nil || beside.Hash == ours.Hash {
-		return nil
-	}
-	if last, ok := g.lastReading(r, j); ok && last.Hash == ours.Hash && now.Sub(last.At) < policy.MaxAge {
-		return nil
-	}
-	return beside
 }
 
 // isNamed reports whether a policy names a client, so that its owner wants it to

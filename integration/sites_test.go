@@ -176,6 +176,26 @@ func TestColdHostsAreJudged(t *testing.T) {
 	}
 }
 
+// TestHostsThatFailAreJudged: a host whose robots.txt cannot be read is judged by
+// the text that the known hosts of its site share.
+func TestHostsThatFailAreJudged(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t, siteRobots, func(w http.ResponseWriter, r *http.Request) bool {
+		if fails := r.URL.Path == "/robots.txt" && !strings.HasPrefix(r.Host, "known."); fails {
+			w.WriteHeader(http.StatusInternalServerError)
+			return true
+		}
+		return false
+	})
+	s := serve(t, "http://*.wild.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.address())
+	visits(t, s, []visit{
+		{bingbot, "http://known.wild.test/private/x", 403, ""},
+		{bingbot, "http://failing.wild.test/private/x", 403, ""},
+		{bingbot, "http://failing.wild.test/private/x", 403, ""},
+		{bingbot, "http://failing.wild.test/public/x", 200, ""},
+	})
+}
+
 // TestColdTenant has a catch-all site whose hosts have rules of their own: no
 // host is judged by the rules of another.
 func TestColdTenant(t *testing.T) {
