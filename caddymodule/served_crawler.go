@@ -124,8 +124,8 @@ type witness struct {
 // witnessOf returns the client of a request.
 func witnessOf(r *http.Request) witness {
 	w := witness{userAgent: shortened(userAgentOf(r), maxLoggedUserAgent), remoteAddr: r.RemoteAddr}
-	if isTrustedProxy(r) {
-		w.clientIP = clientAddr(r).String()
+	if addr := clientAddr(r); addr.IsValid() && isTrustedProxy(r) {
+		w.clientIP = addr.String()
 	}
 	return w
 }
@@ -163,7 +163,9 @@ func (g *guard) asWitness(r *http.Request, s site, read reader) reader {
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
 		answer := read(ctx, have)
 		if !refusesUs(answer) {
-			known.setRefused(false)
+			if answer.Meaning().Known() {
+				known.setRefused(false)
+			}
 			return answer
 		}
 		for _, read := range []reader{outside, disguised} {

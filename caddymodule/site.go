@@ -35,8 +35,10 @@ const maxHost = 260
 // isSecure reports whether the client came by https, as far as it or a trusted
 // proxy says.
 func isSecure(r *http.Request, proxied bool) bool {
-	if proto := r.Header.Get("X-Forwarded-Proto"); proxied && proto != "" {
-		return strings.EqualFold(proto, "https")
+	if proxied {
+		if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
+			return strings.EqualFold(proto, "https")
+		}
 	}
 	return r.TLS != nil
 }

@@ -61,10 +61,13 @@ func (a *App) serverName(server *caddyhttp.Server) string {
 		if other == server || (len(other.TLSConnPolicies) > 0) != (len(server.TLSConnPolicies) > 0) {
 			continue // keys tell https from http
 		}
-		for host := range guardedHosts(other) {
-			if own[host] {
-				return strings.Join(server.Listen, ",")
-			}
+		others := guardedHosts(other)
+		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same one
+		for host := range others {
+			shared = shared || own[host]
+		}
+		if shared {
+			return strings.Join(server.Listen, ",")
 		}
 	}
 	return ""
@@ -194,9 +197,9 @@ func (h *hosts) key(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if forwarded := r.Header.Get("X-Forwarded-Host"); proxied && forwarded != "" {
-		forwarded = normalHost(forwarded, key.Secure)
-		if asked, _ := cutPort(forwarded); asked != name { // the proxy may map the port
+	if proxied {
+		forwarded := normalHost(r.Header.Get("X-Forwarded-Host"), key.Secure)
+		if asked, _ := cutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
 			key.Forwarded = forwarded
 		}
 	}

@@ -44,7 +44,7 @@ func (s *serverSource) prepare(r *http.Request, key policy.Key, as witness) (rea
 	once, _ := s.shielded.LoadOrStore(server, new(sync.Once))
 	once.(*sync.Once).Do(func() { shieldProxies(server) })
 	req := virtualRequest(r, key, as, server.ClientIPHeaders)
-	own := authorityOf(req)
+	own, isProxied := authorityOf(req), isTrustedProxy(r)
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
 		first := own.url("/robots.txt")
 		return follow(ctx, first, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
@@ -52,7 +52,7 @@ func (s *serverSource) prepare(r *http.Request, key policy.Key, as witness) (rea
 			case u == first:
 				return s.serve(ctx, server, req, u, conditions)
 			case own.has(u):
-				return s.serve(ctx, server, fromOutside(req, server.ClientIPHeaders), u, conditions)
+				return s.serve(ctx, server, fromOutside(req, isProxied, server.ClientIPHeaders), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
@@ -70,9 +70,9 @@ const (
 // what the site shows to 127.0.0.1 alone must not become its robots.txt: each
 // of its rules is shown to whoever breaks it. Behind a trusted proxy, which is
 // who connects, the fields that Caddy reads the client's address from name it.
-func fromOutside(virtual *http.Request, clientIPHeaders []string) *http.Request {
+func fromOutside(virtual *http.Request, isProxied bool, clientIPHeaders []string) *http.Request {
 	outside := virtual.Clone(virtual.Context())
-	if virtual.RemoteAddr == localClient {
+	if !isProxied {
 		outside.RemoteAddr = outsideClient + ":1"
 		return outside
 	}

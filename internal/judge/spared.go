@@ -73,14 +73,14 @@ const wellKnown = "/.well-known/"
 // path that some server may resolve to another place, by dot segments,
 // backslashes or escapes, is not.
 func isWellKnown(target string) bool {
-	if _, rest, ok := strings.Cut(target, "://"); ok && target[0] != '/' {
-		i := strings.IndexByte(rest, '/')
-		if i < 0 {
+	path, _, _ := strings.Cut(target, "?")
+	if scheme, rest, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/:") {
+		i := strings.IndexAny(rest, "/#\\")
+		if i < 0 || rest[i] != '/' {
 			return false
 		}
-		target = rest[i:]
+		path = rest[i:]
 	}
-	path, _, _ := strings.Cut(target, "?")
 	rest, ok := strings.CutPrefix(path, wellKnown)
 	if !ok || strings.ContainsAny(rest, "%\\#") || strings.Contains(rest, "..") {
 		return false
