@@ -127,7 +127,7 @@ func (g *guard) judge(r *http.Request) *judgement {
 	case g.exempt.has(j):
 		j.verdict = verdictExempt
 	default:
-		g.ask(r, entry, atHand, j)
+		g.ask(r, original, entry, atHand, j)
 		if j.identity == identitySpoofed && g.spoofed == spoofedBlock && j.action == actionNone {
 			j.liar = true
 			g.act(j)

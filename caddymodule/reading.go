@@ -19,76 +19,117 @@ import (
 // reads it is held to what it was served, and to nothing that others were; an
 // answer that is not what our copy says makes the copy due.
 func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement, next caddyhttp.Handler) error {
+	// Handlers behind may change the request.
+	a := asking{site: g.siteOf(r), plain: originalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), client: claimedClient(r), witness: witnessOf(r)}
+	a.exact, a.canonical = r.Host == a.site.own.Host, isCanonical(r, a.site.own)
+	if j != nil {
+		a.readers = g.readersOf(r, j)
+	}
+	asks := r.Clone(r.Context())
 	watched := watch(w, r.Method)
 	err := next.ServeHTTP(watched, r)
 	answer := watched.answer(err)
 	now := time.Now()
-	s := g.siteOf(r)
-	exact := r.Host == s.own.Host // else it may be another site for the origin
-	var standing *policy.Standing
-	entry := g.state.cache.Get(s.key)
-	if g.sourceKey == "" && entry != nil {
-		standing = entry.Standing()
-		if exact && asksForFile(r) && answer.differs(standing) {
-			entry.Doubt(now)
-		}
+	entry := g.state.cache.Get(a.site.key)
+	if g.sourceKey == "" && entry != nil && a.exact && a.asksForFile && answer.differs(entry.Standing()) {
+		entry.Doubt(now)
 	}
 	if j == nil || !answer.isReading(r.Method) {
 		return err
 	}
-	read := ledger.Reading{At: now, Status: answer.status, Hash: versionOf(answer, standing)}
-	if isCanonical(r, s.own) && originalRequest(r).URL.RawQuery == "" {
-		for _, reader := range g.readersOf(r, j) {
-			g.state.readers.Read(reader, read)
-		}
-		if g.sourceKey == "" && read.Hash != [sha256.Size]byte{} {
-			if entry == nil {
-				entry = g.state.cache.Add(s.key, s.segment)
-				g.state.want(s)
-			}
-			entry.Saw(read.Hash, now)
-			g.servedText(r, j, answer, exact, read.Hash, entry, now)
-		}
+	read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
+	if a.canonical && a.plain {
+		g.noteReading(asks, j, a, entry, answer, &read)
 	}
 	g.metrics.readBy(j.site.label, g.labelOf(j), now)
-	g.recordRead(r, j, read)
+	g.recordRead(asks, j, read)
 	return err
 }
 
-// servedText takes note of the text that a crawler was served. A verified one is
-// believed; for another the site is asked whether it serves it so by itself.
-func (g *guard) servedText(r *http.Request, j *judgement, answer robotsAnswer, exact bool, hash [sha256.Size]byte, entry *policy.Entry, now time.Time) {
-	standing, site := entry.Standing(), g.state.served.site(j.site)
-	if exact && answer.status == http.StatusOK && asksForFile(r) && site.saw(witnessOf(r), now) &&
+// asking is a request for a robots.txt as it came.
+type asking struct {
+	site        site
+	exact       bool // it names the site by the very authority that the guard uses
+	canonical   bool // or by that with another port
+	plain       bool // it has no query
+	asksForFile bool
+	client      servedClient
+	witness     witness
+	readers     []ledger.Reader
+}
+
+// noteReading takes note of what a crawler was served. A verified one is believed;
+// for another the site is asked whether it serves that by itself.
+func (g *guard) noteReading(r *http.Request, j *judgement, a asking, entry *policy.Entry, answer robotsAnswer, read *ledger.Reading) {
+	var standing *policy.Standing
+	if entry != nil {
+		standing = entry.Standing()
+	}
+	served := g.state.served.site(j.site)
+	if answer.status == http.StatusNotModified {
+		if read.Hash = versionOf(answer, standing, served); read.Hash == [sha256.Size]byte{} && g.holds304(a.readers, read.At) {
+			return // it holds what it was served before
+		}
+	}
+	for _, reader := range a.readers {
+		g.state.readers.Read(reader, *read)
+	}
+	if g.sourceKey != "" || read.Hash == [sha256.Size]byte{} {
+		return
+	}
+	if entry == nil {
+		entry = g.state.cache.Add(a.site.key, a.site.segment)
+		g.state.want(a.site)
+	}
+	entry.Saw(read.Hash, read.At)
+	if a.exact && a.asksForFile && answer.status == http.StatusOK && served.saw(a.witness, read.At) &&
 		standing != nil && (standing.Good == nil || answer.differs(standing)) {
 		entry.Hasten() // the guard may be refused what this client was served
 	}
-	if standing != nil && standing.Good != nil && standing.Good.Hash == hash {
-		return
-	}
-	if j.identity == identityVerified && answer.seen && exact {
-		g.state.served.confirm(j.site, operatorName(j), policy.Answer{Status: answer.status, Body: answer.text}, now)
-		return
-	}
-	if g.textOf(j, hash, standing, now) == nil {
-		g.askSite(r, j, hash, now)
+	known := standing != nil && standing.Good != nil
+	switch {
+	case known && standing.Good.Hash == read.Hash:
+	case j.identity == identityVerified && a.exact && answer.hash != [sha256.Size]byte{}:
+		header := http.Header{"Etag": {answer.etag}, "Last-Modified": {answer.lastModified}}
+		g.state.served.confirm(j.site, operatorClient(j), policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
+	case known && g.textOf(r, j, read.Hash, standing, read.At) == nil:
+		g.askSite(r, j, read.Hash, read.At)
 	}
 }
 
-// versionOf returns the hash of the text that a client holds now, all zero where
-// that is not known: after a 304 it is the one with that entity tag.
-func versionOf(answer robotsAnswer, standing *policy.Standing) (hash [sha256.Size]byte) {
-	if answer.status != http.StatusNotModified || answer.etag == "" {
-		return answer.hash
+// holds304 reports whether it is known what a crawler was served in the last day,
+// so that "not modified" tells nothing new.
+func (g *guard) holds304(readers []ledger.Reader, now time.Time) bool {
+	for _, reader := range readers {
+		if last, ok := g.state.readers.Last(reader); ok && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
+			return true
+		}
 	}
+	return false
+}
+
+// versionOf returns the hash of the text that a client holds after a 304, the one
+// with these validators, all zero where that is not known.
+func versionOf(answer robotsAnswer, standing *policy.Standing, served *servedSite) (hash [sha256.Size]byte) {
 	if standing != nil && standing.Good != nil {
 		for _, v := range append([]*policy.Version{standing.Good}, standing.Past...) {
-			if v.ETag == answer.etag {
+			if answer.validates(v) {
 				return v.Hash
 			}
 		}
 	}
+	if v := served.tagged(answer); v != nil {
+		return v.Hash
+	}
 	return hash
+}
+
+// validates reports whether an answer has the validators of a version.
+func (a robotsAnswer) validates(v *policy.Version) bool {
+	if a.etag != "" || v.ETag != "" {
+		return a.etag == v.ETag
+	}
+	return a.lastModified != "" && a.lastModified == v.LastModified
 }
 
 // isCanonical reports whether a request names its site as the guard does, but for
@@ -119,7 +160,7 @@ func (g *guard) readersOf(r *http.Request, j *judgement) []ledger.Reader {
 	if j.identity != identityVerified {
 		return []ledger.Reader{g.claimedReader(r, j)}
 	}
-	reader := ledger.Reader{Site: j.site.own, Crawler: operatorName(j), Invented: !j.site.named}
+	reader := ledger.Reader{Site: j.site.own, Crawler: "operator " + operatorOf(j), Invented: !j.site.named}
 	own := reader
 	own.Crawler += " " + foldName(j.client.Name())
 	return []ledger.Reader{own, reader}
@@ -182,7 +223,6 @@ type robotsAnswer struct {
 	status             int
 	etag, lastModified string
 	coded              bool              // it has a Content-Encoding, and so do the validators
-	seen               bool              // all of the text was
 	text               []byte            // decoded, as far as it counts
 	hash               [sha256.Size]byte // of the text, all zero where that was not seen
 }

@@ -75,7 +75,7 @@ func (w *watcher) answer(err error) robotsAnswer {
 		a.hash = sha256.Sum256(nil) // as policy.Version has it where there is no file
 	case a.status == http.StatusOK && err == nil && w.complete():
 		if text, err := decodeBody(header, w.body); err == nil {
-			a.text, a.hash, a.seen = text, sha256.Sum256(text), true
+			a.text, a.hash = text, sha256.Sum256(text)
 		}
 	}
 	return a

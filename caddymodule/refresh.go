@@ -47,13 +47,7 @@ func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, wai
 	if done == nil || !waits || standing != nil && !standing.Expired(now) {
 		return standing
 	}
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
+	awaitClosed(r, done, most)
 	return entry.Standing()
 }
 
@@ -88,5 +82,17 @@ func (g *guard) settled(s site) func(before, after policy.Standing) {
 			g.emitChanged(s, before, after)
 		}
 		g.holds(s, &after)
+	}
+}
+
+// awaitClosed waits until a channel is closed or a request has gone, for most at
+// most.
+func awaitClosed(r *http.Request, done <-chan struct{}, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-r.Context().Done():
 	}
 }

@@ -2,7 +2,10 @@ package caddymodule
 
 import (
 	"crypto/sha256"
+	"net/netip"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -12,31 +15,33 @@ import (
 )
 
 // Bounds of what is remembered of the texts that crawlers are served: sites that
-// the configuration names and hosts that only clients name, and texts and
-// crawlers of each.
+// the configuration names and hosts that only clients name, and texts, crawlers
+// and networks of each.
 const (
 	maxServedNamed    = 2048
 	maxServedInvented = 64
-	maxServedTexts    = 8
-	maxServedCrawlers = 64
+	maxServedTexts    = 16
+	maxServedClients  = 256
+	maxServedNetworks = 256
 	maxServedBytes    = 64 << 20 // estimated memory of all texts
 )
 
 const (
-	// askAgain is how soon a site is asked again on behalf of a crawler to which
-	// it did not serve the text in question.
+	// askAgain is how soon a site is asked again as a client for a text that it
+	// did not serve to it.
 	askAgain = 10 * time.Second
 	// maxAsks is how often it is asked in a row: upstreams may take turns.
 	maxAsks = 3
-	// askRate is how often a site is asked on behalf of crawlers, whoever they
-	// are, after askBurst at once; and firstRate is what crawlers have beside that
-	// for which it was never asked.
-	askRate    = 10 * time.Second
-	askBurst   = 6
-	firstRate  = time.Minute
-	firstBurst = 20
-	// maxPending bounds the requests of a site in an hour that pass since it is
-	// not known yet what their crawler was served.
+	// askRate is how often a site is asked as clients of one network after
+	// askBurst at once, and allRate and allBurst the same for all of them: no
+	// network can use up what others need.
+	askRate, askBurst = 20 * time.Second, 3
+	allRate, allBurst = 5 * time.Second, 24
+	// maxAsking bounds the sites that are asked at the same time, for those that
+	// the configuration names and for others.
+	maxAskingNamed, maxAskingInvented = 32, 8
+	// maxPending bounds the requests of a network to a site in an hour that pass
+	// since it is not known yet what their crawler was served.
 	maxPending = 8
 )
 
@@ -47,34 +52,47 @@ const (
 // could earn a milder text by a header of theirs. The zero served is empty and
 // may be used by several goroutines at once.
 type served struct {
-	mu    sync.Mutex
-	sites [2]*simplelru.LRU[policy.Key, *servedSite]
-	bytes int // estimated memory of all texts
+	mu     sync.Mutex
+	sites  [2]*simplelru.LRU[policy.Key, *servedSite]
+	bytes  int             // estimated memory of all texts
+	asking [2]atomic.Int32 // sites that are being asked
 }
 
 // servedSite is what is remembered of one site.
 type servedSite struct {
 	mu       sync.Mutex
-	texts    []*servedText // the one confirmed last at the end
 	gone     bool          // it is not remembered any more
-	crawlers *simplelru.LRU[string, *servedCrawler]
+	texts    []*servedText // the one confirmed last at the end
+	clients  *simplelru.LRU[servedClient, *servedAsk]
+	networks *simplelru.LRU[netip.Prefix, *servedNetwork]
 	asks     *rate.Limiter
-	first    *rate.Limiter // for crawlers for which it was never asked
-	pending  *rate.Limiter
 	witness  witness // who was served the file last
 	refused  bool    // the guard is refused what that client was served
 }
 
-// servedText is a text and to whom it is known to be served.
-type servedText struct {
-	version   *policy.Version
-	confirmed map[string]time.Time // by crawler
+// servedClient is who is served a text: an operator whose crawlers are verified,
+// or whoever sends a User-Agent, by its hash.
+type servedClient struct {
+	operator  string
+	userAgent [sha256.Size]byte
 }
 
-// servedCrawler is whether a site was asked on behalf of a crawler.
-type servedCrawler struct {
-	asking chan struct{} // closed when that is done; nil if it is not
+// servedText is a text and since when it is known to be served to whom.
+type servedText struct {
+	version   *policy.Version
+	confirmed map[servedClient]time.Time
+}
+
+// servedAsk is how a site was asked as a client.
+type servedAsk struct {
+	asking chan struct{} // closed when that is done; nil if it is not going on
 	asked  time.Time
+	vain   [sha256.Size]byte // the text that it did not serve
+}
+
+// servedNetwork is what clients of one network have asked for.
+type servedNetwork struct {
+	asks, pending *rate.Limiter
 }
 
 // site returns what is remembered of a site, making it if there is nothing.
@@ -92,13 +110,9 @@ func (s *served) site(of site) *servedSite {
 	if found, ok := known.Get(of.own); ok {
 		return found
 	}
-	crawlers, _ := simplelru.NewLRU[string, *servedCrawler](maxServedCrawlers, nil)
-	made := &servedSite{
-		crawlers: crawlers,
-		asks:     rate.NewLimiter(rate.Every(askRate), askBurst),
-		first:    rate.NewLimiter(rate.Every(firstRate), firstBurst),
-		pending:  rate.NewLimiter(rate.Every(time.Hour/maxPending), maxPending),
-	}
+	clients, _ := simplelru.NewLRU[servedClient, *servedAsk](maxServedClients, nil)
+	networks, _ := simplelru.NewLRU[netip.Prefix, *servedNetwork](maxServedNetworks, nil)
+	made := &servedSite{clients: clients, networks: networks, asks: rate.NewLimiter(rate.Every(allRate), allBurst)}
 	if known.Len() == most {
 		s.forget(known)
 	}
@@ -121,84 +135,153 @@ func (s *served) forget(sites *simplelru.LRU[policy.Key, *servedSite]) bool {
 	return true
 }
 
-// confirm notes that a crawler is served a text, if the answer holds one.
-func (s *served) confirm(of site, crawler string, a policy.Answer, now time.Time) {
-	version := policy.VersionOf(a, now)
-	if version == nil {
+// confirm notes that a client is served a text, if the answer holds one.
+func (s *served) confirm(of site, client servedClient, a policy.Answer, now time.Time) {
+	site := s.site(of)
+	if hash, ok := policy.HashOf(a); !ok || site.again(client, hash, now) {
 		return
 	}
-	site := s.site(of)
+	version := policy.VersionOf(a, now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytes += site.confirm(crawler, version, now)
+	s.bytes += site.add(client, version, now)
 	for _, sites := range []*simplelru.LRU[policy.Key, *servedSite]{s.sites[policy.Invented], s.sites[policy.Named]} {
 		for s.bytes > maxServedBytes && sites != nil && s.forget(sites) {
 		}
 	}
 }
 
-// confirm notes that a crawler is served a text, and returns by how many bytes
-// the texts have grown.
-func (s *servedSite) confirm(crawler string, version *policy.Version, now time.Time) (grown int) {
+// begin reports whether another site may be asked now; end takes that back.
+func (s *served) begin(segment policy.Segment) bool {
+	most := int32(maxAskingNamed)
+	if segment == policy.Invented {
+		most = maxAskingInvented
+	}
+	if s.asking[segment].Add(1) > most {
+		s.asking[segment].Add(-1)
+		return false
+	}
+	return true
+}
+
+func (s *served) end(segment policy.Segment) { s.asking[segment].Add(-1) }
+
+// again notes that a client is served a text that is known, and reports whether
+// it is.
+func (s *servedSite) again(client servedClient, hash [sha256.Size]byte, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.texts, func(known *servedText) bool { return known.version.Hash == hash })
+	if i < 0 {
+		return false
+	}
+	known := s.texts[i]
+	if len(known.confirmed) >= maxServedClients {
+		known.dropOldest()
+	}
+	known.confirmed[client] = now
+	s.texts = append(slices.Delete(s.texts, i, i+1), known)
+	return true
+}
+
+// dropOldest forgets who was confirmed first, but no operator while there is
+// anybody else: few of these are, and nobody can invent one.
+func (t *servedText) dropOldest() {
+	var oldest servedClient
+	var at time.Time
+	for client, confirmed := range t.confirmed {
+		if at.IsZero() || (client.operator == "") == (oldest.operator == "") && confirmed.Before(at) || client.operator == "" && oldest.operator != "" {
+			oldest, at = client, confirmed
+		}
+	}
+	delete(t.confirmed, oldest)
+}
+
+// add keeps another text, and returns by how many bytes the texts have grown.
+func (s *servedSite) add(client servedClient, version *policy.Version, now time.Time) (grown int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
 		return 0
 	}
-	for i, known := range s.texts {
-		if known.version.Hash == version.Hash {
-			if len(known.confirmed) >= maxServedCrawlers {
-				clear(known.confirmed)
-			}
-			known.confirmed[crawler] = now
-			s.texts = append(append(s.texts[:i:i], s.texts[i+1:]...), known)
-			return 0
-		}
-	}
 	if len(s.texts) == maxServedTexts {
 		grown -= s.texts[0].version.Robots.Size()
 		s.texts = s.texts[1:]
 	}
-	s.texts = append(s.texts, &servedText{version, map[string]time.Time{crawler: now}})
+	s.texts = append(s.texts, &servedText{version, map[servedClient]time.Time{client: now}})
 	return grown + version.Robots.Size()
 }
 
-// text returns the text of a hash if a crawler was confirmed to be served it less
+// text returns the text of a hash if a client was confirmed to be served it less
 // than a day ago, else nil.
-func (s *servedSite) text(crawler string, hash [sha256.Size]byte, now time.Time) *policy.Version {
+func (s *servedSite) text(client servedClient, hash [sha256.Size]byte, now time.Time) *policy.Version {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, known := range s.texts {
-		if at, ok := known.confirmed[crawler]; ok && known.version.Hash == hash && now.Sub(at) < policy.MaxAge {
+		if at, ok := known.confirmed[client]; ok && known.version.Hash == hash && now.Sub(at) < policy.MaxAge {
 			return known.version
 		}
 	}
 	return nil
 }
 
-// ask lets ask be called on behalf of a crawler, in a goroutine that ends soon
-// after it returns, unless that is going on already. It returns a channel that is
-// closed then, and whether there is any reason to wait: nil and false after the
-// site was asked in vain, nil and true if it may not be asked yet.
-func (s *servedSite) ask(crawler string, now time.Time, ask func()) (done <-chan struct{}, pending bool) {
+// tagged returns the text that has these validators, nil if none has.
+func (s *servedSite) tagged(a robotsAnswer) *policy.Version {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known, ok := s.crawlers.Get(crawler)
+	for _, known := range s.texts {
+		if a.validates(known.version) {
+			return known.version
+		}
+	}
+	return nil
+}
+
+// network returns what the clients of a network have asked for. s.mu must be held.
+func (s *servedSite) network(network netip.Prefix) *servedNetwork {
+	if known, ok := s.networks.Get(network); ok {
+		return known
+	}
+	made := &servedNetwork{
+		asks:    rate.NewLimiter(rate.Every(askRate), askBurst),
+		pending: rate.NewLimiter(rate.Every(time.Hour/maxPending), maxPending),
+	}
+	s.networks.Add(network, made)
+	return made
+}
+
+// mayPass reports whether a request may pass although it is not known what its
+// crawler was served.
+func (s *servedSite) mayPass(network netip.Prefix, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.network(network).pending.AllowN(now, 1)
+}
+
+// ask lets ask be called, which asks the site for a text as a client, in a
+// goroutine that ends soon after it returns, unless that is going on already or
+// begin says that it may not. It returns a channel that is closed then, and whether
+// there is any reason to wait: nil and false after it was asked for that text in
+// vain, nil and true if it may not be asked yet.
+func (s *servedSite) ask(client servedClient, network netip.Prefix, hash [sha256.Size]byte, now time.Time, begin func() bool, ask func()) (done <-chan struct{}, pending bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.clients.Get(client)
 	switch {
 	case ok && known.asking != nil:
 		return known.asking, true
-	case ok && now.Sub(known.asked) < askAgain:
+	case ok && known.vain == hash && now.Sub(known.asked) < askAgain:
 		return nil, false
-	case !s.asks.AllowN(now, 1) && (ok || !s.first.AllowN(now, 1)):
+	case !s.network(network).asks.AllowN(now, 1) || !s.asks.AllowN(now, 1) || !begin():
 		return nil, true
 	}
 	asking := make(chan struct{})
-	known = &servedCrawler{asking: asking}
-	s.crawlers.Add(crawler, known)
+	known = &servedAsk{asking: asking}
+	s.clients.Add(client, known)
 	go func() {
 		ask()
 		s.mu.Lock()
-		known.asking, known.asked = nil, now
+		known.asking, known.asked, known.vain = nil, now, hash
 		s.mu.Unlock()
 		close(asking)
 	}()

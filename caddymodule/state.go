@@ -17,19 +17,18 @@ import (
 // configuration, and stays usable after the last handler has released it:
 // requests may still be under way.
 type state struct {
-	cache         *policy.Cache
-	readers       *ledger.Readers
-	labels        *labels
-	violations    *violations
-	changes       changes
-	served        served
-	readElsewhere atomic.Bool // what crawlers have read before or elsewhere was taken in
-	ledger        *ledger.Ledger
-	others        atomic.Pointer[ledger.Ledger] // what other instances have stored
-	taken         ledgerTaken
-	presences     presences
-	eventTimes    eventTimes
-	retentions    claims[time.Duration]
+	cache      *policy.Cache
+	readers    *ledger.Readers
+	labels     *labels
+	violations *violations
+	changes    changes
+	served     served
+	ledger     *ledger.Ledger
+	others     atomic.Pointer[ledger.Ledger] // what other instances have stored
+	taken      ledgerTaken
+	presences  presences
+	eventTimes eventTimes
+	retentions claims[time.Duration]
 
 	sizes claims[sizes]
 

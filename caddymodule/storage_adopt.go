@@ -35,13 +35,7 @@ func (s *state) awaitStored(r *http.Request, most time.Duration) {
 	if restored == nil {
 		return
 	}
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-*restored:
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
+	awaitClosed(r, *restored, most)
 }
 
 // adoptWanted takes into the cache what is stored of the sites that are asked

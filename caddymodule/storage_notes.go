@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 const (
@@ -200,7 +201,11 @@ func (s *store) takeNote(ctx context.Context, key storageKey, data []byte, modif
 	switch source := changes.Site.Source; {
 	case key.dir == dirReaders:
 		s.state.readers.Merge(readers, !own, s.now())
-		s.state.readElsewhere.Store(true)
+		for _, read := range readers {
+			if e := s.state.cache.Get(read.Site); e != nil && read.Hash != [sha256.Size]byte{} && s.now().Sub(read.At) < policy.MaxAge {
+				e.Saw(read.Hash, s.now())
+			}
+		}
 	case own || source == "" || isURL(source): // a file of the same name is another one for each instance
 		held, complete = s.restoreChanges(changes, !own)
 	}

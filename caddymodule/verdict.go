@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// ask judges by the robots.txt of the site, reading it first if need be. atHand
-// is what was known before.
-func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standing, j *judgement) {
+// ask judges by the robots.txt of the site, reading it first if need be. original
+// is the request as the client sent it, and atHand what was known before.
+func (g *guard) ask(r, original *http.Request, entry *policy.Entry, atHand *policy.Standing, j *judgement) {
 	arrived := time.Now()
 	waits := j.client.Class.IsCrawler() || isNamed(j.client, atHand)
 	if waits && (entry == nil || g.state.cold.Load()) {
@@ -28,19 +28,21 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standin
 	entry.Use(now)
 	g.metrics.lookedUp(entry.Standing() != nil)
 	standing := g.standing(r, entry, j, waits, now, g.fetchWait-now.Sub(arrived))
-	texts, pending := g.servedTo(r, j, entry, standing, now, g.fetchWait-time.Since(arrived))
+	var texts []*policy.Version
+	pending := false
+	if known := g.knownSpelling(r, j, standing, waits, now, g.fetchWait-time.Since(arrived)); known != nil {
+		standing = known // what is served by another spelling counts for nobody
+	} else {
+		texts, pending = g.servedTo(r, j, entry, standing, waits, now, g.fetchWait-time.Since(arrived))
+	}
 	ours, closed := inForce(standing, now, g.fallback)
 	if never := standing == nil || standing.Good == nil; never && !closed {
 		if shared := g.state.cache.Shared(j.site.key); shared != nil {
 			standing, ours = shared, shared.Good
 		}
 	}
-	if ours == nil && len(texts) > 0 {
-		ours, texts = texts[0], texts[1:]
-		standing = &policy.Standing{Good: ours}
-	}
 	var names [8]string
-	who := requestOf(j, originalRequest(r).Method).Claim(names[:0], g.judgedByWildcard(j.client))
+	who := requestOf(j, original.Method).Claim(names[:0], g.judgedByWildcard(j.client))
 	if ours == nil {
 		j.verdict = verdictUnknown
 		if closed && who.Wildcard {
@@ -51,20 +53,15 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standin
 	}
 	var target policy.Target
 	target.Set(j.target, g.keepSlashes)
-	opaque := !strings.HasPrefix(j.target, "/") && originalRequest(r).URL.Opaque != ""
+	opaque := !strings.HasPrefix(j.target, "/") && original.URL.Opaque != ""
 	j.take(rulingOf(who, ours, &target, opaque, g.keepSlashes))
-	milder := len(texts) == 0
+	milder := false // a text that the crawler was served allows it
 	for _, text := range texts {
 		milder = milder || rulingOf(who, text, &target, opaque, g.keepSlashes).allows()
 	}
+	liar := j.identity == identitySpoofed // who gains nothing by what he was served
 	switch {
-	case j.verdict != verdictDisallowed && len(texts) == 0:
-		beside := g.besideSpelling(r, j, ours, now)
-		if beside == nil || rulingOf(who, beside, &target, opaque, g.keepSlashes).allows() {
-			return
-		}
-		j.take(rulingOf(who, beside, &target, opaque, g.keepSlashes))
-	case j.verdict != verdictDisallowed && milder:
+	case j.verdict != verdictDisallowed && (milder || len(texts) == 0):
 		return
 	case j.verdict != verdictDisallowed:
 		if g.hasReplaced(r, j, standing, texts) {
@@ -78,7 +75,7 @@ func (g *guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.Standin
 	case g.heldBack(j.site, standing, who, &target):
 		j.verdict, j.held = verdictStale, true
 		return
-	case len(texts) > 0 && milder, pending,
+	case (milder || pending) && !liar,
 		len(texts) == 0 && g.mayNotKnow(r, standing, j, who, &target, now):
 		j.verdict = verdictStale
 		return

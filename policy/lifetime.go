@@ -192,6 +192,16 @@ func (s *Standing) Expired(now time.Time) bool {
 	return s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= MaxAge
 }
 
+// HashOf returns the hash of the version that an answer holds; ok is false if it
+// settles no rules or is about a copy that the caller has.
+func HashOf(a Answer) (hash [sha256.Size]byte, ok bool) {
+	meaning := a.Meaning()
+	if meaning != Rules && meaning != Unavailable {
+		return hash, false
+	}
+	return sha256.Sum256(a.text(meaning)), true
+}
+
 // VersionOf returns the version that an answer holds, nil if it settles no rules
 // or is about a copy that the caller has.
 func VersionOf(a Answer, now time.Time) *Version {
