@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ import (
 // answer that is not what our copy says makes the copy due.
 func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement, next caddyhttp.Handler) error {
 	// Handlers behind may change the request.
-	a := asking{site: g.siteOf(r), plain: originalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), client: claimedClient(r), witness: witnessOf(r)}
+	a := asking{site: g.siteOf(r), plain: originalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), unsure: j != nil && j.identity != identityVerified && maybeInvented(r), witness: witnessOf(r)}
 	a.exact, a.canonical = r.Host == a.site.own.Host, isCanonical(r, a.site.own)
 	if j != nil {
 		a.readers = g.readersOf(r, j)
@@ -38,7 +39,7 @@ func (g *guard) passRobots(w http.ResponseWriter, r *http.Request, j *judgement,
 		return err
 	}
 	read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
-	if a.canonical && a.plain {
+	if a.canonical && a.plain && !a.unsure {
 		g.noteReading(asks, j, a, entry, answer, &read)
 	}
 	g.metrics.readBy(j.site.label, g.labelOf(j), now)
@@ -53,7 +54,7 @@ type asking struct {
 	canonical   bool // or by that with another port
 	plain       bool // it has no query
 	asksForFile bool
-	client      servedClient
+	unsure      bool // the client may have written its address itself
 	witness     witness
 	readers     []ledger.Reader
 }
@@ -74,6 +75,17 @@ func (g *guard) noteReading(r *http.Request, j *judgement, a asking, entry *poli
 	for _, reader := range a.readers {
 		g.state.readers.Read(reader, *read)
 	}
+	known := standing != nil && standing.Good != nil
+	if g.sourceKey == "" && known && answer.status == http.StatusOK && answer.coded && read.Hash == [sha256.Size]byte{} {
+		// In a coding that is not unpacked here: what the site serves to such a
+		// crawler is what it was served.
+		g.askSite(r, j, read.Hash, read.At, func(hash [sha256.Size]byte) {
+			entry.Saw(hash, read.At)
+			for _, reader := range a.readers {
+				g.state.readers.Read(reader, ledger.Reading{At: read.At, Status: read.Status, Hash: hash})
+			}
+		})
+	}
 	if g.sourceKey != "" || read.Hash == [sha256.Size]byte{} {
 		return
 	}
@@ -82,18 +94,17 @@ func (g *guard) noteReading(r *http.Request, j *judgement, a asking, entry *poli
 		g.state.want(a.site)
 	}
 	entry.Saw(read.Hash, read.At)
-	if a.exact && a.asksForFile && answer.status == http.StatusOK && served.saw(a.witness, read.At) &&
+	if a.exact && a.asksForFile && answer.status == http.StatusOK && served.saw(a.witness, j.identity == identityVerified, read.At) &&
 		standing != nil && (standing.Good == nil || answer.differs(standing)) {
 		entry.Hasten() // the guard may be refused what this client was served
 	}
-	known := standing != nil && standing.Good != nil
 	switch {
 	case known && standing.Good.Hash == read.Hash:
 	case j.identity == identityVerified && a.exact && answer.hash != [sha256.Size]byte{}:
 		header := http.Header{"Etag": {answer.etag}, "Last-Modified": {answer.lastModified}}
-		g.state.served.confirm(j.site, operatorClient(j), policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
+		g.state.served.confirm(j.site, operatorClient(j), netip.Prefix{}, policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
 	case known && g.textOf(r, j, read.Hash, standing, read.At) == nil:
-		g.askSite(r, j, read.Hash, read.At)
+		g.askSite(r, j, read.Hash, read.At, nil)
 	}
 }
 

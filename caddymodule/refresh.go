@@ -43,11 +43,22 @@ func (g *guard) standing(r *http.Request, entry *policy.Entry, j *judgement, wai
 	if standing != nil {
 		have = standing.Good
 	}
-	done := entry.Refresh(g.freshness, timed(g.asWitness(r, j.site, read), have, j.site.key, g.fetchTimeout), g.settled(j.site))
+	refresh := func() <-chan struct{} {
+		return entry.Refresh(g.freshness, timed(g.asWitness(r, j.site, read), have, j.site.key, g.fetchTimeout), g.settled(j.site))
+	}
+	begun := time.Now()
+	done := refresh()
+	for done == nil && waits && entry.Standing() == nil && time.Since(begun) < most { // others are being read
+		awaitClosed(r, nil, min(slotInterval, most))
+		if r.Context().Err() != nil {
+			break
+		}
+		done = refresh()
+	}
 	if done == nil || !waits || standing != nil && !standing.Expired(now) {
 		return standing
 	}
-	awaitClosed(r, done, most)
+	awaitClosed(r, done, most-time.Since(begun))
 	return entry.Standing()
 }
 
@@ -84,6 +95,10 @@ func (g *guard) settled(s site) func(before, after policy.Standing) {
 		g.holds(s, &after)
 	}
 }
+
+// slotInterval is how often a request that waits looks whether its robots.txt can
+// be read now.
+const slotInterval = 5 * time.Millisecond
 
 // awaitClosed waits until a channel is closed or a request has gone, for most at
 // most.

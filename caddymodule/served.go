@@ -80,6 +80,7 @@ type servedClient struct {
 // servedText is a text and since when it is known to be served to whom.
 type servedText struct {
 	version   *policy.Version
+	by        netip.Prefix // the network for which it was asked, the zero Prefix for an operator
 	confirmed map[servedClient]time.Time
 }
 
@@ -136,7 +137,7 @@ func (s *served) forget(sites *simplelru.LRU[policy.Key, *servedSite]) bool {
 }
 
 // confirm notes that a client is served a text, if the answer holds one.
-func (s *served) confirm(of site, client servedClient, a policy.Answer, now time.Time) {
+func (s *served) confirm(of site, client servedClient, by netip.Prefix, a policy.Answer, now time.Time) {
 	site := s.site(of)
 	if hash, ok := policy.HashOf(a); !ok || site.again(client, hash, now) {
 		return
@@ -144,7 +145,7 @@ func (s *served) confirm(of site, client servedClient, a policy.Answer, now time
 	version := policy.VersionOf(a, now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytes += site.add(client, version, now)
+	s.bytes += site.add(client, by, version, now)
 	for _, sites := range []*simplelru.LRU[policy.Key, *servedSite]{s.sites[policy.Invented], s.sites[policy.Named]} {
 		for s.bytes > maxServedBytes && sites != nil && s.forget(sites) {
 		}
@@ -198,18 +199,36 @@ func (t *servedText) dropOldest() {
 }
 
 // add keeps another text, and returns by how many bytes the texts have grown.
-func (s *servedSite) add(client servedClient, version *policy.Version, now time.Time) (grown int) {
+func (s *servedSite) add(client servedClient, by netip.Prefix, version *policy.Version, now time.Time) (grown int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone {
 		return 0
 	}
 	if len(s.texts) == maxServedTexts {
-		grown -= s.texts[0].version.Robots.Size()
-		s.texts = s.texts[1:]
+		i := s.dispensable()
+		grown -= s.texts[i].version.Robots.Size()
+		s.texts = slices.Delete(s.texts, i, i+1)
 	}
-	s.texts = append(s.texts, &servedText{version, map[servedClient]time.Time{client: now}})
+	s.texts = append(s.texts, &servedText{version, by, map[servedClient]time.Time{client: now}})
 	return grown + version.Robots.Size()
+}
+
+// dispensable returns the oldest text of the network that has the most of them: no
+// network pushes out what others are served, and none an operator's. s.mu must be
+// held.
+func (s *servedSite) dispensable() int {
+	texts := make(map[netip.Prefix]int)
+	for _, known := range s.texts {
+		texts[known.by]++
+	}
+	found, most := 0, 0
+	for i, known := range s.texts {
+		if n := texts[known.by]; known.by.IsValid() && n > most {
+			found, most = i, n
+		}
+	}
+	return found
 }
 
 // text returns the text of a hash if a client was confirmed to be served it less

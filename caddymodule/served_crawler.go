@@ -67,7 +67,7 @@ func (g *guard) textOf(r *http.Request, j *judgement, hash [sha256.Size]byte, st
 // askFor asks the site for its robots.txt as it is served to this crawler, with
 // its User-Agent and nothing else of its request, and waits for the answer.
 func (g *guard) askFor(r *http.Request, j *judgement, hash [sha256.Size]byte, standing *policy.Standing, now time.Time, most time.Duration) (text *policy.Version, pending bool) {
-	done, pending := g.askSite(r, j, hash, now)
+	done, pending := g.askSite(r, j, hash, now, nil)
 	if !pending {
 		return nil, false
 	}
@@ -82,9 +82,15 @@ func (g *guard) askFor(r *http.Request, j *judgement, hash [sha256.Size]byte, st
 	return nil, g.state.served.site(j.site).mayPass(ledger.Network(clientAddr(r)), now)
 }
 
-// askSite begins to ask the site as a crawler, if that is not going on already.
-func (g *guard) askSite(r *http.Request, j *judgement, hash [sha256.Size]byte, now time.Time) (done <-chan struct{}, pending bool) {
-	who := witnessOf(r)
+// askSite begins to ask the site as a crawler, if that is not going on already: by
+// its User-Agent, and where that yields another text by its address, too, by
+// which a proxy may choose an upstream. found, if it is not nil, is told the text
+// that the site serves, and then any will do.
+func (g *guard) askSite(r *http.Request, j *judgement, hash [sha256.Size]byte, now time.Time, found func(hash [sha256.Size]byte)) (done <-chan struct{}, pending bool) {
+	who, network := witnessOf(r), ledger.Network(clientAddr(r))
+	if maybeInvented(r) {
+		who.clientIP = ""
+	}
 	client, of := claimedClient(r), j.site
 	read, ok := g.source.prepare(r, of.own, witness{userAgent: who.userAgent})
 	outside, _ := g.source.prepare(r, of.own, who)
@@ -92,15 +98,20 @@ func (g *guard) askSite(r *http.Request, j *judgement, hash [sha256.Size]byte, n
 		return nil, false
 	}
 	begin := func() bool { return g.state.served.begin(of.segment) }
-	return g.state.served.site(of).ask(client, ledger.Network(clientAddr(r)), hash, now, begin, func() {
+	return g.state.served.site(of).ask(client, network, hash, now, begin, func() {
 		defer g.state.served.end(of.segment)
+		as := read
 		for range maxAsks {
-			answer := timed(read, nil, of.own, g.fetchTimeout)()
-			if refusesUs(answer) {
-				answer = timed(outside, nil, of.own, g.fetchTimeout)()
+			answer := timed(as, nil, of.own, g.fetchTimeout)()
+			if as = outside; refusesUs(answer) {
+				continue
 			}
-			g.state.served.confirm(of, client, answer, now)
-			if got, ok := policy.HashOf(answer); !ok || got == hash {
+			g.state.served.confirm(of, client, network, answer, now)
+			got, ok := policy.HashOf(answer)
+			if ok && found != nil {
+				found(got)
+			}
+			if !ok || got == hash || found != nil {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -223,7 +224,7 @@ func TestServedTextsAreBounded(t *testing.T) {
 	long := strings.Repeat("Disallow: /x\n", 30_000)
 	for i := range 200 {
 		of := newSite(namedKey(fmt.Sprintf("%d.test", i/4)))
-		s.confirm(of, servedClient{operator: "Microsoft"}, policy.Answer{Status: http.StatusOK, Body: fmt.Appendf(nil, "User-agent: *\n# %d\n%s", i, long)}, time.Now())
+		s.confirm(of, servedClient{operator: "Microsoft"}, netip.Prefix{}, policy.Answer{Status: http.StatusOK, Body: fmt.Appendf(nil, "User-agent: *\n# %d\n%s", i, long)}, time.Now())
 		if s.bytes > maxServedBytes {
 			t.Fatalf("after %d texts: %d bytes, want at most %d", i, s.bytes, maxServedBytes)
 		}

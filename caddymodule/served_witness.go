@@ -14,6 +14,7 @@ type witness struct {
 	userAgent  string // "" for the guard's own
 	remoteAddr string // "" for the guard's own
 	clientIP   string // behind a trusted proxy
+	verified   bool
 	at         time.Time
 }
 
@@ -51,12 +52,10 @@ func (g *guard) asWitness(r *http.Request, s site, read reader) reader {
 	if !ok {
 		return read
 	}
-	// Its address alone, if that is enough: by its User-Agent it could choose a
-	// text for all.
-	stranger := who
-	stranger.userAgent = ""
-	outside, ok := g.source.prepare(r, s.key, stranger)
-	disguised, _ := g.source.prepare(r, s.key, who)
+	if !who.verified {
+		who.userAgent = "" // by which it could choose a text for all
+	}
+	outside, ok := g.source.prepare(r, s.key, who)
 	if !ok {
 		return read
 	}
@@ -68,16 +67,14 @@ func (g *guard) asWitness(r *http.Request, s site, read reader) reader {
 			}
 			return answer
 		}
-		for _, read := range []reader{outside, disguised} {
-			again := read(ctx, have)
-			if meaning := again.Meaning(); meaning == policy.Rules || meaning == policy.Unchanged {
-				if known.setRefused(true) {
-					g.logRefused(s, answer)
-				}
-				return again
-			}
+		again := outside(ctx, have)
+		if meaning := again.Meaning(); meaning != policy.Rules && meaning != policy.Unchanged {
+			return answer
 		}
-		return answer
+		if known.setRefused(true) {
+			g.logRefused(s, answer)
+		}
+		return again
 	}
 }
 
@@ -90,12 +87,13 @@ func (s *servedSite) lastWitness(now time.Time) (witness, bool) {
 }
 
 // saw notes who was served the file, and reports whether nobody was for a day.
-func (s *servedSite) saw(w witness, now time.Time) (first bool) {
+func (s *servedSite) saw(w witness, verified bool, now time.Time) (first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first = s.witness.at.IsZero() || now.Sub(s.witness.at) >= policy.MaxAge
-	w.at = now
-	s.witness = w
+	if w.at, w.verified = now, verified; first || verified || !s.witness.verified {
+		s.witness = w
+	}
 	return first
 }
 

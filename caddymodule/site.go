@@ -75,6 +75,9 @@ func segmentOf(key policy.Key) policy.Segment {
 	return policy.Named
 }
 
+// digested begins what stands for a host that is too long.
+const digested = "sha256-"
+
 // normalHost brings the authority of a URL into its usual form: lower case,
 // IDNs in punycode, no trailing dot, no default port. A digest stands for one
 // that is too long for any host: a catch-all site serves it all the same, as
@@ -82,7 +85,7 @@ func segmentOf(key policy.Key) policy.Segment {
 func normalHost(host string, secure bool) string {
 	if len(host) > maxHost {
 		digest := sha256.Sum256([]byte(host))
-		return "sha256-" + hex.EncodeToString(digest[:])
+		return digested + hex.EncodeToString(digest[:])
 	}
 	defaultPort := ":80"
 	if secure {

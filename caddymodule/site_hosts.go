@@ -179,11 +179,11 @@ func (h *hosts) configured(host string) string {
 func (h *hosts) key(r *http.Request) policy.Key {
 	proxied := isTrustedProxy(r)
 	key := policy.Key{Server: h.name, Secure: isSecure(r, proxied)}
-	if len(r.Host) > maxHost {
-		key.Host = normalHost(r.Host, key.Secure)
+	host, port := cutPort(r.Host)
+	if len(host) > maxHost {
+		key.Host = normalHost(host, key.Secure)
 		return key
 	}
-	host, port := cutPort(r.Host)
 	name := host
 	if !isNormalHost(host) {
 		name = h.canonical(host, key.Secure)

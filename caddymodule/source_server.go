@@ -100,8 +100,8 @@ func virtualRequest(r *http.Request, key policy.Key, as witness, clientIPHeaders
 	case r.Host == "":
 		// Only HTTP/1.0 knows requests without; for HTTP/1.1 it is an error.
 		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
-	case len(r.Host) > maxHost:
-		virtual.Host = r.Host // for which a digest stands
+	case len(key.Host) != len(r.Host) && strings.HasPrefix(key.Host, digested):
+		virtual.Host, _ = cutPort(r.Host)
 	}
 	if r.TLS != nil {
 		state := *r.TLS

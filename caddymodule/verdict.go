@@ -22,6 +22,7 @@ func (g *guard) ask(r, original *http.Request, entry *policy.Entry, atHand *poli
 	}
 	if entry == nil {
 		entry = g.state.cache.Add(j.site.key, j.site.segment)
+		g.adoptUnnamed(j.site)
 		g.state.want(j.site)
 	}
 	now := time.Now()
@@ -81,6 +82,18 @@ func (g *guard) ask(r, original *http.Request, entry *policy.Entry, atHand *poli
 		return
 	}
 	g.act(j)
+}
+
+// adoptUnnamed takes over what is known of a site from when its server had no name
+// in keys: a reload has added another server for the same host.
+func (g *guard) adoptUnnamed(s site) {
+	unnamed := s.key
+	if unnamed.Server = ""; s.key.Server == "" {
+		return
+	}
+	if before := g.state.cache.Get(unnamed); before != nil && before.Standing() != nil {
+		g.state.cache.Restore(s.key, s.segment, *before.Standing(), true)
+	}
 }
 
 // isNamed reports whether a policy names a client, so that its owner wants it to
