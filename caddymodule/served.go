@@ -35,8 +35,8 @@ const (
 	// askRate is how often a site is asked as clients of one network after
 	// askBurst at once, and allRate and allBurst the same for all of them: no
 	// network can use up what others need.
-	askRate, askBurst = 20 * time.Second, 3
-	allRate, allBurst = 5 * time.Second, 24
+	askRate, askBurst = 10 * time.Second, 10
+	allRate, allBurst = 5 * time.Second, 40
 	// maxAsking bounds the sites that are asked at the same time, for those that
 	// the configuration names and for others.
 	maxAskingNamed, maxAskingInvented = 32, 8

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -236,5 +237,42 @@ func TestServedTextsAreBounded(t *testing.T) {
 	}
 	if s.bytes != 0 {
 		t.Errorf("without a site there are %d bytes", s.bytes)
+	}
+}
+
+// TestLiarsGainNothing lets a client under a false name read a text that is meant
+// for whom it claims to be.
+func TestLiarsGainNothing(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	s := newTwoTexts(t, map[string]string{"bingbot": milder})
+	r := from(request("bingbot/2.0", "/private/x"), "192.0.2.1")
+	s.reads(from(request("bingbot/2.0", "/robots.txt"), "192.0.2.1"), milder)
+	for who, want := range map[identity]verdict{identityClaimed: verdictStale, identitySpoofed: verdictDisallowed} {
+		j := s.g.judge(r)
+		j.identity, j.verdict, j.action = who, verdictAllowed, actionNone
+		s.g.ask(r, r, s.entry, s.entry.Standing(), j)
+		if j.verdict != want {
+			t.Errorf("%s: %s, want %s", who, j.verdict, want)
+		}
+	}
+}
+
+// TestAddressThatMayBeInvented lets a client behind a proxy claim an address.
+func TestAddressThatMayBeInvented(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	s := newTwoTexts(t, map[string]string{"bingbot": milder})
+	server := &caddyhttp.Server{ClientIPHeaders: []string{"X-Forwarded-For"}}
+	for forwarded, want := range map[string]verdict{"198.51.100.1": verdictStale, "198.51.100.2, 203.0.113.9": verdictDisallowed} {
+		asks := func(target string) *http.Request {
+			address, _, _ := strings.Cut(forwarded, ",")
+			r := request("bingbot/2.0", target)
+			r.Header.Set("X-Forwarded-For", forwarded)
+			ctx := context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)
+			return r.WithContext(context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: true, caddyhttp.ClientIPVarKey: address}))
+		}
+		s.reads(asks("/robots.txt"), milder)
+		if j := s.g.judge(asks("/private/x")); j.verdict != want {
+			t.Errorf("%s: %s, want %s", forwarded, j.verdict, want)
+		}
 	}
 }
