@@ -117,7 +117,8 @@ func readersOf(all []ReadBy) (content readersJSON) {
 }
 
 // DecodeReaders returns what [Readers.EncodePart] has encoded. Bytes that were
-// damaged, cut or written by a newer version of this package are an error.
+// damaged, cut or written by a newer version of this package are an error, and so
+// are those of an earlier one, [ErrOutdated].
 func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 	var content readersJSON
 	d, err := decodeDocument(readersKind, data, &content)
