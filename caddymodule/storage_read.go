@@ -198,9 +198,6 @@ func (s *store) restore(key storageKey, snapshot policy.Snapshot, found *survey)
 		found.restored[snapshot.Key] = true
 	}
 	if key.instance == s.instance && segmentOf(snapshot.Key) == policy.Invented {
-		if s.unnamed == nil {
-			s.unnamed = make(map[policy.Key]bool)
-		}
 		s.unnamed[snapshot.Key] = true
 	}
 	good := snapshot.Standing.Good

@@ -167,7 +167,7 @@ func TestStoreMany(t *testing.T) {
 	}
 	first.write(t.Context(), rewriteInterval)
 	cold := newInstance(m, "second", noon)
-	cold.maxKeys = keysPerPolicy * namedBounds.Entries
+	cold.maxKeys = maxKeysFor(namedBounds.Entries)
 	start := time.Now()
 	cold.read(t.Context())
 	if n := cold.state.cache.Stats(policy.Named).Entries; n != namedBounds.Entries {
