@@ -19,7 +19,7 @@ import (
 // of those used in several seconds, and how often it is looked which these are.
 const (
 	maxStoredUnnamed = 256
-	minStoredUses    = 3
+	minStoredUses    = policy.ProvenUses
 	unnamedInterval  = time.Minute
 )
 
@@ -48,7 +48,9 @@ func (s *store) storable(ctx context.Context) []*policy.Entry {
 // those that are not any more: clients must not fill the storage. One that
 // cannot be removed takes the place of another.
 func (s *store) choose(ctx context.Context, candidates []*policy.Entry) {
-	slices.SortStableFunc(candidates, func(a, b *policy.Entry) int { return cmp.Compare(b.Uses(), a.Uses()) })
+	slices.SortFunc(candidates, func(a, b *policy.Entry) int {
+		return cmp.Or(cmp.Compare(b.Uses(), a.Uses()), s.storedFirst(a.Key(), b.Key()))
+	})
 	candidates = candidates[:min(len(candidates), maxStoredUnnamed)]
 	wanted := make(map[policy.Key]bool)
 	for _, e := range candidates {
@@ -63,6 +65,17 @@ func (s *store) choose(ctx context.Context, candidates []*policy.Entry) {
 		}
 		s.unnamed[e.Key()] = true
 	}
+}
+
+// storedFirst orders two hosts that are used equally: what is stored stays.
+func (s *store) storedFirst(a, b policy.Key) int {
+	switch {
+	case s.unnamed[a] == s.unnamed[b]:
+		return 0
+	case s.unnamed[a]:
+		return -1
+	}
+	return 1
 }
 
 // removeUnnamed removes what this instance has stored of a host, and reports

@@ -124,3 +124,34 @@ func TestStoreReadsNamedBesideOthers(t *testing.T) {
 		t.Error("not everything is read")
 	}
 }
+
+// TestStoreKeepsHostsOverAFlood stores the hosts that were in use before a
+// restart, also where clients invent others right after it, some of them used as much.
+func TestStoreKeepsHostsOverAFlood(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	first := newInstance(m, "first", noon)
+	for n := range maxStoredUnnamed {
+		first.learn(tenant(n), policy.Invented, "# x\n")
+		first.use(tenant(n), minStoredUses)
+	}
+	first.write(ctx, rewriteInterval)
+
+	again := newInstance(m, "first", first.time.Add(time.Minute))
+	again.read(ctx)
+	for n := range 2 * inventedBounds.Entries {
+		invented := policy.Key{Site: "*.tenants.test", Host: fmt.Sprintf("x%d.tenants.test", n)}
+		again.learn(invented, policy.Invented, "# y\n")
+		if again.use(invented, 1); n%50 == 0 {
+			again.use(invented, minStoredUses-1)
+		}
+	}
+	again.write(ctx, rewriteInterval)
+	later := newInstance(m, "first", again.time)
+	later.read(ctx)
+	for n := range maxStoredUnnamed {
+		if later.text(tenant(n)) == "(nothing)" {
+			t.Fatalf("host %d is not stored any more", n)
+		}
+	}
+}
