@@ -23,12 +23,13 @@ func init() {
 // admin API:
 //
 //	GET  /robots_guard/policies[?limit=<n>][&after=<authority>]
-//	GET  /robots_guard/policies/<authority>
-//	POST /robots_guard/policies/<authority>/refresh
+//	GET  /robots_guard/policies/<authority>[?server=<address>]
+//	POST /robots_guard/policies/<authority>/refresh[?server=<address>]
 //
 // An authority is a host, with its port unless that is the default, or
 // "https:/" or "http:/" before it to tell the two apart (a path cannot hold two
-// slashes in a row). A policy from a URL or a file goes by these.
+// slashes in a row). A policy from a URL or a file goes by these. Where two
+// servers have the same host, server tells which is meant.
 type adminPolicies struct{}
 
 // adminPrefix is where the endpoint stands.
@@ -126,16 +127,16 @@ func (adminPolicies) list(w http.ResponseWriter, r *http.Request) error {
 	list := policyList{Policies: []policySummary{}, Total: len(entries)}
 	after := r.URL.Query().Get("after")
 	for _, e := range entries {
-		if pageKey(e) <= after {
+		if e.key <= after {
 			continue
 		}
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, summaryOf(e, time.Now()))
-		list.Next = pageKey(e)
+		list.Policies = append(list.Policies, summaryOf(e.Entry, time.Now()))
+		list.Next = e.key
 	}
-	if len(entries) == 0 || list.Next == pageKey(entries[len(entries)-1]) {
+	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
 		list.Next = ""
 	}
 	return writeJSON(w, http.StatusOK, list)
@@ -151,7 +152,7 @@ func (adminPolicies) one(w http.ResponseWriter, r *http.Request) error {
 		return adminError(http.StatusMethodNotAllowed, "use GET to read a policy")
 	}
 	s := currentState.Load()
-	e := findEntry(s, name)
+	e := findEntry(s, name, r.URL.Query().Get("server"))
 	if e == nil {
 		return adminError(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, adminPrefix)
 	}
@@ -166,9 +167,9 @@ func (adminPolicies) one(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, reportOf(e, time.Now()))
 }
 
-// findEntry returns the entry that goes by a name, the one of https if there
-// are two.
-func findEntry(s *state, name string) *policy.Entry {
+// findEntry returns the entry that goes by a name at a server, at any if that is
+// "", the one of https if there are two.
+func findEntry(s *state, name, server string) *policy.Entry {
 	if s == nil || name == "" {
 		return nil
 	}
@@ -177,12 +178,16 @@ func findEntry(s *state, name string) *policy.Entry {
 	if !ok {
 		scheme, authority = "", name
 	}
-	host, _ := cutPort(authority)
+	host, port := cutPort(authority)
+	normal := map[bool]string{true: normalHost(authority, true), false: normalHost(authority, false)}
 	var found *policy.Entry
 	best := 0
 	for _, e := range sortedEntries(s) {
 		key, rank := e.Key(), 0
-		if key.Source == "" && scheme != "" && scheme != schemeOf(key.Secure) {
+		switch {
+		case server != "" && key.Server != server:
+			continue
+		case key.Source == "" && scheme != "" && scheme != schemeOf(key.Secure):
 			continue
 		}
 		own, _ := cutPort(key.Host)
@@ -194,34 +199,43 @@ func findEntry(s *state, name string) *policy.Entry {
 			rank = 3
 		case key.Host == authority:
 			rank = 2
-		case own == host:
-			rank = 1 // another spelling of the site, or another one at another port
+		case port == "" && own == host, key.Host == normal[key.Secure]:
+			rank = 1 // at whichever port, or in another spelling
 		}
 		if rank > best {
-			found, best = e, rank
+			found, best = e.Entry, rank
 		}
 	}
 	return found
 }
 
+// sortedEntry is an entry and what policies are sorted by.
+type sortedEntry struct {
+	key string
+	*policy.Entry
+}
+
 // sortedEntries returns what the cache knows in a fixed order.
-func sortedEntries(s *state) []*policy.Entry {
+func sortedEntries(s *state) []sortedEntry {
 	if s == nil {
 		return nil
 	}
-	entries := s.cache.Entries()
-	slices.SortFunc(entries, func(a, b *policy.Entry) int { return cmp.Compare(pageKey(a), pageKey(b)) })
+	var entries []sortedEntry
+	for _, e := range s.cache.Entries() {
+		entries = append(entries, sortedEntry{pageKey(e.Key()), e})
+	}
+	slices.SortFunc(entries, func(a, b sortedEntry) int { return cmp.Compare(a.key, b.key) })
 	return entries
 }
 
 // pageKey is what policies are sorted by: the authority, and what else tells two
-// sites of one authority apart.
-func pageKey(e *policy.Entry) string {
-	key := e.Key()
-	if key.Server == "" && key.Forwarded == "" {
+// sites of one authority apart, if it is not just what the authority says.
+func pageKey(key policy.Key) string {
+	host, _ := cutPort(key.Host)
+	if key.Server == "" && key.Forwarded == "" && key.Site == host {
 		return key.String()
 	}
-	return key.String() + " " + key.Server + " " + key.Forwarded
+	return fmt.Sprintf("%s %q %q %q", key, key.Server, key.Site, key.Forwarded)
 }
 
 // pathName is the name of an authority or a source as it stands in a path.
