@@ -208,7 +208,7 @@ func storageKeyOf(instance string, key policy.Key) storageKey {
 
 // storageName returns the name of what is stored about a site.
 func storageName(key policy.Key) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %q %q", key.Source, key.Server, key.Site, key.Secure, key.Host, key.Forwarded))
+	sum := sha256.Sum256([]byte(key.Quoted()))
 	return fmt.Sprintf("%x.json", sum)
 }
 
