@@ -1,11 +1,9 @@
 package caddymodule
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +21,13 @@ func init() {
 // admin API:
 //
 //	GET  /robots_guard/policies[?limit=<n>][&after=<authority>]
-//	GET  /robots_guard/policies/<authority>
-//	POST /robots_guard/policies/<authority>/refresh
+//	GET  /robots_guard/policies/<authority>[?server=<address>]
+//	POST /robots_guard/policies/<authority>/refresh[?server=<address>]
 //
 // An authority is a host, with its port unless that is the default, or
 // "https:/" or "http:/" before it to tell the two apart (a path cannot hold two
-// slashes in a row). A policy from a URL or a file goes by these.
+// slashes in a row). A policy from a URL or a file goes by these. Where two
+// servers have the same host, server tells which is meant.
 type adminPolicies struct{}
 
 // adminPrefix is where the endpoint stands.
@@ -126,16 +125,16 @@ func (adminPolicies) list(w http.ResponseWriter, r *http.Request) error {
 	list := policyList{Policies: []policySummary{}, Total: len(entries)}
 	after := r.URL.Query().Get("after")
 	for _, e := range entries {
-		if pageKey(e) <= after {
+		if e.key <= after {
 			continue
 		}
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, summaryOf(e, time.Now()))
-		list.Next = pageKey(e)
+		list.Policies = append(list.Policies, summaryOf(e.Entry, time.Now()))
+		list.Next = e.key
 	}
-	if len(entries) == 0 || list.Next == pageKey(entries[len(entries)-1]) {
+	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
 		list.Next = ""
 	}
 	return writeJSON(w, http.StatusOK, list)
@@ -151,7 +150,7 @@ func (adminPolicies) one(w http.ResponseWriter, r *http.Request) error {
 		return adminError(http.StatusMethodNotAllowed, "use GET to read a policy")
 	}
 	s := currentState.Load()
-	e := findEntry(s, name)
+	e := findEntry(s, name, r.URL.Query().Get("server"))
 	if e == nil {
 		return adminError(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, adminPrefix)
 	}
@@ -164,69 +163,6 @@ func (adminPolicies) one(w http.ResponseWriter, r *http.Request) error {
 		return writeJSON(w, http.StatusAccepted, summaryOf(e, time.Now()))
 	}
 	return writeJSON(w, http.StatusOK, reportOf(e, time.Now()))
-}
-
-// findEntry returns the entry that goes by a name, the one of https if there
-// are two.
-func findEntry(s *state, name string) *policy.Entry {
-	if s == nil || name == "" {
-		return nil
-	}
-	name = pathName(name)
-	scheme, authority, ok := strings.Cut(name, ":/")
-	if !ok {
-		scheme, authority = "", name
-	}
-	host, _ := cutPort(authority)
-	var found *policy.Entry
-	best := 0
-	for _, e := range sortedEntries(s) {
-		key, rank := e.Key(), 0
-		if key.Source == "" && scheme != "" && scheme != schemeOf(key.Secure) {
-			continue
-		}
-		own, _ := cutPort(key.Host)
-		switch {
-		case pathName(key.String()) == name:
-			rank = 4
-		case key.Source != "":
-		case key.Host == authority && key.Secure:
-			rank = 3
-		case key.Host == authority:
-			rank = 2
-		case own == host:
-			rank = 1 // another spelling of the site, or another one at another port
-		}
-		if rank > best {
-			found, best = e, rank
-		}
-	}
-	return found
-}
-
-// sortedEntries returns what the cache knows in a fixed order.
-func sortedEntries(s *state) []*policy.Entry {
-	if s == nil {
-		return nil
-	}
-	entries := s.cache.Entries()
-	slices.SortFunc(entries, func(a, b *policy.Entry) int { return cmp.Compare(pageKey(a), pageKey(b)) })
-	return entries
-}
-
-// pageKey is what policies are sorted by: the authority, and what else tells two
-// sites of one authority apart.
-func pageKey(e *policy.Entry) string {
-	key := e.Key()
-	if key.Server == "" && key.Forwarded == "" {
-		return key.String()
-	}
-	return key.String() + " " + key.Server + " " + key.Forwarded
-}
-
-// pathName is the name of an authority or a source as it stands in a path.
-func pathName(name string) string {
-	return strings.TrimPrefix(strings.Replace(name, "://", ":/", 1), "/")
 }
 
 func summaryOf(e *policy.Entry, now time.Time) policySummary {

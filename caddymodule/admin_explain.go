@@ -89,7 +89,7 @@ func (g *guard) held(rawURL string) explainedRobots {
 	} else {
 		secure := strings.HasPrefix(strings.ToLower(rawURL), "https:")
 		name = policy.Key{Secure: secure, Host: normalHost(urlAuthority(rawURL), secure)}.String()
-		entry = findEntry(g.state, name)
+		entry = findEntry(g.state, name, "")
 	}
 	from := explainedRobots{name: name}
 	if entry == nil || entry.Standing() == nil {

@@ -170,7 +170,7 @@ func (a *App) Start() error {
 		return nil
 	}
 	s := newStore(a.ctx, instanceID(a.logger), a.state, a.logger)
-	s.maxKeys = keysPerPolicy * a.Policies
+	s.maxKeys = maxKeysFor(a.Policies)
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	s.restored = a.restored

@@ -27,6 +27,10 @@ const (
 	keysPerPolicy = 4 // that are read, for a few instances with the same sites
 )
 
+// maxKeysFor returns how many values are read where policies of so many named
+// sites are kept. No key tells which policies are of others.
+func maxKeysFor(policies int) int { return keysPerPolicy * (policies + maxStoredUnnamed) }
+
 // storage is what is used of Caddy's storage (certmagic.Storage). Values are
 // written whole or not at all.
 type storage interface {
@@ -93,6 +97,7 @@ func newStore(ctx caddy.Context, instance string, state *state, logger *zap.Logg
 		logger:   logger,
 		now:      time.Now,
 		stored:   make(map[policy.Key]storedPolicy),
+		unnamed:  make(map[policy.Key]bool),
 		notes:    newNotes(),
 	}
 }
@@ -203,7 +208,7 @@ func storageKeyOf(instance string, key policy.Key) storageKey {
 
 // storageName returns the name of what is stored about a site.
 func storageName(key policy.Key) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %q %q", key.Source, key.Server, key.Site, key.Secure, key.Host, key.Forwarded))
+	sum := sha256.Sum256([]byte(key.Quoted()))
 	return fmt.Sprintf("%x.json", sum)
 }
 

@@ -21,6 +21,7 @@ type memory struct {
 	broken error         // of everything
 	silent chan struct{} // if set, nobody gets a list before it is closed
 	refuse string        // part of keys that are not stored
+	keep   error         // of everything that is to be deleted
 	writes int
 }
 
@@ -52,6 +53,9 @@ func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
 func (m *memory) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.keep != nil {
+		return m.keep
+	}
 	delete(m.values, key)
 	return m.broken
 }

@@ -189,6 +189,10 @@ func (s *store) takeNote(ctx context.Context, key storageKey, data []byte, modif
 		err = fmt.Errorf("it is about %s, which has another key", changes.Site)
 	}
 	switch {
+	case errors.Is(err, ledger.ErrOutdated):
+		s.dropOutdated(ctx, key, old, found)
+		s.noteSeen(key, modified, found)
+		return
 	case err != nil:
 		s.setAside(ctx, key, data, err, old, found)
 		return
@@ -209,12 +213,26 @@ func (s *store) takeNote(ctx context.Context, key storageKey, data []byte, modif
 	case own || source == "" || isURL(source): // a file of the same name is another one for each instance
 		held, complete = s.restoreChanges(changes, !own)
 	}
+	if complete {
+		s.noteSeen(key, modified, found)
+	}
 	found.mu.Lock()
 	defer found.mu.Unlock()
 	found.held += held
 	if own {
 		s.notes.stored[key] = storedNote{sum: d.Sum, saved: d.Saved}
-	} else if sibling := s.notes.sibling(key.instance); sibling != nil && complete {
+	}
+}
+
+// noteSeen notes that a note of another instance was read, so that it is not
+// read again before it is another.
+func (s *store) noteSeen(key storageKey, modified time.Time, found *survey) {
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	if key.instance == s.instance {
+		return
+	}
+	if sibling := s.notes.sibling(key.instance); sibling != nil {
 		sibling.seen[key] = modified
 	}
 }

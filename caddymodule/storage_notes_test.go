@@ -13,6 +13,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"go.uber.org/zap"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -143,7 +145,7 @@ func TestNotesSetAside(t *testing.T) {
 	first.reads(siteA)
 	first.later(t, 0)
 	key := m.keys()[0]
-	future := strings.Replace(string(m.values[key]), `"format":1`, `"format":9`, 1)
+	future := strings.Replace(string(m.values[key]), `"format":2`, `"format":9`, 1)
 	m.values[key] = []byte(future)
 	for name, value := range map[string]string{"second/readers/0": "noise", "second/changes/x": future} {
 		name = "robots_guard/v1/" + name + ".json"
@@ -165,6 +167,41 @@ func TestNotesSetAside(t *testing.T) {
 	again.later(t, 0)
 	if m.values[key] == nil {
 		t.Error("nothing is stored in its place")
+	}
+}
+
+// TestNotesOfAnEarlierVersion are not taken in, without a warning: what this
+// instance has written of them goes, what another one has stays until that one
+// is gone.
+func TestNotesOfAnEarlierVersion(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	own := []string{readersKey("first", 0).String(), storageKey{"first", dirChanges, "x.json"}.String()}
+	others := []string{readersKey("second", 0).String(), storageKey{"second", dirChanges, "x.json"}.String()}
+	for _, key := range slices.Concat(own, others) {
+		m.values[key], m.times[key] = []byte(`{"format":1}`), noon
+	}
+	first := newInstance(m, "first", noon.Add(time.Hour))
+	first.read(ctx)
+	first.syncNotes(ctx)
+	slices.Sort(others)
+	if got := m.keys(); !slices.Equal(got, others) {
+		t.Errorf("left are %v, want %v", got, others)
+	}
+	if n := first.logs.FilterLevelExact(zap.WarnLevel).Len(); n != 0 {
+		t.Errorf("%d warnings: %v", n, first.logs.All())
+	}
+	first.reads(siteA)
+	first.later(t, 0)
+	if len(m.values) != len(others)+1 {
+		t.Errorf("stored are %v, want what was read now, too", m.keys())
+	}
+
+	newInstance(m, "first", noon.Add(maxUnrefreshed)).read(ctx)
+	for _, key := range others {
+		if m.values[key] != nil {
+			t.Errorf("%s is left of an instance that is gone", key)
+		}
 	}
 }
 

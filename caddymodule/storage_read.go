@@ -173,7 +173,7 @@ func (s *store) readOne(ctx context.Context, key storageKey, found *survey) {
 	}
 	switch {
 	case errors.Is(err, policy.ErrOutdated):
-		s.remove(ctx, key, found)
+		s.dropOutdated(ctx, key, old, found)
 	case err != nil:
 		s.setAside(ctx, key, data, err, old, found)
 	case s.now().Sub(snapshot.Saved) >= maxUnrefreshed:
@@ -198,9 +198,6 @@ func (s *store) restore(key storageKey, snapshot policy.Snapshot, found *survey)
 		found.restored[snapshot.Key] = true
 	}
 	if key.instance == s.instance && segmentOf(snapshot.Key) == policy.Invented {
-		if s.unnamed == nil {
-			s.unnamed = make(map[policy.Key]bool)
-		}
 		s.unnamed[snapshot.Key] = true
 	}
 	good := snapshot.Standing.Good
@@ -230,6 +227,15 @@ func (s *store) setAside(ctx context.Context, key storageKey, data []byte, reaso
 	defer found.mu.Unlock()
 	if found.setAside++; found.setAside == 1 {
 		found.example, found.reason = key.String(), reason
+	}
+}
+
+// dropOutdated removes a value that an earlier version of this module has
+// written. One of another instance stays until nobody refreshes it any more:
+// that instance may run the earlier version still, and takes it for stored.
+func (s *store) dropOutdated(ctx context.Context, key storageKey, old bool, found *survey) {
+	if old || key.instance == s.instance {
+		s.remove(ctx, key, found)
 	}
 }
 

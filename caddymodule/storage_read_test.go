@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -105,6 +107,30 @@ func TestStoreSetsAside(t *testing.T) {
 	}
 }
 
+// TestStoreOutdated leaves what an instance has stored that runs an earlier
+// version still: that one takes it for stored.
+func TestStoreOutdated(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	value := []byte(`{"format":1}`)
+	own, sibling := storageKeyOf("first", siteA).String(), storageKeyOf("second", siteA).String()
+	for _, key := range []string{own, sibling} {
+		m.values[key], m.times[key] = value, noon
+	}
+	first := newInstance(m, "first", noon)
+	first.read(ctx)
+	if m.values[own] != nil || m.values[sibling] == nil {
+		t.Errorf("left are %v, want that of the other instance", m.keys())
+	}
+	if n := first.logs.FilterLevelExact(zap.WarnLevel).Len(); n != 0 {
+		t.Errorf("%d warnings: %v", n, first.logs.All())
+	}
+	newInstance(m, "first", noon.Add(maxUnrefreshed)).read(ctx)
+	if len(m.values) != 0 {
+		t.Errorf("left are %v of an instance that is gone", m.keys())
+	}
+}
+
 // TestStoreBound reads no more keys than it should.
 func TestStoreBound(t *testing.T) {
 	ctx, m := t.Context(), newMemory()
@@ -141,7 +167,7 @@ func TestStoreMany(t *testing.T) {
 	}
 	first.write(t.Context(), rewriteInterval)
 	cold := newInstance(m, "second", noon)
-	cold.maxKeys = keysPerPolicy * namedBounds.Entries
+	cold.maxKeys = maxKeysFor(namedBounds.Entries)
 	start := time.Now()
 	cold.read(t.Context())
 	if n := cold.state.cache.Stats(policy.Named).Entries; n != namedBounds.Entries {

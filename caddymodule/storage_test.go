@@ -37,8 +37,9 @@ func newInstance(m *memory, id string, now time.Time) *instance {
 
 			verifier: verifier,
 		},
-		stored: make(map[policy.Key]storedPolicy),
-		notes:  newNotes(),
+		stored:  make(map[policy.Key]storedPolicy),
+		unnamed: make(map[policy.Key]bool),
+		notes:   newNotes(),
 	}
 	return i
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // of those used in several seconds, and how often it is looked which these are.
 const (
 	maxStoredUnnamed = 256
-	minStoredUses    = 3
+	minStoredUses    = policy.ProvenUses
 	unnamedInterval  = time.Minute
 )
 
@@ -44,22 +45,37 @@ func (s *store) storable(ctx context.Context) []*policy.Entry {
 }
 
 // choose decides which unnamed hosts are stored, and removes what was stored of
-// those that are not any more: clients must not fill the storage.
+// those that are not any more: clients must not fill the storage. One that
+// cannot be removed takes the place of another.
 func (s *store) choose(ctx context.Context, candidates []*policy.Entry) {
-	slices.SortStableFunc(candidates, func(a, b *policy.Entry) int { return cmp.Compare(b.Uses(), a.Uses()) })
-	chosen := make(map[policy.Key]bool)
-	for _, e := range candidates[:min(len(candidates), maxStoredUnnamed)] {
-		chosen[e.Key()] = true
+	slices.SortFunc(candidates, func(a, b *policy.Entry) int {
+		return cmp.Or(cmp.Compare(b.Uses(), a.Uses()), s.storedFirst(a.Key(), b.Key()))
+	})
+	candidates = candidates[:min(len(candidates), maxStoredUnnamed)]
+	wanted := make(map[policy.Key]bool)
+	for _, e := range candidates {
+		wanted[e.Key()] = true
 	}
-	for key := range s.unnamed {
-		if chosen[key] {
-			continue
+	maps.DeleteFunc(s.unnamed, func(key policy.Key, _ bool) bool {
+		return !wanted[key] && s.removeUnnamed(ctx, key) // else it is tried again
+	})
+	for _, e := range candidates {
+		if len(s.unnamed) >= maxStoredUnnamed {
+			break
 		}
-		if !s.removeUnnamed(ctx, key) {
-			chosen[key] = true // it is still there, and is tried again
-		}
+		s.unnamed[e.Key()] = true
 	}
-	s.unnamed = chosen
+}
+
+// storedFirst orders two hosts that are used equally: what is stored stays.
+func (s *store) storedFirst(a, b policy.Key) int {
+	switch {
+	case s.unnamed[a] == s.unnamed[b]:
+		return 0
+	case s.unnamed[a]:
+		return -1
+	}
+	return 1
 }
 
 // removeUnnamed removes what this instance has stored of a host, and reports

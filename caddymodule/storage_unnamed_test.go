@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -8,22 +9,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
+// tenant is a host that a wildcard site takes.
+func tenant(n int) policy.Key {
+	return policy.Key{Site: "*.tenants.test", Host: fmt.Sprintf("t%03d.tenants.test", n)}
+}
+
+// use makes requests for a site, one a second.
+func (i *instance) use(key policy.Key, times int) {
+	e := i.state.cache.Get(key)
+	for range times {
+		i.time = i.time.Add(time.Second)
+		e.Use(i.time)
+	}
+}
+
 // TestStoreKeepsHostsInUse stores what is known of the hosts of a wildcard site
 // that are used most, a bounded number of them, and takes them in at a restart.
 func TestStoreKeepsHostsInUse(t *testing.T) {
 	ctx, m := t.Context(), newMemory()
 	m.now = noon
-	tenant := func(n int) policy.Key {
-		return policy.Key{Site: "*.tenants.test", Host: fmt.Sprintf("t%03d.tenants.test", n)}
-	}
 	i := newInstance(m, "first", noon)
-	use := func(n, times int) {
-		e := i.state.cache.Get(tenant(n))
-		for range times {
-			i.time = i.time.Add(time.Second)
-			e.Use(i.time)
-		}
-	}
+	use := func(n, times int) { i.use(tenant(n), times) }
 	const inUse = maxStoredUnnamed + 44
 	for n := range inUse + 100 {
 		i.learn(tenant(n), policy.Invented, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", n))
@@ -56,6 +62,96 @@ func TestStoreKeepsHostsInUse(t *testing.T) {
 	for n, want := range map[int]bool{0: true, 44: false, 45: true} {
 		if got := later.text(tenant(n)) != "(nothing)"; got != want {
 			t.Errorf("then host %d is known: %t, want %t", n, got, want)
+		}
+	}
+}
+
+// TestStoreWithoutDeleting stores no more hosts where nothing can be deleted.
+func TestStoreWithoutDeleting(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now, m.keep = noon, errors.New("append only")
+	i := newInstance(m, "first", noon)
+	next := 0
+	more := func(hosts, uses int) {
+		for range hosts {
+			i.learn(tenant(next), policy.Invented, "# x\n")
+			i.use(tenant(next), uses)
+			next++
+		}
+		i.time = i.time.Add(unnamedInterval)
+		i.write(ctx, rewriteInterval)
+	}
+	more(maxStoredUnnamed-10, minStoredUses)
+	for round := range 3 {
+		more(100, minStoredUses+1+round)
+		if n := len(m.keys()); n != maxStoredUnnamed {
+			t.Fatalf("round %d: %d policies are stored, want %d", round, n, maxStoredUnnamed)
+		}
+	}
+	m.keep = nil
+	more(0, 0)
+	again := newInstance(m, "first", i.time)
+	again.read(ctx)
+	if n := len(m.keys()); n != maxStoredUnnamed || again.text(tenant(next-1)) == "(nothing)" || again.text(tenant(0)) != "(nothing)" {
+		t.Errorf("%d policies are stored in the end, or not those used most", n)
+	}
+}
+
+// TestStoreReadsNamedBesideOthers restores the sites of a small configuration,
+// however many other hosts are stored beside them.
+func TestStoreReadsNamedBesideOthers(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	i := newInstance(m, "first", noon)
+	const sites = 10
+	for n := range sites {
+		i.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, "# x\n")
+	}
+	for n := range maxStoredUnnamed {
+		i.learn(tenant(n), policy.Invented, "# x\n")
+		i.use(tenant(n), minStoredUses)
+	}
+	i.write(ctx, rewriteInterval)
+	cold := newInstance(m, "first", i.time)
+	cold.maxKeys = maxKeysFor(sites)
+	cold.read(ctx)
+	for n := range sites {
+		if cold.text(namedKey(fmt.Sprint(n, ".test"))) == "(nothing)" {
+			t.Errorf("site %d is not restored", n)
+		}
+	}
+	if cold.logs.FilterMessageSnippet("more is stored than is read").Len() != 0 {
+		t.Error("not everything is read")
+	}
+}
+
+// TestStoreKeepsHostsOverAFlood stores the hosts that were in use before a
+// restart, also where clients invent others right after it, some of them used as much.
+func TestStoreKeepsHostsOverAFlood(t *testing.T) {
+	ctx, m := t.Context(), newMemory()
+	m.now = noon
+	first := newInstance(m, "first", noon)
+	for n := range maxStoredUnnamed {
+		first.learn(tenant(n), policy.Invented, "# x\n")
+		first.use(tenant(n), minStoredUses)
+	}
+	first.write(ctx, rewriteInterval)
+
+	again := newInstance(m, "first", first.time.Add(time.Minute))
+	again.read(ctx)
+	for n := range 2 * inventedBounds.Entries {
+		invented := policy.Key{Site: "*.tenants.test", Host: fmt.Sprintf("x%d.tenants.test", n)}
+		again.learn(invented, policy.Invented, "# y\n")
+		if again.use(invented, 1); n%50 == 0 {
+			again.use(invented, minStoredUses-1)
+		}
+	}
+	again.write(ctx, rewriteInterval)
+	later := newInstance(m, "first", again.time)
+	later.read(ctx)
+	for n := range maxStoredUnnamed {
+		if later.text(tenant(n)) == "(nothing)" {
+			t.Fatalf("host %d is not stored any more", n)
 		}
 	}
 }

@@ -313,6 +313,6 @@ func TestStorageValidate(t *testing.T) {
 
 // storedName returns the name of a policy in a storage, as the module makes it.
 func storedName(host string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %t %q %q", "", "", host, false, host, ""))
+	sum := sha256.Sum256([]byte(policy.Key{Site: host, Host: host}.Quoted()))
 	return fmt.Sprintf("%x.json", sum)
 }

@@ -2,31 +2,33 @@ package policy
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 )
 
-// Key says whose robots.txt an Entry is about.
+// Key says whose robots.txt an Entry is about. It is stored as JSON with these
+// names.
 type Key struct {
 	// Source is the URL or the file that the rules come from, "" for the site
 	// itself. Sites with the same such source share an entry, which has no
 	// authority.
-	Source string
+	Source string `json:"source,omitempty"`
 	// Server is where the server of the site listens: the same host on two
 	// servers is two sites.
-	Server string
+	Server string `json:"server,omitempty"`
 	// Site is the host as the configuration names it: a host, a wildcard such as
 	// *.example.com, or "" for a site that takes any host.
-	Site string
+	Site string `json:"site,omitempty"`
 	// Secure tells https from http.
-	Secure bool
+	Secure bool `json:"secure,omitempty"`
 	// Host is the host in its canonical spelling, with the port unless it is the
 	// default.
-	Host string
+	Host string `json:"host,omitempty"`
 	// Forwarded is the host that a trusted proxy was asked for, if it is another.
-	Forwarded string
+	Forwarded string `json:"forwarded,omitempty"`
 }
 
 // String returns the source or the authority as a URL without a path.
@@ -38,6 +40,12 @@ func (k Key) String() string {
 		return "https://" + k.Host
 	}
 	return "http://" + k.Host
+}
+
+// Quoted returns all of a key as a text that no other key has, for hashing: what
+// is stored goes by it, so it stays the same.
+func (k Key) Quoted() string {
+	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.Forwarded)
 }
 
 // configured returns the configured site that a host belongs to.

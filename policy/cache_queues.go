@@ -65,8 +65,14 @@ func (q queues) evict(now time.Time, entries int) *Entry {
 			return e
 		}
 		e.placed = max(used, e.placed)
-		from.Remove(e.key)
-		e.proven = true
-		q.proven.Add(e.key, e)
+		q.prove(e)
 	}
+}
+
+// prove places an entry behind those that are proven.
+func (q queues) prove(e *Entry) {
+	q.fresh.Remove(e.key)
+	e.proven = true
+	q.proven.Remove(e.key)
+	q.proven.Add(e.key, e)
 }

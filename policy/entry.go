@@ -48,6 +48,10 @@ func (e *Entry) Use(now time.Time) {
 // maxUses is how many seconds of use count.
 const maxUses = 1 << 10
 
+// ProvenUses is in how many seconds a host that only clients name was used if it
+// is worth keeping when the process ends.
+const ProvenUses = 3
+
 // Uses tells in how many seconds the entry was used, as far as they count. It is
 // for telling hosts in use from those that were invented once.
 func (e *Entry) Uses() int { return int(e.uses.Load()) }

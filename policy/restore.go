@@ -69,16 +69,23 @@ func joined(current *Version, past []*Version, older *Version, olderPast []*Vers
 
 // Restore takes in what was known of a site elsewhere or before. A copy that is
 // fresh stays, unless newest is set: sites that answer everybody differently
-// would have it change all the time. Restore evicts nothing, and reports whether
+// would have it change all the time. A host that only clients name has proven to
+// be in use there, see [ProvenUses]. Restore evicts nothing, and reports whether
 // the current version is that of other now.
 func (c *Cache) Restore(key Key, segment Segment, other Standing, newest bool) bool {
 	now := c.now()
+	if (Standing{}).Adopt(other, now).Good == nil {
+		return false
+	}
 	e := c.Get(key)
 	if e == nil {
-		if c.full(segment) || (Standing{}).Adopt(other, now).Good == nil {
+		if c.full(segment) {
 			return false
 		}
 		e = c.Add(key, segment)
+	}
+	if e.segment == Invented {
+		c.prove(e)
 	}
 	// No attempt to read begins and nobody hastens the entry meanwhile. One that
 	// is under way may end at any time: what it found is taken into account.
@@ -109,6 +116,17 @@ func (c *Cache) Restore(key Key, segment Segment, other Standing, newest bool) b
 		if e.replace(known, &next) {
 			return before.Good == nil || !next.Good.LastRead.Equal(before.Good.LastRead)
 		}
+	}
+}
+
+// prove takes an entry for one that was used in [ProvenUses] seconds.
+func (c *Cache) prove(e *Entry) {
+	for n := e.uses.Load(); n < ProvenUses && !e.uses.CompareAndSwap(n, ProvenUses); n = e.uses.Load() {
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.index.get(e.key) == e && !e.proven {
+		c.kept[e.segment].order.prove(e)
 	}
 }
 

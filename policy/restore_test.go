@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -138,6 +139,52 @@ func TestCacheRestore(t *testing.T) {
 	old := known(versionOf(200, smallFile, epoch, epoch))
 	if c.Restore(z, Named, old, false) || c.Get(z) != nil {
 		t.Error("a copy that is too old was restored")
+	}
+}
+
+// TestCacheRestoredHostsStay keeps hosts that were in use before a restart where
+// clients invent others at once.
+func TestCacheRestoredHostsStay(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 100, Bytes: 1 << 20, Reads: 10})
+	host := func(kind string, n int) Key { return Key{Host: fmt.Sprint(kind, n, ".test")} }
+	early := c.Add(host("restored", 0), Invented) // was asked for before the storage was read
+	for n := range 50 {
+		read := clock.now().Add(-time.Hour)
+		if !c.Restore(host("restored", n), Invented, known(versionOf(200, smallFile, read, read)), false) {
+			t.Fatalf("host %d is not restored", n)
+		}
+	}
+	if early.Uses() != ProvenUses {
+		t.Errorf("it was used in %d seconds, want %d", early.Uses(), ProvenUses)
+	}
+	for n := range 5000 {
+		clock.advance(10 * time.Millisecond)
+		c.Add(host("invented", n), Invented).Use(clock.now())
+	}
+	for n := range 50 {
+		if e := c.Get(host("restored", n)); e == nil {
+			t.Errorf("restored host %d was pushed out by hosts that were used once", n)
+		}
+	}
+	if n := c.Stats(Invented).Entries; n != 100 {
+		t.Errorf("%d are kept, want 100", n)
+	}
+
+	// Use counts on, and who is used more stays more.
+	busy := c.Add(host("busy", 0), Invented)
+	for range 10 {
+		clock.advance(time.Second)
+		busy.Use(clock.now())
+	}
+	read := clock.now().Add(-time.Hour)
+	c.Restore(busy.Key(), Invented, known(versionOf(200, smallFile, read, read)), false)
+	if busy.Uses() != 10 {
+		t.Errorf("it was used in %d seconds, want 10", busy.Uses())
+	}
+	named := c.Add(host("named", 0), Named)
+	c.Restore(named.Key(), Named, known(versionOf(200, smallFile, read, read)), false)
+	if named.Uses() != 0 {
+		t.Errorf("a named host was used in %d seconds, want none", named.Uses())
 	}
 }
 

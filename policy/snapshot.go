@@ -47,16 +47,11 @@ type (
 		Policy json.RawMessage `json:"policy"`
 	}
 	policyJSON struct {
-		Source    string        `json:"source,omitempty"`
-		Server    string        `json:"server,omitempty"`
-		Site      string        `json:"site,omitempty"`
-		Secure    bool          `json:"secure,omitempty"`
-		Host      string        `json:"host,omitempty"`
-		Forwarded string        `json:"forwarded,omitempty"`
-		Saved     time.Time     `json:"saved"`
-		Due       time.Time     `json:"due"`
-		Current   versionJSON   `json:"current"`
-		Past      []versionJSON `json:"past,omitempty"`
+		Key
+		Saved   time.Time     `json:"saved"`
+		Due     time.Time     `json:"due"`
+		Current versionJSON   `json:"current"`
+		Past    []versionJSON `json:"past,omitempty"`
 	}
 	versionJSON struct {
 		SHA256       string     `json:"sha256"`
@@ -88,9 +83,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 		return nil, err
 	}
 	p := policyJSON{
-		Source: s.Key.Source, Server: s.Key.Server, Site: s.Key.Site,
-		Secure: s.Key.Secure, Host: s.Key.Host, Forwarded: s.Key.Forwarded,
-		Saved: s.Saved.UTC(), Current: good.encoded(),
+		Key: s.Key, Saved: s.Saved.UTC(), Current: good.encoded(),
 	}
 	p.Due = s.Standing.Due.UTC()
 	if latest := p.Current.LastRead.Add(MaxAge); p.Due.After(latest) {

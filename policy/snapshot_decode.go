@@ -42,10 +42,7 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 }
 
 func (p *policyJSON) snapshot() (Snapshot, error) {
-	s := Snapshot{
-		Key:   Key{Source: p.Source, Server: p.Server, Site: p.Site, Secure: p.Secure, Host: p.Host, Forwarded: p.Forwarded},
-		Saved: p.Saved,
-	}
+	s := Snapshot{Key: p.Key, Saved: p.Saved}
 	if (p.Source == "") == (p.Host == "") || p.Source != "" && s.Key != (Key{Source: p.Source}) {
 		return Snapshot{}, errors.New("it names neither a site nor a source")
 	}

@@ -34,7 +34,7 @@ const (
 
 type (
 	changesJSON struct {
-		siteJSON
+		policy.Key
 		SHA256 hashJSON    `json:"sha256"`
 		Read   time.Time   `json:"read"`
 		Visits []visitJSON `json:"visits,omitempty"`
@@ -61,8 +61,8 @@ const changesKind = "changes"
 // Encode returns c as bytes for [DecodeChanges]. If it is too large, visits are
 // left out that no hold is about. It fails for a site that cannot be stored.
 func (c Changes) Encode(now time.Time) (Document, error) {
-	content := changesJSON{siteJSON: newSiteJSON(c.Site), SHA256: encodeHash(c.Hash), Read: c.Read.UTC(), Visits: encodeVisits(c.Visits)}
-	if err := content.check(); err != nil {
+	content := changesJSON{Key: c.Site, SHA256: encodeHash(c.Hash), Read: c.Read.UTC(), Visits: encodeVisits(c.Visits)}
+	if err := checkSite(content.Key); err != nil {
 		return Document{}, err
 	}
 	for _, h := range c.Holds[:min(len(c.Holds), maxStoredHolds)] {
@@ -98,15 +98,16 @@ func (v Visit) storable() bool {
 }
 
 // DecodeChanges returns what was encoded. Bytes that were damaged, cut or
-// written by a newer version of this package are an error.
+// written by a newer version of this package are an error, and so are those of an
+// earlier one, [ErrOutdated].
 func DecodeChanges(data []byte) (Changes, Document, error) {
 	var content changesJSON
 	d, err := decodeDocument(changesKind, data, &content)
 	if err != nil {
 		return Changes{}, d, err
 	}
-	c := Changes{Site: content.key(), Read: content.Read}
-	if err := content.check(); err != nil {
+	c := Changes{Site: content.Key, Read: content.Read}
+	if err := checkSite(content.Key); err != nil {
 		return Changes{}, d, err
 	}
 	if c.Hash, err = content.SHA256.decode(); err != nil {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -171,7 +172,8 @@ func TestDamagedDocuments(t *testing.T) {
 	for name, data := range map[string]string{
 		"empty":         "",
 		"cut":           string(good.Data[:len(good.Data)/2]),
-		"a newer one":   replaced(`"format":1`, `"format":2`),
+		"a newer one":   replaced(`"format":2`, `"format":3`),
+		"no format":     replaced(`"format":2`, `"format":0`),
 		"another kind":  replaced(`"kind":"changes"`, `"kind":"visitors"`),
 		"another time":  replaced(`"saved":"2026`, `"saved":"0001`),
 		"changed":       replaced("Googlebot", "Googlebat"),
@@ -185,6 +187,22 @@ func TestDamagedDocuments(t *testing.T) {
 		if _, _, err := DecodeReaders([]byte(data)); err == nil {
 			t.Errorf("%s, as readers: no error", name)
 		}
+	}
+}
+
+// TestOutdatedDocuments tells what an earlier version has written from what is
+// damaged.
+func TestOutdatedDocuments(t *testing.T) {
+	good, err := someChanges().Encode(docTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := strings.Replace(string(good.Data), `"format":2`, `"format":1`, 1)
+	if _, _, err := DecodeChanges([]byte(earlier)); !errors.Is(err, ErrOutdated) {
+		t.Errorf("changes: %v", err)
+	}
+	if _, _, err := DecodeReaders([]byte(earlier)); !errors.Is(err, ErrOutdated) {
+		t.Errorf("readers: %v", err)
 	}
 }
 

@@ -100,8 +100,7 @@ func (r *Readers) part(who Reader) *readersPart {
 
 func partOf(who Reader) int {
 	sum := fnv.New32a()
-	site := who.Site
-	fmt.Fprintf(sum, "%q %q %q %t %q %q %q", site.Source, site.Server, site.Site, site.Secure, site.Host, site.Forwarded, who.Crawler)
+	fmt.Fprintf(sum, "%s %q", who.Site.Quoted(), who.Crawler)
 	return int(sum.Sum32() % ReaderParts)
 }
 

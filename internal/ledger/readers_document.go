@@ -30,16 +30,8 @@ type (
 		Sites []readersOfSiteJSON `json:"sites"`
 	}
 	readersOfSiteJSON struct {
-		siteJSON
+		policy.Key
 		Readings []readingJSON `json:"readings"`
-	}
-	siteJSON struct {
-		Source    string `json:"source,omitempty"`
-		Server    string `json:"server,omitempty"`
-		Site      string `json:"site,omitempty"`
-		Secure    bool   `json:"secure,omitempty"`
-		Host      string `json:"host,omitempty"`
-		Forwarded string `json:"forwarded,omitempty"`
 	}
 	readingJSON struct {
 		Crawler string       `json:"crawler"`
@@ -93,7 +85,7 @@ func (r *Readers) own(part int, now time.Time) (all []ReadBy) {
 	}
 	p.mu.Unlock()
 	all = slices.DeleteFunc(all, func(x ReadBy) bool {
-		return !utf8.ValidString(x.Crawler) || len(x.Crawler) > maxName || newSiteJSON(x.Site).check() != nil
+		return !utf8.ValidString(x.Crawler) || len(x.Crawler) > maxName || checkSite(x.Site) != nil
 	})
 	slices.SortFunc(all, func(a, b ReadBy) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Site.String(), b.Site.String()), cmp.Compare(a.Crawler, b.Crawler), a.Network.Compare(b.Network))
@@ -108,7 +100,7 @@ func readersOf(all []ReadBy) (content readersJSON) {
 		if !ok {
 			place = len(content.Sites)
 			places[x.Site] = place
-			content.Sites = append(content.Sites, readersOfSiteJSON{siteJSON: newSiteJSON(x.Site)})
+			content.Sites = append(content.Sites, readersOfSiteJSON{Key: x.Site})
 		}
 		site := &content.Sites[place]
 		site.Readings = append(site.Readings, readingJSON{x.Crawler, x.Network, x.At.UTC(), x.Status, encodeHash(x.Hash)})
@@ -117,7 +109,8 @@ func readersOf(all []ReadBy) (content readersJSON) {
 }
 
 // DecodeReaders returns what [Readers.EncodePart] has encoded. Bytes that were
-// damaged, cut or written by a newer version of this package are an error.
+// damaged, cut or written by a newer version of this package are an error, and so
+// are those of an earlier one, [ErrOutdated].
 func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 	var content readersJSON
 	d, err := decodeDocument(readersKind, data, &content)
@@ -126,7 +119,7 @@ func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 	}
 	var all []ReadBy
 	for _, site := range content.Sites {
-		if err := site.check(); err != nil {
+		if err := checkSite(site.Key); err != nil {
 			return nil, d, err
 		}
 		for _, x := range site.Readings {
@@ -139,7 +132,7 @@ func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 			case len(x.Crawler) > maxName, x.Status < 100, x.Status > 999, !sane(x.At), x.Network != x.Network.Masked():
 				return nil, d, errors.New("a reading cannot be")
 			}
-			all = append(all, ReadBy{Reader{Site: site.key(), Crawler: x.Crawler, Network: x.Network}, Reading{x.At, x.Status, hash}})
+			all = append(all, ReadBy{Reader{Site: site.Key, Crawler: x.Crawler, Network: x.Network}, Reading{x.At, x.Status, hash}})
 		}
 	}
 	return all, d, nil
@@ -168,20 +161,12 @@ func (r *Readers) merge(x ReadBy, elsewhere bool) {
 	p.last.Add(x.Reader, keptReading{x.Reading, elsewhere})
 }
 
-func newSiteJSON(k policy.Key) siteJSON {
-	return siteJSON{Source: k.Source, Server: k.Server, Site: k.Site, Secure: k.Secure, Host: k.Host, Forwarded: k.Forwarded}
-}
-
-func (s siteJSON) key() policy.Key {
-	return policy.Key{Source: s.Source, Server: s.Server, Site: s.Site, Secure: s.Secure, Host: s.Host, Forwarded: s.Forwarded}
-}
-
-// check tells why a site cannot be one.
-func (s siteJSON) check() error {
-	if (s.Source == "") == (s.Host == "") || s.Source != "" && s.key() != (policy.Key{Source: s.Source}) {
+// checkSite tells why a site cannot be one.
+func checkSite(k policy.Key) error {
+	if (k.Source == "") == (k.Host == "") || k.Source != "" && k != (policy.Key{Source: k.Source}) {
 		return errors.New("it names neither a site nor a source")
 	}
-	for _, name := range []string{s.Source, s.Server, s.Site, s.Host, s.Forwarded} {
+	for _, name := range []string{k.Source, k.Server, k.Site, k.Host, k.Forwarded} {
 		if !utf8.ValidString(name) || len(name) > 8*maxHost {
 			return errors.New("the name of a site cannot be stored")
 		}

@@ -1,0 +1,29 @@
+package policy
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestKeyQuoted tells all keys apart, and stays as it is: what is stored goes by
+// it.
+func TestKeyQuoted(t *testing.T) {
+	all := Key{Server: ":8001", Site: "*.b.test", Secure: true, Host: "a.b.test", Forwarded: "c.test"}
+	if got, want := all.Quoted(), `"" ":8001" "*.b.test" true "a.b.test" "c.test"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	text, err := json.Marshal(all)
+	if want := `{"server":":8001","site":"*.b.test","secure":true,"host":"a.b.test","forwarded":"c.test"}`; err != nil || string(text) != want {
+		t.Errorf("stored is %s, want %s", text, want)
+	}
+	seen := make(map[string]Key)
+	for _, k := range []Key{
+		{}, all, {Source: "a"}, {Server: "a"}, {Site: "a"}, {Host: "a"}, {Forwarded: "a"}, {Secure: true},
+		{Host: `a" "b`}, {Host: "a", Forwarded: "b"}, {Host: "a b"}, {Host: "\xff"}, {Host: "\xfe"}, {Host: `\xff`},
+	} {
+		if other, ok := seen[k.Quoted()]; ok {
+			t.Errorf("%#v and %#v are both %s", k, other, k.Quoted())
+		}
+		seen[k.Quoted()] = k
+	}
+}
