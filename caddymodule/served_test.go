@@ -262,7 +262,7 @@ func TestAddressThatMayBeInvented(t *testing.T) {
 	const milder = "User-agent: *\nDisallow: /else/\n"
 	s := newTwoTexts(t, map[string]string{"bingbot": milder})
 	server := &caddyhttp.Server{ClientIPHeaders: []string{"X-Forwarded-For"}}
-	for forwarded, want := range map[string]verdict{"198.51.100.1": verdictStale, "198.51.100.2, 203.0.113.9": verdictDisallowed} {
+	for forwarded, want := range map[string]verdict{"198.51.100.1": verdictStale, "203.0.113.2, 192.0.2.9": verdictDisallowed} {
 		asks := func(target string) *http.Request {
 			address, _, _ := strings.Cut(forwarded, ",")
 			r := request("bingbot/2.0", target)
