@@ -108,7 +108,8 @@ var blockedThoughObeying = []reason{
 	{crawlers: []string{"wget", "wget2", "HTTrack"}, variants: []string{"CR"},
 		why: "ends lines at LF alone, where RFC 9309 (section 2.2) also has CR"},
 	{crawlers: []string{"wget2"}, variants: severalNames,
-		why: "reads one group, and that no further than to its next User-agent line: a group of several names has no rules for it, and whatever it calls itself, it looks for wget2 or `*`"},
+		why:    "reads one group, and that no further than to its next User-agent line: a group of several names has no rules for it, and whatever it calls itself, it looks for wget2 or `*`",
+		seldom: "versions of wget2 from 2.0 on may read such a group; which one is installed is up to Debian"},
 	{crawlers: []string{"wget", "HTTrack"}, variants: []string{"wildcards"},
 		why: "takes `*` and `$` in a rule literally"},
 	{crawlers: []string{"wget"}, variants: []string{"precedence"},
@@ -125,7 +126,7 @@ var blockedThoughObeying = []reason{
 // made by a crawler of Google's, and the guard does not block.
 var servedThoughForbidden = []reason{
 	{crawlers: []string{"crawlee"}, as: own,
-		why: "sends the User-Agent of a browser, another in each run: nobody who calls himself a browser is held to robots.txt"},
+		why: "sends the User-Agent of a browser, another with each request: what calls itself a browser is not held to robots.txt"},
 	{crawlers: []string{"simplecrawler"}, as: own,
 		why: "sends Node/simplecrawler, so that its name in robots.txt is Node (by its own parser, too), which no file names; a library is judged only by a group that names it"},
 	{crawlers: []string{"wget", "wget2"}, as: own, variants: []string{"everybody", "BOM before the group"},
@@ -153,4 +154,7 @@ var blockedThoughAllowed = []reason{
 		why: "`(` and `%28` are the same in a path; Google's library compares the spellings"},
 	{variants: []string{"bytes"}, uri: `^/a%20b/|^/pipe|^/brace`,
 		why: "a URL cannot have a space, `|` or `{` but as an escape, so a rule with one means that; Google's library escapes only what is not ASCII"},
+	{crawlers: []string{"crawlee"}, as: own,
+		why:    "among the User-Agents of browsers that it sends may be a bot's, which is judged by everybody's group and not by that of crawlee",
+		seldom: "it picks them by chance"},
 }
