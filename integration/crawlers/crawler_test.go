@@ -1,0 +1,198 @@
+package crawlers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// crawler is a real crawler, or a library with a crawler of few lines around it.
+type crawler struct {
+	name string
+	// token is the name under which robots.txt names it by default.
+	token string
+	// crawl follows every link from these URLs. Without a User-Agent it sends what
+	// it sends by default.
+	crawl func(t *testing.T, starts []string, obey bool, userAgent string)
+}
+
+// botUserAgent is the other name that every crawler is given.
+const botUserAgent = "DotBot/1.2 (+https://opensiteexplorer.org/dotbot; help@moz.com)"
+
+var crawlers = []crawler{
+	{name: "Scrapy", token: "Scrapy", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		command(t, starts, "scrapy", "python3-scrapy", func(list string) []string {
+			arguments := []string{"runspider", "spider.py", "-a", "starts=" + list, "-s", fmt.Sprintf("ROBOTSTXT_OBEY=%t", obey)}
+			if userAgent != "" {
+				arguments = append(arguments, "-s", "USER_AGENT="+userAgent)
+			}
+			return arguments
+		})
+	}},
+	{name: "wget", token: "Wget", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		command(t, starts, "wget", "wget", func(list string) []string {
+			arguments := []string{"--no-config", "--recursive", "--level=2", "--no-directories", "--delete-after", "--quiet", "--tries=1", "--input-file=" + list}
+			if !obey {
+				arguments = append(arguments, "--execute=robots=off")
+			}
+			return withOption(arguments, "--user-agent=", userAgent)
+		})
+	}},
+	{name: "wget2", token: "wget2", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		command(t, starts, "wget2", "wget2", func(list string) []string {
+			arguments := []string{"--no-config", "--recursive", "--level=2", "--no-directories", "--delete-after", "--quiet", "--tries=1", "--max-threads=4", "--input-file=" + list}
+			if !obey {
+				arguments = append(arguments, "--robots=off")
+			}
+			return withOption(arguments, "--user-agent=", userAgent)
+		})
+	}},
+	{name: "colly", token: "colly", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		if err := crawlByColly(starts, obey, userAgent); err != nil {
+			t.Error(err)
+		}
+	}},
+	{name: "gocrawl", token: "gocrawl", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		if err := crawlByGocrawl(starts, obey, userAgent, botName); err != nil {
+			t.Error(err)
+		}
+	}},
+	{name: "crawlee", token: "crawlee", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		needModule(t, "@crawlee/cheerio")
+		command(t, starts, "node", "nodejs", func(list string) []string {
+			arguments := with([]string{"crawlee.mjs", list, mode(obey)}, userAgent)
+			if userAgent != "" {
+				arguments = append(arguments, botName)
+			}
+			return arguments
+		})
+	}},
+	{name: "simplecrawler", token: "simplecrawler", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		needModule(t, "simplecrawler")
+		command(t, starts, "node", "nodejs", func(list string) []string {
+			return with([]string{"simplecrawler.mjs", list, mode(obey)}, userAgent)
+		})
+	}},
+	{name: "HTTrack", token: "HTTrack", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+		command(t, starts, "httrack", "httrack", func(list string) []string {
+			robots := "--robots=0"
+			if obey {
+				robots = "--robots=2"
+			}
+			arguments := []string{"--quiet", "--path", filepath.Dir(list), "--list", list, "--depth=2", robots,
+				"--disable-security-limits", "--max-rate=0", "--connection-per-second=0", "--sockets=4", "--retries=0", "--cache=0", "--do-not-log"}
+			if userAgent != "" {
+				arguments = append(arguments, "--user-agent", userAgent)
+			}
+			return arguments
+		})
+	}},
+}
+
+func mode(obey bool) string {
+	if obey {
+		return "obey"
+	}
+	return "ignore"
+}
+
+// with adds an argument that is not empty.
+func with(arguments []string, argument string) []string { return withOption(arguments, "", argument) }
+
+func withOption(arguments []string, option, value string) []string {
+	if value == "" {
+		return arguments
+	}
+	return append(arguments, option+value)
+}
+
+// command runs a crawler that is a program of its own, whose arguments may name a
+// file with the URLs to start from. How it ends says nothing: many call a page
+// that is refused a failure.
+func command(t *testing.T, starts []string, program, debian string, arguments func(list string) []string) {
+	t.Helper()
+	path := need(t, program, debian)
+	dir := t.TempDir()
+	list := filepath.Join(dir, "starts")
+	if err := os.WriteFile(list, []byte(strings.Join(starts, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, arguments(list)...)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Dir = dir; program == "scrapy" || program == "node" {
+		cmd.Dir = here
+	}
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
+	output, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		t.Errorf("%s did not end within %v:\n%.4000s", program, patience, output)
+	}
+	if err != nil {
+		t.Logf("%s: %v", program, err)
+		if len(output) > 0 {
+			t.Logf("%.4000s", output)
+		}
+	}
+}
+
+func needModule(t *testing.T, module string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join("node_modules", filepath.FromSlash(module))); err != nil {
+		missing(t, module, "npm (npm install in this folder)")
+	}
+}
+
+// run is one crawl: a crawler in one mode under one name, over all sites.
+type run struct {
+	crawler
+	number    int // from 1
+	obey      bool
+	userAgent string // "" for what it sends by default
+}
+
+// allRuns returns each crawler in each mode under each name.
+func allRuns() []run {
+	var runs []run
+	for _, c := range crawlers {
+		for _, obey := range []bool{true, false} {
+			for _, userAgent := range []string{"", botUserAgent} {
+				runs = append(runs, run{crawler: c, number: len(runs) + 1, obey: obey, userAgent: userAgent})
+			}
+		}
+	}
+	return runs
+}
+
+// as returns the name under which robots.txt names the crawler in this run.
+func (r run) as() string {
+	if r.userAgent != "" {
+		return botName
+	}
+	return r.token
+}
+
+func (r run) String() string {
+	return fmt.Sprintf("%s as %s, %s", r.name, r.as(), map[bool]string{true: "obeying", false: "ignoring"}[r.obey])
+}
+
+// crawls tells whether a run crawls the site of this number behind this origin.
+// One that ignores robots.txt asks every site for the same, so half of them will
+// do, the other half under its other name.
+func (r run) crawls(variant, origin int) bool {
+	return r.obey || (variant+origin)%2 == map[bool]int{true: 1}[r.userAgent != ""]
+}
+
+// host is a site of its own for each run, variant and origin, all of which are
+// this machine.
+func host(r run, variant int, origin int) string {
+	return fmt.Sprintf("127.%d.%d.%d", r.number, variant+1, origin+1)
+}

@@ -1,0 +1,86 @@
+package crawlers
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPorts has wget2 crawl ten sites at ten ports of one address. It sends a Host
+// field without the port, so what tells the sites apart is the listener alone. Each
+// forbids another folder, to wget2 alone.
+func TestPorts(t *testing.T) {
+	wget2 := crawlers[slices.IndexFunc(crawlers, func(c crawler) bool { return c.name == "wget2" })]
+	need(t, wget2.name, wget2.name)
+	for _, obey := range []bool{true, false} {
+		t.Run(mode(obey), func(t *testing.T) { crawlPorts(t, wget2, obey) })
+	}
+}
+
+func crawlPorts(t *testing.T, wget2 crawler, obey bool) {
+	const sites = 10
+	dir := t.TempDir()
+	var caddyfile strings.Builder
+	var ports, starts, files []string
+	for n := range sites {
+		port, folder := freePort(t), filepath.Join(dir, fmt.Sprint(n))
+		file := fmt.Sprintf("User-agent: wget2\nDisallow: /%d/\n", n)
+		ports, files = append(ports, port), append(files, file)
+		starts = append(starts, "http://127.0.0.1:"+port+"/")
+		write := func(name, text string) {
+			name = filepath.Join(folder, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write("robots.txt", file)
+		first := page
+		for m := range sites {
+			write(fmt.Sprintf("%d/page.html", m), page)
+			first += fmt.Sprintf("<p><a href=\"/%d/page.html\">%d</a>\n", m, m)
+		}
+		write("index.html", first)
+		fmt.Fprintf(&caddyfile, "http://127.0.0.1:%s {\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n\tlog_append port %s\n"+
+			"\trobots_guard enforce {\n\t\tfetch_timeout 60s\n\t\tfetch_wait 60s\n\t}\n\troot %s\n\tfile_server\n}\n", port, accessLog(dir), port, folder)
+	}
+	s := serve(t, dir, caddyfile.String(), ports[0])
+	wget2.crawl(t, starts, obey, "")
+	s.stop()
+
+	pages, blocked := make(map[string]int), 0
+	for _, e := range s.entries() {
+		for n, port := range ports {
+			if e.Port != port || e.client() == "" || e.Request.URI == "/robots.txt" {
+				continue
+			}
+			pages[port]++
+			allowed := googleAllows(&files[n], wget2.token, e.Request.URI)
+			switch {
+			case obey && e.blocked():
+				t.Errorf("obeys, and is blocked at %s of site %d: %+v", e.Request.URI, n, e.Verdict)
+			case allowed == e.blocked():
+				t.Errorf("%s of site %d: status %d, allowed %t: %+v", e.Request.URI, n, e.Status, allowed, e.Verdict)
+			case e.blocked():
+				blocked++
+			}
+		}
+	}
+	want := sites + 1 // with the first page
+	if obey {
+		want--
+	}
+	for n, port := range ports {
+		if pages[port] != want {
+			t.Errorf("site %d: %d pages were asked for, want %d", n, pages[port], want)
+		}
+	}
+	if !obey && blocked != sites {
+		t.Errorf("%d blocked, want one of each of the %d sites", blocked, sites)
+	}
+}
