@@ -127,6 +127,20 @@ func TestServed(t *testing.T) {
 			t.Errorf("%s after it has read the guard's text", j.verdict)
 		}
 	})
+	t.Run("the owner has replaced it, and there is no grace", func(t *testing.T) {
+		s := newTwoTexts(t, map[string]string{"bingbot": strict})
+		s.g.grace = 0
+		s.reads(bing("/robots.txt"), strict)
+		if j := s.g.judge(bing("/x")); j.verdict != verdictDisallowed {
+			t.Errorf("%s by the text that it was served", j.verdict)
+		}
+		s.text = milder
+		s.reread()
+		s.hold()
+		if j := s.g.judge(bing("/x")); j.verdict != verdictAllowed {
+			t.Errorf("what the new text allows is %s", j.verdict)
+		}
+	})
 	t.Run("the owner has replaced it", func(t *testing.T) {
 		s := newTwoTexts(t, nil)
 		s.text = strict

@@ -65,7 +65,7 @@ func (g *guard) ask(r, original *http.Request, entry *policy.Entry, atHand *poli
 	case j.verdict != verdictDisallowed && (milder || len(texts) == 0):
 		return
 	case j.verdict != verdictDisallowed:
-		if g.hasReplaced(r, j, standing, texts) {
+		if g.hasReplaced(r, j, standing) {
 			return
 		}
 		if g.changeGuard > 0 && j.client.Class == uaident.Search {
@@ -186,16 +186,11 @@ func (g *guard) mayNotKnow(r *http.Request, standing *policy.Standing, j *judgem
 	return false
 }
 
-// hasReplaced reports whether our copy has replaced a text that a crawler has
-// read: what its owner allows by now no crawler is blamed for.
-func (g *guard) hasReplaced(r *http.Request, j *judgement, standing *policy.Standing, texts []*policy.Version) bool {
+// hasReplaced reports whether our copy is newer than what a crawler has read: for
+// what the owner allows by now no crawler is blamed.
+func (g *guard) hasReplaced(r *http.Request, j *judgement, standing *policy.Standing) bool {
 	last, _ := g.lastReading(r, j)
-	for _, text := range texts {
-		if !text.Until.IsZero() && last.At.Before(standing.Good.FirstRead) {
-			return true
-		}
-	}
-	return false
+	return last.At.Before(standing.Good.FirstRead)
 }
 
 // requestOf tells what, beside the rules, decides about a request.
