@@ -67,24 +67,19 @@ func (g *guard) noteReading(r *http.Request, j *judgement, a asking, entry *poli
 		standing = entry.Standing()
 	}
 	served := g.state.served.site(j.site)
-	if answer.status == http.StatusNotModified {
-		if read.Hash = versionOf(answer, standing, served); read.Hash == [sha256.Size]byte{} && g.holds304(a.readers, read.At) {
-			return // it holds what it was served before
+	switch {
+	case answer.status == http.StatusNotModified:
+		if answer.etag == "" && g.knows(a.readers, read.At) {
+			return // it holds what it was served before; texts may share a date
 		}
+		if read.Hash = versionOf(answer, standing, served); read.Hash == [sha256.Size]byte{} && g.knows(a.readers, read.At) {
+			return
+		}
+	case answer.status == http.StatusOK && answer.coded && read.Hash == [sha256.Size]byte{} && g.sourceKey == "":
+		read.Hash = codedText
 	}
 	for _, reader := range a.readers {
 		g.state.readers.Read(reader, *read)
-	}
-	known := standing != nil && standing.Good != nil
-	if g.sourceKey == "" && known && answer.status == http.StatusOK && answer.coded && read.Hash == [sha256.Size]byte{} {
-		// In a coding that is not unpacked here: what the site serves to such a
-		// crawler is what it was served.
-		g.askSite(r, j, read.Hash, read.At, func(hash [sha256.Size]byte) {
-			entry.Saw(hash, read.At)
-			for _, reader := range a.readers {
-				g.state.readers.Read(reader, ledger.Reading{At: read.At, Status: read.Status, Hash: hash})
-			}
-		})
 	}
 	if g.sourceKey != "" || read.Hash == [sha256.Size]byte{} {
 		return
@@ -98,19 +93,39 @@ func (g *guard) noteReading(r *http.Request, j *judgement, a asking, entry *poli
 		standing != nil && (standing.Good == nil || answer.differs(standing)) {
 		entry.Hasten() // the guard may be refused what this client was served
 	}
+	known := standing != nil && standing.Good != nil
 	switch {
 	case known && standing.Good.Hash == read.Hash:
 	case j.identity == identityVerified && a.exact && answer.hash != [sha256.Size]byte{}:
 		header := http.Header{"Etag": {answer.etag}, "Last-Modified": {answer.lastModified}}
 		g.state.served.confirm(j.site, operatorClient(j), netip.Prefix{}, policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
 	case known && g.textOf(r, j, read.Hash, standing, read.At) == nil:
-		g.askSite(r, j, read.Hash, read.At, nil)
+		g.askSite(r, j, read.Hash, read.At, g.unpacks(*read, a.readers))
 	}
 }
 
-// holds304 reports whether it is known what a crawler was served in the last day,
-// so that "not modified" tells nothing new.
-func (g *guard) holds304(readers []ledger.Reader, now time.Time) bool {
+// codedText stands for a text in a coding that is not unpacked here: what the site
+// serves to such a crawler is then what it was served.
+var codedText = sha256.Sum256([]byte("a robots.txt in a Content-Encoding that the guard does not unpack"))
+
+// unpacks returns what puts the text that a site serves to a crawler in the place
+// of codedText in its reading, nil where that is another.
+func (g *guard) unpacks(read ledger.Reading, readers []ledger.Reader) func(hash [sha256.Size]byte) {
+	if read.Hash != codedText {
+		return nil
+	}
+	return func(hash [sha256.Size]byte) {
+		for _, reader := range readers {
+			if last, ok := g.state.readers.Last(reader); ok && last == read {
+				g.state.readers.Read(reader, ledger.Reading{At: read.At, Status: read.Status, Hash: hash})
+			}
+		}
+	}
+}
+
+// knows reports whether it is known what a crawler was served in the last day, so
+// that "not modified" tells nothing new.
+func (g *guard) knows(readers []ledger.Reader, now time.Time) bool {
 	for _, reader := range readers {
 		if last, ok := g.state.readers.Last(reader); ok && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
 			return true

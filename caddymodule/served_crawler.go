@@ -34,7 +34,7 @@ func (g *guard) servedTo(r *http.Request, j *judgement, entry *policy.Entry, sta
 		text := g.textOf(r, j, read.Hash, standing, now)
 		if text == nil {
 			var wait bool
-			text, wait = g.askFor(r, j, read.Hash, standing, now, most)
+			text, wait = g.askFor(r, j, read, standing, now, most)
 			pending = pending || wait
 		}
 		if text != nil {
@@ -66,8 +66,8 @@ func (g *guard) textOf(r *http.Request, j *judgement, hash [sha256.Size]byte, st
 
 // askFor asks the site for its robots.txt as it is served to this crawler, with
 // its User-Agent and nothing else of its request, and waits for the answer.
-func (g *guard) askFor(r *http.Request, j *judgement, hash [sha256.Size]byte, standing *policy.Standing, now time.Time, most time.Duration) (text *policy.Version, pending bool) {
-	done, pending := g.askSite(r, j, hash, now, nil)
+func (g *guard) askFor(r *http.Request, j *judgement, read ledger.Reading, standing *policy.Standing, now time.Time, most time.Duration) (text *policy.Version, pending bool) {
+	done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
 	if !pending {
 		return nil, false
 	}
@@ -75,7 +75,13 @@ func (g *guard) askFor(r *http.Request, j *judgement, hash [sha256.Size]byte, st
 		awaitClosed(r, done, most)
 		select {
 		case <-done:
-			return g.textOf(r, j, hash, standing, now), false
+			if read.Hash == codedText {
+				read, _ = g.lastReading(r, j)
+			}
+			if read.Hash == standing.Good.Hash {
+				return standing.Good, false
+			}
+			return g.textOf(r, j, read.Hash, standing, now), false
 		default:
 		}
 	}

@@ -129,7 +129,9 @@ func TestServed(t *testing.T) {
 	})
 	t.Run("the owner has replaced it, and there is no grace", func(t *testing.T) {
 		s := newTwoTexts(t, map[string]string{"bingbot": strict})
-		s.g.grace = 0
+		s.g.grace, s.text = 0, strict
+		s.reread()
+		s.hold()
 		s.reads(bing("/robots.txt"), strict)
 		if j := s.g.judge(bing("/x")); j.verdict != verdictDisallowed {
 			t.Errorf("%s by the text that it was served", j.verdict)

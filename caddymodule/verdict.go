@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"crypto/sha256"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (g *guard) ask(r, original *http.Request, entry *policy.Entry, atHand *poli
 	case j.verdict != verdictDisallowed && (milder || len(texts) == 0):
 		return
 	case j.verdict != verdictDisallowed:
-		if g.hasReplaced(r, j, standing) {
+		if g.hasReplaced(r, j, standing, texts) {
 			return
 		}
 		if g.changeGuard > 0 && j.client.Class == uaident.Search {
@@ -186,11 +187,13 @@ func (g *guard) mayNotKnow(r *http.Request, standing *policy.Standing, j *judgem
 	return false
 }
 
-// hasReplaced reports whether our copy is newer than what a crawler has read: for
-// what the owner allows by now no crawler is blamed.
-func (g *guard) hasReplaced(r *http.Request, j *judgement, standing *policy.Standing) bool {
+// hasReplaced reports whether our copy has replaced a text since a crawler has read
+// it: for what the owner allows by now no crawler is blamed.
+func (g *guard) hasReplaced(r *http.Request, j *judgement, standing *policy.Standing, texts []*policy.Version) bool {
 	last, _ := g.lastReading(r, j)
-	return last.At.Before(standing.Good.FirstRead)
+	return last.At.Before(standing.Good.FirstRead) && slices.ContainsFunc(standing.Past, func(v *policy.Version) bool {
+		return slices.ContainsFunc(texts, func(text *policy.Version) bool { return text.Hash == v.Hash })
+	})
 }
 
 // requestOf tells what, beside the rules, decides about a request.
