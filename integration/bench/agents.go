@@ -105,9 +105,13 @@ func disguisedCrawler(random *rand.Rand) string {
 }
 
 func unknownCrawler(random *rand.Rand) string {
-	name := strings.ToUpper(inventedWord(random, 1)) + inventedWord(random, 5) + pick(random, "bot", "Bot", "Crawler", "-spider", "")
-	return fmt.Sprintf(pick(random, "%s/%d.%d (+https://crawl.example/about)", "Mozilla/5.0 (compatible; %s/%d.%d; +https://crawl.example/about)"),
-		name, random.IntN(4), random.IntN(30))
+	robot := pick(random, "bot", "Bot", "Crawler", "-spider", "")
+	name := strings.ToUpper(inventedWord(random, 1)) + inventedWord(random, 5) + robot
+	shape := pick(random, "%s/%d.%d (+https://crawl.example/about)", "Mozilla/5.0 (compatible; %s/%d.%d; +https://crawl.example/about)")
+	if robot == "" { // a web address alone makes no crawler
+		shape = "Mozilla/5.0 (compatible; %s/%d.%d; +https://crawl.example/about)"
+	}
+	return fmt.Sprintf(shape, name, random.IntN(4), random.IntN(30))
 }
 
 func inventedWord(random *rand.Rand, n int) string {
