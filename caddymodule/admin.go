@@ -1,37 +1,27 @@
 package caddymodule
 
 import (
-	"encoding/json"
-	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 func init() {
 	caddy.RegisterModule(adminPolicies{})
+	caddy.RegisterModule(adminExplain{})
 }
 
-// adminPolicies serves what is known of the robots.txt of each site on Caddy's
-// admin API:
-//
-//	GET  /robots_guard/policies[?limit=<n>][&after=<authority>]
-//	GET  /robots_guard/policies/<authority>[?server=<address>]
-//	POST /robots_guard/policies/<authority>/refresh[?server=<address>]
-//
-// An authority is a host, with its port unless that is the default, or
-// "https:/" or "http:/" before it to tell the two apart (a path cannot hold two
-// slashes in a row). A policy from a URL or a file goes by these. Where two
-// servers have the same host, server tells which is meant.
+// adminPolicies serves on Caddy's admin API what is known of the robots.txt of
+// each site, and what crawlers did.
 type adminPolicies struct{}
-
-// adminPrefix is where the endpoint stands.
-const adminPrefix = "/robots_guard/policies"
 
 // CaddyModule returns the Caddy module information.
 func (adminPolicies) CaddyModule() caddy.ModuleInfo {
@@ -42,188 +32,64 @@ func (adminPolicies) CaddyModule() caddy.ModuleInfo {
 }
 
 // Routes implements caddy.AdminRouter.
-func (a adminPolicies) Routes() []caddy.AdminRoute {
-	return append(reportRoutes(),
-		caddy.AdminRoute{Pattern: adminPrefix, Handler: caddy.AdminHandlerFunc(a.list)},
-		caddy.AdminRoute{Pattern: adminPrefix + "/", Handler: caddy.AdminHandlerFunc(a.one)},
-	)
+func (adminPolicies) Routes() []caddy.AdminRoute { return newAdmin().Routes() }
+
+// adminExplain tells on Caddy's admin API why the running server judges a request
+// as it does.
+type adminExplain struct{}
+
+// CaddyModule returns the Caddy module information.
+func (adminExplain) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "admin.api.robots_guard_explain",
+		New: func() caddy.Module { return new(adminExplain) },
+	}
 }
 
-// policyList is the answer to GET without an authority.
-type policyList struct {
-	Policies []policySummary `json:"policies"`
-	Total    int             `json:"total"`
-	// Next is the value of after for the next page, "" on the last.
-	Next string `json:"next,omitempty"`
+// Routes implements caddy.AdminRouter.
+func (adminExplain) Routes() []caddy.AdminRoute { return newAdmin().ExplainRoutes() }
+
+func newAdmin() *admin.API {
+	return admin.New(findRunning)
 }
 
-// policySummary is what is known of one site.
-type policySummary struct {
-	Authority    string     `json:"authority"`
-	Server       string     `json:"server,omitempty"` // where the server listens, if another has the same host
-	Source       string     `json:"source"`           // server, url or file
-	Segment      string     `json:"segment"`          // named or invented
-	Status       int        `json:"status"`           // of the last good answer; 0 if there was none
-	LastMeaning  string     `json:"last_meaning,omitempty"`
-	LastError    string     `json:"last_error,omitempty"`
-	Failures     int        `json:"failures"`
-	FailingSince *time.Time `json:"failing_since,omitempty"`
-	Version      string     `json:"version,omitempty"` // SHA-256
-	FirstRead    *time.Time `json:"first_read,omitempty"`
-	LastRead     *time.Time `json:"last_read,omitempty"`
-	AgeSeconds   float64    `json:"age_seconds"`
-	NextRefresh  *time.Time `json:"next_refresh,omitempty"`
-	Expires      *time.Time `json:"expires,omitempty"` // when it may not be used any more unless the file is unreachable
-	Rules        int        `json:"rules"`
-	Findings     int        `json:"findings"`
-	Versions     int        `json:"versions"` // kept, the current one included
+// running is what the admin API finds. The state is nil if no robots_guard runs.
+type running struct {
+	*guard.State
+	servers []*caddyhttp.Server
 }
 
-// policyReport is the answer to GET with an authority.
-type policyReport struct {
-	policySummary
-	FindingList []findingReport `json:"finding_list"`
-	VersionList []versionReport `json:"version_list"`
+func findRunning() admin.Running {
+	return running{runningState(), serversOf(caddy.ActiveContext())}
 }
 
-type findingReport struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity"`
-	Line     int    `json:"line"`
-	Message  string `json:"message"`
+// Guard implements admin.Running.
+func (r running) Guard(url string) (host string, guard *admin.Guard) {
+	if host = request.HostOf(url); host == "" {
+		return "", nil
+	}
+	secure := strings.HasPrefix(strings.ToLower(url), "https:")
+	authority := request.NormalHost(addr.Authority(url), secure)
+	_, port := addr.CutPort(authority)
+	found := request.Find(r.servers, host, portOf(port, secure), isGuard)
+	handler, ok := found.Handler.(*Handler)
+	if !ok {
+		return host, nil
+	}
+	g := handler.guard
+	key := policy.Key{Source: g.SourceKey}
+	if g.SourceKey == "" {
+		key = policy.Key{Server: g.Sites.Of(found.Server).Name, Secure: secure, Host: authority}
+	}
+	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry, Settings: g.Settings, Fallback: g.Fallback, Key: key}
 }
 
-type versionReport struct {
-	Version   string     `json:"version"`
-	Status    int        `json:"status"`
-	Rules     int        `json:"rules"`
-	Bytes     int        `json:"bytes"`
-	FirstRead time.Time  `json:"first_read"`
-	LastRead  time.Time  `json:"last_read"`
-	Until     *time.Time `json:"until,omitempty"`
+// portOf returns a port that stands with its colon in a URL, the default one for
+// "".
+func portOf(port string, secure bool) int {
+	if port == "" {
+		return request.DefaultPort(secure)
+	}
+	number, _ := strconv.Atoi(port[1:]) // 0 is no server's
+	return number
 }
-
-// Bounds of a page of policies.
-const (
-	defaultPage = 100
-	maxPage     = 1000
-)
-
-func (adminPolicies) list(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return adminError(http.StatusMethodNotAllowed, "use GET to read policies")
-	}
-	limit := defaultPage
-	if value := r.URL.Query().Get("limit"); value != "" {
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 || n > maxPage {
-			return adminError(http.StatusBadRequest, "limit %q is no number from 1 to %d", value, maxPage)
-		}
-		limit = n
-	}
-	entries := sortedEntries(currentState.Load())
-	list := policyList{Policies: []policySummary{}, Total: len(entries)}
-	after := r.URL.Query().Get("after")
-	for _, e := range entries {
-		if e.key <= after {
-			continue
-		}
-		if len(list.Policies) == limit {
-			break
-		}
-		list.Policies = append(list.Policies, summaryOf(e.Entry, time.Now()))
-		list.Next = e.key
-	}
-	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
-		list.Next = ""
-	}
-	return writeJSON(w, http.StatusOK, list)
-}
-
-func (adminPolicies) one(w http.ResponseWriter, r *http.Request) error {
-	name := strings.TrimPrefix(r.URL.Path, adminPrefix+"/")
-	name, refresh := strings.CutSuffix(name, "/refresh")
-	switch {
-	case refresh && r.Method != http.MethodPost:
-		return adminError(http.StatusMethodNotAllowed, "use POST to refresh a policy")
-	case !refresh && r.Method != http.MethodGet:
-		return adminError(http.StatusMethodNotAllowed, "use GET to read a policy")
-	}
-	s := currentState.Load()
-	e := findEntry(s, name, r.URL.Query().Get("server"))
-	if e == nil {
-		return adminError(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, adminPrefix)
-	}
-	if !refresh {
-		return writeJSON(w, http.StatusOK, reportOf(e, time.Now()))
-	}
-	e.Hasten()
-	if !s.readAtOnce(e) {
-		// The site's own file is read on behalf of a request.
-		return writeJSON(w, http.StatusAccepted, summaryOf(e, time.Now()))
-	}
-	return writeJSON(w, http.StatusOK, reportOf(e, time.Now()))
-}
-
-func summaryOf(e *policy.Entry, now time.Time) policySummary {
-	r := policySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: sourceLabel(e.Key()), Segment: e.Segment().String()}
-	s := e.Standing()
-	if s == nil {
-		return r
-	}
-	r.LastMeaning, r.NextRefresh, r.Failures = s.Last.String(), &s.Due, s.Failures
-	if s.Failures > 0 {
-		r.FailingSince = &s.FailingSince
-	}
-	if s.Err != nil {
-		r.LastError = s.Err.Error()
-	}
-	if good := s.Good; good != nil {
-		findings, more := good.Robots.Findings()
-		expires := good.LastRead.Add(policy.MaxAge)
-		r.Status, r.Version = good.Status, fmt.Sprintf("%x", good.Hash)
-		r.FirstRead, r.LastRead, r.Expires = &good.FirstRead, &good.LastRead, &expires
-		r.AgeSeconds = now.Sub(good.LastRead).Seconds()
-		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), len(findings)+more, 1+len(s.Past)
-	}
-	return r
-}
-
-func reportOf(e *policy.Entry, now time.Time) policyReport {
-	r := policyReport{policySummary: summaryOf(e, now), FindingList: []findingReport{}, VersionList: []versionReport{}}
-	s := e.Standing()
-	if s == nil || s.Good == nil {
-		return r
-	}
-	findings, _ := s.Good.Robots.Findings()
-	for _, f := range findings {
-		r.FindingList = append(r.FindingList, findingReport{string(f.Code), f.Severity.String(), f.Line, f.Message})
-	}
-	for _, v := range append([]*policy.Version{s.Good}, s.Past...) {
-		report := versionReport{
-			Version: fmt.Sprintf("%x", v.Hash), Status: v.Status, Rules: v.Robots.RuleCount(),
-			Bytes: len(v.Robots.Text()), FirstRead: v.FirstRead, LastRead: v.LastRead,
-		}
-		if !v.Until.IsZero() {
-			report.Until = &v.Until
-		}
-		r.VersionList = append(r.VersionList, report)
-	}
-	return r
-}
-
-func writeJSON(w http.ResponseWriter, status int, value any) error {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
-}
-
-func adminError(status int, format string, args ...any) error {
-	return caddy.APIError{HTTPStatus: status, Err: fmt.Errorf(format, args...)}
-}
-
-// Interface guard
-var _ caddy.AdminRouter = (*adminPolicies)(nil)

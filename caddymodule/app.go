@@ -2,17 +2,20 @@ package caddymodule
 
 import (
 	"context"
-	"fmt"
-	"sync"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 func init() {
@@ -55,23 +58,19 @@ type App struct {
 	// Crawlers that the registry does not know, or about which it is wrong.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	servers    *sync.Map // *caddyhttp.Server to its *hosts; nil without a server
-	registry   *uaident.Registry
-	signatures *botauth.Verifier // nil if those of requests are not verified
-	verifying  uint64
-	warned     *proxyWarnings
+	sites    *request.Sites
+	registry *uaident.Registry
+	identity *identity.Checker
+	unverify func() error // ends the use of the settings of verify
 
-	ledger    *ledgerStore
-	retaining uint64
+	ctx     caddy.Context
+	logger  *zap.Logger
+	state   *guard.State
+	release []func() // ends what Start has asked for
+	cancel  context.CancelFunc
+	done    <-chan struct{} // closed when the store has ended
 
-	ctx    caddy.Context
-	logger *zap.Logger
-	state  *state
-	claim  uint64
-	cancel context.CancelFunc
-	done   <-chan struct{} // closed when the store has ended
-
-	restored context.CancelFunc // is called once it is known what is stored
+	restored func() // is called once it is known what is stored
 }
 
 // CaddyModule returns the Caddy module information.
@@ -87,13 +86,12 @@ func (App) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
-	a.warned = new(proxyWarnings)
-	a.servers = new(sync.Map)
+	a.sites = &request.Sites{Servers: func() []*caddyhttp.Server { return serversOf(ctx) }, IsGuard: isGuard}
 	if err := a.Validate(); err != nil {
 		return err
 	}
 	if a.Policies == 0 {
-		a.Policies = namedBounds.Entries
+		a.Policies = guard.NamedBounds.Entries
 	}
 	var err error
 	if a.registry, err = registryWith(a.Crawlers); err != nil {
@@ -102,117 +100,126 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.checkLists(); err != nil {
 		return err
 	}
-	if err := a.provisionSignatures(ctx); err != nil {
+	if a.state, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.state, err = acquireState(ctx); err != nil || !a.Storage {
+	if err := a.provisionIdentity(ctx); err != nil || !a.Storage {
 		return err
 	}
-	var known context.Context
-	known, a.restored = context.WithCancel(ctx)
-	done := known.Done()
-	a.state.restored.Store(&done)
+	a.restored = a.state.Memory.Expect(ctx)
 	return nil
 }
 
-// The most that App.Policies and App.UnnamedHosts, and App.UnnamedReads, can be.
-const (
-	maxPolicies     = 1_000_000
-	maxUnnamedReads = 1000
-)
+// provisionIdentity sets up what tells who clients are.
+func (a *App) provisionIdentity(ctx caddy.Context) (err error) {
+	metrics := a.state.Metrics
+	a.identity = &identity.Checker{Registry: a.registry, Signed: metrics.Signed, Logger: a.logger}
+	if a.Verify == nil {
+		return nil
+	}
+	a.identity.Verifier = a.state.Identities.Verifier
+	if a.Verify.WebBotAuth {
+		a.identity.Signatures, err = a.state.Identities.UseSignatures(ctx, a.registry, a.logger, metrics.ReadDirectory)
+	}
+	return err
+}
 
-// Validate checks the configuration.
-func (a *App) Validate() error {
-	if a.Policies < 0 || a.Policies > maxPolicies {
-		return fmt.Errorf("policies %d cannot be; use a number from 1 to %d", a.Policies, maxPolicies)
+// runningState returns what the running configuration shares with others, nil if
+// it has no robots_guard.
+func runningState() *guard.State {
+	app, err := caddy.ActiveContext().AppIfConfigured("robots_guard")
+	if err != nil {
+		return nil
 	}
-	if a.UnnamedHosts < 0 || a.UnnamedHosts > maxPolicies {
-		return fmt.Errorf("unnamed_hosts %d cannot be; use a number from 1 to %d", a.UnnamedHosts, maxPolicies)
+	if app, ok := app.(*App); ok {
+		return app.state
 	}
-	if a.UnnamedReads < 0 || a.UnnamedReads > maxUnnamedReads {
-		return fmt.Errorf("unnamed_reads %d cannot be; use a number from 1 to %d", a.UnnamedReads, maxUnnamedReads)
+	return nil
+}
+
+// serversOf returns the servers of a configuration, those whose names come first
+// in front.
+func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
+	app, err := ctx.AppIfConfigured("http")
+	if err != nil {
+		return nil // then there are none
 	}
-	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
-		return fmt.Errorf("retention %s cannot be; use a time from 1h to 90d", r)
-	}
-	if err := a.Verify.validate(); err != nil {
-		return err
-	}
-	for _, c := range a.Crawlers {
-		if a.Verify == nil && (len(c.Ranges)+len(c.RDNS) > 0 || c.WebBotAuth != "") {
-			return fmt.Errorf("crawler %s: ranges, rdns and web_bot_auth are used by verify only, which is off; add verify on, or verify { ranges configured } to read no other list", c.Token)
+	if app, ok := app.(*caddyhttp.App); ok {
+		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+			servers = append(servers, app.Servers[name])
 		}
 	}
-	registry, err := registryWith(a.Crawlers)
-	if err != nil {
-		return err
-	}
-	if _, err := agentsOf(registry); err != nil {
-		return err
-	}
-	checked := App{Verify: a.Verify, Crawlers: a.Crawlers, registry: registry}
-	c := checked.config()
-	return c.Validate()
+	return servers
+}
+
+// isGuard reports whether a handler is a robots_guard.
+func isGuard(handler caddyhttp.MiddlewareHandler) bool {
+	_, ok := handler.(*Handler)
+	return ok
 }
 
 // Start looks at the routes as a whole, applies the bound and begins to use the
 // storage.
 func (a *App) Start() error {
-	if err := a.startVerifying(); err != nil {
+	var err error
+	if a.unverify, err = a.state.Identities.Use(a.config()); err != nil {
 		return err
 	}
-	a.warnOfUndone()
-	a.claim, _ = a.state.sizes.add(sizes{a.Policies, a.UnnamedHosts, a.UnnamedReads}, a.state.resize)
-	a.retaining, _ = a.state.retentions.add(time.Duration(a.Retention), a.state.retain)
+	finder().Warn(serversOf(a.ctx), a.logger)
+	a.release = []func(){
+		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
+		a.state.Retain(time.Duration(a.Retention)),
+	}
 	// What is stored saves asking for lists again.
-	defer a.refreshLists()
+	if a.Verify != nil {
+		defer a.state.Identities.KeepLists(a.ctx, a.logger)
+	}
 	if !a.Storage {
 		return nil
 	}
-	s := newStore(a.ctx, instanceID(a.logger), a.state, a.logger)
-	s.maxKeys = maxKeysFor(a.Policies)
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
-	s.restored = a.restored
-	a.done = s.start(ctx, !a.state.warm())
-	a.ledger = newLedgerStore(a.ctx, s.instance, a.state, time.Duration(a.Retention), a.logger)
-	a.ledger.start(ctx)
+	a.done = a.newStore().Start(ctx, !a.state.Warm())
 	return nil
 }
 
 // Stop writes what is pending and ends the use of the storage, which the
 // configuration closes next.
 func (a *App) Stop() error {
-	_ = a.state.sizes.release(a.claim, a.state.resize)
-	defer a.stopVerifying() // forgets lists of addresses that are to be stored before
-	_ = a.state.retentions.release(a.retaining, a.state.retain)
+	defer func() { // forgets lists of addresses that are to be stored before
+		if err := a.unverify(); err != nil {
+			a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
+		}
+	}()
+	for _, release := range a.release {
+		release()
+	}
 	if a.cancel == nil {
 		return nil
 	}
 	a.cancel()
-	begun := time.Now()
-	if !ended(a.done, stopWait) {
-		a.logger.Warn("the storage is too slow; what was read last may not be in it")
-	}
-	if !ended(a.ledger.done, stopWait-time.Since(begun)) {
-		a.logger.Warn("the storage is too slow; what was counted last may not be in it")
+	select {
+	case <-a.done:
+	case <-time.After(store.StopWait):
+		a.logger.Warn("the storage is too slow; what was read or counted last may not be in it")
 	}
 	return nil
 }
 
-// warm reports whether the robots.txt of some configured site is known.
-func (s *state) warm() bool {
-	for _, e := range s.cache.Entries() {
-		if standing := e.Standing(); e.Segment() == policy.Named && standing != nil && standing.Good != nil {
-			return true
-		}
+// appOf returns the app of a configuration, one with the defaults if it has
+// none. It is for Provision.
+func appOf(ctx caddy.Context) (*App, error) {
+	app, err := ctx.App("robots_guard")
+	if err != nil {
+		return nil, err
 	}
-	return false
+	return app.(*App), nil
 }
 
 // Interface guards
 var (
-	_ caddy.App         = (*App)(nil)
-	_ caddy.Provisioner = (*App)(nil)
-	_ caddy.Validator   = (*App)(nil)
+	_ caddy.App             = (*App)(nil)
+	_ caddy.Provisioner     = (*App)(nil)
+	_ caddy.Validator       = (*App)(nil)
+	_ caddyfile.Unmarshaler = (*App)(nil)
 )

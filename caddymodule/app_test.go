@@ -23,12 +23,11 @@ func TestAppBounds(t *testing.T) {
 		return a
 	}
 	small, large := provision(2), provision(0)
-	cache := small.state.cache
 	fill := func() int {
 		for n := range 5 {
-			cache.Add(policy.Key{Host: fmt.Sprint(n)}, policy.Named)
+			small.state.Cache.Add(policy.Key{Host: fmt.Sprint(n)}, policy.Named)
 		}
-		return cache.Stats(policy.Named).Entries
+		return small.state.CacheStats(policy.Named).Entries
 	}
 	if n := fill(); n != 5 {
 		t.Fatalf("%d, before any configuration runs", n)
@@ -53,9 +52,6 @@ func TestAppBounds(t *testing.T) {
 		if n := fill(); n != step.want {
 			t.Errorf("%s: %d are kept, want %d", step.name, n, step.want)
 		}
-	}
-	if len(small.state.sizes.held) != 0 {
-		t.Error("something of a configuration is left")
 	}
 	for _, n := range []int{-1, maxPolicies + 1} {
 		if err := (&App{Policies: n}).Provision(ctx); err == nil {

@@ -1,19 +1,14 @@
 package caddymodule
 
 import (
-	"strconv"
+	"encoding/json"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
-
-func init() {
-	httpcaddyfile.RegisterGlobalOption("robots_guard", parseGlobalOption)
-}
 
 // parseGlobalOption reads the global option of this name. See
 // App.UnmarshalCaddyfile for the syntax.
@@ -27,6 +22,26 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 		return nil, err
 	}
 	return httpcaddyfile.App{Name: "robots_guard", Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// configuredRegistry returns the registry with the changes of the global option,
+// which stands before the sites.
+func configuredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) {
+	const key = "robots_guard registry"
+	if known, ok := helper.State[key].(*uaident.Registry); ok {
+		return known, nil
+	}
+	var app App
+	if option, ok := helper.Option("robots_guard").(httpcaddyfile.App); ok {
+		if err := json.Unmarshal(option.Value, &app); err != nil {
+			return nil, err
+		}
+	}
+	registry, err := registryWith(app.Crawlers)
+	if helper.State != nil {
+		helper.State[key] = registry
+	}
+	return registry, err
 }
 
 // UnmarshalCaddyfile sets up the app from Caddyfile tokens. Syntax:
@@ -61,77 +76,93 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
 	}
-	seen := make(map[string]bool)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		name := d.Val()
-		if seen[name] && name != "crawler" {
-			return d.Errf("%s is set twice; keep one", name)
-		}
-		seen[name] = true
-		if err := a.option(d, name); err != nil {
-			return err
-		}
-		if nesting := d.Nesting(); d.NextBlock(nesting) {
-			return d.Errf("%s takes no block", name)
-		}
+	return readBlock(d, a.options(), a.validateValues, a.Validate)
+}
+
+// options are what may stand in the block of the global option.
+func (a *App) options() []option {
+	return []option{
+		{name: "policies", usage: countUpTo(maxPolicies), set: one(&a.Policies, number)},
+		{name: "unnamed_hosts", usage: countUpTo(maxPolicies), set: one(&a.UnnamedHosts, number)},
+		{name: "unnamed_reads", usage: countUpTo(maxUnnamedReads), set: one(&a.UnnamedReads, number)},
+		{name: "storage", usage: "on or off", set: one(&a.Storage, onOff)},
+		{name: "retention", usage: retentionRange, set: one(&a.Retention, duration)},
+		{name: "verify", usage: "on or off, or a block of options", set: a.setVerify, block: a.readVerify},
+		{name: "crawler", usage: "a product token and a block of options", set: a.addCrawler, block: a.readCrawler, again: true},
 	}
-	if err := a.Validate(); err != nil {
-		return d.WrapErr(err)
+}
+
+func (a *App) setVerify(args []string) error {
+	switch {
+	case len(args) > 1:
+		return errCount
+	case len(args) == 0 || args[0] == "on":
+		a.Verify = new(Verify)
+	case args[0] != "off":
+		return errValue
 	}
 	return nil
 }
 
-// option reads one line of the block.
-func (a *App) option(d *caddyfile.Dispenser, name string) (err error) {
-	switch name {
-	case "policies":
-		a.Policies, err = parseCount(d, maxPolicies)
-	case "unnamed_hosts":
-		a.UnnamedHosts, err = parseCount(d, maxPolicies)
-	case "unnamed_reads":
-		a.UnnamedReads, err = parseCount(d, maxUnnamedReads)
-	case "storage":
-		a.Storage, err = parseSwitch(d)
-	case "retention":
-		a.Retention, err = parseRetention(d)
-	case "verify":
-		a.Verify, err = parseVerify(d)
-	case "crawler":
-		var c Crawler
-		if c, err = parseCrawler(d, a.Crawlers); err == nil {
-			a.Crawlers = append(a.Crawlers, c)
+func (a *App) readVerify(d *caddyfile.Dispenser) error {
+	if a.Verify != nil {
+		return readBlock(d, a.Verify.options(), a.validateValues, a.validateValues)
+	}
+	if nesting := d.Nesting(); d.NextBlock(nesting) {
+		return d.Errf("verify is off, so %s means nothing; remove one of them", d.Val())
+	}
+	return nil
+}
+
+// options are what may stand in the block of verify.
+func (v *Verify) options() []option {
+	return []option{
+		{name: "ranges", usage: listed(rangesWords, "or"), set: one(&v.Ranges, word)},
+		{name: "rdns", usage: "on or off", set: one(&v.NoRDNS, offOn)},
+		{name: "resolver", usage: "the address of a DNS server such as 192.0.2.53", set: one(&v.Resolver, anyText)},
+		{name: "web_bot_auth", usage: "on or off", set: one(&v.WebBotAuth, onOff)},
+	}
+}
+
+func (a *App) addCrawler(args []string) error {
+	a.Crawlers = append(a.Crawlers, Crawler{})
+	return one(&a.Crawlers[len(a.Crawlers)-1].Token, anyText)(args)
+}
+
+// readCrawler reads the block of the crawler that was added last. What it has in
+// common with others is checked at its end.
+func (a *App) readCrawler(d *caddyfile.Dispenser) error {
+	c := &a.Crawlers[len(a.Crawlers)-1]
+	valid := func() error { _, err := c.entry(uaident.Default()); return err }
+	return readBlock(d, c.options(), valid, valid)
+}
+
+// options are what may stand in the block of a crawler.
+func (c *Crawler) options() []option {
+	return []option{
+		{name: "operator", usage: "a name such as Acme", set: one(&c.Operator, anyText)},
+		{name: "class", usage: "a class such as ai_training", set: one(&c.Class, anyText)},
+		{name: "fallback", usage: "one or more product tokens such as Googlebot", set: many(&c.Fallback)},
+		{name: "wildcard", usage: "on or off", set: func(args []string) error {
+			c.Wildcard = new(bool)
+			return one(c.Wildcard, onOff)(args)
+		}},
+		{name: "ranges", usage: "url and one or more https URLs, or file and one or more paths", set: c.setRanges},
+		{name: "rdns", usage: "one or more domains such as crawler.example.com", set: many(&c.RDNS)},
+		{name: "web_bot_auth", usage: "an https URL", set: one(&c.WebBotAuth, anyText)},
+	}
+}
+
+func (c *Crawler) setRanges(args []string) error {
+	if len(args) < 2 {
+		return errCount
+	}
+	for _, arg := range args[1:] {
+		list, ok := map[string]Ranges{"url": {URL: arg}, "file": {File: arg}}[args[0]]
+		if !ok {
+			return errValue
 		}
-	default:
-		return d.Errf("unrecognized option %q; known are policies, unnamed_hosts, unnamed_reads, storage, retention, verify and crawler", name)
+		c.Ranges = append(c.Ranges, list)
 	}
-	return err
+	return nil
 }
-
-// parseRetention reads for how long the ledger is kept.
-func parseRetention(d *caddyfile.Dispenser) (caddy.Duration, error) {
-	_, arg, err := oneArg(d)
-	if err != nil {
-		return 0, err
-	}
-	retention, err := caddy.ParseDuration(arg)
-	if err != nil || retention < ledger.MinRetention || retention > ledger.MaxRetention {
-		return 0, d.Errf("retention %q cannot be; use a time from 1h to 90d, such as 30d", arg)
-	}
-	return caddy.Duration(retention), nil
-}
-
-// parseCount reads a number from 1 to most.
-func parseCount(d *caddyfile.Dispenser, most int) (int, error) {
-	name, arg, err := oneArg(d)
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(arg)
-	if err != nil || n < 1 || n > most {
-		return 0, d.Errf("%s %q cannot be; use a number from 1 to %d", name, arg, most)
-	}
-	return n, nil
-}
-
-// Interface guard
-var _ caddyfile.Unmarshaler = (*App)(nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,11 +41,16 @@ func commandsPage(t *testing.T) string {
 	b.WriteString("# Commands\n\n" +
 		"<!-- Made by: go test ./caddymodule -run TestCommandsPage -update -->\n\n" +
 		"All stand under `caddy robots-guard`. They judge by the same code as the server does.\n" +
-		"`caddy completion --help` tells how to let the shell complete them.\n\n")
-	for _, cmd := range root.Commands() {
+		"`caddy completion --help` tells how to let the shell complete them, and\n" +
+		"`caddy robots-guard help <command>` shows one of the sections below.\n\n" +
+		"An error is a line `error: ...` on standard error, and a warning of the configuration that was read\n" +
+		"is a line `warning: ...` there. Standard output has nothing but the answer. The exit status of an\n" +
+		"error is always 2; 1 is an answer, such as that something is disallowed.\n\n")
+	commands := slices.DeleteFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Hidden })
+	for _, cmd := range commands {
 		fmt.Fprintf(&b, "- [%s](#%s): %s\n", cmd.Name(), cmd.Name(), cmd.Short)
 	}
-	for _, cmd := range root.Commands() {
+	for _, cmd := range commands {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\ncaddy robots-guard %s\n```\n\n%s\n\n", cmd.Name(), cmd.Use, markdown(cmd.Long))
 		if cmd.Example == "" || cmd.Long == "" || cmd.Short == "" {
 			t.Errorf("%s has no help or no example", cmd.Name())

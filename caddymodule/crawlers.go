@@ -1,9 +1,11 @@
 package caddymodule
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
@@ -58,11 +60,10 @@ func registryWith(changes []Crawler) (*uaident.Registry, error) {
 	}
 	crawlers := make([]uaident.Crawler, len(changes))
 	for i, change := range changes {
-		c, err := change.entry(registry)
-		if err != nil {
-			return nil, fmt.Errorf("crawler %s: %w", change.Token, err)
+		var err error
+		if crawlers[i], err = change.entry(registry); err != nil {
+			return nil, err
 		}
-		crawlers[i] = c
 	}
 	return registry.With(crawlers...)
 }
@@ -73,13 +74,11 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	if known := registry.Lookup(c.Token); known != nil {
 		entry = *known
 	}
-	if c.Operator != "" {
-		entry.Operator = c.Operator
-	}
+	entry.Operator = cmp.Or(c.Operator, entry.Operator)
 	if c.Class != "" {
 		class, ok := uaident.ParseClass(c.Class)
 		if !ok || class == uaident.Browser {
-			return entry, fmt.Errorf("%q is no class of a crawler; the classes are %s", c.Class, classWords())
+			return entry, fmt.Errorf("crawler %s: %q is no class of a crawler; the classes are %s", c.Token, c.Class, judge.ClassWords())
 		}
 		entry.Class = class
 		// Who is to be judged as a crawler of that class is no fetcher for a person.
@@ -96,8 +95,8 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	}
 	if c.WebBotAuth != "" {
 		if _, ok := botauth.Origin(c.WebBotAuth); !ok || !strings.HasPrefix(c.WebBotAuth, "https://") {
-			return entry, fmt.Errorf("web_bot_auth %q is no https URL of a signing agent; give its origin, such as https://bot.example, "+
-				"or its directory, https://bot.example/.well-known/http-message-signatures-directory", c.WebBotAuth)
+			return entry, fmt.Errorf("crawler %s: web_bot_auth %q is no https URL of a signing agent; give its origin, such as https://bot.example, "+
+				"or its directory, https://bot.example/.well-known/http-message-signatures-directory", c.Token, c.WebBotAuth)
 		}
 		entry.Verification.WebBotAuth = c.WebBotAuth
 	}

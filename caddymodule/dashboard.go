@@ -35,8 +35,12 @@ func (Dashboard) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision sets up the handler.
-func (d *Dashboard) Provision(caddy.Context) error {
-	d.handler = dashboard.New(func() dashboard.Views { return currentState.Load().source(time.Now()) })
+func (d *Dashboard) Provision(ctx caddy.Context) error {
+	app, err := appOf(ctx)
+	if err != nil {
+		return err
+	}
+	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) })
 	return nil
 }
 

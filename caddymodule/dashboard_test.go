@@ -31,8 +31,12 @@ func TestDashboardPaths(t *testing.T) {
 		{"nothing by that name", "/robots-guard/x.js", "/x.js", 404, "no such file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
 			d := new(Dashboard)
-			if err := d.Provision(caddy.Context{}); err != nil {
+			if err := d.Provision(ctx); err != nil {
 				t.Fatal(err)
 			}
 			r := httptest.NewRequest(http.MethodGet, "http://a.test"+tc.asked, nil)

@@ -1,16 +1,19 @@
 package caddymodule
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/refusal"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func init() {
@@ -41,6 +44,10 @@ type Handler struct {
 	// What to do about requests that the robots.txt forbids: `monitor` counts
 	// and logs them, `enforce` answers them. Default: `monitor`.
 	Mode string `json:"mode,omitempty"`
+
+	// Product tokens and classes that `enforce` is for, such as `ai_training`; the
+	// others are monitored. Default: all.
+	EnforceOnly []string `json:"enforce_only,omitempty"`
 
 	// Where the robots.txt comes from. Default: the site itself, read as an
 	// anonymous crawler would.
@@ -92,7 +99,8 @@ type Handler struct {
 	// `ai_search`, `seo`, `archive`, `research`, `security` and `crawler`.
 	Wildcard []string `json:"wildcard,omitempty"`
 
-	// Product tokens and classes that are never judged. A client that is known
+	// Product tokens and classes that are never judged. A token has to be known
+	// to the registry, or stand behind `token:`, as in `token:NewBot`. A client that is known
 	// to use a false name is judged nevertheless.
 	Exempt []string `json:"exempt,omitempty"`
 
@@ -121,8 +129,9 @@ type Handler struct {
 	// the request goes on to the next handler.
 	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
 
-	guard  *guard
-	logger *zap.Logger
+	guard    *guard.Guard
+	logger   *zap.Logger
+	registry *uaident.Registry // nil while nobody knows which crawlers are configured
 }
 
 // Source says where a robots.txt comes from, if not from the site itself.
@@ -149,10 +158,10 @@ const (
 	spoofedLog   = "log"
 )
 
-const (
-	defaultFetchTimeout = 5 * time.Second
-	defaultFetchWait    = 250 * time.Millisecond
-	defaultTTLMin       = time.Minute
+var (
+	modeWords        = []string{modeMonitor, modeEnforce}
+	unreachableWords = []string{unreachableLastGood, unreachableAllow, unreachableDisallow, unreachableGoogle}
+	spoofedWords     = []string{spoofedJudge, spoofedBlock, spoofedLog}
 )
 
 // CaddyModule returns the Caddy module information.
@@ -163,86 +172,43 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision sets up the handler.
-func (h *Handler) Provision(ctx caddy.Context) error {
-	h.logger = ctx.Logger()
-	h.setDefaults()
-	if err := h.Validate(); err != nil {
-		return err
-	}
-	if err := h.OnViolation.Provision(ctx); err != nil {
-		return fmt.Errorf("on_violation: %w", err)
-	}
-	var err error
-	if h.guard, err = newGuard(ctx, h); err != nil {
-		return err
-	}
-	h.guard.metrics.configured(ctx, h.Mode)
-	return nil
-}
-
-// setDefaults fills in what the configuration leaves open.
-func (h *Handler) setDefaults() {
-	if h.Mode == "" {
-		h.Mode = modeMonitor
-	}
-	if h.FetchTimeout == 0 {
-		h.FetchTimeout = caddy.Duration(defaultFetchTimeout)
-	}
-	if h.FetchWait == 0 {
-		h.FetchWait = caddy.Duration(min(defaultFetchWait, time.Duration(h.FetchTimeout)))
-	}
-	if h.TTLMax == 0 {
-		h.TTLMax = caddy.Duration(policy.MaxAge)
-	}
-	if h.TTLMin == 0 {
-		h.TTLMin = min(caddy.Duration(defaultTTLMin), h.TTLMax)
-	}
-	if h.Grace == 0 {
-		h.Grace = caddy.Duration(policy.MaxAge)
-	}
-	if h.Unreachable == "" {
-		h.Unreachable = unreachableLastGood
-	}
-	if h.Spoofed == "" {
-		h.Spoofed = spoofedJudge
-	}
-	if h.Status == 0 {
-		h.Status = http.StatusForbidden
-	}
-}
-
 // ServeHTTP judges the request and passes it on or answers it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if isVirtual(r.Context()) {
-		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
-		noteNobody(r)
-		return next.ServeHTTP(w, r)
-	}
-	j := h.guard.judge(r)
-	if j == nil {
-		noteNobody(r)
-	} else {
-		h.guard.note(r, j)
-	}
-	switch {
-	case strings.HasSuffix(r.URL.Path, "/robots.txt") && isRobotsTxt(originalRequest(r)):
-		return h.guard.passRobots(w, r, j, next)
-	case j == nil:
-		return next.ServeHTTP(w, r)
-	case j.action != actionBlocked:
-		return h.guard.pass(w, r, j, next)
-	case j.closed:
-		return refuseClosed(w, r, j)
-	case len(h.OnViolation) > 0:
+	return h.guard.Serve(w, r, next)
+}
+
+// refuse answers a blocked request, or lets the configured handlers do so.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
+	if len(h.OnViolation) > 0 && j.Reason != judge.Closed {
 		return h.OnViolation.Compile(next).ServeHTTP(w, r)
 	}
-	return refuse(w, r, j, h.Status)
+	return refusal.Write(w, r, j, h.Status)
+}
+
+// finder finds blocks of this module that can be undone.
+func finder() *errorroutes.Finder {
+	return &errorroutes.Finder{
+		GuardOf: func(handler caddyhttp.MiddlewareHandler) *errorroutes.Guard {
+			h, ok := handler.(*Handler)
+			if !ok || h.Mode != modeEnforce {
+				return nil
+			}
+			g := &errorroutes.Guard{Status: h.Status, OnViolation: h.OnViolation, Closes: h.Unreachable == unreachableDisallow || h.Unreachable == unreachableGoogle}
+			if len(h.OnViolation) > 0 {
+				g.Status = 0
+			}
+			return g
+		},
+		IsOfVerdict: func(matcher any) bool { _, ok := matcher.(*MatchDisallowed); return ok },
+		Block:       guard.Block,
+		Client:      origin.OutsideClient,
+	}
 }
 
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*Handler)(nil)
 	_ caddy.Validator             = (*Handler)(nil)
+	_ caddyfile.Unmarshaler       = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
 )

@@ -11,11 +11,14 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/parser"
-
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -26,7 +29,8 @@ func init() {
 
 // MatchCrawler matches requests of crawlers by what their User-Agent claims.
 //
-// A client is a product token, such as `Googlebot`, a class, such as
+// A client is a product token that the registry knows, such as `Googlebot`, any
+// other behind `token:`, such as `token:NewBot`, a class, such as
 // `ai_training`, or an identity: `verified`, `claimed`, `unknown` or `spoofed`.
 // A request matches if its crawler has one of the tokens or classes and one of
 // the identities. Without any token or class every crawler matches, without any
@@ -36,7 +40,7 @@ type MatchCrawler struct {
 	// The product tokens, classes and identities to match.
 	Clients []string `json:"clients,omitempty"`
 
-	clients selector
+	clients judge.Selector
 	app     *App
 	overlay *uaident.Overlay // tokens that the registry does not know
 }
@@ -55,7 +59,7 @@ func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		words := d.RemainingArgs()
-		if _, err := parseSelector(uaident.Default(), words, true); err != nil {
+		if _, err := judge.ParseSelector(nil, words, true); err != nil {
 			return d.Errf("crawler: %v", err)
 		}
 		m.Clients = append(m.Clients, words...)
@@ -71,8 +75,8 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	if m.app, err = appOf(ctx); err != nil {
 		return err
 	}
-	m.clients, err = parseSelector(m.app.registry, m.Clients, true)
-	m.overlay = m.app.registry.Overlay(m.Clients)
+	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
+	m.overlay = m.app.registry.Overlay(m.clients.New)
 	return err
 }
 
@@ -80,18 +84,18 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 func (m MatchCrawler) Match(r *http.Request) bool {
 	client := judgedBefore(r)
 	if client == nil {
-		client = &judgement{client: m.app.registry.IdentifyWith(userAgentOf(r), m.overlay)}
-		if m.clients.identities != 0 {
-			client.identity, _ = m.app.identify(r, client.client)
+		client = &guard.Judgement{Request: judge.Request{Client: m.app.registry.IdentifyWith(request.UserAgentOf(r), m.overlay)}}
+		if m.clients.Identities != 0 {
+			client.Identity, _ = m.app.identity.Identify(r, client.Client)
 		}
 	}
-	if isVirtual(r.Context()) || !m.clients.identities.has(client.identity) {
+	if origin.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Identity) {
 		return false
 	}
-	if m.clients.any() {
-		return client.client.Class.IsCrawler()
+	if m.clients.Any() {
+		return client.Client.Class.IsCrawler()
 	}
-	return m.clients.has(client.client)
+	return m.clients.Has(client.Client)
 }
 
 // MatchWithError reports whether the request matches. It returns no error.
@@ -114,7 +118,7 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 // robots_guard has judged the request before, that judgement counts; otherwise
 // the matcher judges with the default settings of robots_guard.
 type MatchDisallowed struct {
-	guard *guard
+	guard *guard.Guard
 }
 
 // CaddyModule returns the Caddy module information.
@@ -144,22 +148,22 @@ func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 	h := Handler{logger: ctx.Logger()}
 	h.setDefaults()
-	m.guard, err = newGuard(ctx, &h)
+	m.guard, err = h.newGuard(ctx)
 	return err
 }
 
 // Match reports whether the request matches.
 func (m MatchDisallowed) Match(r *http.Request) bool {
-	if isVirtual(r.Context()) {
+	if origin.IsVirtual(r.Context()) {
 		// As the handler does, which need not be there.
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		return false
 	}
 	j := judgedBefore(r)
 	if j == nil {
-		j = m.guard.judge(r)
+		j = m.guard.Judge(r)
 	}
-	return j != nil && j.verdict == verdictDisallowed
+	return j != nil && j.Verdict == judge.Disallowed
 }
 
 // MatchWithError reports whether the request matches. It returns no error.
@@ -184,8 +188,8 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 
 // judgedBefore returns the judgement that robots_guard has made of a request,
 // nil if it has not.
-func judgedBefore(r *http.Request) *judgement {
-	j, _ := caddyhttp.GetVar(r.Context(), judgementVar).(*judgement)
+func judgedBefore(r *http.Request) *guard.Judgement {
+	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j
 }
 
@@ -193,7 +197,7 @@ func judgedBefore(r *http.Request) *judgement {
 // caddyhttp.CELMatcherImpl has no form that takes no argument.
 func celLibrary(name string, takesStrings bool, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
 	function := name + "_request_list"
-	var factory caddyhttp.CELMatcherWithErrorFactory = func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
+	factory := func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
 		words, err := data.ConvertToNative(reflect.TypeFor[[]string]())
 		if err != nil {
 			return nil, err

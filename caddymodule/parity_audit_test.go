@@ -12,9 +12,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // TestOneEngineForLogs holds the replay of logs to the verdicts of the server.
@@ -22,7 +22,7 @@ func TestOneEngineForLogs(t *testing.T) {
 	plain := Handler{Mode: modeEnforce, FetchTimeout: caddy.Duration(time.Minute), FetchWait: caddy.Duration(time.Minute)}
 	configured := plain
 	configured.Exempt, configured.ExemptVerified = []string{"CCBot", "preview"}, []string{"GPTBot"}
-	configured.OnlyLog, configured.OnlyLogVerified = []string{"search"}, []string{"GPTBot"}
+	configured.OnlyLog, configured.OnlyLogVerified = []string{"search"}, []string{"Bytespider"}
 	configured.Wildcard, configured.KeepSlashes = []string{"library", "ai_training", "search"}, true
 	for name, h := range map[string]Handler{"plain": plain, "configured": configured} {
 		t.Run(name, func(t *testing.T) { compareWithLogs(t, h) })
@@ -33,15 +33,12 @@ func TestOneEngineForLogs(t *testing.T) {
 func compareWithLogs(t *testing.T, h Handler) {
 	offlineHandler := h
 	offlineHandler.setDefaults()
-	offline, err := newOfflineGuard(&offlineHandler, uaident.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := siteOfHandler(t, &offlineHandler).Settings
 	type counted struct{ crawler, class, verdict string }
 	compared := 0
 	for name, text := range parityFiles(t) {
-		online := testGuard(t, h, serving(text))
-		online.judge(request("bingbot/2.0", "/")) // reads the file
+		online := provisionedGuard(t, servingFile(t, h, text), nil)
+		online.Judge(get("bingbot/2.0", "/")) // reads the file
 		want := make(map[counted]uint64)
 		blocked := make(map[string]uint64)
 		var log bytes.Buffer
@@ -59,17 +56,17 @@ func compareWithLogs(t *testing.T, h Handler) {
 				if !json.Valid(line) || bytes.Contains(line, []byte(`\ufffd`)) {
 					continue // JSON cannot say what was sent
 				}
-				r := request(userAgent, "/")
+				r := get(userAgent, "/")
 				r.Method, r.RequestURI, r.URL = method, target, u
 				log.Write(append(line, '\n'))
-				if j := online.judge(r); j != nil {
-					crawler := j.knownName()
+				if j := online.Judge(r); j != nil {
+					crawler := j.KnownName()
 					if crawler == "" {
-						crawler = otherLabel
+						crawler = judge.OtherName
 					}
-					want[counted{crawler, j.client.Class.String(), j.verdict.String()}]++
-					if j.action == actionBlocked {
-						blocked[j.client.Class.String()]++
+					want[counted{crawler, j.Client.Class.String(), j.Verdict.String()}]++
+					if j.Action == judge.Blocked {
+						blocked[j.Client.Class.String()]++
 					}
 					compared++
 				}
@@ -77,7 +74,7 @@ func compareWithLogs(t *testing.T, h Handler) {
 		}
 		report, err := replay.Run(context.Background(), replay.Options{
 			Logs: []string{"-"}, Stdin: bytes.NewReader(log.Bytes()), Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
-			Settings: offline.settings(), KeepSlashes: offline.keepSlashes,
+			Settings: settings,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +82,7 @@ func compareWithLogs(t *testing.T, h Handler) {
 		// Compared with a file that restricts nothing, an edit blocks just that.
 		edit, err := replay.Compare(context.Background(), replay.Version{}, replay.Options{
 			Logs: []string{"-"}, Stdin: &log, Versions: []replay.Version{{Body: []byte(text)}}, Workers: 1,
-			Settings: offline.settings(), KeepSlashes: offline.keepSlashes,
+			Settings: settings,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +97,7 @@ func compareWithLogs(t *testing.T, h Handler) {
 		}
 		got := make(map[counted]uint64)
 		for _, c := range report.Crawlers {
-			for verdict, n := range map[verdict]uint64{verdictAllowed: c.Allowed, verdictDisallowed: c.Disallowed, verdictStale: c.Stale, verdictExempt: c.Exempt} {
+			for verdict, n := range map[judge.Verdict]uint64{judge.Allowed: c.Allowed, judge.Disallowed: c.Disallowed, judge.Stale: c.Stale, judge.Exempt: c.Exempt} {
 				if n > 0 {
 					got[counted{c.Token, c.Class, verdict.String()}] = n
 				}

@@ -15,10 +15,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/diff"
+	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // parityFiles returns robots.txt files by name: some of our own, and the real
@@ -26,7 +29,20 @@ import (
 func parityFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{
-		"mixed":     mixedRobots,
+		"mixed": `User-agent: *
+Disallow: /private/
+
+User-agent: Googlebot
+Disallow: /google/
+
+User-agent: AdsBot-Google
+Disallow: /ads/
+
+User-agent: curl
+User-agent: facebookexternalhit
+User-agent: acmescraper
+Disallow: /named/
+`,
 		"empty":     "",
 		"ambiguous": "User-agent: bingbot\nCrawl-delay: 1\nUser-agent: GPTBot\nDisallow: /a\nAllow: /a/b$\n",
 		"encoded":   "User-agent: *\nDisallow: /%7ea/\nDisallow: /ä\nDisallow: /*?x=*&y$\nAllow: /%2Fz\nDisallow: /z//\n",
@@ -66,7 +82,7 @@ var parityAgents = []string{
 	"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot-Image/1.0",
 	"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "GPTBot/1.3", "CCBot/2.0",
 	"AdsBot-Google (+http://www.google.com/adsbot.html)", "Mozilla/5.0 (compatible; FooBot/1.0)", "curl/8.7.1",
-	"acmescraper/0.1", "Twitterbot/1.0", uaFirefox, "", "UptimeRobot/2.0 GPTBot/1.2", "Acme-Webhooks/1.0",
+	"acmescraper/0.1", "Twitterbot/1.0", firefox, "", "UptimeRobot/2.0 GPTBot/1.2", "Acme-Webhooks/1.0",
 }
 
 // parityMethods are methods of crawlers and of others.
@@ -106,16 +122,11 @@ func TestOneEngine(t *testing.T) {
 	for name, text := range parityFiles(t) {
 		robots := policy.Parse([]byte(text))
 		targets := parityTargets(robots)
-		pair := diff.Pair{Old: robots, New: robots}
-		overlay := pair.Overlay()
 		for _, h := range []Handler{settings, plain} {
-			online := testGuard(t, h, serving(text))
+			online := provisionedGuard(t, servingFile(t, h, text), nil)
 			h.setDefaults()
-			offline, err := newOfflineGuard(&h, uaident.Default())
-			if err != nil {
-				t.Fatal(err)
-			}
-			online.judge(request("bingbot/2.0", "/")) // reads the file
+			offline := siteOfHandler(t, &h)
+			online.Judge(get("bingbot/2.0", "/")) // reads the file
 			for _, target := range targets {
 				u, err := url.ParseRequestURI(target)
 				if err != nil {
@@ -123,31 +134,28 @@ func TestOneEngine(t *testing.T) {
 				}
 				for i := range 2 * len(parityAgents) {
 					userAgent, method := parityAgents[i/2], parityMethods[i%2]
-					r := request(userAgent, "/")
+					r := get(userAgent, "/")
 					r.Method, r.RequestURI, r.URL = method, target, u
-					j := online.judge(r)
-					e := offline.explain(explainedRobots{robots: robots}, explainedRequest{userAgent: userAgent, url: target, method: method}, true)
+					j := online.Judge(r)
+					e := offline.Explain(explain.Rules{Robots: robots}, explain.Request{UserAgent: userAgent, URL: target, Method: method})
 					compared++
 					switch {
-					case j == nil && (e.Verdict != verdictExempt.String() || e.Handler.Action != actionNone.String()):
+					case j == nil && (e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.None.String()):
 						t.Errorf("%s, %q, %s: not judged online, %s offline", name, userAgent, target, e.Verdict)
 					case j == nil:
-					case j.verdict.String() != e.Verdict || j.action.String() != e.Handler.Action ||
-						j.policy.Rule.String() != e.Rule || j.policy.Rule.Line != e.Line || j.policy.Ambiguous != e.Ambiguous:
+					case j.Verdict.String() != e.Verdict || j.Action.String() != e.Handler.Action ||
+						j.Evidence.Rule.String() != e.Rule || j.Evidence.Rule.Line != e.Line || j.Evidence.Ambiguous != e.Ambiguous:
 						t.Errorf("%s, %q, %s: online %s, %s by %q; offline %s, %s by %q", name, userAgent, target,
-							j.verdict, j.action, j.policy.Rule, e.Verdict, e.Handler.Action, e.Rule)
-					case j.verdict == verdictDisallowed:
+							j.Verdict, j.Action, j.Evidence.Rule, e.Verdict, e.Handler.Action, e.Rule)
+					case j.Verdict == judge.Disallowed:
 						disallowed++
 					}
-					if h.Mode == modeEnforce || method != http.MethodGet || target == "/.well-known/acme-challenge/x" {
-						continue // the commands below know no configuration, methods or certificates
+					if h.Mode == modeEnforce || method != http.MethodGet {
+						continue // the command below knows no configuration and no methods
 					}
-					allowed := j == nil || j.policy.Allowed || j.verdict != verdictDisallowed
-					if got := judgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
+					allowed := j == nil || j.Evidence.Allowed || j.Verdict != judge.Disallowed
+					if got := command.JudgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %t", name, userAgent, target, allowed, got.Got)
-					}
-					if _, got := pair.Judge(uaident.Default().IdentifyWith(userAgent, overlay), target); got.Allowed != allowed {
-						t.Errorf("%s, %q, %s: allowed online %t, by diff %t", name, userAgent, target, allowed, got.Allowed)
 					}
 					if t.Failed() {
 						return
@@ -162,37 +170,44 @@ func TestOneEngine(t *testing.T) {
 	}
 }
 
-// TestExplain checks what the explanation tells beside the verdict.
-func TestExplain(t *testing.T) {
-	h := Handler{Mode: modeEnforce, OnlyLog: []string{"search"}, ExemptVerified: []string{"GPTBot"}, Spoofed: spoofedBlock}
-	g, err := newOfflineGuard(&h, uaident.Default())
+// siteOfHandler is by what the handler judges, for explanations.
+func siteOfHandler(t *testing.T, h *Handler) *explain.Site {
+	t.Helper()
+	settings, err := h.settings(uaident.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return &explain.Site{Registry: uaident.Default(), Settings: settings, Configured: true}
+}
+
+// TestExplain checks what the explanation tells beside the verdict.
+func TestExplain(t *testing.T) {
+	h := Handler{Mode: modeEnforce, OnlyLog: []string{"search"}, ExemptVerified: []string{"GPTBot"}, Spoofed: spoofedBlock}
+	site := siteOfHandler(t, &h)
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nDisallow: /\nAllow: /open\n"))
 	for _, tc := range []struct {
 		name, userAgent, target string
-		identity                identity
+		identity                verify.State
 		verdict, action         string
 		says                    []string // pieces of the text
 	}{
-		{"blocked", "GPTBot/1.3", "/%70rivate//x", identityClaimed, "disallowed", "blocked", []string{
+		{"blocked", "GPTBot/1.3", "/%70rivate//x", verify.Claimed, "disallowed", "blocked", []string{
 			`"GPTBot": a name in the registry`, "GPTBot: no group names it", "so the * group decides, 1 rule in line 1",
 			"compared as /private//x (canonical)", "compared as /private/x (slashes)", "9 bytes: Disallow: /private/ in line 2",
 			"mode enforce: action blocked"}},
-		{"a fallback", "Googlebot-Image/1.0", "/x", identityClaimed, "disallowed", "logged", []string{
+		{"a fallback", "Googlebot-Image/1.0", "/x", verify.Claimed, "disallowed", "logged", []string{
 			"Googlebot-Image: no group names it", "Googlebot: a group names it", "only_log or spoofed spares it"}},
-		{"the longest rule", "Googlebot/2.1", "/open/x", identityClaimed, "allowed", "none", []string{
+		{"the longest rule", "Googlebot/2.1", "/open/x", verify.Claimed, "allowed", "none", []string{
 			"5 bytes: Allow: /open in line 6", "1 byte: Disallow: / in line 5", "the longest decides"}},
-		{"a library", "curl/8.7.1", "/private/", identityClaimed, "exempt", "none", []string{"not meant for class library"}},
-		{"a browser", uaFirefox, "/private/", identityClaimed, "exempt", "none", []string{"no word but those that browsers send"}},
-		{"robots.txt", "GPTBot/1.3", "/robots.txt", identityClaimed, "allowed", "none", []string{"always allowed"}},
-		{"verified", "GPTBot/1.3", "/private/", identityVerified, "exempt", "none", []string{"taken to be verified", "the configuration exempts it"}},
-		{"a false name", "Googlebot/2.1", "/open", identitySpoofed, "allowed", "blocked", []string{"a false name"}},
-		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", identityClaimed, "disallowed", "blocked", nil},
+		{"a library", "curl/8.7.1", "/private/", verify.Claimed, "exempt", "none", []string{"not meant for class library"}},
+		{"a browser", firefox, "/private/", verify.Claimed, "exempt", "none", []string{"no word but those that browsers send"}},
+		{"robots.txt", "GPTBot/1.3", "/robots.txt", verify.Claimed, "allowed", "none", []string{"always allowed"}},
+		{"verified", "GPTBot/1.3", "/private/", verify.Verified, "exempt", "none", []string{"taken to be verified", "the configuration exempts it"}},
+		{"a false name", "Googlebot/2.1", "/open", verify.Spoofed, "allowed", "blocked", []string{"a false name"}},
+		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", verify.Claimed, "disallowed", "blocked", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := g.explain(explainedRobots{name: "robots.txt", robots: robots}, explainedRequest{userAgent: tc.userAgent, url: tc.target, identity: tc.identity}, true)
+			e := site.Explain(explain.Rules{Name: "robots.txt", Robots: robots}, explain.Request{UserAgent: tc.userAgent, URL: tc.target, Identity: tc.identity})
 			if e.Verdict != tc.verdict || e.Handler.Action != tc.action {
 				t.Errorf("%s, %s; want %s, %s", e.Verdict, e.Handler.Action, tc.verdict, tc.action)
 			}
@@ -214,20 +229,17 @@ func TestExplain(t *testing.T) {
 
 // TestExplainUnknown checks an explanation where nobody knows the rules.
 func TestExplainUnknown(t *testing.T) {
-	g, err := newOfflineGuard(&Handler{}, uaident.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := g.explain(explainedRobots{name: "x"}, explainedRequest{userAgent: "GPTBot/1.3", url: "/"}, true)
+	site := siteOfHandler(t, &Handler{})
+	e := site.Explain(explain.Rules{Name: "x"}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
 	if e.Verdict != "unknown" || !e.Allowed || e.Handler.Action != "none" {
 		t.Errorf("%+v", e)
 	}
-	g.enforce = true
-	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{userAgent: "GPTBot/1.3", url: "/"}, true)
+	site.Settings.Enforce = true
+	e = site.Explain(explain.Rules{Name: "x", Closed: true}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
 	if e.Verdict != "unknown" || e.Allowed || e.Handler.Action != "blocked" {
 		t.Errorf("a closed site: %+v, %+v", e, e.Handler)
 	}
-	e = g.explain(explainedRobots{name: "x", closed: true}, explainedRequest{userAgent: "curl/8.7.1", url: "/"}, true)
+	e = site.Explain(explain.Rules{Name: "x", Closed: true}, explain.Request{UserAgent: "curl/8.7.1", URL: "/"})
 	if e.Handler.Action != "none" {
 		t.Errorf("a library on a closed site: %+v", e.Handler)
 	}

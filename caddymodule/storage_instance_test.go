@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestInstanceID(t *testing.T) {
 	if temporary == "" || temporary != instanceID(logger) || logs.Len() != 2 {
 		t.Errorf("got %q, and %d warnings", temporary, logs.Len())
 	}
-	if _, ok := parseStorageKey(storageKeyOf(temporary, siteA).String()); !ok {
+	if strings.Contains(temporary, "/") {
 		t.Errorf("%q cannot be part of a key", temporary)
 	}
 }

@@ -1,114 +1,119 @@
 package caddymodule
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // Validate checks the configuration for values that mean nothing and for
 // settings that contradict each other.
 func (h *Handler) Validate() error {
-	switch h.Mode {
-	case "", modeMonitor, modeEnforce:
-	default:
-		return fmt.Errorf("mode %q is not known; use monitor or enforce", h.Mode)
+	if err := h.validateValues(); err != nil {
+		return err
 	}
-	switch h.Unreachable {
-	case "", unreachableLastGood, unreachableAllow, unreachableDisallow, unreachableGoogle:
-	default:
-		return fmt.Errorf("unreachable %q is not known; use last_good, allow, disallow or disallow_google", h.Unreachable)
-	}
-	switch h.Spoofed {
-	case "", spoofedJudge, spoofedBlock, spoofedLog:
-	default:
-		return fmt.Errorf("spoofed %q is not known; use judge, block or log", h.Spoofed)
-	}
-	if h.FetchTimeout < 0 || h.FetchWait < 0 {
-		return fmt.Errorf("fetch_timeout and fetch_wait have to be positive durations")
-	}
-	if timeout := h.fetchTimeout(); time.Duration(h.FetchWait) > timeout {
+	if timeout := cmp.Or(time.Duration(h.FetchTimeout), defaultFetchTimeout); time.Duration(h.FetchWait) > timeout {
 		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes",
 			time.Duration(h.FetchWait), timeout)
 	}
-	if h.TTLMin < 0 || h.TTLMax < 0 || time.Duration(max(h.TTLMin, h.TTLMax)) > policy.MaxAge {
-		return fmt.Errorf("ttl has to be between 0 and 24h, the longest that RFC 9309 lets a copy be used")
+	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
+		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
+	}
+	return h.Source.validate(h.AllowPrivate)
+}
+
+// validateValues finds what is wrong whatever else is set, so that a Caddyfile
+// can be checked line by line.
+func (h *Handler) validateValues() error {
+	if h.Mode != "" && !slices.Contains(modeWords, h.Mode) {
+		return errMode(h.Mode)
+	}
+	if h.Mode != modeEnforce && len(h.EnforceOnly) > 0 {
+		return errors.New("enforce_only means nothing unless the mode is enforce")
+	}
+	if min(h.FetchTimeout, h.FetchWait, h.ChangeGuard) < 0 {
+		return errors.New("fetch_timeout, fetch_wait and change_guard have to be positive durations")
+	}
+	if min(h.TTLMin, h.TTLMax) < 0 || time.Duration(max(h.TTLMin, h.TTLMax)) > policy.MaxAge {
+		return errors.New("ttl has to be between 0 and 24h, the longest that RFC 9309 lets a copy be used")
 	}
 	if h.TTLMax != 0 && h.TTLMin > h.TTLMax {
 		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", time.Duration(h.TTLMin), time.Duration(h.TTLMax))
 	}
-	if h.ChangeGuard < 0 {
-		return fmt.Errorf("change_guard has to be a positive duration; leave it out to turn it off")
-	}
 	if h.Status != 0 && (h.Status < 400 || h.Status > 599) {
 		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
 	}
-	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
-		return fmt.Errorf("status and on_violation contradict each other; answer with that status in on_violation")
-	}
-	if err := h.Source.validate(h.AllowPrivate); err != nil {
-		return err
-	}
-	return h.validateClients()
+	return cmp.Or(
+		oneOf("unreachable", h.Unreachable, unreachableWords),
+		oneOf("spoofed", h.Spoofed, spoofedWords),
+		h.Source.validate(true), // whether a private address is meant may be said further below
+		h.validateClients())
 }
 
-// validateClients checks the lists of product tokens and classes.
+// validateClients checks the lists of product tokens and classes. Whether the
+// tokens are known can only be told where the registry is.
 func (h *Handler) validateClients() error {
-	if _, err := parseClasses(h.Wildcard); err != nil {
-		return fmt.Errorf("wildcard: %w", err)
+	if _, err := h.settings(h.registry); err != nil {
+		return err
 	}
 	listed := make(map[string]string)
-	for _, list := range []struct {
-		name  string
-		words []string
-	}{
-		{"exempt", h.Exempt}, {"exempt verified", h.ExemptVerified},
-		{"only_log", h.OnlyLog}, {"only_log verified", h.OnlyLogVerified},
-	} {
-		if _, err := parseSelector(uaident.Default(), list.words, false); err != nil {
-			return fmt.Errorf("%s: %w", list.name, err)
-		}
-		for _, word := range list.words {
-			// Verified ones may be exempt while the others are only logged.
-			if before, ok := listed[foldName(word)]; ok && !(before == "exempt verified" && list.name == "only_log") {
-				if before == list.name {
-					return fmt.Errorf("%s names %s twice", list.name, word)
-				}
-				return fmt.Errorf("%s is in %s and in %s; keep it in one of them", word, before, list.name)
+	names := []string{"exempt", "exempt verified", "only_log", "only_log verified", modeEnforce}
+	for i, words := range [][]string{h.Exempt, h.ExemptVerified, h.OnlyLog, h.OnlyLogVerified, h.EnforceOnly} {
+		for _, word := range words {
+			before := listed[nameIn(word)]
+			switch {
+			case before == names[i]:
+				return fmt.Errorf("%s names %s twice", names[i], word)
+			case before == "exempt verified" && names[i] == "only_log": // the others are only logged
+			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // the others are blocked
+			case before != "":
+				return fmt.Errorf("%s is in %s and in %s; keep it in one of them", word, before, names[i])
 			}
-			listed[foldName(word)] = list.name
+			listed[nameIn(word)] = names[i]
 		}
 	}
 	for _, word := range h.Wildcard {
-		if listed[foldName(word)] == "exempt" {
+		if listed[nameIn(word)] == "exempt" {
 			return fmt.Errorf("%s is in wildcard and in exempt; keep it in one of them", word)
 		}
 	}
 	return nil
 }
 
-func (h *Handler) fetchTimeout() time.Duration {
-	if h.FetchTimeout == 0 {
-		return defaultFetchTimeout
+// nameIn makes words comparable that mean the same class or product token.
+func nameIn(word string) string { return judge.FoldName(strings.TrimPrefix(word, judge.MeantToken)) }
+
+func errMode(mode string) error {
+	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, listed(modeWords, "or"))
+}
+
+// oneOf checks an option that takes one of these words.
+func oneOf(name, value string, words []string) error {
+	if value == "" || slices.Contains(words, value) {
+		return nil
 	}
-	return time.Duration(h.FetchTimeout)
+	return fmt.Errorf("%w %q for %s; use %s", errValue, value, name, listed(words, "or"))
 }
 
 // validate checks a source as far as that can be done without using it.
 func (s *Source) validate(allowPrivate bool) error {
-	if s == nil {
+	if s == nil || s.File != "" && s.URL == "" {
 		return nil
 	}
-	if (s.URL == "") == (s.File == "") {
-		return fmt.Errorf("source needs either a URL or a file")
-	}
-	if s.File != "" {
-		return nil
+	if s.File != "" || s.URL == "" {
+		return errors.New("source needs either a URL or a file")
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -120,8 +125,66 @@ func (s *Source) validate(allowPrivate bool) error {
 	if u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("source %q: credentials and fragments are not sent; remove them", u.Redacted())
 	}
-	if addr, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !isPublic(addr) || u.Hostname() == "localhost") {
+	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !addr.IsPublic(ip) || u.Hostname() == "localhost") {
 		return fmt.Errorf("source %q is a private address; write allow_private on if that is meant", s.URL)
 	}
 	return nil
+}
+
+// The most that App.Policies and App.UnnamedHosts, and App.UnnamedReads, can be,
+// and what App.Retention can.
+const (
+	maxPolicies     = 1_000_000
+	maxUnnamedReads = 1000
+	retentionRange  = "a time from 1h to 90d, such as 30d"
+)
+
+// upTo checks a number that is 0 or counts something.
+func upTo(name string, n, most int) error {
+	if n >= 0 && n <= most {
+		return nil
+	}
+	return fmt.Errorf("%s %d cannot be; use %s", name, n, countUpTo(most))
+}
+
+func countUpTo(most int) string { return fmt.Sprintf("a number from 1 to %d", most) }
+
+// Validate checks the configuration.
+func (a *App) Validate() error {
+	if err := a.validateValues(); err != nil {
+		return err
+	}
+	for _, c := range a.Crawlers {
+		if a.Verify == nil && (len(c.Ranges)+len(c.RDNS) > 0 || c.WebBotAuth != "") {
+			return fmt.Errorf("crawler %s: ranges, rdns and web_bot_auth are used by verify only, which is off; "+
+				"add verify on, or verify { ranges configured } to read no other list", c.Token)
+		}
+	}
+	return nil
+}
+
+// validateValues finds what is wrong whatever comes below it in a Caddyfile.
+func (a *App) validateValues() error {
+	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
+		return fmt.Errorf("retention %s cannot be; use %s", r, retentionRange)
+	}
+	v := cmp.Or(a.Verify, new(Verify))
+	if v.Resolver != "" && v.NoRDNS {
+		return errors.New("verify: a resolver is of no use while rdns is off")
+	}
+	registry, err := registryWith(a.Crawlers)
+	if err != nil {
+		return err
+	}
+	_, err = identity.AgentsOf(registry)
+	// Lists and domains that verify leaves out have to be right, too.
+	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers, registry: registry}
+	config := checked.config()
+	return cmp.Or(
+		upTo("policies", a.Policies, maxPolicies),
+		upTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
+		upTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
+		oneOf("ranges", v.Ranges, rangesWords),
+		err,
+		config.Validate())
 }

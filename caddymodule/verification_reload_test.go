@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -81,7 +82,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 	}
 	identity := func(addr string) string {
-		return currentState.Load().verifier.Check(uaident.Default().Lookup("Googlebot"), netip.MustParseAddr(addr)).State.String()
+		return runningState().Identities.Verifier.Check(uaident.Default().Lookup("Googlebot"), netip.MustParseAddr(addr)).State.String()
 	}
 	const first, second = "192.0.2.1", "198.51.100.1"
 	is := func(when, ofFirst, ofSecond string) {
@@ -90,10 +91,8 @@ func TestVerificationOverReloads(t *testing.T) {
 			t.Errorf("%s: %s, want %s %s", when, got, ofFirst, ofSecond)
 		}
 	}
-	pooled := func() (n int) {
-		signaturePool.Range(func(_, _ any) bool { n++; return true })
-		return n
-	}
+	var running *guard.State
+	pooled := func() int { return running.Identities.Signers() }
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Error(err)
@@ -113,14 +112,14 @@ func TestVerificationOverReloads(t *testing.T) {
 	}
 	load(verifying("192.0.2.0/24"))
 	is("at the start", "verified", "spoofed")
-	running := currentState.Load()
-	logs := func() bool { return running.listed.Load() != nil }
+	running = runningState()
+	logs := func() bool { return running.Identities.KeepsLists() }
 	soon(t, "the lists are kept up to date", logs)
 	before := runtime.NumGoroutine()
 
 	// Apps are started in any order, so not every attempt gets as far as ours.
 	for tries, started := 0, 0; started < 4; tries++ {
-		was := running.verifying.last
+		was := running.Identities.Applied()
 		app := verifying("198.51.100.0/24")
 		if tries%2 == 0 {
 			app = new(App) // verifies nothing
@@ -129,7 +128,7 @@ func TestVerificationOverReloads(t *testing.T) {
 			t.Fatalf("the configuration was loaded: %v", err)
 		}
 		is("after one that cannot be started", "verified", "spoofed")
-		if running.verifying.last != was {
+		if running.Identities.Applied() != was {
 			started++
 		}
 		if tries == 1000 {
@@ -147,14 +146,14 @@ func TestVerificationOverReloads(t *testing.T) {
 	}
 	soon(t, "the configurations before have ended", func() bool { return runtime.NumGoroutine() <= before+3 })
 	soon(t, "the lists are kept up to date", logs)
-	if currentState.Load() != running {
+	if runningState() != running {
 		t.Error("the state was made anew")
 	}
 	soon(t, "only the verifier of signatures in use is kept", func() bool { return pooled() == 1 })
 
 	load(new(App))
 	is("without verify", "claimed", "claimed")
-	soon(t, "nobody keeps lists up to date", func() bool { return !logs() && len(running.refreshing) == 0 })
+	soon(t, "nobody keeps lists up to date", func() bool { return !logs() })
 	load(verifying("192.0.2.0/24"))
 	is("with verify again", "verified", "spoofed")
 	load(nil)

@@ -3,8 +3,7 @@ package policy
 import (
 	"crypto/sha256"
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -51,6 +50,33 @@ func (k Key) Quoted() string {
 // configured returns the configured site that a host belongs to.
 func (k Key) configured() Key { return Key{Server: k.Server, Site: k.Site, Secure: k.Secure} }
 
+// SourceKind returns in a word where the robots.txt comes from: "server", "url" or
+// "file".
+func (k Key) SourceKind() string {
+	switch {
+	case k.Source == "":
+		return "server"
+	case k.IsFile():
+		return "file"
+	}
+	return "url"
+}
+
+// IsFile reports whether the rules come from a file, which is another one on each
+// machine.
+func (k Key) IsFile() bool {
+	return k.Source != "" && !strings.HasPrefix(k.Source, "https://") && !strings.HasPrefix(k.Source, "http://")
+}
+
+// Segment returns the part of a Cache that a key belongs to: hosts that only
+// clients name have one of their own.
+func (k Key) Segment() Segment {
+	if k.Source == "" && (k.Site == "" || strings.Contains(k.Site, "*") || k.Forwarded != "") {
+		return Invented
+	}
+	return Named
+}
+
 // Segment is a part of a Cache with bounds of its own.
 type Segment uint8
 
@@ -74,7 +100,7 @@ type Bounds struct {
 	Reads   int // attempts to read a robots.txt at the same time
 }
 
-// Cache keeps the standing of many sites. Looking one up takes no lock. It may
+// Cache keeps the state of many sites. Looking one up takes no lock. It may
 // be used by several goroutines at once.
 type Cache struct {
 	now    func() time.Time
@@ -92,7 +118,7 @@ type segment struct {
 	order    queues
 	texts    texts
 	attempts int         // to read a robots.txt, under way
-	reading  map[Key]int // the same by configured site
+	fetching map[Key]int // the same by configured site
 	evicted  uint64
 }
 
@@ -106,7 +132,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	c := &Cache{now: now, derive: derive}
 	for i, b := range [segments]Bounds{named, invented} {
 		b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
-		c.kept[i] = &segment{bounds: b, order: newQueues(), texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, reading: make(map[Key]int)}
+		c.kept[i] = &segment{bounds: b, order: newQueues(), texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, fetching: make(map[Key]int)}
 	}
 	return c
 }
@@ -119,8 +145,8 @@ func (c *Cache) Get(key Key) *Entry { return c.index.get(key) }
 func (c *Cache) Entries() []*Entry {
 	var all []*Entry
 	for i := range c.index.shards {
-		if m := c.index.shards[i].Load(); m != nil {
-			all = slices.AppendSeq(all, maps.Values(*m))
+		for _, e := range c.index.shards[i].All() {
+			all = append(all, e)
 		}
 	}
 	return all
@@ -153,20 +179,20 @@ func (c *Cache) evict(kept *segment) {
 	}
 	kept.evicted++
 	c.index.remove(e.key)
-	known := e.standing.Load()
+	known := e.state.Load()
 	kept.texts.releaseAll(known)
 	c.noteText(e.key, known, nil)
 }
 
-// beginRead reports whether the robots.txt of an entry may be read now. Hosts
+// beginFetch reports whether the robots.txt of an entry may be fetched now. Hosts
 // that only clients name share the attempts fairly by configured site: one whose
 // origin hangs takes no more than its part once others want to read, and each may
 // always make one attempt.
-func (c *Cache) beginRead(e *Entry) bool {
+func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept, site := c.kept[e.segment], e.key.configured()
-	own, sharing := kept.reading[site], len(kept.reading)
+	own, sharing := kept.fetching[site], len(kept.fetching)
 	if own == 0 {
 		sharing++
 	}
@@ -175,17 +201,17 @@ func (c *Cache) beginRead(e *Entry) bool {
 		return false
 	}
 	kept.attempts++
-	kept.reading[site]++
+	kept.fetching[site]++
 	return true
 }
 
-func (c *Cache) endRead(e *Entry) {
+func (c *Cache) endFetch(e *Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept, site := c.kept[e.segment], e.key.configured()
 	kept.attempts--
-	if kept.reading[site]--; kept.reading[site] == 0 {
-		delete(kept.reading, site)
+	if kept.fetching[site]--; kept.fetching[site] == 0 {
+		delete(kept.fetching, site)
 	}
 }
 

@@ -2,47 +2,27 @@ package policy
 
 import (
 	"hash/maphash"
-	"maps"
-	"sync/atomic"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 )
 
-// index finds values by key without a lock. Each shard is a map that never
-// changes; a writer replaces it by a changed copy. Writers are kept apart by
-// Cache.mu.
+// index finds values by key without a lock. It is in shards, for a writer copies
+// what it changes.
 type index[V any] struct {
-	shards [256]atomic.Pointer[map[Key]V]
+	shards [256]cowmap.Map[Key, V]
 }
 
 var indexSeed = maphash.MakeSeed()
 
-func (x *index[V]) shard(key Key) *atomic.Pointer[map[Key]V] {
+func (x *index[V]) shard(key Key) *cowmap.Map[Key, V] {
 	return &x.shards[maphash.Comparable(indexSeed, key)%uint64(len(x.shards))]
 }
 
-func (x *index[V]) get(key Key) (v V) {
-	if m := x.shard(key).Load(); m != nil {
-		return (*m)[key]
-	}
+func (x *index[V]) get(key Key) V {
+	v, _ := x.shard(key).Load(key)
 	return v
 }
 
-func (x *index[V]) put(key Key, v V) {
-	shard := x.shard(key)
-	var changed map[Key]V
-	if old := shard.Load(); old != nil {
-		changed = maps.Clone(*old)
-	} else {
-		changed = make(map[Key]V, 1)
-	}
-	changed[key] = v
-	shard.Store(&changed)
-}
+func (x *index[V]) put(key Key, v V) { x.shard(key).Store(key, v) }
 
-func (x *index[V]) remove(key Key) {
-	shard := x.shard(key)
-	if old := shard.Load(); old != nil {
-		changed := maps.Clone(*old)
-		delete(changed, key)
-		shard.Store(&changed)
-	}
-}
+func (x *index[V]) remove(key Key) { x.shard(key).Delete(key) }

@@ -7,7 +7,7 @@ import (
 
 // siteTexts tells which texts the hosts of one configured site have.
 type siteTexts struct {
-	shared atomic.Pointer[Standing] // of the only text, nil where there are several
+	shared atomic.Pointer[State] // of the only text, nil where there are several
 	hosts  map[[sha256.Size]byte]*textHosts
 }
 
@@ -17,11 +17,11 @@ type textHosts struct {
 	hosts   int
 }
 
-// Shared returns a standing with the text that all known hosts of a configured
+// Shared returns a state with the text that all known hosts of a configured
 // site have, nil if they have several or none is known. A host of that site of
 // which nothing is known yet is best judged by it: clients invent as many hosts
 // as they like. It takes no lock and does not allocate.
-func (c *Cache) Shared(key Key) *Standing {
+func (c *Cache) Shared(key Key) *State {
 	if key.Source != "" {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (c *Cache) Shared(key Key) *Standing {
 
 // noteText takes note that the current version of an entry has changed; nil
 // stands for none. c.mu must be held.
-func (c *Cache) noteText(key Key, before, next *Standing) {
+func (c *Cache) noteText(key Key, before, next *State) {
 	var old, now *Version
 	if before != nil {
 		old = before.Good
@@ -71,7 +71,7 @@ func (c *Cache) noteText(key Key, before, next *Standing) {
 		c.sites.remove(site)
 	case 1:
 		for _, known := range texts.hosts {
-			texts.shared.Store(&Standing{Good: known.version, Last: Answer{Status: known.version.Status}.Meaning()})
+			texts.shared.Store(&State{Good: known.version, Last: Answer{Status: known.version.Status}.Meaning()})
 		}
 	}
 }

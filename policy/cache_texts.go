@@ -39,8 +39,8 @@ func (t *texts) release(v *Version) {
 	}
 }
 
-// keepAll is keep for all versions of a standing.
-func (t *texts) keepAll(s *Standing) {
+// keepAll is keep for all versions of a state.
+func (t *texts) keepAll(s *State) {
 	t.keep(s.Good)
 	for _, v := range s.Past {
 		t.keep(v)
@@ -48,7 +48,7 @@ func (t *texts) keepAll(s *Standing) {
 }
 
 // releaseAll takes back a keepAll. It may be nil or know nothing.
-func (t *texts) releaseAll(s *Standing) {
+func (t *texts) releaseAll(s *State) {
 	if s == nil || s.Good == nil {
 		return
 	}

@@ -9,26 +9,26 @@ import (
 
 // Entry is the place of one site in a Cache.
 type Entry struct {
-	key      Key
-	segment  Segment
-	cache    *Cache
-	standing atomic.Pointer[Standing]
-	used     atomic.Int64 // Unix seconds of the last use that was noted
-	uses     atomic.Int32 // seconds in which it was used, as far as they count
-	doubted  atomic.Bool  // the site was seen to answer otherwise
-	placed   int64        // used when the entry was last put in front; guarded by Cache.mu
-	seen     atomic.Pointer[[]seenText]
-	proven   bool // it is in queues.proven; guarded by Cache.mu
+	key     Key
+	segment Segment
+	cache   *Cache
+	state   atomic.Pointer[State]
+	used    atomic.Int64 // Unix seconds of the last use that was noted
+	uses    atomic.Int32 // seconds in which it was used, as far as they count
+	suspect atomic.Bool  // the site was seen to answer otherwise
+	placed  int64        // used when the entry was last put in front; guarded by Cache.mu
+	seen    atomic.Pointer[[]seenText]
+	proven  bool // it is in queues.proven; guarded by Cache.mu
 
-	mu      sync.Mutex
-	reading chan struct{} // closed when the attempt under way ends; nil if none is
-	again   bool          // make the entry due when that has ended
+	mu       sync.Mutex
+	fetching chan struct{} // closed when the attempt under way ends; nil if none is
+	again    bool          // make the entry due when that has ended
 }
 
 // irreplaceable reports whether an eviction would be noticed: crawlers may still
 // follow an earlier version, or the file cannot be read now.
 func (e *Entry) irreplaceable(now time.Time) bool {
-	s := e.standing.Load()
+	s := e.state.Load()
 	return s != nil && s.Good != nil && (s.Failures > 0 || len(s.Held(now, time.Time{}, MaxAge)) > 0)
 }
 
@@ -62,99 +62,99 @@ func (e *Entry) Key() Key { return e.key }
 // Segment returns the part of the cache that the entry is in.
 func (e *Entry) Segment() Segment { return e.segment }
 
-// Hasten makes the entry due, also if it waits after a failure. If it is being
-// read, it is due when that has ended, for what is read may be older than the
-// wish to have it read.
-func (e *Entry) Hasten() {
+// MakeDue makes the entry due, also if it waits after a failure. If it is being
+// fetched, it is due when that has ended, for what is fetched may be older than the
+// wish to have it.
+func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.again = e.reading != nil; !e.again {
-		e.hasten()
+	if e.again = e.fetching != nil; !e.again {
+		e.makeDue()
 	}
 }
 
-// hasten makes the entry due. e.mu must be held, and nobody may be reading.
-func (e *Entry) hasten() {
-	for s := e.standing.Load(); s != nil; s = e.standing.Load() {
-		hastened := *s
-		hastened.Due = e.cache.now()
-		if e.standing.CompareAndSwap(s, &hastened) { // not over what is restored meanwhile
+// makeDue makes the entry due. e.mu must be held, and no fetch be under way.
+func (e *Entry) makeDue() {
+	for s := e.state.Load(); s != nil; s = e.state.Load() {
+		next := *s
+		next.Due = e.cache.now()
+		if e.state.CompareAndSwap(s, &next) { // not over what is restored meanwhile
 			return
 		}
 	}
 }
 
-// Standing returns what is known of the site, nil before the first answer.
-func (e *Entry) Standing() *Standing { return e.standing.Load() }
+// State returns what is known of the site, nil before the first answer.
+func (e *Entry) State() *State { return e.state.Load() }
 
 // Due reports whether the robots.txt should be read again.
 func (e *Entry) Due(now time.Time) bool {
-	s := e.standing.Load()
-	return s == nil || !now.Before(s.Due) || e.Doubted() && s.Failures == 0
+	s := e.state.Load()
+	return s == nil || !now.Before(s.Due) || e.Suspect() && s.Failures == 0
 }
 
-// doubtInterval is how soon after a reading the copy may be doubted again. A
+// suspectInterval is how soon after a fetch the copy may be suspected again. A
 // site that answers everybody differently is not read all the time for that.
-const doubtInterval = 10 * time.Second
+const suspectInterval = 10 * time.Second
 
-// Doubt says that the site was seen to answer with another robots.txt than our
-// copy, which makes the entry due. Until it is read the copy holds: what one
-// client is served opens nothing for others.
-func (e *Entry) Doubt(now time.Time) {
-	s := e.standing.Load()
-	if s == nil || s.Good == nil || now.Sub(s.Good.LastRead) < doubtInterval {
+// MarkSuspect says that the site was seen to answer with another robots.txt than
+// our copy, which makes the entry due. Until that is fetched the copy holds: what
+// one client is served opens nothing for others.
+func (e *Entry) MarkSuspect(now time.Time) {
+	s := e.state.Load()
+	if s == nil || s.Good == nil || now.Sub(s.Good.LastRead) < suspectInterval {
 		return
 	}
-	e.doubted.Store(true)
+	e.suspect.Store(true)
 }
 
-// Doubted reports whether the site was seen to answer otherwise and was not read
+// Suspect reports whether the site was seen to answer otherwise and was not fetched
 // since.
-func (e *Entry) Doubted() bool { return e.doubted.Load() }
+func (e *Entry) Suspect() bool { return e.suspect.Load() }
 
-// Refresh reads the robots.txt if it is due, in a goroutine that ends soon
-// after read returns; at most one such goroutine runs for an entry, and a
-// bounded number for the segment. A good answer holds as long as f
-// says. settled, if not
-// nil, is told what was known before and what is known now.
+// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
+// fetch returns; at most one such goroutine runs for an entry, and a bounded number
+// for the segment. A good answer holds as long as f says. onFetched, if not nil, is
+// told what was known before and what is known now.
 //
-// Refresh returns a channel that is closed when the attempt under way has
-// ended, nil if there is none: the entry is not due, or too many others are
-// being read.
-func (e *Entry) Refresh(f Freshness, read func() Answer, settled func(before, after Standing)) <-chan struct{} {
+// Refresh returns a channel that is closed when the attempt under way has ended,
+// nil if there is none: the entry is not due, or too many others are being
+// fetched.
+func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.reading != nil {
-		return e.reading
+	if e.fetching != nil {
+		return e.fetching
 	}
-	if !e.Due(e.cache.now()) || !e.cache.beginRead(e) {
+	if !e.Due(e.cache.now()) || !e.cache.beginFetch(e) {
 		return nil
 	}
 	done := make(chan struct{})
-	e.reading = done
+	e.fetching = done
 	go func() {
-		before, after := e.settle(read(), f)
-		e.cache.endRead(e)
+		before, after := e.apply(fetch(), f)
+		e.cache.endFetch(e)
 		e.mu.Lock()
-		e.reading = nil
+		e.fetching = nil
 		if e.again {
 			e.again = false
-			e.hasten()
+			e.makeDue()
 		}
 		e.mu.Unlock()
 		close(done)
-		if settled != nil {
-			settled(before, after)
+		if onFetched != nil {
+			onFetched(before, after)
 		}
 	}()
 	return done
 }
 
-// settle takes an answer.
-func (e *Entry) settle(a Answer, f Freshness) (before, next Standing) {
+// apply makes an answer part of what is known, and returns what was known before and
+// what is now.
+func (e *Entry) apply(a Answer, f Freshness) (before, next State) {
 	for {
-		before = Standing{}
-		known := e.standing.Load()
+		before = State{}
+		known := e.state.Load()
 		if known != nil {
 			before = *known
 		}
@@ -163,7 +163,7 @@ func (e *Entry) settle(a Answer, f Freshness) (before, next Standing) {
 			next.Good.Derived = e.cache.derive(next.Good.Robots)
 		}
 		if next.Failures == 0 {
-			e.doubted.Store(false)
+			e.suspect.Store(false)
 		}
 		if e.replace(known, &next) {
 			return before, next
@@ -171,17 +171,17 @@ func (e *Entry) settle(a Answer, f Freshness) (before, next Standing) {
 	}
 }
 
-// replace makes next the standing, unless that is not before any more. It is
+// replace makes next the state, unless that is not before any more. It is
 // the only place that changes which versions an entry has.
-func (e *Entry) replace(before, next *Standing) bool {
+func (e *Entry) replace(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e.standing.Load() != before {
+	if e.state.Load() != before {
 		return false
 	}
 	if c.index.get(e.key) != e {
-		e.standing.Store(next) // evicted meanwhile: only the requests that wait will see it
+		e.state.Store(next) // evicted meanwhile: only the requests that wait will see it
 		return true
 	}
 	kept := c.kept[e.segment]
@@ -191,7 +191,7 @@ func (e *Entry) replace(before, next *Standing) bool {
 		}
 		kept.texts.releaseAll(before)
 	}
-	e.standing.Store(next)
+	e.state.Store(next)
 	c.noteText(e.key, before, next)
 	for kept.texts.bytes > kept.bounds.Bytes && kept.order.len() > 1 {
 		c.evict(kept)

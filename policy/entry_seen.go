@@ -44,7 +44,7 @@ func (e *Entry) Saw(hash [sha256.Size]byte, now time.Time) {
 // version: one that was replaced less than a day ago, or that somebody was seen
 // to be served beside it. It takes no lock and does not allocate.
 func (e *Entry) ServesOthers(now time.Time) bool {
-	s := e.standing.Load()
+	s := e.state.Load()
 	if s != nil && len(s.Past) > 0 && now.Sub(s.Past[0].Until) < MaxAge {
 		return true
 	}

@@ -1,6 +1,10 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
 
 // Severity says how much a finding matters to the owner of the file.
 type Severity uint8
@@ -54,10 +58,10 @@ func Codes() []Code {
 
 // Finding is something in a robots.txt that its owner should know.
 type Finding struct {
-	Code     Code
-	Severity Severity
-	Line     int    // counted from 1; 0 where the finding is about the whole file
-	Message  string // one sentence or two: what was found and what to do
+	Code     Code     // what kind it is, for programs
+	Severity Severity // how much it matters
+	Line     int      // counted from 1; 0 where the finding is about the whole file
+	Message  string   // one sentence or two: what was found and what to do
 }
 
 // String returns the finding in one line.
@@ -72,10 +76,4 @@ func (f Finding) String() string {
 const maxFindings = 200
 
 // quoted bounds a piece of the file for use in a message.
-func quoted(s string) string {
-	const most = 60
-	if len(s) > most {
-		return fmt.Sprintf("%.*q…", most, s)
-	}
-	return fmt.Sprintf("%q", s)
-}
+func quoted(s string) string { return text.Quote(s, 60) }

@@ -29,7 +29,7 @@ func FuzzFreshness(f *testing.F) {
 		if life := bounds.Lifetime(a, now); life < bounds.Min || life > bounds.Max {
 			t.Errorf("a copy holds for %s", life)
 		}
-		var s Standing
+		var s State
 		for range 3 {
 			s = s.After(a, now, bounds, 0.5)
 			if wait := s.Due.Sub(now); wait <= 0 || wait > MaxAge {

@@ -65,9 +65,9 @@ type Version struct {
 	Derived any
 }
 
-// Standing is what is known of the robots.txt of one site. It is a value:
-// [Standing.After] makes the next one. The zero Standing knows nothing.
-type Standing struct {
+// State is what is known of the robots.txt of one site. It is a value:
+// [State.After] makes the next one. The zero State knows nothing.
+type State struct {
 	// Good is the last answer that settled the rules, nil if there is none.
 	Good *Version
 	// Past holds the versions before Good, the newest first, at most
@@ -84,17 +84,17 @@ type Standing struct {
 	Err  error
 }
 
-// After returns the standing that follows from an answer which came at now.
+// After returns the state that follows from an answer which came at now.
 // A good answer holds as long as f says; jitter from 0 to 1 says how much
 // earlier within the last tenth of that the next attempt is due. After a failure
 // the next attempt is due in one second, doubling up to five minutes, or when
 // the server asks for it, but in MaxAge at the latest.
-func (s Standing) After(a Answer, now time.Time, f Freshness, jitter float64) Standing {
+func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State {
 	meaning := a.Meaning()
 	if meaning == Unchanged && s.Good == nil {
 		meaning = Unreachable // nobody asked for that
 	}
-	next := Standing{Good: s.Good, Past: s.Past, Last: meaning, Err: a.Err}
+	next := State{Good: s.Good, Past: s.Past, Last: meaning, Err: a.Err}
 	if !meaning.Known() {
 		next.Failures = s.Failures + 1
 		next.FailingSince = s.FailingSince
@@ -116,7 +116,7 @@ func (s Standing) After(a Answer, now time.Time, f Freshness, jitter float64) St
 }
 
 // take makes a good answer the current version.
-func (s *Standing) take(a Answer, meaning Meaning, now time.Time) {
+func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	before := s.Good
 	var good Version
 	switch hash := sha256.Sum256(a.text(meaning)); {
@@ -141,7 +141,7 @@ func (s *Standing) take(a Answer, meaning Meaning, now time.Time) {
 
 // retire moves a version to the past. If the new one was there before, as with
 // two servers that take turns with two files, it comes back from there.
-func (s *Standing) retire(before, good *Version, now time.Time) {
+func (s *State) retire(before, good *Version, now time.Time) {
 	old := *before
 	old.Until = now
 	past := []*Version{&old}
@@ -159,7 +159,7 @@ func (s *Standing) retire(before, good *Version, now time.Time) {
 // follow at now: those that were current less than grace ago and after the
 // crawler has last read the file, which it did at read (zero if never).
 // RFC 9309 section 2.4 lets a crawler use a copy for up to 24 hours.
-func (s *Standing) Held(now, read time.Time, grace time.Duration) []*Version {
+func (s *State) Held(now, read time.Time, grace time.Duration) []*Version {
 	for i, v := range s.Past {
 		if now.Sub(v.Until) >= grace || !read.IsZero() && !read.Before(v.Until) {
 			return s.Past[:i]
@@ -170,7 +170,7 @@ func (s *Standing) Held(now, read time.Time, grace time.Duration) []*Version {
 
 // Usable tells what holds at now. robots is nil where nobody can know the
 // rules; closed then says whether everything is restricted for that reason.
-func (s *Standing) Usable(now time.Time, choice Fallback) (robots *Robots, closed bool) {
+func (s *State) Usable(now time.Time, choice Fallback) (robots *Robots, closed bool) {
 	failing := now.Sub(s.FailingSince)
 	if s.Good != nil {
 		age := now.Sub(s.Good.LastRead)
@@ -188,7 +188,7 @@ func (s *Standing) Usable(now time.Time, choice Fallback) (robots *Robots, close
 
 // Expired reports whether a copy is there that is too old to be used while the
 // file can be read again.
-func (s *Standing) Expired(now time.Time) bool {
+func (s *State) Expired(now time.Time) bool {
 	return s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= MaxAge
 }
 
@@ -205,7 +205,7 @@ func HashOf(a Answer) (hash [sha256.Size]byte, ok bool) {
 // VersionOf returns the version that an answer holds, nil if it settles no rules
 // or is about a copy that the caller has.
 func VersionOf(a Answer, now time.Time) *Version {
-	var s Standing
+	var s State
 	if meaning := a.Meaning(); meaning == Rules || meaning == Unavailable {
 		s.take(a, meaning, now)
 	}

@@ -41,9 +41,9 @@ func TestMeaningOfAnswers(t *testing.T) {
 	}
 }
 
-// standingAfter applies answers that came at the given times after epoch.
-func standingAfter(steps ...step) Standing {
-	var s Standing
+// stateAfter applies answers that came at the given times after epoch.
+func stateAfter(steps ...step) State {
+	var s State
 	for _, x := range steps {
 		s = s.After(x.answer, epoch.Add(x.at), tenMinutes, 0)
 	}
@@ -102,7 +102,7 @@ func TestUsable(t *testing.T) {
 		{name: "an idle site keeps its copy", steps: []step{{0, forbidding}}, at: 3 * day, fallback: AllowAll, known: true, forbids: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := standingAfter(tc.steps...)
+			s := stateAfter(tc.steps...)
 			robots, closed := s.Usable(epoch.Add(tc.at), tc.fallback)
 			if closed != tc.closed {
 				t.Errorf("closed = %t, want %t", closed, tc.closed)
@@ -147,7 +147,7 @@ func TestNextAttempt(t *testing.T) {
 		{"Retry-After of nonsense", []step{{0, retryAfter("-5")}}, time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := standingAfter(tc.steps...)
+			s := stateAfter(tc.steps...)
 			if got := s.Due.Sub(epoch); got != tc.want {
 				t.Errorf("due after %v, want %v", got, tc.want)
 			}
@@ -155,19 +155,19 @@ func TestNextAttempt(t *testing.T) {
 	}
 }
 
-func TestJitterOnlyHastensAGoodAnswer(t *testing.T) {
-	good := Standing{}.After(forbidding, epoch, holding(time.Hour), 1).Due.Sub(epoch)
+func TestJitterOnlyShortensAGoodAnswer(t *testing.T) {
+	good := State{}.After(forbidding, epoch, holding(time.Hour), 1).Due.Sub(epoch)
 	if good != 54*time.Minute {
 		t.Errorf("with full jitter a life of an hour ends after %v, want 54m", good)
 	}
-	failed := Standing{}.After(failing, epoch, holding(time.Hour), 1).Due.Sub(epoch)
+	failed := State{}.After(failing, epoch, holding(time.Hour), 1).Due.Sub(epoch)
 	if failed != 1100*time.Millisecond {
 		t.Errorf("with full jitter the first retry comes after %v, want 1.1s", failed)
 	}
 }
 
 func TestSameTextIsOneVersion(t *testing.T) {
-	first := standingAfter(step{0, forbidding})
+	first := stateAfter(step{0, forbidding})
 	again := first.After(forbidding, epoch.Add(time.Hour), holding(time.Hour), 0)
 	if again.Good.Robots != first.Good.Robots || !again.Good.FirstRead.Equal(epoch) || !again.Good.LastRead.Equal(epoch.Add(time.Hour)) {
 		t.Errorf("reading the same text again gave %+v", again.Good)
@@ -180,14 +180,14 @@ func TestSameTextIsOneVersion(t *testing.T) {
 
 func TestNotModifiedKeepsTheCopy(t *testing.T) {
 	tagged := Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {`"1"`}, "Last-Modified": {"yesterday"}}}
-	s := standingAfter(step{0, tagged}, step{time.Hour, Answer{Status: 304}})
+	s := stateAfter(step{0, tagged}, step{time.Hour, Answer{Status: 304}})
 	if s.Good.Robots.RuleCount() != 1 || s.Good.ETag != `"1"` || s.Good.LastModified != "yesterday" || s.Good.Status != 200 {
 		t.Errorf("after a 304: %+v", s.Good)
 	}
 	if !s.Good.LastRead.Equal(epoch.Add(time.Hour)) || s.Failures != 0 || s.Past != nil {
 		t.Errorf("a 304 is no reading: %+v", s)
 	}
-	if s := standingAfter(step{0, Answer{Status: 304}}); s.Good != nil || s.Failures != 1 {
+	if s := stateAfter(step{0, Answer{Status: 304}}); s.Good != nil || s.Failures != 1 {
 		t.Errorf("a 304 that nobody asked for: %+v", s)
 	}
 }
@@ -197,7 +197,7 @@ func TestNotModifiedKeepsTheCopy(t *testing.T) {
 func TestValidatorsAreBounded(t *testing.T) {
 	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
 		long := strings.Repeat("x", size)
-		s := standingAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
+		s := stateAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
 		if want := size <= maxValidator; (s.Good.ETag == long) != want || (s.Good.LastModified == long) != want || !want && s.Good.ETag+s.Good.LastModified != "" {
 			t.Errorf("of %d bytes %d and %d are kept", size, len(s.Good.ETag), len(s.Good.LastModified))
 		}
@@ -217,7 +217,7 @@ func TestVersionsAreKept(t *testing.T) {
 	for i := range 20 {
 		steps = append(steps, step{time.Duration(i) * time.Hour, version(i)})
 	}
-	s := standingAfter(steps...)
+	s := stateAfter(steps...)
 	if ruleOf(s.Good) != "19" || len(s.Past) != MaxVersions {
 		t.Fatalf("current is %s with %d before it", ruleOf(s.Good), len(s.Past))
 	}
@@ -233,14 +233,14 @@ func TestVersionsThatTakeTurns(t *testing.T) {
 	for i := range 9 {
 		steps = append(steps, step{time.Duration(i) * time.Hour, version(i % 2)})
 	}
-	s := standingAfter(steps...)
+	s := stateAfter(steps...)
 	if ruleOf(s.Good) != "0" || len(s.Past) != 1 || ruleOf(s.Past[0]) != "1" {
 		t.Errorf("current is %s with %d before it", ruleOf(s.Good), len(s.Past))
 	}
 }
 
 func TestAFailureIsNoVersion(t *testing.T) {
-	s := standingAfter(step{0, version(0)}, step{time.Hour, failing}, step{2 * time.Hour, version(1)})
+	s := stateAfter(step{0, version(0)}, step{time.Hour, failing}, step{2 * time.Hour, version(1)})
 	if len(s.Past) != 1 || !s.Past[0].Until.Equal(epoch.Add(2*time.Hour)) {
 		t.Errorf("past = %+v", s.Past)
 	}
@@ -248,7 +248,7 @@ func TestAFailureIsNoVersion(t *testing.T) {
 
 func TestHeldVersions(t *testing.T) {
 	const grace = 24 * time.Hour
-	s := standingAfter(step{0, version(0)}, step{10 * time.Hour, version(1)}, step{20 * time.Hour, version(2)})
+	s := stateAfter(step{0, version(0)}, step{10 * time.Hour, version(1)}, step{20 * time.Hour, version(2)})
 	for _, tc := range []struct {
 		name     string
 		now      time.Duration

@@ -189,9 +189,6 @@ Other: x
 	if got := r.Records(); !slices.Equal(got, want) {
 		t.Errorf("records are\n%+v, want\n%+v", got, want)
 	}
-	if got, want := r.Sitemaps(), []string{"https://example.com/a.xml", "https://example.com/b.xml"}; !slices.Equal(got, want) {
-		t.Errorf("sitemaps are %q, want %q", got, want)
-	}
 	if got, want := r.Names(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("names are %q, want %q", got, want)
 	}

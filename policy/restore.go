@@ -5,11 +5,11 @@ import "time"
 // clockSkew is how far the clocks of two machines may differ.
 const clockSkew = 5 * time.Minute
 
-// Adopt returns the standing that takes in what was known elsewhere or before,
+// Adopt returns the state that takes in what was known elsewhere or before,
 // other. The version that was read last is the current one; the other is held
 // to have come before it, if it was another. A version that was read in the
 // future, or too long ago to be used, is ignored.
-func (s Standing) Adopt(other Standing, now time.Time) Standing {
+func (s State) Adopt(other State, now time.Time) State {
 	o := other.Good
 	if o == nil || o.LastRead.After(now.Add(clockSkew)) || now.Sub(o.LastRead) >= MaxUnreachable {
 		return s
@@ -23,7 +23,7 @@ func (s Standing) Adopt(other Standing, now time.Time) Standing {
 		}
 		return next
 	case o.LastRead.After(s.Good.LastRead):
-		next := Standing{Due: other.Due, Last: other.Last}
+		next := State{Due: other.Due, Last: other.Last}
 		if s.Failures > 0 && !o.LastRead.After(s.FailingSince) {
 			next = s // it could not be read since, here as there
 		}
@@ -72,9 +72,9 @@ func joined(current *Version, past []*Version, older *Version, olderPast []*Vers
 // would have it change all the time. A host that only clients name has proven to
 // be in use there, see [ProvenUses]. Restore evicts nothing, and reports whether
 // the current version is that of other now.
-func (c *Cache) Restore(key Key, segment Segment, other Standing, newest bool) bool {
+func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
-	if (Standing{}).Adopt(other, now).Good == nil {
+	if (State{}).Adopt(other, now).Good == nil {
 		return false
 	}
 	e := c.Get(key)
@@ -87,13 +87,13 @@ func (c *Cache) Restore(key Key, segment Segment, other Standing, newest bool) b
 	if e.segment == Invented {
 		c.prove(e)
 	}
-	// No attempt to read begins and nobody hastens the entry meanwhile. One that
+	// No attempt to read begins and nobody makes the entry due meanwhile. One that
 	// is under way may end at any time: what it found is taken into account.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
-		var before Standing
-		known := e.standing.Load()
+		var before State
+		known := e.state.Load()
 		if known != nil {
 			before = *known
 		}

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// known is the standing of a site whose versions were read at these times.
-func known(versions ...*Version) Standing {
-	s := Standing{Good: versions[0], Due: versions[0].LastRead.Add(time.Hour)}
+// known is the state of a site whose versions were read at these times.
+func known(versions ...*Version) State {
+	s := State{Good: versions[0], Due: versions[0].LastRead.Add(time.Hour)}
 	for i, v := range versions[1:] {
 		old := *v
 		old.Until = versions[i].FirstRead
@@ -32,13 +32,13 @@ func TestAdopt(t *testing.T) {
 	c := func(from, to float64) *Version {
 		return versionOf(200, "User-agent: *\nDisallow: /c\n", at(from), at(to))
 	}
-	failing := func(s Standing, since float64) Standing {
+	failing := func(s State, since float64) State {
 		s.Failures, s.FailingSince, s.Last, s.Due = 3, at(since), Unreachable, at(since+0.1)
 		return s
 	}
-	var nothing Standing
+	var nothing State
 	for name, tc := range map[string]struct {
-		live, other Standing
+		live, other State
 		now         float64
 		want        []*Version // with Until from the one before
 		failures    int
@@ -57,8 +57,8 @@ func TestAdopt(t *testing.T) {
 		"another text, read before":   {known(b(2, 3)), known(a(0, 1)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
 		"the history is known":        {known(b(2, 3), c(1, 2)), known(a(0, 1)), 3, []*Version{b(2, 3), c(1, 2)}, 0, 4},
 		"the history is longer":       {known(b(2, 3)), known(a(1, 1), b(-2, -1), c(-3, -2)), 3, []*Version{b(2, 3), a(1, 1), c(-3, -2)}, 0, 4},
-		"a sibling could read it":     {failing(known(a(0, 1)), 2), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
-		"nor could a sibling":         {failing(known(a(0, 1)), 2), known(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},
+		"a peer could read it":        {failing(known(a(0, 1)), 2), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"nor could a peer":            {failing(known(a(0, 1)), 2), known(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := tc.live.Adopt(tc.other, at(tc.now))
@@ -89,7 +89,7 @@ func TestAdopt(t *testing.T) {
 func TestAdoptNewestWins(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		var all []Standing
+		var all []State
 		var latest time.Time
 		for i := range 1 + random.IntN(5) {
 			from := random.Float64() * 24
@@ -100,7 +100,7 @@ func TestAdoptNewestWins(t *testing.T) {
 			}
 		}
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		var s Standing
+		var s State
 		for _, other := range all {
 			s = s.Adopt(other, at(25))
 		}
@@ -112,11 +112,11 @@ func TestAdoptNewestWins(t *testing.T) {
 
 func TestCacheRestore(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 10})
-	stored := func(body string) Standing {
+	stored := func(body string) State {
 		return known(versionOf(200, body, clock.now().Add(-time.Minute), clock.now().Add(-time.Minute)))
 	}
 	x, y, z := Key{Host: "x.test"}, Key{Host: "y.test"}, Key{Host: "z.test"}
-	if !c.Restore(x, Named, stored(smallFile), false) || c.Get(x).Standing().Good.Robots.Text() != smallFile {
+	if !c.Restore(x, Named, stored(smallFile), false) || c.Get(x).State().Good.Robots.Text() != smallFile {
 		t.Fatal("it was not restored")
 	}
 	if c.Get(x).Due(clock.now()) {
@@ -128,7 +128,7 @@ func TestCacheRestore(t *testing.T) {
 	}
 	e := c.Add(y, Named)
 	<-e.Refresh(holding(time.Hour), func() Answer { return Answer{Status: 503} }, nil)
-	if !c.Restore(y, Named, stored(smallFile), false) || e.Standing().Failures != 1 || e.Standing().Good == nil {
+	if !c.Restore(y, Named, stored(smallFile), false) || e.State().Failures != 1 || e.State().Good == nil {
 		t.Error("a copy helps where the site cannot be read")
 	}
 	if c.Restore(z, Named, stored(smallFile), false) || c.Get(z) != nil || c.Stats(Named).Evicted != 0 {
@@ -198,7 +198,7 @@ func TestCacheRestoreWhileReading(t *testing.T) {
 		both.Go(func() { <-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /new\n"), nil) })
 		both.Go(func() { c.Restore(e.Key(), Named, stored, false) })
 		both.Wait()
-		s := e.Standing()
+		s := e.State()
 		if s.Good.Robots.Text() == smallFile || len(s.Past) != 1 || s.Past[0].Robots.Text() != smallFile {
 			t.Fatalf("the current version is %q, and %d are past", s.Good.Robots.Text(), len(s.Past))
 		}

@@ -63,7 +63,7 @@ type group struct {
 
 // Rule is an allow or disallow line of a robots.txt.
 type Rule struct {
-	Allow bool
+	Allow bool   // false for disallow
 	Path  string // the pattern as written, without surrounding white space
 	Line  int    // counted from 1; 0 in the zero Rule, which stands for no rule
 }
@@ -88,8 +88,8 @@ type Agent struct {
 // Group is a group as it stands in the file: consecutive user-agent lines and
 // the rules under them.
 type Group struct {
-	Agents []Agent
-	Rules  []Rule
+	Agents []Agent // in the order of the file, as are Rules
+	Rules  []Rule  // none for a group that allows everything
 	// Ambiguous says that an extension line such as Crawl-delay stands between
 	// the user-agent lines, so that crawlers disagree about which of them the
 	// rules are for.
@@ -142,17 +142,6 @@ func (r *Robots) Names() []string {
 
 // Records returns the extension records in file order, sitemaps included.
 func (r *Robots) Records() []Record { return r.records }
-
-// Sitemaps returns the values of the Sitemap lines in file order, as written.
-func (r *Robots) Sitemaps() []string {
-	var sitemaps []string
-	for _, rec := range r.records {
-		if k, _ := lookupKey(rec.Key); k == keySitemap {
-			sitemaps = append(sitemaps, rec.Value)
-		}
-	}
-	return sitemaps
-}
 
 // Findings returns what the parser noticed, in file order, and how many more
 // there were than are kept.

@@ -31,9 +31,10 @@ const maxValidator = 1024
 // Snapshot is what is worth keeping of a site when the process ends: its
 // versions. Failures are not; another process may have better luck.
 type Snapshot struct {
+	// Key is whose it is.
 	Key Key
-	// Standing has Good, Past and Due, and nothing else.
-	Standing Standing
+	// State has Good, Past and Due, and nothing else.
+	State State
 	// Saved is when the snapshot was taken.
 	Saved time.Time
 }
@@ -75,7 +76,7 @@ const (
 // Encode returns the snapshot as bytes for [DecodeSnapshot]. It fails where no
 // version is there, and for a key that is not UTF-8.
 func (s Snapshot) Encode() ([]byte, error) {
-	good := s.Standing.Good
+	good := s.State.Good
 	if good == nil {
 		return nil, errors.New("no version of the robots.txt is known")
 	}
@@ -85,7 +86,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 	p := policyJSON{
 		Key: s.Key, Saved: s.Saved.UTC(), Current: good.encoded(),
 	}
-	p.Due = s.Standing.Due.UTC()
+	p.Due = s.State.Due.UTC()
 	if latest := p.Current.LastRead.Add(MaxAge); p.Due.After(latest) {
 		p.Due = latest
 	}
@@ -94,7 +95,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 		perKey     = 6 * maxKey
 	)
 	room := MaxSnapshot - perKey - 2*perVersion - encodedSize(p.Current)
-	for _, v := range s.Standing.Past {
+	for _, v := range s.State.Past {
 		e := v.encoded()
 		if room -= perVersion + encodedSize(e); room < 0 || len(p.Past) == MaxVersions {
 			break

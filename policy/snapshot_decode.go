@@ -59,7 +59,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if !good.Until.IsZero() || !sane(p.Saved) || !sane(p.Due) || p.Due.After(good.LastRead.Add(MaxAge)) {
 		return Snapshot{}, errors.New("its times cannot be")
 	}
-	s.Standing = Standing{Good: good, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
+	s.State = State{Good: good, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
 	for i := range p.Past {
 		v, err := p.Past[i].version()
 		if err != nil {
@@ -68,7 +68,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 		if v.Until.IsZero() {
 			return Snapshot{}, errors.New("a past version has no end")
 		}
-		s.Standing.Past = append(s.Standing.Past, v)
+		s.State.Past = append(s.State.Past, v)
 	}
 	return s, nil
 }

@@ -47,7 +47,7 @@ func (l *timeline) busy(until, every time.Duration) {
 
 // state tells what holds now: the rule of the text, "nothing" or "closed".
 func (l *timeline) state(choice Fallback) string {
-	robots, closed := l.entry.Standing().Usable(l.clock.now(), choice)
+	robots, closed := l.entry.State().Usable(l.clock.now(), choice)
 	switch {
 	case closed:
 		return "closed"
@@ -145,7 +145,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	l := newTimeline(t, fails(version(1), day, version(2)))
 	l.visit()
 	for at, want := range map[time.Duration]bool{day - 1: false, day: true, 21 * day: true} {
-		if got := l.entry.Standing().Expired(epoch.Add(at)); got != want {
+		if got := l.entry.State().Expired(epoch.Add(at)); got != want {
 			t.Errorf("expired after %v: %t, want %t", at, got, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	if got := l.state(LastGood); got != "/2" || l.reads != 2 {
 		t.Errorf("%s after %d readings", got, l.reads)
 	}
-	if held := l.entry.Standing().Held(l.clock.now(), epoch.Add(-time.Hour), day); len(held) != 1 {
+	if held := l.entry.State().Held(l.clock.now(), epoch.Add(-time.Hour), day); len(held) != 1 {
 		t.Errorf("%d older versions may be followed: the change was noticed just now", len(held))
 	}
 }
@@ -200,7 +200,7 @@ func TestTimelineOfReadings(t *testing.T) {
 			if l.reads < tc.min || l.reads > tc.max {
 				t.Errorf("%d readings, want %d to %d", l.reads, tc.min, tc.max)
 			}
-			if age := l.clock.now().Sub(l.entry.Standing().Good.LastRead); age > MaxAge {
+			if age := l.clock.now().Sub(l.entry.State().Good.LastRead); age > MaxAge {
 				t.Errorf("the copy is %v old", age)
 			}
 		})
@@ -240,7 +240,7 @@ func TestTimelineOfChanges(t *testing.T) {
 		if read >= 0 {
 			at = epoch.Add(read)
 		}
-		for _, v := range l.entry.Standing().Held(l.clock.now(), at, day) {
+		for _, v := range l.entry.State().Held(l.clock.now(), at, day) {
 			rules = append(rules, ruleOf(v))
 		}
 		return rules

@@ -7,7 +7,7 @@ import (
 
 // Match is a rule that a target matches, with what decides whether it wins.
 type Match struct {
-	Rule   Rule
+	Rule   Rule  // as written
 	Group  Agent // the user-agent line that chose the rule's group
 	Form   Form  // the first form of the target that matched
 	Length int   // in bytes of the canonical form: the longest match decides
@@ -85,8 +85,8 @@ func (r Rule) Canonical() string {
 
 // TargetForm is one form of a target.
 type TargetForm struct {
-	Text string
-	Form Form
+	Text string // in canonical form
+	Form Form   // what was done to it
 }
 
 // Forms returns the forms in which the target is compared with rules, copied.

@@ -2,6 +2,7 @@ package policy
 
 // Verdict is the judgement of one request target with its evidence.
 type Verdict struct {
+	// Allowed says that the target may be fetched.
 	Allowed bool
 
 	// Rule is the rule that decided, as written. It is the zero Rule where no

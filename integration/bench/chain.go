@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/robotsguard/caddy-robots-guard"
 	"github.com/robotsguard/caddy-robots-guard/integration/bench/empty"
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // chains holds a Caddy within this process: the handlers of a real server, without
@@ -45,10 +46,11 @@ func (c *chains) load() error {
 	options, blocks := "", ""
 	var addresses []string
 	for _, extra := range []string{"", empty.Directive, guard("enforce")} {
-		address, err := freeAddress()
+		port, err := harness.ClaimPort()
 		if err != nil {
 			return err
 		}
+		address := "127.0.0.1:" + port
 		addresses = append(addresses, address)
 		var sites string
 		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra, respond), "\n}\n")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/bench/empty"
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -124,7 +125,8 @@ func newFleet() (*fleet, error) {
 	f.origin = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, answerBody)
 	}))
-	if f.caddy, err = buildCaddy(directory); err != nil {
+	f.caddy = filepath.Join(directory, "caddy")
+	if err = harness.Build(".", "./caddy", f.caddy); err != nil {
 		f.stop()
 		return nil, err
 	}
@@ -159,10 +161,11 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	if err := os.WriteFile(filepath.Join(directory, "robots.txt"), []byte(m.robots), 0o644); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	port, err := harness.ClaimPort()
 	if err != nil {
 		return nil, err
 	}
+	address := "127.0.0.1:" + port
 	config := filepath.Join(directory, "config")
 	extra := ""
 	command := []string{f.caddy, "run", "--config", config, "--adapter", "caddyfile"}

@@ -25,7 +25,7 @@ func newStore(sites int, equal bool) *policy.Cache {
 		<-e.Refresh(fresh, func() policy.Answer {
 			return policy.Answer{Status: 200, Header: http.Header{}, Body: []byte(text)}
 		}, nil)
-		robots := e.Standing().Good.Robots
+		robots := e.State().Good.Robots
 		robots.Select(true, "Googlebot").Judge("/products/")
 		robots.Select(true, "bingbot").Judge("/products/")
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -18,8 +18,7 @@ import (
 type server struct {
 	name    string
 	address string
-	command *exec.Cmd
-	ended   chan struct{} // closed when it has
+	process *harness.Process
 
 	processes []int // of the server, once it was asked what it computes
 }
@@ -113,87 +112,41 @@ http {
 `, directory, strings.ReplaceAll(namePattern(), `\`, `\\`), address, answerBody)
 }
 
-// nextPort is below the ports that systems give to outgoing connections: those
-// could take one that was free.
-var nextPort = 31_000 + os.Getpid()%30*50
-
-// freeAddress returns an address of this machine that was free just now, another
-// one each time.
-func freeAddress() (string, error) {
-	for range 1000 {
-		nextPort++
-		address := fmt.Sprintf("127.0.0.1:%d", nextPort)
-		if l, err := net.Listen("tcp", address); err == nil {
-			return address, l.Close()
-		}
-	}
-	return "", errors.New("no port is free")
-}
-
-// buildCaddy builds the servers' binary in a directory.
-func buildCaddy(directory string) (binary string, err error) {
-	binary = filepath.Join(directory, "caddy")
-	build := exec.Command("go", "build", "-o", binary, "./caddy")
-	build.Stderr = os.Stderr
-	return binary, build.Run()
-}
-
 // start runs a server until stop, on that processor if it is not negative. It
 // logs to a file, as servers do.
 func start(name, address, directory string, processor int, command ...string) (*server, error) {
-	s := &server{name: name, address: address, command: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
-	s.command.Env = append(os.Environ(), "HOME="+directory, "XDG_DATA_HOME="+directory, "XDG_CONFIG_HOME="+directory)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = harness.Home(directory)
 	log, err := os.Create(filepath.Join(directory, "log"))
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close() // the server has its own
-	s.command.Stderr = log
-	begin := s.command.Start
+	cmd.Stderr = log
+	begin := cmd.Start
 	if processor >= 0 {
-		begin = func() error { return startOn(processor, s.command) }
+		begin = func() error { return startOn(processor, cmd) }
 	}
-	if err := begin(); err != nil {
+	s := &server{name: name, address: address}
+	if s.process, err = harness.LaunchBy(cmd, begin); err != nil {
 		return nil, err
 	}
-	go func() {
-		_ = s.command.Wait() // its status says nothing here
-		close(s.ended)
-	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			return s, conn.Close()
-		}
-		select {
-		case <-s.ended:
-			text, _ := os.ReadFile(log.Name())
-			return nil, fmt.Errorf("%s ended: %s", name, text)
-		default:
-		}
-		if time.Now().After(deadline) {
-			s.stop()
-			return nil, fmt.Errorf("%s does not listen on %s: %w", name, address, err)
-		}
+	if err := s.process.Listens(address, time.Minute); err != nil {
+		s.stop()
+		text, _ := os.ReadFile(log.Name())
+		return nil, fmt.Errorf("%s: %w: %s", name, err, text)
 	}
+	return s, nil
 }
 
 // stop ends the server.
-func (s *server) stop() {
-	_ = s.command.Process.Signal(os.Interrupt)
-	select {
-	case <-s.ended:
-	case <-time.After(10 * time.Second):
-		_ = s.command.Process.Kill()
-		<-s.ended
-	}
-}
+func (s *server) stop() { _ = s.process.Interrupt(10 * time.Second) } // it is killed then
 
 // cpu returns the processor time that the server and its children have used, 0
 // where nothing tells.
 func (s *server) cpu() (total time.Duration) {
 	if s.processes == nil {
-		own := s.command.Process.Pid
+		own := s.process.ID()
 		s.processes = append(childrenOf(own), own)
 	}
 	for _, pid := range s.processes {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // crawler is a real crawler, or a library with a crawler of few lines around it.
@@ -71,7 +73,7 @@ var crawlers = []crawler{
 			return arguments
 		})
 	}},
-	{name: "simplecrawler", token: "simplecrawler", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
+	{name: "simplecrawler", token: "Node", crawl: func(t *testing.T, starts []string, obey bool, userAgent string) {
 		needModule(t, "simplecrawler")
 		command(t, starts, "node", "nodejs", func(list string) []string {
 			return with([]string{"simplecrawler.mjs", list, mode(obey)}, userAgent)
@@ -115,7 +117,7 @@ func withOption(arguments []string, option, value string) []string {
 // that is refused a failure.
 func command(t *testing.T, starts []string, program, debian string, arguments func(list string) []string) {
 	t.Helper()
-	path := need(t, program, debian)
+	path := harness.Program(t, program, debian, gate)
 	dir := t.TempDir()
 	list := filepath.Join(dir, "starts")
 	if err := os.WriteFile(list, []byte(strings.Join(starts, "\n")+"\n"), 0o600); err != nil {
@@ -147,7 +149,7 @@ func command(t *testing.T, starts []string, program, debian string, arguments fu
 func needModule(t *testing.T, module string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join("node_modules", filepath.FromSlash(module))); err != nil {
-		missing(t, module, "npm (npm install in this folder)")
+		harness.Missing(t, module+", of npm (npm install in this folder)", gate)
 	}
 }
 

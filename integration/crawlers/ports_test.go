@@ -2,32 +2,42 @@ package crawlers
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestPorts has wget2 crawl ten sites at ten ports of one address. It sends a Host
-// field without the port, so what tells the sites apart is the listener alone. Each
-// forbids another folder, to wget2 alone.
+// TestPorts has crawlers go over ten sites at ten ports of one address, each of
+// which forbids another folder, to that crawler alone. Wget2 sends a Host field
+// without the port, so what tells the sites apart is the listener alone.
 func TestPorts(t *testing.T) {
-	wget2 := crawlers[slices.IndexFunc(crawlers, func(c crawler) bool { return c.name == "wget2" })]
-	need(t, wget2.name, wget2.name)
-	for _, obey := range []bool{true, false} {
-		t.Run(mode(obey), func(t *testing.T) { crawlPorts(t, wget2, obey) })
+	for _, name := range []string{"wget2", "Scrapy", "colly"} {
+		c := crawlers[slices.IndexFunc(crawlers, func(c crawler) bool { return c.name == name })]
+		for _, origin := range origins {
+			for _, obey := range []bool{true, false} {
+				t.Run(name+" "+origin+" "+mode(obey), func(t *testing.T) {
+					t.Parallel()
+					crawlPorts(t, c, origin, obey)
+				})
+			}
+		}
 	}
 }
 
-func crawlPorts(t *testing.T, wget2 crawler, obey bool) {
+func crawlPorts(t *testing.T, c crawler, origin string, obey bool) {
 	const sites = 10
 	dir := t.TempDir()
 	var caddyfile strings.Builder
 	var ports, starts, files []string
 	for n := range sites {
-		port, folder := freePort(t), filepath.Join(dir, fmt.Sprint(n))
-		file := fmt.Sprintf("User-agent: wget2\nDisallow: /%d/\n", n)
+		port, folder := harness.FreePort(t), filepath.Join(dir, fmt.Sprint(n))
+		file := fmt.Sprintf("User-agent: %s\nDisallow: /%d/\n", c.token, n)
 		ports, files = append(ports, port), append(files, file)
 		starts = append(starts, "http://127.0.0.1:"+port+"/")
 		write := func(name, text string) {
@@ -46,21 +56,30 @@ func crawlPorts(t *testing.T, wget2 crawler, obey bool) {
 			first += fmt.Sprintf("<p><a href=\"/%d/page.html\">%d</a>\n", m, m)
 		}
 		write("index.html", first)
+		serves := "root " + folder + "\n\tfile_server"
+		if origin == "reverse_proxy" {
+			behind := httptest.NewServer(http.FileServer(http.Dir(folder)))
+			t.Cleanup(behind.Close)
+			serves = "reverse_proxy " + behind.Listener.Addr().String()
+		}
 		fmt.Fprintf(&caddyfile, "http://127.0.0.1:%s {\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n\tlog_append port %s\n"+
-			"\trobots_guard enforce {\n\t\tfetch_timeout 60s\n\t\tfetch_wait 60s\n\t}\n\troot %s\n\tfile_server\n}\n", port, accessLog(dir), port, folder)
+			"\trobots_guard enforce {\n\t\tfetch_timeout 60s\n\t\tfetch_wait 60s\n\t}\n\t%s\n}\n", port, accessLog(dir), port, serves)
 	}
 	s := serve(t, dir, caddyfile.String(), ports[0])
-	wget2.crawl(t, starts, obey, "")
+	for _, port := range ports { // a library is not judged before the file is known
+		warm(t, "127.0.0.1:"+port)
+	}
+	c.crawl(t, starts, obey, "")
 	s.stop()
 
 	pages, blocked := make(map[string]int), 0
 	for _, e := range s.entries() {
 		for n, port := range ports {
-			if e.Port != port || e.client() == "" || e.Request.URI == "/robots.txt" {
+			if e.Port != port || e.client() == warmer || e.Request.URI == "/robots.txt" {
 				continue
 			}
 			pages[port]++
-			allowed := googleAllows(&files[n], wget2.token, e.Request.URI)
+			allowed := googleAllows(&files[n], c.token, e.Request.URI)
 			switch {
 			case obey && e.blocked():
 				t.Errorf("obeys, and is blocked at %s of site %d: %+v", e.Request.URI, n, e.Verdict)

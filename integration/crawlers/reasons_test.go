@@ -127,9 +127,7 @@ var blockedThoughObeying = []reason{
 var servedThoughForbidden = []reason{
 	{crawlers: []string{"crawlee"}, as: own,
 		why: "sends the User-Agent of a browser, another with each request: what calls itself a browser is not held to robots.txt"},
-	{crawlers: []string{"simplecrawler"}, as: own,
-		why: "sends Node/simplecrawler, so that its name in robots.txt is Node (by its own parser, too), which no file names; a library is judged only by a group that names it"},
-	{crawlers: []string{"wget", "wget2"}, as: own, variants: []string{"everybody", "BOM before the group"},
+	{crawlers: []string{"wget", "wget2", "simplecrawler"}, as: own, variants: []string{"everybody", "BOM before the group"},
 		why: "a library or tool that people use is judged only by a group that names it, and these files name nobody"},
 	{variants: []string{"misspelt"}, uri: "^/(private|docs)/",
 		why: "misspelt keys are read by Google's crawlers, and held against nobody else"},

@@ -41,7 +41,7 @@ var variants = []variant{
 // names are those that the files hold: what the crawlers call themselves by
 // default, and the one that they are given.
 var (
-	ownNames = []string{"Scrapy", "Wget", "wget2", "colly", "gocrawl", "crawlee", "simplecrawler", "HTTrack"}
+	ownNames = []string{"Scrapy", "Wget", "wget2", "colly", "gocrawl", "crawlee", "Node", "HTTrack"}
 	botName  = "DotBot"
 )
 

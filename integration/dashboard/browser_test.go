@@ -16,10 +16,9 @@ import (
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-)
 
-// patience is how long anything may take on a busy machine.
-const patience = 60 * time.Second
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
 
 // chromium is the browser of all tests, started by the first one.
 var chromium struct {
@@ -46,7 +45,7 @@ func startBrowser() {
 		chromedp.ExecPath(path), chromedp.Flag("headless", "new"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("no-default-browser-check", true),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.WSURLReadTimeout(patience))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.WSURLReadTimeout(harness.Patience))
 	browser, endBrowser := chromedp.NewContext(allocator)
 	chromium.cancel = func() { endBrowser(); endAllocator() }
 	if err := chromedp.Run(browser); err != nil {
@@ -168,7 +167,7 @@ func (p *tab) forgive(text string) {
 
 func (p *tab) run(actions ...chromedp.Action) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, harness.Patience)
 	defer cancel()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		p.t.Fatal(err)
@@ -193,7 +192,7 @@ func (p *tab) eval(expression string) string {
 // until waits until an expression is true.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if p.eval("Boolean("+expression+")") == "true" {
 			return
 		}

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // noon is when the scripted day is looked at.
@@ -65,7 +67,7 @@ Disallow: /*?sort=
 type client struct {
 	token, userAgent, network string
 	class                     uaident.Class // if the registry does not know it
-	identity                  ledger.Identity
+	identity                  verify.State
 	site                      string
 	perHour                   float64
 	rhythm                    float64 // how much the time of day matters, from 0 to 1
@@ -74,28 +76,28 @@ type client struct {
 }
 
 var clients = []client{
-	{token: "Googlebot", userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", network: "66.249.66.0/24", identity: ledger.Verified, site: "example.com", perHour: 140, rhythm: 0.5, reads: 41 * time.Minute,
+	{token: "Googlebot", userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", network: "66.249.66.0/24", identity: verify.Verified, site: "example.com", perHour: 140, rhythm: 0.5, reads: 41 * time.Minute,
 		paths: []string{"/", "/articles/42", "/articles/77", "/about/", "/private/press/kit.zip", "/search?q=a"}},
 	// The guard keeps those with a false name apart from those with the true one.
-	{token: "_spoofed", userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", network: "203.0.113.0/24", class: uaident.Other, identity: ledger.Spoofed, site: "example.com", perHour: 9, rhythm: 0.2,
+	{token: "_spoofed", userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", network: "203.0.113.0/24", class: uaident.Other, identity: verify.Spoofed, site: "example.com", perHour: 9, rhythm: 0.2,
 		paths: []string{"/private/users", "/private/export.csv"}},
-	{token: "bingbot", userAgent: "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", network: "157.55.39.0/24", identity: ledger.Verified, site: "example.com", perHour: 95, rhythm: 0.4, reads: 3 * time.Hour,
+	{token: "bingbot", userAgent: "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", network: "157.55.39.0/24", identity: verify.Verified, site: "example.com", perHour: 95, rhythm: 0.4, reads: 3 * time.Hour,
 		paths: []string{"/", "/articles/1", "/articles/42"}},
-	{token: "bingbot", userAgent: "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", network: "157.55.39.0/24", identity: ledger.Verified, site: "shop.example.com", perHour: 30, rhythm: 0.4, reads: 7 * time.Hour,
+	{token: "bingbot", userAgent: "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", network: "157.55.39.0/24", identity: verify.Verified, site: "shop.example.com", perHour: 30, rhythm: 0.4, reads: 7 * time.Hour,
 		paths: []string{"/", "/shoes", "/shoes?size=43", "/hats"}},
-	{token: "GPTBot", userAgent: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)", network: "20.15.240.0/24", identity: ledger.Claimed, site: "example.com", perHour: 70, rhythm: 0.9, reads: 30 * time.Hour,
+	{token: "GPTBot", userAgent: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)", network: "20.15.240.0/24", identity: verify.Claimed, site: "example.com", perHour: 70, rhythm: 0.9, reads: 30 * time.Hour,
 		paths: []string{"/articles/1", "/articles/42", "/articles/77", "/about/", "/articles/1?page=2"}},
-	{token: "ClaudeBot", userAgent: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", network: "160.79.104.0/24", identity: ledger.Claimed, site: "example.com", perHour: 12, rhythm: 0.3, reads: 2 * time.Hour,
+	{token: "ClaudeBot", userAgent: "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", network: "160.79.104.0/24", identity: verify.Claimed, site: "example.com", perHour: 12, rhythm: 0.3, reads: 2 * time.Hour,
 		paths: []string{"/about/"}},
-	{token: "Bytespider", userAgent: "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)", network: "110.249.201.0/24", identity: ledger.Claimed, site: "example.com", perHour: 55, rhythm: 0.7,
+	{token: "Bytespider", userAgent: "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)", network: "110.249.201.0/24", identity: verify.Claimed, site: "example.com", perHour: 55, rhythm: 0.7,
 		paths: []string{"/articles/1", "/articles/2", "/articles/3", "/articles/4?ref=tag", "/private/"}},
-	{token: "AhrefsBot", userAgent: "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", network: "54.36.148.0/24", identity: ledger.Verified, site: "shop.example.com", perHour: 60, rhythm: 0.1, reads: 5 * time.Hour,
+	{token: "AhrefsBot", userAgent: "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", network: "54.36.148.0/24", identity: verify.Verified, site: "shop.example.com", perHour: 60, rhythm: 0.1, reads: 5 * time.Hour,
 		paths: []string{"/", "/shoes", "/hats", "/hats?colour=red"}},
-	{token: "SemrushBot", userAgent: "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)", network: "185.191.171.0/24", identity: ledger.Claimed, site: "shop.example.com", perHour: 25, rhythm: 0.2, reads: 26 * time.Hour,
+	{token: "SemrushBot", userAgent: "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)", network: "185.191.171.0/24", identity: verify.Claimed, site: "shop.example.com", perHour: 25, rhythm: 0.2, reads: 26 * time.Hour,
 		paths: []string{"/", "/shoes", "/shoes?sort=price", "/cart"}},
-	{token: "facebookexternalhit", userAgent: "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)", network: "173.252.87.0/24", identity: ledger.Claimed, site: "example.com", perHour: 14, rhythm: 0.8,
+	{token: "facebookexternalhit", userAgent: "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)", network: "173.252.87.0/24", identity: verify.Claimed, site: "example.com", perHour: 14, rhythm: 0.8,
 		paths: []string{"/articles/42", "/private/press/kit.zip"}},
-	{token: ledger.Other, userAgent: "FooBarBot/3.1 (+https://foo.example/bot)", network: "198.51.100.0/24", class: uaident.GenericCrawler, identity: ledger.Claimed, site: "example.com", perHour: 7, rhythm: 0.5,
+	{token: ledger.Other, userAgent: "FooBarBot/3.1 (+https://foo.example/bot)", network: "198.51.100.0/24", class: uaident.GenericCrawler, identity: verify.Claimed, site: "example.com", perHour: 7, rhythm: 0.5,
 		paths: []string{"/", "/articles/1", "/private/"}},
 }
 
@@ -105,15 +107,15 @@ func scriptedDay(t *testing.T) *report.Source {
 	answer := func(text string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} }
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
 	changed := noon.Add(-28 * time.Hour)
-	first := policy.Standing{}.After(answer(exampleBefore), noon.Add(-200*time.Hour), freshness, 0)
+	first := policy.State{}.After(answer(exampleBefore), noon.Add(-200*time.Hour), freshness, 0)
 	example := first.After(answer(exampleNow), changed, freshness, 0).After(answer(exampleNow), noon.Add(-4*time.Minute), freshness, 0)
-	shopNow := policy.Standing{}.After(answer(shop), noon.Add(-150*time.Hour), freshness, 0).After(answer(shop), noon.Add(-3*time.Hour), freshness, 0)
+	shopNow := policy.State{}.After(answer(shop), noon.Add(-150*time.Hour), freshness, 0).After(answer(shop), noon.Add(-3*time.Hour), freshness, 0)
 	for i := range 6 {
 		shopNow = shopNow.After(policy.Answer{Status: http.StatusBadGateway}, noon.Add(-2*time.Hour+time.Duration(i)*20*time.Minute), freshness, 0)
 	}
 	live := map[string]report.Live{
-		"example.com":      {Mode: "enforce", Authority: "https://example.com", Source: "server", Standing: &example},
-		"shop.example.com": {Mode: "monitor", Authority: "https://shop.example.com", Source: "server", Standing: &shopNow},
+		"example.com":      {Mode: "enforce", Authority: "https://example.com", Source: "server", State: &example},
+		"shop.example.com": {Mode: "monitor", Authority: "https://shop.example.com", Source: "server", State: &shopNow},
 	}
 
 	at := noon.Add(-72 * time.Hour)
@@ -124,7 +126,7 @@ func scriptedDay(t *testing.T) *report.Source {
 			c := &clients[i]
 			ago := noon.Sub(at)
 			site := live[c.site]
-			version, old := site.Standing.Good, (*policy.Version)(nil)
+			version, old := site.State.Good, (*policy.Version)(nil)
 			if c.site == "example.com" {
 				if at.Before(changed) {
 					version = first.Good
@@ -141,7 +143,7 @@ func scriptedDay(t *testing.T) *report.Source {
 			swing := 1 + c.rhythm*math.Sin((hour-8)/24*2*math.Pi)
 			for n := poisson(dice, c.perHour/60*swing); n > 0; n-- {
 				q := request(c, at.Add(time.Duration(dice.IntN(60))*time.Second), c.paths[dice.IntN(len(c.paths))], version)
-				judge(q, version, old, site.Mode == "enforce", at.Sub(changed) < 24*time.Hour)
+				decide(q, version, old, site.Mode == "enforce", at.Sub(changed) < 24*time.Hour)
 				l.Record(q)
 			}
 		}
@@ -169,10 +171,10 @@ func request(c *client, at time.Time, target string, version *policy.Version) *l
 	}
 }
 
-// judge fills in the verdict by the current version and the one before.
-func judge(q *ledger.Request, version, old *policy.Version, enforce, grace bool) {
+// decide fills in the verdict by the current version and the one before.
+func decide(q *ledger.Request, version, old *policy.Version, enforce, grace bool) {
 	verdictOf := func(v *policy.Version) (policy.Verdict, bool) {
-		tokens, global := []string{q.Token}, q.Class.JudgedByWildcard() || q.Identity == ledger.Spoofed
+		tokens, global := []string{q.Token}, q.Class.JudgedByWildcard() || q.Identity == verify.Spoofed
 		if known := uaident.Default().Lookup(q.Token); known != nil {
 			tokens, global = slices.Concat(tokens, known.Aliases, known.Fallback), known.JudgedByWildcard()
 		}
@@ -188,21 +190,21 @@ func judge(q *ledger.Request, version, old *policy.Version, enforce, grace bool)
 	}
 	switch {
 	case !meant:
-		q.Verdict = ledger.Exempt
+		q.Verdict = judge.Exempt
 	case v.Allowed:
-		q.Verdict = ledger.Allowed
+		q.Verdict = judge.Allowed
 	default:
-		q.Verdict = ledger.Disallowed
+		q.Verdict = judge.Disallowed
 		if old != nil && grace {
 			if before, _ := verdictOf(old); before.Allowed {
-				q.Verdict = ledger.Stale
+				q.Verdict = judge.Stale
 				return
 			}
 		}
 		q.WouldBlock = !enforce
-		q.Action = ledger.Logged
+		q.Action = judge.Logged
 		if enforce {
-			q.Action = ledger.Blocked
+			q.Action = judge.Blocked
 		}
 	}
 }

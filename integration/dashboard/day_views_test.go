@@ -13,8 +13,11 @@ import (
 var states = []struct{ name, hash, holds string }{
 	{"now", "#/now", "Requests by verdict, last 24 hours"},
 	{"crawlers", "#/crawlers", "10 crawlers, last 24 hours"},
-	{"crawler", "#/crawlers?open=Bytespider", "Networks of requests outside robots.txt"},
-	{"violations", "#/violations", "Requests outside robots.txt"},
+	{"crawler", "#/crawlers?open=Bytespider", "Networks of requests against the rules"},
+	{"violations", "#/violations", "Requests against the rules"},
+	{"by rule", "#/violations?group=rule", "by crawler"},
+	{"by crawler", "#/violations?group=crawler", "by page"},
+	{"by page", "#/violations?group=page", "by rule"},
 	{"robots", "#/robots", "Disallow: /search?"},
 	{"impact", "#/impact", "By class, last 24 hours"},
 }
@@ -101,7 +104,7 @@ func TestNumbersAddUp(t *testing.T) {
 		if got := number(t, note[0]) + number(t, note[1]); got != outside {
 			t.Errorf("%s: blocked and would be blocked are %d, want %d", window, got, outside)
 		}
-		for panel, want := range map[string]string{"Sites": ".table", "Crawlers with": ".table"} {
+		for panel, want := range map[string]string{"Sites": ".table", "Who breaks": ".table"} {
 			first := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("` + panel + `"))`
 			column := func(name string) string {
 				return p.eval(`(() => { const table = ` + first + `.querySelector("` + want + `"), i = [...table.querySelectorAll("thead th")].findIndex((e) => e.innerText.startsWith("` + name + `"));
@@ -110,7 +113,7 @@ func TestNumbersAddUp(t *testing.T) {
 			if got := column("Requests"); got != fmt.Sprint(requests) {
 				t.Errorf("%s: the requests of %q sum up to %s, want %d", window, panel, got, requests)
 			}
-			if got := column("Outside"); got != fmt.Sprint(outside) {
+			if got := column("Against"); got != fmt.Sprint(outside) {
 				t.Errorf("%s: the requests outside of %q sum up to %s, want %d", window, panel, got, outside)
 			}
 		}
@@ -224,7 +227,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	p.press(kb.ArrowLeft, kb.ArrowLeft)
 	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuetext").startsWith("21 Nov, 12:00 to 13:00: ")`)
-	p.until(`document.querySelector(".readout").innerText.includes("outside robots.txt")`)
+	p.until(`document.querySelector(".readout").innerText.includes("against the rules")`)
 	p.press(kb.Home)
 	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuenow") === "0"`)
 	if got := p.eval(`document.activeElement.getAttribute("role")`); got != "slider" {

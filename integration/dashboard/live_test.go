@@ -10,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 const (
@@ -52,19 +54,19 @@ Disallow: /cart
 // The page explains itself before anything has happened, and then follows what
 // happens without a reload, and without losing the reader's place.
 func TestLiveUpdate(t *testing.T) {
-	port := serve(t, sites)
-	url := "http://localhost:" + port + "/robots-guard/"
+	s := serve(t, sites)
+	url := "http://localhost:" + s.Port + "/robots-guard/"
 	p := open(t, url, wide)
 	for _, hash := range []string{"#/now", "#/crawlers", "#/violations", "#/impact", "#/robots"} {
 		p.visit(hash)
-		if text := p.text("main"); !strings.Contains(text, "curl -A") || !strings.Contains(text, "http://localhost:"+port+"/") {
+		if text := p.text("main"); !strings.Contains(text, "curl -A") || !strings.Contains(text, "http://localhost:"+s.Port+"/") {
 			t.Errorf("%s does not say how to provoke anything: %s", hash, text)
 		}
 	}
 
 	p.visit("#/crawlers")
-	awaitPolicy(t, "localhost", port, "/articles/1", gptBot)
-	awaitPolicy(t, "localhost", port, "/private/x", bytedance)
+	awaitPolicy(t, s, "localhost", "/articles/1", gptBot)
+	awaitPolicy(t, s, "localhost", "/private/x", bytedance)
 	p.until(`document.querySelectorAll(".opener").length === 2`)
 	p.eval(`[...document.querySelectorAll(".opener")].find((e) => e.innerText.trim() === "Bytespider").click()`)
 	p.until(`document.querySelector(".detail .chart")`)
@@ -73,8 +75,8 @@ func TestLiveUpdate(t *testing.T) {
 	p.eval(`scrollTo(0, 120); window.mark = document.querySelector(".detail"); mark.dataset.mark = "same"; void 0`)
 	place := p.eval(`scrollY`)
 	for i := range 7 {
-		crawl(t, "localhost", port, fmt.Sprintf("/articles/%d", i), bytedance)
-		crawl(t, "localhost", port, "/articles/1", gptBot)
+		crawl(t, s, "localhost", fmt.Sprintf("/articles/%d", i), bytedance)
+		crawl(t, s, "localhost", "/articles/1", gptBot)
 	}
 	p.until(`document.querySelectorAll(".detail code.path").length > 7 && document.querySelector(".detail").innerText.includes("/articles/6")`)
 	if got := p.eval(`document.activeElement.innerText + " " + scrollY + " " + document.querySelector(".detail .astable").open + " " + (document.querySelector(".detail") === mark)`); got != "readable text "+place+" true true" {
@@ -84,7 +86,7 @@ func TestLiveUpdate(t *testing.T) {
 	// Who pauses the page has it stand still; who resumes sees what came since.
 	p.eval(`document.querySelector("#foot button").click()`)
 	p.until(`document.querySelector("#foot button").innerText === "Resume updates"`)
-	crawl(t, "localhost", port, "/while/paused", bytedance)
+	crawl(t, s, "localhost", "/while/paused", bytedance)
 	p.eval(`document.querySelector("#foot button").click()`)
 	p.until(`document.querySelector(".detail").innerText.includes("/while/paused")`)
 
@@ -92,13 +94,13 @@ func TestLiveUpdate(t *testing.T) {
 	if p.eval(`document.querySelector(".alarm") === null`) != "true" {
 		t.Error("there is an alarm, but no search engine was blocked")
 	}
-	crawl(t, "localhost", port, "/private/secret", googlebot)
+	crawl(t, s, "localhost", "/private/secret", googlebot)
 	p.until(`document.querySelector(".alarm")?.innerText.includes("/private/secret")`)
-	if text := p.text(".alarm"); !strings.Contains(text, "in the name of search engines") || !strings.Contains(text, "claimed") {
+	if text := p.text(".alarm"); !strings.Contains(text, "in the name of search engines") || !strings.Contains(text, "unverified") {
 		t.Errorf("the alarm accuses: %s", text)
 	}
 	for _, path := range []string{"/", "/cart", "/cart?x=1"} {
-		crawl(t, "shop.localhost", port, path, seoBot)
+		crawl(t, s, "shop.localhost", path, seoBot)
 	}
 	p.until(`document.querySelector("main").innerText.includes("shop.localhost")`)
 	p.visit("#/robots?site=localhost")
@@ -154,7 +156,7 @@ func TestExport(t *testing.T) {
 func TestPrefixAndPassword(t *testing.T) {
 	const password = "secret"
 	const hash = "$2a$04$Nw9Go.V/ZhG2ZxzD9SXAFuO3ZtB45o31Z4IAhlf3z8.rADZNXz0Uy" // of password
-	port := serve(t, `
+	s := serve(t, `
 http://localhost:$PORT {
 	robots_guard enforce
 	handle_path /inner/stats* {
@@ -173,9 +175,9 @@ Disallow: /
 	}
 }
 `)
-	awaitPolicy(t, "localhost", port, "/x", gptBot)
+	awaitPolicy(t, s, "localhost", "/x", gptBot)
 	for path, want := range map[string]int{"/inner/stats/": 401, "/inner/stats": 401, "/inner/stats/summary.json": 401, "/inner/stats/app.js": 401, "/summary.json": 200} {
-		r, err := http.Get("http://localhost:" + port + path)
+		r, err := http.Get("http://localhost:" + s.Port + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +186,7 @@ Disallow: /
 			t.Errorf("%s without a password: %d, want %d", path, r.StatusCode, want)
 		}
 	}
-	p := open(t, "http://anna:"+password+"@localhost:"+port+"/inner/stats", wide)
+	p := open(t, "http://anna:"+password+"@localhost:"+s.Port+"/inner/stats", wide)
 	p.until(`document.querySelector(".tile .big")?.innerText !== "0"`)
 	if at := p.eval(`location.pathname`); at != "/inner/stats/" {
 		t.Errorf("the page is at %s", at)
@@ -196,7 +198,7 @@ Disallow: /
 
 // Whatever a client or a robots.txt sends, it stays text.
 func TestHostileTexts(t *testing.T) {
-	port := serve(t, `
+	s := serve(t, `
 http://localhost:$PORT {
 	robots_guard monitor
 	handle /robots-guard/* {
@@ -221,18 +223,18 @@ http://localhost:$PORT {
 `)
 	const image = "<img/src=x/onerror=hacked=6>"
 	hostile := "Mozilla/5.0 (compatible; EvilBot/1.0; +http://evil.example/bot) " + image
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		crawl(t, "localhost", port, "/private/<script>hacked=7</script>", hostile)
-		crawl(t, "localhost", port, `/private/"onmouseover="hacked=8"`+image, gptBot)
-		crawl(t, "localhost", port, "/private/%3Cscript%3Ehacked=9%3C/script%3E\u202e", "<script>hacked=10</script>bot/1.0 (+http://evil.example/)")
-		if list := read(t, "http://localhost:"+port+"/robots-guard/violations.csv"); strings.Contains(list, "hacked=7") && strings.Contains(list, "hacked=8") {
+	for deadline := time.Now().Add(harness.Patience); ; time.Sleep(20 * time.Millisecond) {
+		crawl(t, s, "localhost", "/private/<script>hacked=7</script>", hostile)
+		crawl(t, s, "localhost", `/private/"onmouseover="hacked=8"`+image, gptBot)
+		crawl(t, s, "localhost", "/private/%3Cscript%3Ehacked=9%3C/script%3E\u202e", "<script>hacked=10</script>bot/1.0 (+http://evil.example/)")
+		if list := read(t, "http://localhost:"+s.Port+"/robots-guard/violations.csv"); strings.Contains(list, "hacked=7") && strings.Contains(list, "hacked=8") {
 			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("the requests are not in the ledger")
 		}
 	}
-	p := open(t, "http://localhost:"+port+"/robots-guard/", wide)
+	p := open(t, "http://localhost:"+s.Port+"/robots-guard/", wide)
 	elements := func() string {
 		return p.eval(`document.querySelectorAll("main script, main iframe, main b:not(.readout b, .health b, .lead b), main svg[onload], main img").length + " " + (typeof hacked)`)
 	}
@@ -276,7 +278,7 @@ func TestFirstPaint(t *testing.T) {
 	url := serveDay(t, scriptedDay(t))
 	p := open(t, url, wide)
 	best := 1e9
-	for deadline := time.Now().Add(patience); best >= 200 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(harness.Patience); best >= 200 && time.Now().Before(deadline); {
 		p.run(chromedp.Reload())
 		p.until(`performance.getEntriesByName("first-contentful-paint").length === 1`)
 		var paint float64

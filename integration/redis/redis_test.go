@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 const (
@@ -27,26 +29,26 @@ func stored(t *testing.T, client *redis.Client, kind string) int {
 // what the others have read, also who has read it, and enforces it while the
 // site is down.
 func TestCluster(t *testing.T) {
-	port := freePort(t)
+	port := harness.FreePort(t)
 	startRedis(t, port)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	defer client.Close()
-	o := newOrigin(t, closed)
+	o, robots := harness.NewChangingOrigin(t, closed)
 
 	home := t.TempDir()
-	first, second := start(t, port, o.address(), home), start(t, port, o.address(), t.TempDir())
+	first, second := start(t, port, o.Address(), home), start(t, port, o.Address(), t.TempDir())
 	first.blocks("a.test", "/private/x")
 	second.blocks("a.test", "/private/x")
 	second.blocks("b.test", "/private/x")
-	eventually(t, "all policies are stored", func() bool { return stored(t, client, "policies") == 3 })
-	if n := first.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="success"}`); n == "" || n == "0" {
-		t.Errorf("%q writes are counted", n)
+	harness.Eventually(t, "all policies are stored", func() bool { return stored(t, client, "policies") == 3 })
+	if n := first.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="success"}`); n == 0 {
+		t.Errorf("%v writes are counted", n)
 	}
 
 	// A change, which bingbot reads at one instance. All others come to know.
-	o.become(more)
+	robots.Store(more)
 	for _, i := range []*instance{first, second} {
-		eventually(t, "the change is noticed", func() bool {
+		harness.Eventually(t, "the change is noticed", func() bool {
 			status, verdict := i.ask("a.test", "/new/x")
 			return status == http.StatusOK && verdict == "stale"
 		})
@@ -57,7 +59,7 @@ func TestCluster(t *testing.T) {
 
 	// The third starts cold, without the site.
 	o.Close()
-	third := start(t, port, o.address(), t.TempDir())
+	third := start(t, port, o.Address(), t.TempDir())
 	for _, path := range []string{"/private/x", "/new/x"} {
 		if status, _ := third.ask("a.test", path); status != http.StatusForbidden {
 			t.Errorf("%s: the third got %d", path, status)
@@ -71,8 +73,8 @@ func TestCluster(t *testing.T) {
 	}
 
 	// The first dies and comes back.
-	first.kill()
-	again := start(t, port, o.address(), home)
+	first.Kill()
+	again := start(t, port, o.Address(), home)
 	for _, path := range []string{"/private/x", "/new/x"} {
 		if status, _ := again.ask("a.test", path); status != http.StatusForbidden {
 			t.Errorf("%s after a restart: %d", path, status)
@@ -82,28 +84,27 @@ func TestCluster(t *testing.T) {
 
 // TestRedisDown goes on without the storage, and with it when it is back.
 func TestRedisDown(t *testing.T) {
-	port := freePort(t)
+	port := harness.FreePort(t)
 	server := startRedis(t, port)
-	o := newOrigin(t, closed)
-	i := start(t, port, o.address(), t.TempDir())
+	o, robots := harness.NewChangingOrigin(t, closed)
+	i := start(t, port, o.Address(), t.TempDir())
 	i.blocks("a.test", "/private/x")
-	server.kill()
-	o.become(more)
+	server.Kill()
+	robots.Store(more)
 	for range 20 {
 		if status, _ := i.ask("a.test", "/private/x"); status != http.StatusForbidden {
 			t.Errorf("without Redis: %d", status)
 		}
 	}
-	eventually(t, "a write fails", func() bool {
+	harness.Eventually(t, "a write fails", func() bool {
 		i.ask("a.test", "/new/x") // notices the change
-		n := i.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="failure"}`)
-		return n != "" && n != "0"
+		return i.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="failure"}`) > 0
 	})
 
 	startRedis(t, port)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	defer client.Close()
-	eventually(t, "the new version is stored", func() bool {
+	harness.Eventually(t, "the new version is stored", func() bool {
 		i.ask("a.test", "/new/x")
 		return stored(t, client, "policies") == 1
 	})

@@ -66,7 +66,7 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 			replace = append(replace, "$"+strings.ToUpper(strings.TrimSuffix(s.host, ".test")), s.origin.address)
 		}
 	}
-	server, err := startServer(ctx, folder, w.config.last(), replace...)
+	server, err := startServer(folder, w.config.last(), replace...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,15 +13,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // server is the server under test.
 type server struct {
 	port, admin string
 	caddyfile   string // with $NAME and $STATUS for what a configuration decides
-	cmd         *exec.Cmd
+	process     *harness.Process
 	logFile     string
-	ended       chan struct{}
 	client      http.Client // for the admin endpoint
 }
 
@@ -83,22 +82,23 @@ http://:$PORT {
 
 // startServer builds the product into a folder and starts it. Each pair of
 // replace is what stands in the Caddyfile and its replacement.
-func startServer(ctx context.Context, folder string, first config, replace ...string) (*server, error) {
-	binary := filepath.Join(folder, "caddy")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/robotsguard/caddy-robots-guard/cmd/caddy")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("building the server: %w", err)
+func startServer(folder string, first config, replace ...string) (*server, error) {
+	root, err := harness.Root()
+	if err != nil {
+		return nil, err
 	}
-	s := &server{logFile: filepath.Join(folder, "log"), ended: make(chan struct{}), client: http.Client{
+	binary := filepath.Join(folder, "caddy")
+	if err := harness.Build(root, "./cmd/caddy", binary); err != nil {
+		return nil, err
+	}
+	s := &server{logFile: filepath.Join(folder, "log"), client: http.Client{
 		Timeout:   time.Minute,
 		Transport: &http.Transport{DisableKeepAlives: true}, // each reload replaces the endpoint
 	}}
-	var err error
-	if s.port, err = freePort(); err != nil {
+	if s.port, err = harness.ClaimPort(); err != nil {
 		return nil, err
 	}
-	if s.admin, err = freePort(); err != nil {
+	if s.admin, err = harness.ClaimPort(); err != nil {
 		return nil, err
 	}
 	s.caddyfile = strings.NewReplacer(append(replace, "$PORT", s.port, "$ADMIN", s.admin)...).Replace(caddyfile)
@@ -106,21 +106,17 @@ func startServer(ctx context.Context, folder string, first config, replace ...st
 	if err := os.WriteFile(file, s.configured(first), 0o600); err != nil {
 		return nil, err
 	}
-	s.cmd = exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
-	s.cmd.Env = append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder)
+	cmd := exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
+	cmd.Env = harness.Home(folder)
 	log, err := os.Create(s.logFile)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close() // the server has its own
-	s.cmd.Stderr = log
-	if err := s.cmd.Start(); err != nil {
+	cmd.Stderr = log
+	if s.process, err = harness.Launch(cmd); err != nil {
 		return nil, err
 	}
-	go func() {
-		_ = s.cmd.Wait() // the state is in ProcessState
-		close(s.ended)
-	}()
 	return s, nil
 }
 
@@ -137,22 +133,7 @@ func (s *server) logs(from string) (text string, found bool) {
 
 // stop ends the server.
 func (s *server) stop() {
-	_ = s.cmd.Process.Signal(os.Interrupt) // fails if it has ended
-	select {
-	case <-s.ended:
-	case <-time.After(time.Minute):
-		_ = s.cmd.Process.Kill()
-		<-s.ended
-	}
-}
-
-func freePort() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port), nil
+	_ = s.process.Interrupt(time.Minute) // it is killed then
 }
 
 // configured returns the Caddyfile of a configuration.
@@ -190,8 +171,8 @@ func (s *server) ask(method, path, contentType string, body []byte) ([]byte, err
 		}
 		failed = err
 		select {
-		case <-s.ended:
-			return nil, fmt.Errorf("the server ended: %v", s.cmd.ProcessState)
+		case <-s.process.Done():
+			return nil, fmt.Errorf("the server ended: %v", s.process.State())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // maxShown bounds how many crawlers of a class are named.
@@ -36,7 +36,7 @@ func (c *Change) write(b *strings.Builder) {
 		if n := len(of.Names) - maxShown; n > 0 {
 			names += fmt.Sprintf(" and %d more", n)
 		}
-		fmt.Fprintf(b, "%s: %s\n", of.Class, lint.Printable(names))
+		fmt.Fprintf(b, "%s: %s\n", of.Class, text.Printable(names))
 	}
 	before, after := groupName(c.OldGroup), groupName(c.NewGroup)
 	if before == after {
@@ -45,22 +45,22 @@ func (c *Change) write(b *strings.Builder) {
 		fmt.Fprintf(b, "  group: %s, before %s\n", after, before)
 	}
 	for _, rule := range c.Added {
-		fmt.Fprintf(b, "  + %s\n", lint.Printable(rule))
+		fmt.Fprintf(b, "  + %s\n", text.Printable(rule))
 	}
 	for _, rule := range c.Removed {
-		fmt.Fprintf(b, "  - %s\n", lint.Printable(rule))
+		fmt.Fprintf(b, "  - %s\n", text.Printable(rule))
 	}
 	if len(c.Blocked) > 0 {
 		b.WriteString("  may not fetch any more, for example:\n")
 	}
 	for _, e := range c.Blocked {
-		fmt.Fprintf(b, "    %s  by %s (line %d)\n", lint.Printable(e.URL), lint.Printable(e.NewRule), e.NewLine)
+		fmt.Fprintf(b, "    %s  by %s (line %d)\n", text.Printable(e.URL), text.Printable(e.NewRule), e.NewLine)
 	}
 	if len(c.Opened) > 0 {
 		b.WriteString("  may fetch now, for example:\n")
 	}
 	for _, e := range c.Opened {
-		fmt.Fprintf(b, "    %s  before: %s (line %d)\n", lint.Printable(e.URL), lint.Printable(e.OldRule), e.OldLine)
+		fmt.Fprintf(b, "    %s  before: %s (line %d)\n", text.Printable(e.URL), text.Printable(e.OldRule), e.OldLine)
 	}
 }
 
@@ -68,5 +68,5 @@ func groupName(name string) string {
 	if name == "" {
 		return "none"
 	}
-	return lint.Printable(name)
+	return text.Printable(name)
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Result is a case and what came of it.
@@ -61,13 +63,7 @@ func writeTAP(w io.Writer, results []Result) error {
 
 // tapText escapes a description: # would begin a directive such as TODO.
 func tapText(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return '\ufffd'
-		}
-		return r
-	}, s)
-	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(text.Printable(s))
 }
 
 // The elements of a JUnit report that test runners read.

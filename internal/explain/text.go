@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Write prints the explanation in plain words.
@@ -51,7 +51,7 @@ func (p *printer) heading(s string) { p.print(s + "\n") }
 
 // line prints an indented line; nothing in it can write to the terminal.
 func (p *printer) line(format string, args ...any) {
-	p.print("  " + lint.Printable(fmt.Sprintf(format, args...)) + "\n")
+	p.print("  " + text.Printable(fmt.Sprintf(format, args...)) + "\n")
 }
 
 func (p *printer) print(s string) {
@@ -135,7 +135,7 @@ func (p *printer) group(e *Explanation) {
 		p.line("%s: no group names it", try.Name)
 	}
 	switch g := e.Group; {
-	case g == nil && e.Client.Token == "":
+	case g == nil && (e.Client.Token == "" || len(e.Forms) == 0): // or the rules were not asked
 	case g == nil:
 		p.line("and there is no * group")
 	case g.Named:

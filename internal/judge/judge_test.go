@@ -23,7 +23,7 @@ func TestClaim(t *testing.T) {
 		{"and is its only one", "curl/8.7.1", "/all", true, true, false},
 	} {
 		client := uaident.Identify(tc.userAgent)
-		who := Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
+		who := Subject{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
 		_, named, exempt := who.Group(robots)
 		var target policy.Target
 		target.Set(tc.target, false)
@@ -47,7 +47,7 @@ func TestFalseClaim(t *testing.T) {
 		{"AdsBot-Google", "/ads", "Disallow: /ads"},
 		{"Slackbot", "/all", "Disallow: /all"},
 	} {
-		who := Claim{Chain: []string{tc.token}, Wildcard: true, False: true}
+		who := Subject{Chain: []string{tc.token}, Wildcard: true, False: true}
 		var target policy.Target
 		target.Set(tc.target, false)
 		verdict := who.Verdict(robots, &target)

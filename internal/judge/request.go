@@ -2,15 +2,69 @@ package judge
 
 import (
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
+
+// Request is a request that is judged, with what is known of who sends it.
+type Request struct {
+	Client   uaident.Identity // what its User-Agent says
+	Identity verify.State     // how sure it is that the client is who it says
+	Method   string           // GET if not known
+	Target   string           // as sent: a path with or without a query, or a URL
+	// Path is the decoded path without the query; that of Target if it is empty.
+	Path string
+	// Token, if it is not empty, stands for a client that is this product token
+	// and obeys the * group, "*" for one that no group names; Client and Identity
+	// do not count then.
+	Token string
+	// Bound keeps what is found of the client in the robots.txt, for the next
+	// request by the same client and file. It may be nil.
+	Bound *Bound
+}
+
+// path returns the decoded path.
+func (r *Request) path() string {
+	if r.Path != "" {
+		return r.Path
+	}
+	p := r.Target
+	if scheme, rest, ok := strings.Cut(p, "://"); ok && !strings.ContainsAny(scheme, "/:") {
+		i := strings.IndexAny(rest, "/?")
+		if i < 0 || rest[i] == '?' {
+			return "/"
+		}
+		p = rest[i:]
+	}
+	p, _, _ = strings.Cut(p, "?")
+	if decoded, err := url.PathUnescape(p); err == nil {
+		return decoded
+	}
+	return p
+}
+
+// isOpaque reports whether the target is a URL without a slash behind its scheme,
+// as x:public/ is: no path here, but a proxy passes it on as it is.
+func (r *Request) isOpaque() bool {
+	if strings.HasPrefix(r.Target, "/") {
+		return false
+	}
+	u, err := url.ParseRequestURI(r.Target)
+	return err == nil && u.Opaque != ""
+}
+
+// robotsTxt is where the rules stand (RFC 9309 section 2.3).
+const robotsTxt = "/robots.txt"
 
 // IsACMEChallenge reports whether a certificate validator asks for its token
 // (RFC 8555 section 8.3). It is no crawler, whatever it calls itself. The path
-// is the decoded one, without the query.
+// is the decoded one, without the query; an empty method is GET.
 func IsACMEChallenge(method, p string) bool {
-	if method != http.MethodGet && method != http.MethodHead {
+	if method != http.MethodGet && method != http.MethodHead && method != "" {
 		return false
 	}
 	if !strings.Contains(p, "acme-challenge") {

@@ -3,35 +3,13 @@ package judge
 import (
 	"net/http"
 	"strings"
-
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
-
-// Request is what decides, beside the robots.txt, by which group a request is
-// judged.
-type Request struct {
-	Client uaident.Identity
-	Method string // GET if not known
-	Target string // as sent: a path with or without a query, or a URL
-	False  bool   // the client is known not to be who it says
-}
-
-// Claim returns how the client of r is found in a robots.txt. wildcard says
-// whether the * group is meant for the client, by default or as configured. The
-// names are appended to names.
-func (r Request) Claim(names []string, wildcard bool) Claim {
-	return Claim{
-		Chain:     r.Client.AppendChain(names),
-		Wildcard:  (wildcard || r.False) && r.Spared() == NotSpared,
-		Forgiving: r.Client.Forgiving(),
-		False:     r.False,
-	}
-}
 
 // Sparing is why the * group is not meant for a request, whoever sends it.
 type Sparing uint8
 
 const (
+	// NotSpared says that it is meant for the request.
 	NotSpared Sparing = iota
 	// NoCrawling: crawlers send GET and HEAD. What sends another method delivers
 	// something or asks for an answer, and only who is known to crawl is told
@@ -56,8 +34,10 @@ func (s Sparing) String() string {
 
 // Spared tells whether the * group is not meant for the request because of what
 // it asks for. A group that names the client judges all of its requests.
-func (r Request) Spared() Sparing {
+func (r *Request) Spared() Sparing {
 	switch {
+	case r.Token != "":
+		return NotSpared // whoever asks by a name alone means what the * group says
 	case isWellKnown(r.Target):
 		return WellKnown
 	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == "":

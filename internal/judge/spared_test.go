@@ -6,6 +6,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // TestRequests judges requests by a file that closes the site to everybody, and
@@ -14,7 +15,7 @@ func TestRequests(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /\n\nUser-agent: CCBot\nUser-agent: curl\nDisallow: /.well-known/\nDisallow: /form\n"))
 	for _, tc := range []struct {
 		name, userAgent, method, target string
-		liar, allowed                   bool
+		spoofed, allowed                bool
 	}{
 		{"a crawler reads a page", "GPTBot/1.2", "GET", "/form", false, false},
 		{"or asks for its head", "GPTBot/1.2", "HEAD", "/form", false, false},
@@ -50,12 +51,15 @@ func TestRequests(t *testing.T) {
 		{"nor without a path", "GPTBot/1.2", "GET", "https://example.com", false, false},
 	} {
 		client := uaident.Identify(tc.userAgent)
-		request := Request{Client: client, Method: tc.method, Target: tc.target, False: tc.liar}
-		claim := request.Claim(nil, client.Wildcard())
-		var target policy.Target
-		target.Set(tc.target, false)
-		if got := claim.Verdict(robots, &target); got.Allowed != tc.allowed {
-			t.Errorf("%s: %s %s by %s: allowed %t", tc.name, tc.method, tc.target, tc.userAgent, got.Allowed)
+		request := Request{Client: client, Method: tc.method, Target: tc.target}
+		if tc.spoofed {
+			request.Identity = verify.Spoofed
+		}
+		var scratch Scratch
+		var got Result
+		new(Settings).Judge(&request, Rules{Robots: robots}, &scratch, &got)
+		if allowed := got.Verdict != Disallowed; allowed != tc.allowed {
+			t.Errorf("%s: %s %s by %s: allowed %t", tc.name, tc.method, tc.target, tc.userAgent, allowed)
 		}
 	}
 }
@@ -69,7 +73,7 @@ func TestSparedInWords(t *testing.T) {
 		}
 	}
 	// A library that the owner has judged is no crawler of the registry.
-	if s := (Request{Client: uaident.Identify("curl/8.7.1"), Method: http.MethodPost}).Spared(); s != NoCrawling {
+	if s := (&Request{Client: uaident.Identify("curl/8.7.1"), Method: http.MethodPost}).Spared(); s != NoCrawling {
 		t.Error(s)
 	}
 }

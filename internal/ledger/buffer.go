@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Bounds of the buffers: requests after which a buffer is to be counted, those
@@ -50,10 +53,10 @@ func (n *notes) add(q *Request, readings uint64) {
 	if !q.Since.IsZero() {
 		p.since = q.Since.UnixMilli()
 	}
-	p.method = n.keep(cut(q.Method, maxMethod))
-	p.agent = n.keep(cut(q.UserAgent, maxAgent))
-	if q.Verdict == Disallowed || q.Verdict == Stale {
-		p.target = n.keep(cut(q.Target, maxTarget))
+	p.method = n.keep(text.Cut(q.Method, maxMethod))
+	p.agent = n.keep(text.Cut(q.UserAgent, maxAgent))
+	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
+		p.target = n.keep(text.Cut(q.Target, maxTarget))
 	}
 	p.Method, p.Target, p.UserAgent = "", "", ""
 	n.pending = append(n.pending, p)

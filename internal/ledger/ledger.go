@@ -1,10 +1,3 @@
-// Package ledger remembers what crawlers did at which site, in bounded memory.
-//
-// A [Ledger] counts the requests of crawlers by site, crawler, class and
-// identity. It is never keyed by what a client can invent: sites are those that
-// the configuration names and crawlers those that the registry or a robots.txt
-// names; all others share the name [Other]. What clients do invent, such as
-// paths and User-Agents, is kept in sketches of fixed size, in fixed length.
 package ledger
 
 import (
@@ -14,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Bounds of a ledger: sites, and rows of all sites together. Beyond them sites
@@ -134,7 +129,7 @@ func (l *Ledger) row(s *Site, q *Request, at int64) *Row {
 // site returns a site, making it if there is room, else Other. l.mu must be
 // held.
 func (l *Ledger) site(name string) *Site {
-	name = cut(name, maxSiteName)
+	name = text.Cut(name, maxSiteName)
 	if s := l.sites[name]; s != nil {
 		return s
 	}
@@ -156,7 +151,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	l.mu.Lock()
 	l.countAll()
 	names := slices.Sorted(maps.Keys(l.sites))
-	snapshot := Snapshot{Saved: now, Since: l.since.UnixMilli()}
+	snapshot := Snapshot{Saved: now, Since: l.since.UnixMilli(), Retention: retention}
 	l.mu.Unlock()
 	for _, name := range names {
 		if s := l.snapshot(name, now+skew.Milliseconds(), retention); s != nil {

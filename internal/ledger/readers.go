@@ -24,21 +24,6 @@ type Reader struct {
 	Invented bool
 }
 
-// Network returns the network that stands for an address: its /24, or /48 for
-// IPv6. It returns the zero Prefix for what is no address.
-func Network(addr netip.Addr) netip.Prefix {
-	addr = addr.Unmap().WithZone("")
-	bits := 24
-	if addr.Is6() {
-		bits = 48
-	}
-	network, err := addr.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return network
-}
-
 // Reading is what a crawler got for its last request for a robots.txt.
 type Reading struct {
 	At time.Time

@@ -1,6 +1,8 @@
 package ledger
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+)
 
 // maxReadings bounds the readings that are noted and not counted.
 const maxReadings = 1024

@@ -8,13 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Other is the name of everything that has no name of its own in the ledger:
 // sites that the configuration does not name, and crawlers that neither the
 // registry nor a robots.txt names.
-const Other = "_other"
+const Other = judge.OtherName
 
 // Request is a request of a crawler, as the ledger takes note of it. Nothing
 // that it refers to is kept.
@@ -30,15 +33,15 @@ type Request struct {
 	// Named says that the site's robots.txt names the crawler.
 	Named    bool
 	Class    uaident.Class
-	Identity Identity
-	Verdict  Verdict
-	Action   Action
+	Identity verify.State
+	Verdict  judge.Verdict
+	Action   judge.Action
 	// WouldBlock says that the request passed and enforce would have blocked it.
 	WouldBlock bool
 	Method     string
 	Target     string // as requested
 	UserAgent  string
-	// Network is the network that the request came from, see [Network].
+	// Network is the network that the request came from, as addr.Network has it.
 	Network netip.Prefix
 	Rule    Rule
 	// GroupLine is the line of the user-agent line by which the group was
@@ -93,14 +96,5 @@ const (
 	maxMethod = 16
 )
 
-// cut bounds a string; … marks where something is missing. What it returns may
-// share the memory of s.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
-}
-
 // own bounds a string and gives it memory of its own.
-func own(s string, most int) string { return strings.Clone(cut(s, most)) }
+func own(s string, most int) string { return strings.Clone(text.Cut(s, most)) }

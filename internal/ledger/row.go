@@ -1,18 +1,25 @@
 package ledger
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Row is what is known of one crawler at one site. Times are in Unix
 // milliseconds.
 type Row struct {
-	Token    string   `json:"token"`
-	Class    string   `json:"class"` // the word of a uaident.Class
-	Identity Identity `json:"identity"`
-	Named    bool     `json:"named,omitempty"` // by the robots.txt
+	Token    string       `json:"token"`
+	Class    string       `json:"class"` // the word of a uaident.Class
+	Identity verify.State `json:"identity"`
+	Named    bool         `json:"named,omitempty"` // by the robots.txt
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
@@ -28,15 +35,15 @@ type Row struct {
 	readBefore *Read
 
 	// LastAction is what was done about its last request outside robots.txt.
-	LastAction Action `json:"last_action"`
+	LastAction judge.Action `json:"last_action"`
 
 	Series [numResolutions]Series `json:"series"`
 
-	Rules    Sketch[RuleKey]      `json:"rules"`             // broken, or not yet known to it
-	Paths    Sketch[PathKey]      `json:"paths"`             // of these requests
-	Agents   Sketch[string]       `json:"agents"`            // its User-Agents
-	Networks Sketch[netip.Prefix] `json:"networks"`          // of its requests outside robots.txt
-	Samples  []Sample             `json:"samples,omitempty"` // of these, the earliest first
+	Rules    spacesaving.Sketch[RuleKey]      `json:"rules"`             // broken, or not yet known to it
+	Paths    spacesaving.Sketch[PathKey]      `json:"paths"`             // of these requests
+	Agents   spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
+	Networks spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of its requests outside robots.txt
+	Samples  []Sample                         `json:"samples,omitempty"` // of these, the earliest first
 }
 
 // Read is what a crawler got for its last request for a robots.txt.
@@ -49,7 +56,7 @@ type Read struct {
 // RuleKey is a rule with what it meant for a request: Disallowed or Stale.
 type RuleKey struct {
 	Rule
-	Verdict Verdict `json:"verdict"`
+	Verdict judge.Verdict `json:"verdict"`
 }
 
 // PathKey is a request target with the rule that forbids it.
@@ -64,7 +71,7 @@ type Sample struct {
 	Method  string       `json:"method"`
 	Path    string       `json:"path"`
 	Rule    Rule         `json:"rule"`
-	Action  Action       `json:"action"`
+	Action  judge.Action `json:"action"`
 	Network netip.Prefix `json:"network"`
 	Agent   string       `json:"agent"`
 	Known   Known        `json:"known"`
@@ -84,13 +91,20 @@ const (
 var knownWords = [numKnown]string{"never", "old", "current"}
 
 // String returns never, old or current.
-func (k Known) String() string { return word(knownWords[:], k) }
+func (k Known) String() string { return knownWords[min(k, numKnown-1)] }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (k Known) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (k *Known) UnmarshalText(text []byte) error { return parseWord(knownWords[:], text, k) }
+func (k *Known) UnmarshalText(text []byte) error {
+	i := slices.Index(knownWords[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%.40q is none of %v", text, knownWords)
+	}
+	*k = Known(i)
+	return nil
+}
 
 // How many items of each kind a row keeps.
 const (
@@ -111,7 +125,7 @@ func (w *Row) note(q *pending) {
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
 	}
-	if q.Action != None && (at >= w.LastSeen || w.LastAction == None) {
+	if q.Action != judge.None && (at >= w.LastSeen || w.LastAction == judge.None) {
 		w.LastAction = q.Action
 	}
 	w.LastSeen = max(w.LastSeen, at)
@@ -120,8 +134,8 @@ func (w *Row) note(q *pending) {
 		w.SinceRead++
 	}
 	var cell Cell
-	cell[1+q.Verdict] = 1
-	if q.Action == Blocked {
+	cell[1+countOf(q.Verdict)] = 1
+	if q.Action == judge.Blocked {
 		cell[1+CountBlocked] = 1
 	}
 	if q.WouldBlock {
@@ -131,10 +145,8 @@ func (w *Row) note(q *pending) {
 		cell[0] = r.slot(at)
 		w.Series[r].add(r, cell)
 	}
-	if item := w.Agents.add(cut(q.UserAgent, maxAgent), at, maxAgents); item != nil {
-		item.Key = own(item.Key, maxAgent)
-	}
-	if q.Verdict == Disallowed || q.Verdict == Stale {
+	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, strings.Clone)
+	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
 		w.noteRule(q)
 	}
 }
@@ -142,21 +154,23 @@ func (w *Row) note(q *pending) {
 // noteRule counts a request that a rule forbids.
 func (w *Row) noteRule(q *pending) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
-	key.Text, key.Group = cut(key.Text, maxRule), cut(key.Group, maxToken)
-	if item := w.Rules.add(key, at, maxRules); item != nil {
-		item.Key.Text, item.Key.Group = own(key.Text, maxRule), own(key.Group, maxToken)
-	}
+	key.Text, key.Group = text.Cut(key.Text, maxRule), text.Cut(key.Group, maxToken)
+	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
+		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
+		return k
+	})
 	// The texts of a rule are kept once.
-	key = w.Rules.Items[w.Rules.index(key)].Key
-	path := cut(q.Target, maxTarget)
-	if item := w.Paths.add(PathKey{Path: path, RuleKey: key}, at, maxPaths); item != nil {
-		item.Key.Path = own(path, maxTarget)
-	}
-	if q.Verdict != Disallowed {
+	key = w.Rules.Items[w.Rules.Index(key)].Key
+	path := text.Cut(q.Target, maxTarget)
+	w.Paths.Add(PathKey{Path: path, RuleKey: key}, 1, at, maxPaths, func(k PathKey) PathKey {
+		k.Path = strings.Clone(k.Path)
+		return k
+	})
+	if q.Verdict != judge.Disallowed {
 		return
 	}
 	if q.Network.IsValid() {
-		w.Networks.add(q.Network, at, maxNetworks)
+		w.Networks.Add(q.Network, 1, at, maxNetworks, nil)
 	}
 	if n := len(w.Samples); n > 0 && at-w.Samples[n-1].At < sampleInterval.Milliseconds() {
 		return // also what comes late from another buffer
@@ -172,8 +186,8 @@ func (w *Row) noteRule(q *pending) {
 
 // agent returns a User-Agent as the row keeps it.
 func (w *Row) agent(userAgent string) string {
-	userAgent = cut(userAgent, maxAgent)
-	if i := w.Agents.index(userAgent); i >= 0 {
+	userAgent = text.Cut(userAgent, maxAgent)
+	if i := w.Agents.Index(userAgent); i >= 0 {
 		return w.Agents.Items[i].Key
 	}
 	return own(userAgent, maxAgent)
@@ -224,10 +238,10 @@ func (w *Row) merge(other *Row) {
 			w.Series[r].add(r, cell)
 		}
 	}
-	w.Rules.merge(other.Rules, maxRules)
-	w.Paths.merge(other.Paths, maxPaths)
-	w.Agents.merge(other.Agents, maxAgents)
-	w.Networks.merge(other.Networks, maxNetworks)
+	w.Rules.Merge(other.Rules, maxRules)
+	w.Paths.Merge(other.Paths, maxPaths)
+	w.Agents.Merge(other.Agents, maxAgents)
+	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
 	slices.SortStableFunc(w.Samples, func(a, b Sample) int { return int(min(max(a.At-b.At, -1), 1)) })
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
@@ -241,10 +255,10 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	for r := range numResolutions {
 		w.Series[r].prune(r, now, retention)
 	}
-	w.Rules.prune(now, retention)
-	w.Paths.prune(now, retention)
-	w.Agents.prune(now, retention)
-	w.Networks.prune(now, retention)
+	w.Rules.Prune(now, retention)
+	w.Paths.Prune(now, retention)
+	w.Agents.Prune(now, retention)
+	w.Networks.Prune(now, retention)
 	w.Samples = slices.DeleteFunc(w.Samples, func(s Sample) bool { return s.At < oldest || s.At > now })
 	if w.Read != nil && (w.Read.At < oldest || w.Read.At > now) {
 		w.Read = nil
@@ -262,7 +276,7 @@ func (w *Row) clone() Row {
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])
 	}
-	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.clone(), w.Paths.clone(), w.Agents.clone(), w.Networks.clone()
+	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.Clone(), w.Paths.Clone(), w.Agents.Clone(), w.Networks.Clone()
 	c.Samples = slices.Clone(w.Samples)
 	return c
 }

@@ -5,25 +5,44 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
 // Count is what is counted of requests.
 type Count uint8
 
-// The counts. The first five are the verdicts.
+// The counts: of each verdict, and of what was done about those outside of
+// robots.txt. They are stored by their words, see [Stored].
 const (
-	CountBlocked    Count = Count(numVerdicts) + iota // answered in place of the site
-	CountWouldBlock                                   // passed, and enforce would have blocked it
+	CountAllowed Count = iota
+	CountDisallowed
+	CountStale
+	CountExempt
+	CountUnknown
+	CountBlocked    // answered in place of the site
+	CountWouldBlock // passed, and enforce would have blocked it
 	NumCounts
 )
+
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block"}
+
+// verdictCounts are the counts of the verdicts.
+var verdictCounts = [...]Count{
+	judge.Allowed: CountAllowed, judge.Disallowed: CountDisallowed, judge.Stale: CountStale,
+	judge.Exempt: CountExempt, judge.Unknown: CountUnknown,
+}
+
+// countOf returns the count of a verdict.
+func countOf(v judge.Verdict) Count { return verdictCounts[v] }
 
 // Counts are numbers of requests by [Count].
 type Counts [NumCounts]uint64
 
 // Requests returns the number of all requests.
 func (c *Counts) Requests() (sum uint64) {
-	for _, n := range c[:numVerdicts] {
-		sum += n
+	for _, count := range verdictCounts {
+		sum += c[count]
 	}
 	return sum
 }

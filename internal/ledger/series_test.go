@@ -31,7 +31,7 @@ func TestSeries(t *testing.T) {
 			}
 			naive, latest = append(naive, when), max(latest, when)
 			var cell Cell
-			cell[1+Stale] = 1
+			cell[1+CountStale] = 1
 			for r := range numResolutions {
 				cell[0] = r.slot(when)
 				series[r].add(r, cell)
@@ -53,8 +53,8 @@ func TestSeries(t *testing.T) {
 					}
 				}
 				sum := series[r].Sum(r, time.UnixMilli(from), time.UnixMilli(to))
-				if sum[Stale] != want || sum.Requests() != want {
-					t.Fatalf("seed %d: %d requests of %v from %d to %d, want %d", seed, sum[Stale], r.Step(), from, to, want)
+				if sum[CountStale] != want || sum.Requests() != want {
+					t.Fatalf("seed %d: %d requests of %v from %d to %d, want %d", seed, sum[CountStale], r.Step(), from, to, want)
 				}
 			}
 			for i := range series[r][1:] {

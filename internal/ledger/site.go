@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Site is what is known of one site.
@@ -43,7 +45,7 @@ const displaceAfter = 24 * time.Hour
 // rowKey tells rows apart.
 type rowKey struct {
 	token, class string
-	identity     Identity
+	identity     verify.State
 }
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }

@@ -11,7 +11,9 @@ type Snapshot struct {
 	// Since is when the ledger began to count and Saved the time of the
 	// snapshot, in Unix milliseconds.
 	Since, Saved int64
-	Sites        []*Site // by name
+	// Retention is for how long anything is kept.
+	Retention time.Duration
+	Sites     []*Site // by name
 }
 
 // Time returns the time of Unix milliseconds as the ledger keeps them, the zero
@@ -34,6 +36,7 @@ func Merge(snapshots ...Snapshot) Snapshot {
 			merged.Since = snapshot.Since
 		}
 		merged.Saved = max(merged.Saved, snapshot.Saved)
+		merged.Retention = max(merged.Retention, snapshot.Retention)
 		for _, s := range snapshot.Sites {
 			if known := sites[s.Name]; known != nil {
 				known.merge(s)

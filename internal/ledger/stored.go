@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -19,7 +20,10 @@ import (
 type Stored struct {
 	Since time.Time `json:"since"` // when the ledger began to count
 	Saved time.Time `json:"saved"`
-	Site  *Site     `json:"site"`
+	// Counts are the words of the counts in each cell, in their order; those of
+	// the first version of the format if there are none. Encode sets them.
+	Counts []string `json:"counts,omitempty"`
+	Site   *Site    `json:"site"`
 }
 
 // MaxStored bounds an encoded site, in bytes.
@@ -46,6 +50,7 @@ func (s Stored) Encode() ([]byte, error) {
 	}
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)
+	s.Counts = countWords[:]
 	if err := enc.Encode(s); err != nil {
 		return nil, err
 	}
@@ -92,8 +97,53 @@ func DecodeStored(data []byte) (Stored, error) {
 	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
 		return Stored{}, errors.New("it names no site")
 	}
+	if err := s.Site.reorder(s.Counts); err != nil {
+		return Stored{}, err
+	}
+	s.Counts = nil
 	s.Site = s.Site.cleaned()
 	return s, nil
+}
+
+// firstCounts are the counts of the first version of the format, which did not
+// name them.
+var firstCounts = []string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block"}
+
+// reorder brings the cells of a site, whose counts have these words, into the
+// order of [Count].
+func (s *Site) reorder(words []string) error {
+	if words == nil {
+		words = firstCounts
+	}
+	if slices.Equal(words, countWords[:]) {
+		return nil
+	}
+	if len(words) > int(NumCounts) {
+		return errors.New("it has counts of a later version")
+	}
+	var to []Count
+	for _, word := range words {
+		i := slices.Index(countWords[:], word)
+		if i < 0 || slices.Contains(to, Count(i)) {
+			return fmt.Errorf("it has counts of a later version, such as %.40q", word)
+		}
+		to = append(to, Count(i))
+	}
+	for _, row := range s.Rows {
+		if row == nil {
+			continue
+		}
+		for _, series := range row.Series {
+			for i, cell := range series {
+				ordered := Cell{0: cell[0]}
+				for from, count := range to {
+					ordered[1+count] = cell[1+from]
+				}
+				series[i] = ordered
+			}
+		}
+	}
+	return nil
 }
 
 // nesting counts the objects and arrays of a JSON text. A few bytes of text can
@@ -159,34 +209,19 @@ func (w *Row) clean() {
 		}
 		w.Series[r] = series
 	}
-	w.Rules.clean(maxRules, func(k *RuleKey) { k.bound() })
-	w.Paths.clean(maxPaths, func(k *PathKey) {
-		k.Path = cut(k.Path, maxTarget)
+	w.Rules.Clean(maxRules, func(k *RuleKey) { k.bound() })
+	w.Paths.Clean(maxPaths, func(k *PathKey) {
+		k.Path = text.Cut(k.Path, maxTarget)
 		k.bound()
 	})
-	w.Agents.clean(maxAgents, func(k *string) { *k = cut(*k, maxAgent) })
-	w.Networks.clean(maxNetworks, nil)
+	w.Agents.Clean(maxAgents, func(k *string) { *k = text.Cut(*k, maxAgent) })
+	w.Networks.Clean(maxNetworks, nil)
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 	for i := range w.Samples {
 		s := &w.Samples[i]
-		s.Method, s.Path, s.Agent = cut(s.Method, maxMethod), cut(s.Path, maxTarget), cut(s.Agent, maxAgent)
+		s.Method, s.Path, s.Agent = text.Cut(s.Method, maxMethod), text.Cut(s.Path, maxTarget), text.Cut(s.Agent, maxAgent)
 		s.Rule.bound()
 	}
 }
 
-func (r *Rule) bound() { r.Text, r.Group = cut(r.Text, maxRule), cut(r.Group, maxToken) }
-
-// clean brings a sketch into the form that it has in a ledger.
-func (s *Sketch[K]) clean(most int, bound func(*K)) {
-	items := s.Items
-	s.Items = nil
-	for _, item := range items[:min(len(items), most)] {
-		if bound != nil {
-			bound(&item.Key)
-		}
-		if s.index(item.Key) < 0 {
-			item.Error = min(item.Error, item.Count)
-			s.Items = append(s.Items, item)
-		}
-	}
-}
+func (r *Rule) bound() { r.Text, r.Group = text.Cut(r.Text, maxRule), text.Cut(r.Group, maxToken) }

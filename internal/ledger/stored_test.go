@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // packed returns a text as it is stored.
@@ -49,6 +53,42 @@ func TestDecodeStoredRefuses(t *testing.T) {
 	} {
 		if _, err := DecodeStored(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// TestStoredCounts reads counts by their words, whatever order they were stored
+// in, so that no change of the code gives them another meaning.
+func TestStoredCounts(t *testing.T) {
+	site := `"site":{"name":"a","rows":[{"token":"GPTBot","class":"ai_training","identity":"claimed","series":[[[29000000,1,2,3,4,5,6,7]],[],[]]}]}}`
+	for name, tc := range map[string]struct {
+		text string
+		want Counts
+	}{
+		"without words, as the first version has it": {`{` + site, Counts{CountAllowed: 1, CountDisallowed: 2, CountStale: 3, CountExempt: 4, CountUnknown: 5, CountBlocked: 6, CountWouldBlock: 7}},
+		"in another order": {`{"counts":["would_block","blocked","unknown","exempt","stale","disallowed","allowed"],` + site,
+			Counts{CountAllowed: 7, CountDisallowed: 6, CountStale: 5, CountExempt: 4, CountUnknown: 3, CountBlocked: 2, CountWouldBlock: 1}},
+		"with fewer of them": {`{"counts":["disallowed","allowed"],` + site, Counts{CountAllowed: 2, CountDisallowed: 1}},
+	} {
+		stored, err := DecodeStored(packed(tc.text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := stored.Site.Rows[0].Series[Minutes][0].Counts(); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+		again, err := stored.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored, err = DecodeStored(again); err != nil || stored.Site.Rows[0].Series[Minutes][0].Counts() != tc.want {
+			t.Errorf("%s, stored again: %v", name, err)
+		}
+	}
+	for _, words := range []string{`["maybe"]`, `["allowed","allowed"]`, `["a","b","c","d","e","f","g","h"]`} {
+		if _, err := DecodeStored(packed(`{"counts":` + words + `,` + site)); err == nil || !strings.Contains(err.Error(), "counts of a later version") {
+			t.Errorf("%s: %v", words, err)
 		}
 	}
 }
@@ -105,4 +145,78 @@ func FuzzStored(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestStored is known again after a restart, and adds up.
+func TestStored(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	for i := range 200 {
+		q := gptbot(c.now().Add(-time.Duration(i)*time.Hour), fmt.Sprint("/", i%40, "<é>"))
+		q.Identity = verify.States()[i%4]
+		record(l, q)
+	}
+	l.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
+	before := l.Snapshot()
+	data, err := Stored{Since: Time(before.Since), Saved: c.now(), Site: before.Sites[0]}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeStored(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.advance(time.Hour)
+	again := New(c.now)
+	record(again, gptbot(c.now(), "/new"))
+	again.Restore(stored.Site, stored.Since)
+	got := again.Snapshot()
+	if sum := got.total(); sum.Requests() != 201 || got.Since != before.Since {
+		t.Errorf("%d requests since %s, want 201", sum.Requests(), Time(got.Since))
+	}
+	if w := got.row(t, "example.com", "GPTBot"); w.Read == nil || w.Read.Version != (Version{1}) {
+		t.Errorf("the reading is %+v", w.Read)
+	}
+	fresh := New(c.now)
+	fresh.Restore(stored.Site, stored.Since)
+	c.advance(-time.Hour)
+	if a, b := asJSON(t, before.Sites), asJSON(t, fresh.Snapshot().Sites); a != b {
+		t.Errorf("stored:\n%s\nrestored:\n%s", a, b)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestRestoreBounds keeps within the bounds whatever was stored.
+func TestRestoreBounds(t *testing.T) {
+	c := newClock()
+	full := New(c.now)
+	for k := range maxRows {
+		q := gptbot(c.now(), "/")
+		q.Token = fmt.Sprint("bot", k)
+		record(full, q)
+	}
+	site := full.Snapshot().Sites[0]
+	l := New(c.now)
+	const sites = 2 * maxAllRows / maxRows
+	for i := range sites {
+		copied := site.clone()
+		copied.Name = fmt.Sprint("site", i)
+		l.Restore(copied, noon)
+	}
+	s := l.Snapshot()
+	rows := 0
+	for _, site := range s.Sites {
+		rows += len(site.Rows)
+	}
+	if got := s.total(); rows > maxAllRows+sites || got.Requests() != sites*maxRows {
+		t.Errorf("%d rows, %d requests; want at most %d and %d", rows, got.Requests(), maxAllRows+sites, sites*maxRows)
+	}
 }

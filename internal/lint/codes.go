@@ -120,15 +120,6 @@ func kindOf(code policy.Code) kind {
 	return kind{code, policy.Info, string(code)}
 }
 
-// Codes returns every code that Check may report, those of the parser first.
-func Codes() []policy.Code {
-	codes := make([]policy.Code, len(kinds))
-	for i, k := range kinds {
-		codes[i] = k.code
-	}
-	return codes
-}
-
 // SeverityOf returns the severity of a code's findings.
 func SeverityOf(code policy.Code) policy.Severity { return kindOf(code).severity }
 

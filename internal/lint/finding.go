@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -210,10 +211,4 @@ func (c *checker) columnOf(f policy.Finding) int {
 }
 
 // quoted bounds a piece of the file for use in a message.
-func quoted(s string) string {
-	const most = 60
-	if len(s) > most {
-		return fmt.Sprintf("%.*q…", most, s)
-	}
-	return fmt.Sprintf("%q", s)
-}
+func quoted(s string) string { return text.Quote(s, 60) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -39,13 +40,13 @@ func writeText(w io.Writer, reports []*Report, readings bool) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		name := Printable(r.Name)
+		name := text.Printable(r.Name)
 		for _, f := range r.Findings {
 			at := name
 			if f.Line > 0 {
 				at = fmt.Sprintf("%s:%d:%d", name, f.Line, f.Column)
 			}
-			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, f.Severity, Printable(f.Message), f.Code)
+			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, f.Severity, text.Printable(f.Message), f.Code)
 		}
 		if r.Unreported > 0 {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
@@ -84,10 +85,10 @@ func summary(r *Report) string {
 func writeReadings(w io.Writer, name string, r *Readings) error {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(title string, cell func(Reading) string) {
+	row := func(title string, of func(Reading) string) {
 		fmt.Fprintf(table, "  %s", title)
 		for _, c := range r.Crawlers {
-			fmt.Fprintf(table, "\t%s", cell(c))
+			fmt.Fprintf(table, "\t%s", of(c))
 		}
 		fmt.Fprintln(table)
 	}
@@ -96,7 +97,7 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 		if c.GroupLine == 0 {
 			return "none"
 		}
-		return fmt.Sprintf("%s (line %d)", short(Printable(c.Group)), c.GroupLine)
+		return fmt.Sprintf("%s (line %d)", cell(c.Group), c.GroupLine)
 	})
 	row("rules", func(c Reading) string { return strconv.Itoa(c.Rules) })
 	delays := false
@@ -108,11 +109,11 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 			if c.CrawlDelay == "" {
 				return "none"
 			}
-			return short(Printable(c.CrawlDelay))
+			return cell(c.CrawlDelay)
 		})
 	}
 	for _, p := range r.Paths {
-		fmt.Fprintf(table, "  %s", short(Printable(p.Path)))
+		fmt.Fprintf(table, "  %s", cell(p.Path))
 		for i, allowed := range p.Allowed {
 			word := "disallowed"
 			if allowed {
@@ -136,22 +137,5 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 	return nil
 }
 
-// short bounds a cell of a table.
-func short(s string) string {
-	const most = 40
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return s
-}
-
-// Printable replaces what a terminal would take for a command, so that a file
-// cannot write to it.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return '\ufffd'
-		}
-		return r
-	}, s)
-}
+// cell makes a piece of the file fit for a cell of a table.
+func cell(s string) string { return text.Short(text.Printable(s), 40) }

@@ -272,7 +272,7 @@ func FuzzCheck(f *testing.F) {
 			if finding.Line < 0 || finding.Line > max(len(lines), 1) || finding.Line > 0 && finding.Column < 1 {
 				t.Fatalf("%+v in a file of %d lines", finding, len(lines))
 			}
-			if !slices.Contains(Codes(), finding.Code) {
+			if !slices.Contains(codes(), finding.Code) {
 				t.Fatalf("an unknown code %s", finding.Code)
 			}
 		}

@@ -2,10 +2,12 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 // maxLine bounds a line, in bytes. It is also the size of a chunk. A server
@@ -18,8 +20,8 @@ type chunk struct {
 	buf  []byte // memory of maxLine bytes
 	data []byte // the part of buf that holds the lines
 
-	fields  []w3cField // of a W3C log, as they are at the start
-	date    []byte
+	directives logformat.Directives // as they are at the start
+
 	tooLong bool // data is the start of a line that is longer than maxLine
 	last    bool // the last of its log
 
@@ -55,10 +57,10 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, text.Close()) }()
-	var state w3cParser // what the lines so far say of those to come
-	var rest []byte     // of the last chunk: the beginning of a line
-	skipping := false   // within a line that is too long
+	defer func() { err = cmp.Or(err, text.Close()) }() // which says the same again, if anything
+	var directives logformat.Directives                // of the lines so far
+	var rest []byte                                    // of the last chunk: the beginning of a line
+	skipping := false                                  // within a line that is too long
 	for {
 		var k *chunk
 		select {
@@ -66,8 +68,9 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		*k = chunk{in: in, buf: k.buf, done: k.done, fields: append(k.fields[:0], state.fields...), date: append(k.date[:0], state.date...),
+		*k = chunk{in: in, buf: k.buf, done: k.done, directives: k.directives,
 			examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
+		k.directives.Set(&directives)
 		n := copy(k.buf, rest)
 		var readErr error
 		for n < len(k.buf) && readErr == nil {
@@ -95,8 +98,8 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 			end = len(data)
 		}
 		k.data, rest = data[:end], append(rest[:0], data[end:]...)
-		if in.format != nil && in.format.w3c && !k.tooLong {
-			state.scan(k.data)
+		if in.format != nil && !k.tooLong {
+			directives.Scan(in.format, k.data)
 		}
 		k.last = readErr != nil
 		c.emit(k)
@@ -107,27 +110,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		default:
-			return fmt.Errorf("%s cannot be read to its end: %w", in.name, readErr)
+			return readErr
 		}
-	}
-}
-
-// scan takes in the directives of many lines.
-func (p *w3cParser) scan(data []byte) {
-	for from := 0; ; {
-		i := bytes.IndexByte(data[from:], '#')
-		if i < 0 {
-			return
-		}
-		i += from
-		from = i + 1
-		if i > 0 && data[i-1] != '\n' {
-			continue
-		}
-		end := bytes.IndexByte(data[i:], '\n')
-		if end < 0 {
-			end = len(data) - i
-		}
-		p.directive(trimEnd(data[i : i+end]))
 	}
 }

@@ -1,8 +1,8 @@
 // Package replay judges the requests of past access logs by a robots.txt, as the
 // handler would have judged them.
 //
-// [Run] reads any number of logs in the formats that [FormatNames] lists or that
-// [ParseFormat] is given, in chunks that are judged side by side, and returns a
+// [Run] reads any number of logs in the formats that the package logformat
+// reads, in chunks that are judged side by side, and returns a
 // [Report]. Its memory is bounded whatever is in the logs: it depends on the
 // registry, on the robots.txt and on the number of processors.
 //

@@ -2,9 +2,10 @@ package replay
 
 import (
 	"context"
-	"encoding/binary"
+	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -38,14 +39,19 @@ type changeTally struct {
 	crawlers []changedRequests // by number
 	rules    map[changeKey]*changeCount
 	dropped  uint64 // requests that found no place in rules
-	paths    *sketch
-	key      []byte
+	paths    spacesaving.Sketch[changedPathKey]
+}
+
+// changedPathKey is a path whose verdict changes for a crawler.
+type changedPathKey struct {
+	pathKey
+	blocked bool
 }
 
 type changedRequests struct{ blocked, opened uint64 }
 
 func newChangeTally() *changeTally {
-	return &changeTally{rules: make(map[changeKey]*changeCount), paths: newSketch(maxPaths)}
+	return &changeTally{rules: make(map[changeKey]*changeCount)}
 }
 
 // crawler returns the counts of a crawler.
@@ -58,12 +64,10 @@ func (t *changeTally) crawler(id int32) *changedRequests {
 
 // add counts a request whose verdict changes.
 func (t *changeTally) add(id int32, was, is policy.Verdict, path []byte) {
-	direction := byte(0)
 	if c := t.crawler(id); is.Allowed {
 		c.opened++
 	} else {
 		c.blocked++
-		direction = 1
 	}
 	key := changeKey{id, int32(was.Rule.Line), int32(is.Rule.Line), !is.Allowed}
 	switch c := t.rules[key]; {
@@ -74,9 +78,10 @@ func (t *changeTally) add(id int32, was, is policy.Verdict, path []byte) {
 	default:
 		t.rules[key] = &changeCount{1, was.Rule, is.Rule}
 	}
-	t.key = binary.BigEndian.AppendUint32(t.key[:0], uint32(id))
-	t.key = append(append(t.key, direction), path[:min(len(path), maxPathSize)]...)
-	t.paths.add(t.key, 1)
+	t.paths.Add(changedPathKey{pathKeyOf(id, path), !is.Allowed}, 1, 0, maxPaths, func(k changedPathKey) changedPathKey {
+		k.path = strings.Clone(k.path)
+		return k
+	})
 }
 
 // merge takes in the counts of another tally.
@@ -97,7 +102,7 @@ func (t *changeTally) merge(o *changeTally) {
 			t.rules[key] = c
 		}
 	}
-	t.paths.merge(o.paths)
+	t.paths.Merge(o.paths, maxPaths)
 }
 
 // compare judges the request of the record by the texts before and after the
@@ -105,46 +110,36 @@ func (t *changeTally) merge(o *changeTally) {
 // client is.
 func (w *worker) compare() {
 	r, t := &w.record, w.tally
-	who := w.identify(r.userAgent)
+	who := w.identify(r.UserAgent)
 	was := who.before
 	if who.browser && was.browser {
 		t.browser(r)
 		return
 	}
-	path := w.pathOf(r.target)
-	if judge.IsACMEChallenge(methodOf(r.method), unsafeString(path)) {
+	w.ask(who, w.versions[w.version].robots)
+	is := w.result
+	if is.Reason == judge.Challenge {
 		t.other++
 		return
 	}
 	t.requests++
 	t.crawler(who.crawler).requests++
-	if string(path) == "/robots.txt" {
-		return
-	}
-	w.target.Set(unsafeString(r.target), w.keepSlashes)
-	if before, after := was.judge(r, &w.target), who.judge(r, &w.target); before.Allowed != after.Allowed {
-		t.changes.add(who.crawler, before, after, rawPath(r.target))
+	w.ask(was, w.before.robots)
+	if before, after := w.result.Verdict != judge.Disallowed, is.Verdict != judge.Disallowed; before != after {
+		t.changes.add(who.crawler, w.result.Evidence, is.Evidence, rawPath(r.Target))
 	}
 }
 
-// askBoth identifies a User-Agent by the texts before and after the edit. The
+// meetTwice identifies a User-Agent by the texts before and after the edit. The
 // crawler is named by the one that knows it, by the later if both do.
-func (w *worker) askBoth(who *identity, userAgent string) {
-	w.askOf(who, userAgent, &w.versions[w.version])
+func (w *worker) meetTwice(who *identity, userAgent string) {
+	w.meetBy(who, userAgent, &w.versions[w.version])
 	if who.before == nil {
 		who.before = new(identity)
 	}
 	was := who.before
-	w.askOf(was, userAgent, w.before)
+	w.meetBy(was, userAgent, w.before)
 	if !was.browser && (who.browser || w.crawlers.key(who.crawler).name == otherName) {
 		who.crawler = was.crawler
 	}
-}
-
-// judge judges a request for a target by what is known of the client.
-func (who *identity) judge(r *record, target *policy.Target) policy.Verdict {
-	if who.browser || who.exempt || who.spared(r) {
-		return policy.Verdict{Allowed: true}
-	}
-	return who.group.JudgeTarget(target)
 }

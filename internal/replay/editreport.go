@@ -2,7 +2,6 @@ package replay
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // EditReport tells which requests of the logs an edit of a robots.txt changes the
@@ -134,8 +134,8 @@ func (r *EditReport) fillRules(p *plan, changes *changeTally) {
 		rank := diff.Rank(crawler.class.String())
 		if rule == nil {
 			rule = &ChangedByRule{
-				Change: changeOf(key.blocked), OldRule: valid([]byte(c.was.String())), OldLine: c.was.Line,
-				NewRule: valid([]byte(c.is.String())), NewLine: c.is.Line, rank: rank,
+				Change: changeOf(key.blocked), OldRule: valid(c.was.String()), OldLine: c.was.Line,
+				NewRule: valid(c.is.String()), NewLine: c.is.Line, rank: rank,
 			}
 			rules[at] = rule
 		}
@@ -158,11 +158,11 @@ func (r *EditReport) fillRules(p *plan, changes *changeTally) {
 }
 
 func (r *EditReport) fillPaths(p *plan, changes *changeTally) {
-	for _, e := range changes.paths.top() {
-		key := p.crawlers.key(int32(binary.BigEndian.Uint32(e.key)))
+	for _, e := range changes.paths.Items {
+		crawler := p.crawlers.key(e.Key.crawler)
 		r.Paths = append(r.Paths, ChangedPath{
-			Path: valid(e.key[5:]), Token: key.name, Change: changeOf(e.key[4] == 1), Requests: e.count, Excess: e.excess,
-			rank: diff.Rank(key.class.String()),
+			Path: valid(e.Key.path), Token: crawler.name, Change: changeOf(e.Key.blocked), Requests: e.Count, Excess: e.Error,
+			rank: diff.Rank(crawler.class.String()),
 		})
 	}
 	slices.SortStableFunc(r.Paths, func(a, b ChangedPath) int {
@@ -188,20 +188,20 @@ func (r *EditReport) WriteTable(w io.Writer) error {
 	if len(r.Crawlers) > 0 {
 		line("\nCRAWLER\tCLASS\tREQUESTS\tBLOCKED\tOPENED")
 		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
-			line("%s\t%s\t%d\t%d\t%d", printable(c.Token), c.Class, c.Requests, c.Blocked, c.Opened)
+			line("%s\t%s\t%d\t%d\t%d", text.Printable(c.Token), c.Class, c.Requests, c.Blocked, c.Opened)
 		}
 		more(out, len(r.Crawlers), tableCrawlers)
 
 		line("\nCHANGE\tBEFORE\tNOW\tREQUESTS\tCRAWLERS")
 		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
 			line("%s\t%s\t%s\t%d\t%s", rule.Change, decidedBy(rule.OldRule, rule.OldLine), decidedBy(rule.NewRule, rule.NewLine), rule.Requests,
-				printable(who(rule.Crawlers, 3)))
+				text.Printable(who(rule.Crawlers, 3)))
 		}
 		more(out, len(r.Rules), tableRules)
 
 		line("\nPATH\tCRAWLER\tCHANGE\tREQUESTS")
 		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
-			line("%s\t%s\t%s\t%s", shortened(printable(p.Path)), printable(p.Token), p.Change, countText(p.Requests, p.Excess))
+			line("%s\t%s\t%s\t%s", text.Short(text.Printable(p.Path), tablePath), text.Printable(p.Token), p.Change, countText(p.Requests, p.Excess))
 		}
 		more(out, len(r.Paths), tablePaths)
 	}
@@ -217,5 +217,5 @@ func decidedBy(rule string, line int) string {
 	if line == 0 {
 		return "no rule"
 	}
-	return fmt.Sprintf("%s (line %d)", shortened(printable(rule)), line)
+	return fmt.Sprintf("%s (line %d)", text.Short(text.Printable(rule), tablePath), line)
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 //go:embed report.html
@@ -14,7 +16,7 @@ var reportHTML string
 
 var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 	"time":   timeText,
-	"clean":  printable,
+	"clean":  text.Printable,
 	"number": grouped[uint64],
 	"share": func(part, whole uint64) string { // of a bar, in percent
 		if whole == 0 {

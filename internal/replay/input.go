@@ -15,12 +15,15 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // input is a log that is read.
 type input struct {
 	name        string
-	format      *Format
+	format      *logformat.Format
 	compression string // gzip, zstd or ""
 	size        int64  // of the file; 0 for standard input
 	open        func() (io.ReadCloser, error)
@@ -69,7 +72,7 @@ func expand(names []string) ([]string, error) {
 
 // inputs looks at the logs that are named: that they can be read, and which
 // format they have. It sorts them by the time of their first request.
-func inputs(names []string, stdin io.Reader, format *Format, read *atomic.Int64) ([]*input, error) {
+func inputs(names []string, stdin io.Reader, format *logformat.Format, read *atomic.Int64) ([]*input, error) {
 	names, err := expand(names)
 	if err != nil {
 		return nil, err
@@ -188,20 +191,28 @@ func (in *input) recognise(head []byte) error {
 		if isBinary(head) {
 			return fmt.Errorf("%s is a binary file, not a log", in.name)
 		}
-		if in.format = recognise(head); in.format == nil {
+		if in.format = logformat.Recognise(head); in.format == nil {
 			line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte{'\n'})
-			return fmt.Errorf("%s: no known log format; it begins with %s; say what it is with --format", in.name, quoted(line))
+			return fmt.Errorf("%s: no known log format; it begins with %s; say what it is with --format", in.name, text.Quote(string(logformat.TrimEnd(line)), maxQuoted))
 		}
 	}
-	p := in.format.parser()
-	var r record
+	p := in.format.Parser()
+	var r logformat.Record
 	for line := range bytes.Lines(head) {
-		if what, _ := p.parse(trimEnd(line), &r); what == isRequest && r.hasTime {
-			in.begins, in.timed = r.at, true
+		if what, _ := p.Parse(logformat.TrimEnd(line), &r); what == logformat.Request && r.HasTime {
+			in.begins, in.timed = r.At, true
 			break
 		}
 	}
 	return nil
+}
+
+// isBinary reports whether the start of a file cannot be that of a log.
+func isBinary(head []byte) bool {
+	if len(head) > 4096 {
+		head = head[:4096]
+	}
+	return bytes.IndexByte(head, 0) >= 0
 }
 
 // reader opens the log for reading its lines, once.
@@ -272,11 +283,5 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// quoted shows the start of a line.
-func quoted(line []byte) string {
-	line = trimEnd(line)
-	if len(line) > 100 {
-		return fmt.Sprintf("%q...", line[:100])
-	}
-	return fmt.Sprintf("%q", line)
-}
+// maxQuoted is how many characters of a line are shown.
+const maxQuoted = 100

@@ -17,8 +17,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -90,7 +90,7 @@ func (n *naive) line(line string) {
 		return
 	}
 	n.requests++
-	who := judge.Claim{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
+	who := judge.Subject{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
 	group, named, exempt := who.Group(n.robots[current])
 	groupName := ""
 	if named {
@@ -106,8 +106,8 @@ func (n *naive) line(line string) {
 		n.crawlers[name+" "+client.Class.String()] = c
 	}
 	c.Requests++
-	addr, _ := netip.ParseAddr(m[1])
-	reader := fmt.Sprint(strings.ToLower(name), ledger.Network(addr))
+	from, _ := netip.ParseAddr(m[1])
+	reader := fmt.Sprint(strings.ToLower(name), addr.Network(from))
 	status, _ := strconv.Atoi(m[4])
 	path, _, _ := strings.Cut(target, "?")
 	if path == "/robots.txt" {

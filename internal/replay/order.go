@@ -79,7 +79,7 @@ func (s *sequence) event(e *event, paths []byte) {
 		return
 	}
 	last, _ := s.readers.Last(reader)
-	for i := range s.versions[e.version].standing.Held(timeOf(e.at), last.At, s.settings.Grace) {
+	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, s.grace) {
 		if e.allows&(1<<i) != 0 {
 			s.tally.crawler(e.crawler).stale++
 			return

@@ -7,9 +7,13 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -21,7 +25,7 @@ type Options struct {
 	Logs  []string
 	Stdin io.Reader
 	// Format is that of all logs; nil to recognise the format of each.
-	Format *Format
+	Format *logformat.Format
 	// Versions are the texts of the robots.txt, each in force from its time to
 	// that of the next. The first is held to have been in force before, too.
 	Versions []Version
@@ -32,10 +36,12 @@ type Options struct {
 	// Since and Until bound the time of the requests that count, Until
 	// excluded. Zero for no bound.
 	Since, Until time.Time
-	// KeepSlashes has runs of slashes significant, as the handler's option.
-	KeepSlashes bool
-	// Settings are those of the handler; nil for its defaults.
-	Settings *Settings
+	// Settings are those of the handler. A log does not tell whether a User-Agent
+	// is true, so clients are judged by what they claim.
+	Settings judge.Settings
+	// Grace is for how long a crawler may follow a version that was replaced: 0
+	// for the handler's default, not at all if it is negative.
+	Grace time.Duration
 	// Registry knows the crawlers; nil for uaident.Default.
 	Registry *uaident.Registry
 	// Workers is how many goroutines judge; 0 for one for each processor.
@@ -86,7 +92,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		report.fillEdit(p, total)
 	}
 	if err != nil {
-		report.Incomplete = err.Error()
+		err = s.located(err)
+		report.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 		if report.edit != nil {
 			report.edit.Incomplete = report.Incomplete
 		}
@@ -96,12 +103,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // plan checks the options.
 func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, keepSlashes: o.KeepSlashes, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	p := &plan{registry: o.Registry, settings: o.Settings, grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
-	}
-	if p.settings = o.Settings; p.settings == nil {
-		p.settings = &defaults
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -139,7 +143,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 	}
 	var total int64
 	for _, in := range logs {
-		if in.format != nil && !in.format.timed && (!o.Since.IsZero() || !o.Until.IsZero()) {
+		if in.format != nil && !in.format.HasTime() && (!o.Since.IsZero() || !o.Until.IsZero()) {
 			return nil, nil, errors.New(in.name + " has no times, so no part of it can be chosen by time")
 		}
 		if in.size == 0 && !in.empty {
@@ -166,11 +170,13 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 	go func() { // ends when the logs do, or when ctx is done and no Read blocks any more
 		results <- readAll(ctx, logs, free, read)
 	}()
-	work, ordered := make(chan *chunk, depth), make(chan *chunk, depth)
+	ordered := make(chan *chunk, depth)
+	work := make([]chan *chunk, len(workers))
 	var running sync.WaitGroup
-	for _, w := range workers {
+	for i, w := range workers {
+		work[i] = make(chan *chunk, depth)
 		running.Go(func() {
-			for k := range work {
+			for k := range work[i] {
 				w.work(k)
 				o.Progress.Lines.Add(int64(k.lines))
 				k.done <- struct{}{}
@@ -185,11 +191,13 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 		}
 	})
 	err := func() error {
-		for {
+		for next := 0; ; next++ {
 			select {
 			case k := <-read:
 				ordered <- k
-				work <- k
+				// In turn, so that the same logs give the same estimates where counts
+				// are estimated.
+				work[next%len(work)] <- k
 			case err := <-results:
 				return err
 			case <-ctx.Done():
@@ -197,7 +205,9 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 			}
 		}
 	}()
-	close(work)
+	for _, queue := range work {
+		close(queue)
+	}
 	close(ordered)
 	running.Wait()
 	if ctx.Err() != nil {
@@ -222,7 +232,7 @@ func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *
 		if err := c.read(ctx, in); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, &unreadable{in, err})
 		}
 	}
 	return failed

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 // hostileReport is that of a log in which clients try to break out of the
@@ -139,7 +141,7 @@ func TestJSON(t *testing.T) {
 func TestWithoutTimes(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, "GET /robots.txt|200|"+gptbot+"\nGET /private/|200|"+gptbot+"\n", func(o *Options) {
-		o.Format = must(ParseFormat("$request_method $request_uri|$status|$http_user_agent"))
+		o.Format = must(logformat.Parse("$request_method $request_uri|$status|$http_user_agent"))
 		o.Versions = []Version{{Name: "a", Body: []byte("User-agent: *\nDisallow: /else\n")}, {Name: "b", From: time.Unix(1, 0), Body: []byte(rules)}}
 	})
 	if r.Disallowed != 1 || r.First != nil || len(r.Days) != 0 || r.Crawlers[0].ReadText() != "yes (200)" || r.Crawlers[0].Last != nil {

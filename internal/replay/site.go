@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 // site is an authority whose requests are judged.
@@ -48,19 +51,19 @@ type hostMemo struct {
 
 // matches reports whether the record is of one of the sites, and counts its
 // host.
-func (m *hostMemo) matches(w *worker, r *record) bool {
-	n := [3]int{len(r.host), len(r.port), len(r.scheme)}
+func (m *hostMemo) matches(w *worker, r *logformat.Record) bool {
+	n := [3]int{len(r.Host), len(r.Port), len(r.Scheme)}
 	h, p, end := n[0], n[0]+n[1], n[0]+n[1]+n[2]
 	if end > len(m.text) {
 		return len(w.sites) == 0 && w.byHost == nil
 	}
-	if n != m.n || !bytes.Equal(m.text[:h], r.host) || !bytes.Equal(m.text[h:p], r.port) || !bytes.Equal(m.text[p:end], r.scheme) {
+	if n != m.n || !bytes.Equal(m.text[:h], r.Host) || !bytes.Equal(m.text[h:p], r.Port) || !bytes.Equal(m.text[p:end], r.Scheme) {
 		m.flush(w)
-		copy(m.text[:], r.host)
-		copy(m.text[h:], r.port)
-		copy(m.text[p:], r.scheme)
+		copy(m.text[:], r.Host)
+		copy(m.text[h:], r.Port)
+		copy(m.text[p:], r.Scheme)
 		m.n, m.ours = n, w.sites.match(r)
-		host, _ := splitHost(r.host)
+		host, _ := hostOf(r)
 		m.host = append(m.host[:0], host...)
 		for i, c := range m.host {
 			if 'A' <= c && c <= 'Z' {
@@ -80,23 +83,20 @@ func (m *hostMemo) matches(w *worker, r *record) bool {
 // flush counts the host.
 func (m *hostMemo) flush(w *worker) {
 	if m.count > 0 {
-		w.tally.hosts.add(m.host, m.count)
+		w.tally.hosts.Add(unsafeString(m.host), m.count, 0, maxHosts, strings.Clone)
 		m.count = 0
 	}
 }
 
 // match reports whether a record is of one of the sites. What a log does not say
 // of the scheme and the port is taken to match.
-func (l siteList) match(r *record) bool {
+func (l siteList) match(r *logformat.Record) bool {
 	if len(l) == 0 {
 		return true
 	}
-	host, port := splitHost(r.host)
-	if port == nil {
-		port = r.port
-	}
+	host, port := hostOf(r)
 	for _, s := range l {
-		if !strings.EqualFold(unsafeString(host), s.host) || s.scheme != "" && len(r.scheme) > 0 && !foldEqual(r.scheme, s.scheme) {
+		if !strings.EqualFold(host, s.host) || s.scheme != "" && len(r.Scheme) > 0 && !strings.EqualFold(unsafeString(r.Scheme), s.scheme) {
 			continue
 		}
 		want := s.port
@@ -108,22 +108,19 @@ func (l siteList) match(r *record) bool {
 				want = "443"
 			}
 		}
-		if want == "" || len(port) == 0 || string(port) == want {
+		if want == "" || len(port) == 0 || port == want {
 			return true
 		}
 	}
 	return false
 }
 
-// splitHost takes the port off a host, and a final dot.
-func splitHost(b []byte) (host, port []byte) {
-	host = b
-	if i := bytes.LastIndexByte(b, ':'); i >= 0 && bytes.IndexByte(b[i:], ']') < 0 {
-		host, port = b[:i], b[i+1:]
+// hostOf returns the host of a record as sites have it, and its port, "" if that
+// is not known.
+func hostOf(r *logformat.Record) (host, port string) {
+	host, port = addr.CutPort(unsafeString(r.Host))
+	if port == "" {
+		port = unsafeString(r.Port)
 	}
-	host = bytes.TrimSuffix(host, []byte{'.'})
-	if n := len(host); n > 1 && host[0] == '[' && host[n-1] == ']' {
-		host = host[1 : n-1]
-	}
-	return host, port
+	return addr.Unbracket(strings.TrimSuffix(host, ".")), strings.TrimPrefix(port, ":")
 }

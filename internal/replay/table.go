@@ -9,7 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // WriteJSON writes the report as one JSON object on one line.
@@ -46,6 +47,7 @@ const (
 	tableRules    = 10
 	tablePaths    = 10
 	tableLogs     = 20
+	tablePath     = 80 // characters of a path or rule
 )
 
 // WriteTable writes the report for reading in a terminal, the longer lists cut.
@@ -58,7 +60,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if len(r.Crawlers) > 0 {
 		line("\nCRAWLER\tCLASS\tREQUESTS\tDISALLOWED\tSTALE\tEXEMPT\tROBOTS.TXT READ")
 		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
-			line("%s\t%s\t%d\t%d\t%d\t%d\t%s", printable(c.Token), c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.ReadText())
+			line("%s\t%s\t%d\t%d\t%d\t%d\t%s", text.Printable(c.Token), c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.ReadText())
 		}
 		more(out, len(r.Crawlers), tableCrawlers)
 
@@ -70,14 +72,14 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if len(r.Rules) > 0 {
 		line("\nRULE\tLINE\tGROUP\tREQUESTS\tCRAWLERS")
 		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
-			line("%s\t%d\t%s\t%d\t%s", printable(rule.Rule), rule.Line, printable(rule.Group), rule.Requests, printable(who(rule.Crawlers, 3)))
+			line("%s\t%d\t%s\t%d\t%s", text.Printable(rule.Rule), rule.Line, text.Printable(rule.Group), rule.Requests, text.Printable(who(rule.Crawlers, 3)))
 		}
 		more(out, len(r.Rules), tableRules)
 	}
 	if len(r.Paths) > 0 {
 		line("\nPATH\tCRAWLER\tREQUESTS")
 		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
-			line("%s\t%s\t%s", shortened(printable(p.Path)), printable(p.Token), p.Count())
+			line("%s\t%s\t%s", text.Short(text.Printable(p.Path), tablePath), text.Printable(p.Token), p.Count())
 		}
 		more(out, len(r.Paths), tablePaths)
 	}
@@ -99,30 +101,30 @@ func (r *Report) writeLogs(w io.Writer) {
 		if format == "" {
 			format = "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", printable(l.Name), printable(format), l.Lines, l.Malformed)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", text.Printable(l.Name), text.Printable(format), l.Lines, l.Malformed)
 	}
 	more(w, len(r.Logs), tableLogs)
 }
 
 // endText is what stands below the tables.
 func endText(examples []Example, notes []string, incomplete string) string {
-	var text strings.Builder
+	var b strings.Builder
 	if len(examples) > 0 {
-		text.WriteString("\nMalformed lines:\n")
+		b.WriteString("\nMalformed lines:\n")
 		for _, e := range examples {
-			fmt.Fprintf(&text, "%s:%d: %s: %s\n", printable(e.Log), e.Line, e.Problem, quoted([]byte(e.Text)))
+			fmt.Fprintf(&b, "%s:%d: %s: %s\n", text.Printable(e.Log), e.Line, e.Problem, text.Quote(e.Text, maxQuoted))
 		}
 	}
 	if len(notes) > 0 || incomplete != "" {
-		text.WriteByte('\n')
+		b.WriteByte('\n')
 	}
 	for _, note := range notes {
-		text.WriteString(printable(note) + "\n")
+		b.WriteString(text.Printable(note) + "\n")
 	}
 	if incomplete != "" {
-		text.WriteString("Not all was read: " + printable(incomplete) + "\n")
+		b.WriteString("Not all was read: " + text.Printable(incomplete) + "\n")
 	}
-	return text.String()
+	return b.String()
 }
 
 // more says how many rows were left out.
@@ -190,24 +192,4 @@ func countText(requests, excess uint64) string {
 		return fmt.Sprintf("%d to %d", requests-excess, requests)
 	}
 	return strconv.FormatUint(requests, 10)
-}
-
-// shortened cuts a path to what fits into a line.
-func shortened(path string) string {
-	const most = 80
-	if runes := []rune(path); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return path
-}
-
-// printable makes a text from a log fit for a terminal: nothing in it can move
-// the cursor or turn the direction of the text.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsPrint(c) {
-			return c
-		}
-		return '?'
-	}, s)
 }

@@ -1,10 +1,14 @@
 package replay
 
 import (
-	"encoding/binary"
 	"math"
+	"strings"
 	"sync"
+	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -20,7 +24,7 @@ const (
 
 // otherName stands for all clients of a class whose names neither the registry
 // nor the robots.txt spells.
-const otherName = "_other"
+const otherName = judge.OtherName
 
 // crawlerKey is what counts are kept by. Clients cannot make up either part.
 type crawlerKey struct {
@@ -66,7 +70,18 @@ type ruleKey struct{ crawler, version, line int32 }
 type ruleCount struct {
 	count uint64
 	rule  policy.Rule
-	group string
+	group string // the first by the alphabet of those by which it was chosen
+}
+
+// pathKey is a path that a crawler asked for although it must not.
+type pathKey struct {
+	crawler int32
+	path    string
+}
+
+// pathKeyOf returns the key of a path, in the memory of that.
+func pathKeyOf(crawler int32, path []byte) pathKey {
+	return pathKey{crawler, unsafeString(path[:min(len(path), maxPathSize)])}
 }
 
 type dayCount struct{ requests, disallowed uint64 }
@@ -84,19 +99,18 @@ type tally struct {
 	crawlers                  []crawlerCount // by number
 	rules                     map[ruleKey]*ruleCount
 	rulesDropped              uint64
-	paths                     *sketch
-	hosts                     *sketch
+	paths                     spacesaving.Sketch[pathKey]
+	hosts                     spacesaving.Sketch[string]
 	days                      map[int32]*dayCount
 	day                       int32 // the one that was looked up last
 	dayOf                     *dayCount
-	key                       []byte
 	changes                   *changeTally // nil if no edit is looked at
 }
 
 func newTally() *tally {
 	return &tally{
 		first: math.MaxInt64, last: math.MinInt64,
-		rules: make(map[ruleKey]*ruleCount), paths: newSketch(maxPaths), hosts: newSketch(maxHosts), days: make(map[int32]*dayCount),
+		rules: make(map[ruleKey]*ruleCount), days: make(map[int32]*dayCount),
 	}
 }
 
@@ -111,7 +125,7 @@ func (t *tally) crawler(id int32) *crawlerCount {
 // onDay returns the counts of the day of a time, nil where too many days were
 // seen.
 func (t *tally) onDay(at int64) *dayCount {
-	day := int32(floorDiv(at, 86400*second))
+	day := int32(floorDiv(at, int64(24*time.Hour)))
 	if t.dayOf != nil && t.day == day {
 		return t.dayOf
 	}
@@ -155,16 +169,18 @@ func (t *tally) outside(id, version int32, v policy.Rule, group string, path []b
 	}
 	if r != nil {
 		r.count++
+		r.group = min(r.group, group)
 	}
-	t.key = binary.BigEndian.AppendUint32(t.key[:0], uint32(id))
-	t.key = append(t.key, path[:min(len(path), maxPathSize)]...)
-	t.paths.add(t.key, 1)
+	t.paths.Add(pathKeyOf(id, path), 1, 0, maxPaths, func(k pathKey) pathKey {
+		k.path = strings.Clone(k.path)
+		return k
+	})
 }
 
 // browser counts a request of a browser, or of a client without a name.
-func (t *tally) browser(r *record) {
+func (t *tally) browser(r *logformat.Record) {
 	t.browsers++
-	if len(r.userAgent) == 0 {
+	if len(r.UserAgent) == 0 {
 		t.noAgent++
 	}
 }
@@ -205,14 +221,15 @@ func (t *tally) merge(o *tally) {
 		switch have := t.rules[key]; {
 		case have != nil:
 			have.count += r.count
+			have.group = min(have.group, r.group)
 		case len(t.rules) == maxRules:
 			t.rulesDropped += r.count
 		default:
 			t.rules[key] = r
 		}
 	}
-	t.paths.merge(o.paths)
-	t.hosts.merge(o.hosts)
+	t.paths.Merge(o.paths, maxPaths)
+	t.hosts.Merge(o.hosts, maxHosts)
 	for day, d := range o.days {
 		if have := t.days[day]; have != nil {
 			have.requests += d.requests

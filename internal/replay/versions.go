@@ -143,7 +143,7 @@ type version struct {
 	first       bool   // the first, which is held to have been there before, too
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
-	standing    policy.Standing // as the server's would be while the version is current
+	state       policy.State // as the server's would be while the version is current
 }
 
 // single reports whether the host never had another version.
@@ -202,9 +202,9 @@ func prepare(all []Version, registry *uaident.Registry) ([]version, error) {
 			versions[i-1].until = v.from
 			known[i-1].Until = known[i].FirstRead
 		}
-		v.standing.Good = known[i]
-		for j := i - 1; j >= 0 && versions[j].host == v.host && len(v.standing.Past) < policy.MaxVersions; j-- {
-			v.standing.Past = append(v.standing.Past, known[j])
+		v.state.Good = known[i]
+		for j := i - 1; j >= 0 && versions[j].host == v.host && len(v.state.Past) < policy.MaxVersions; j-- {
+			v.state.Past = append(v.state.Past, known[j])
 		}
 	}
 	return versions, nil

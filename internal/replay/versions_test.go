@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,7 +68,7 @@ func TestReadVersions(t *testing.T) {
 	}
 	var got []string
 	for _, v := range versions {
-		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), timeOf(v.from).Format(time.DateOnly), len(v.standing.Past)))
+		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), timeOf(v.from).Format(time.DateOnly), len(v.state.Past)))
 	}
 	if s := strings.Join(got, ", "); s != "robots-2026-11-20.txt 2026-11-20 0, robots-2026-11-21.txt 2026-11-21 1, robots.txt 2065-01-24 2" {
 		t.Error(s)
@@ -82,50 +81,5 @@ func TestReadVersions(t *testing.T) {
 	}
 	if _, err := prepare(nil, uaident.Default()); err == nil {
 		t.Error("no versions: no error")
-	}
-}
-
-// TestSketch compares sketches of skewed keys, merged and not, with exact
-// counts.
-func TestSketch(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	zipf := rand.NewZipf(random, 1.3, 1, 5000)
-	whole, parts := newSketch(64), []*sketch{newSketch(64), newSketch(64), newSketch(64)}
-	exact := make(map[string]uint64)
-	const total = 60000
-	for i := range total {
-		key := fmt.Sprint(zipf.Uint64())
-		exact[key]++
-		whole.add([]byte(key), 1)
-		parts[i%len(parts)].add([]byte(key), 1)
-	}
-	merged := newSketch(64)
-	for _, part := range parts {
-		merged.merge(part)
-	}
-	for name, s := range map[string]*sketch{"whole": whole, "merged": merged} {
-		top := s.top()
-		if len(top) != 64 || len(s.index) != 64 {
-			t.Errorf("%s: %d entries, %d in the index", name, len(top), len(s.index))
-		}
-		found := make(map[string]bool)
-		for i, e := range top {
-			key := string(e.key)
-			found[key] = true
-			if e.count < exact[key] || e.count-e.excess > exact[key] {
-				t.Errorf("%s: %s was counted %d, at most %d too many; it is %d", name, key, e.count, e.excess, exact[key])
-			}
-			if e.excess > total/64*2 {
-				t.Errorf("%s: %s may be %d too many", name, key, e.excess)
-			}
-			if i > 0 && top[i-1].count < e.count {
-				t.Errorf("%s: not sorted", name)
-			}
-		}
-		for key, n := range exact {
-			if n > total/20 && !found[key] {
-				t.Errorf("%s: %s is missing, with %d", name, key, n)
-			}
-		}
 	}
 }

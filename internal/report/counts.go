@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Counts are numbers of requests. The five verdicts sum up to Requests.
 type Counts struct {

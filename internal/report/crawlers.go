@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Crawlers is the view of all crawlers, those with the most requests outside
 // robots.txt first, then those with the most requests.
@@ -23,7 +25,12 @@ type Crawler struct {
 	// Identities splits its requests of the window.
 	Identities Identities `json:"identities"`
 	Counts
+	// Previous are its counts of the period before, see Head.PreviousFrom.
+	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent where nothing was judged
+	// TopPath is what it asked for most often outside robots.txt; absent if it
+	// did not in the window.
+	TopPath *Violation `json:"top_path,omitempty"`
 	// Action is what happens to its requests outside robots.txt now: none (it
 	// made none), logged or blocked.
 	Action    string    `json:"action"`

@@ -3,13 +3,12 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Crawlers returns a page of crawlers: at most limit after the first so many.
@@ -44,7 +43,7 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 		}
 	}
 	c := Crawler{
-		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Action: ledger.None.String(),
+		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Previous: v.before(entries), TopPath: v.topPath(entries), Action: judge.None.String(),
 		FirstSeen: ledger.Time(row.FirstSeen), LastSeen: ledger.Time(row.LastSeen), Sparkline: v.series(entries).sparkline(),
 	}
 	_, c.Wildcard = v.chainOf(row.Token, row.Class)
@@ -61,7 +60,7 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 		if first := ledger.Time(e.row.FirstSeen); first.Before(c.FirstSeen) {
 			c.FirstSeen = first
 		}
-		if e.row.LastAction != ledger.None && e.row.LastSeen >= acted {
+		if e.row.LastAction != judge.None && e.row.LastSeen >= acted {
 			acted, c.Action = e.row.LastSeen, e.row.LastAction.String()
 		}
 		c.SinceRead += e.row.SinceRead
@@ -77,17 +76,38 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 	return c
 }
 
+// topPath returns what was asked for most often outside robots.txt, nil if nothing
+// was.
+func (v *view) topPath(entries []entry) *Violation {
+	var at entry
+	var top *spacesaving.Item[ledger.PathKey]
+	for _, e := range entries {
+		for i := range e.row.Paths.Items {
+			item := &e.row.Paths.Items[i]
+			if item.Key.Verdict == judge.Disallowed && inWindow(v, *item) &&
+				(top == nil || cmp.Or(cmp.Compare(item.Count, top.Count), cmp.Compare(item.Last, top.Last)) > 0) {
+				at, top = e, item
+			}
+		}
+	}
+	if top == nil {
+		return nil
+	}
+	violation := violationOf(at, *top)
+	return &violation
+}
+
 func identitiesOf(entries []entry) (i Identities) {
 	for _, e := range entries {
 		n := e.counts.Requests()
 		switch e.row.Identity {
-		case ledger.Verified:
+		case verify.Verified:
 			i.Verified += n
-		case ledger.Claimed:
+		case verify.Claimed:
 			i.Claimed += n
-		case ledger.Unconfirmed:
+		case verify.Unknown:
 			i.Unknown += n
-		case ledger.Spoofed:
+		case verify.Spoofed:
 			i.Spoofed += n
 		}
 	}
@@ -117,216 +137,4 @@ func (v *view) reading(e entry) *Reading {
 		r.Current = read.Version == good.Hash || r.Version == "" && !r.At.Before(good.FirstRead)
 	}
 	return r
-}
-
-// rateMinutes is over how many minutes, the current one included, a rate is
-// taken.
-const rateMinutes = 5
-
-// rate returns how fast a crawler is at one site.
-func (v *view) rate(entries []entry, delays delays) Rate {
-	from := v.now.Truncate(time.Minute).Add(-(rateMinutes - 1) * time.Minute)
-	var sum ledger.Counts
-	for _, e := range entries {
-		sum.Add(e.row.Series[ledger.Minutes].Sum(ledger.Minutes, from, v.now))
-	}
-	rate := Rate{PerMinute: float64(sum.Requests()) / v.now.Sub(from).Minutes()}
-	chain, wildcard := v.chainOf(entries[0].row.Token, entries[0].row.Class)
-	rate.CrawlDelay = delays.of(entries[0].site, chain, wildcard)
-	rate.Exceeds = rate.CrawlDelay > 0 && sum.Requests() > 1 && rate.PerMinute > 60/rate.CrawlDelay
-	return rate
-}
-
-// delays are the Crawl-delay lines of each site.
-type delays map[string]siteDelays
-
-type siteDelays struct {
-	robots *policy.Robots
-	lines  []delay
-}
-
-type delay struct {
-	agents  []policy.Agent
-	seconds float64
-}
-
-// delays reads the Crawl-delay lines of all sites.
-func (v *view) delays() delays {
-	all := make(delays)
-	for name, live := range v.Live {
-		good := live.good()
-		if good == nil {
-			continue
-		}
-		site := siteDelays{robots: good.Robots}
-		var groups []policy.Group
-		for _, record := range good.Robots.Records() {
-			seconds, err := strconv.ParseFloat(record.Value, 64)
-			if !strings.EqualFold(record.Key, "crawl-delay") || record.Group < 0 || err != nil || !(seconds > 0) {
-				continue
-			}
-			if groups == nil {
-				groups = good.Robots.Groups()
-			}
-			site.lines = append(site.lines, delay{groups[record.Group].Agents, seconds})
-		}
-		if site.lines != nil {
-			all[name] = site
-		}
-	}
-	return all
-}
-
-// of returns what a site asks of a crawler in the group that it obeys, in
-// seconds between two requests; 0 if nothing.
-func (d delays) of(site string, chain []string, wildcard bool) float64 {
-	known, ok := d[site]
-	if !ok {
-		return 0
-	}
-	for _, name := range chain {
-		if known.robots.Named(name) {
-			return known.delay(func(group string) bool { return policy.NameMatches(group, name) })
-		}
-	}
-	if !wildcard {
-		return 0
-	}
-	return known.delay(func(group string) bool { return group == "*" })
-}
-
-// delay returns that of the first group with such a name that has one.
-func (s siteDelays) delay(named func(group string) bool) float64 {
-	for _, line := range s.lines {
-		if slices.ContainsFunc(line.agents, func(a policy.Agent) bool { return named(a.Name) }) {
-			return line.seconds
-		}
-	}
-	return 0
-}
-
-// Crawler returns all about the crawler with this id, false if there is none in
-// the window.
-func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
-	v := s.view(f)
-	entries := v.crawlers()[id]
-	if len(entries) == 0 {
-		return CrawlerDetail{}, false
-	}
-	delays := v.delays()
-	d := CrawlerDetail{
-		Head: v.head(), Crawler: v.crawler(entries, delays), Series: v.series(entries), Rules: v.rules(entries),
-		Paths: v.violations(entries), Recent: v.samples(entries), Agents: v.agents(entries), Networks: v.networks(entries),
-	}
-	slices.Reverse(d.Recent)
-	slices.SortStableFunc(d.Paths, func(a, b Violation) int { return byCount(a.Estimate, b.Estimate) })
-	for _, site := range bySite(entries) {
-		at := v.crawler(site, delays)
-		d.SitesSeen = append(d.SitesSeen, CrawlerSite{
-			Site: site[0].site, Counts: at.Counts, Read: at.Read, SinceRead: at.SinceRead, Rate: at.Rate,
-			FirstSeen: at.FirstSeen, LastSeen: at.LastSeen,
-		})
-	}
-	return d, true
-}
-
-// rules returns the rules that a crawler broke or did not know, the most
-// frequent first.
-func (v *view) rules(entries []entry) []RuleCount {
-	list := []RuleCount{}
-	for _, e := range entries {
-		for _, item := range e.row.Rules.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			rule := RuleCount{Site: e.site, Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group,
-				Version: item.Key.Version.String(), Verdict: item.Key.Verdict.String(), Estimate: estimate(item)}
-			same := func(r RuleCount) bool {
-				return r.Site == rule.Site && r.Line == rule.Line && r.Version == rule.Version && r.Verdict == rule.Verdict
-			}
-			if i := slices.IndexFunc(list, same); i >= 0 { // by another identity
-				list[i].Estimate = list[i].Estimate.plus(rule.Estimate)
-			} else {
-				list = append(list, rule)
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b RuleCount) int { return byCount(a.Estimate, b.Estimate) })
-	return list
-}
-
-// plus adds up two estimates of the same thing.
-func (e Estimate) plus(other Estimate) Estimate {
-	e.Count, e.Error = e.Count+other.Count, e.Error+other.Error
-	if other.First.Before(e.First) {
-		e.First = other.First
-	}
-	if other.Last.After(e.Last) {
-		e.Last = other.Last
-	}
-	return e
-}
-
-// agents returns the User-Agents of a crawler, the most frequent first.
-func (v *view) agents(entries []entry) []UserAgent {
-	list := []UserAgent{}
-	for _, e := range entries {
-		for _, item := range e.row.Agents.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			if i := slices.IndexFunc(list, func(a UserAgent) bool { return a.UserAgent == item.Key }); i >= 0 {
-				list[i].Estimate = list[i].Estimate.plus(estimate(item))
-			} else {
-				list = append(list, UserAgent{item.Key, estimate(item)})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b UserAgent) int { return byCount(a.Estimate, b.Estimate) })
-	return list
-}
-
-// networks returns the networks of a crawler's requests outside robots.txt, the
-// most frequent first.
-func (v *view) networks(entries []entry) []NetworkCount {
-	list := []NetworkCount{}
-	for _, e := range entries {
-		for _, item := range e.row.Networks.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			n := NetworkCount{item.Key.String(), e.row.Identity.String(), estimate(item)}
-			same := func(known NetworkCount) bool { return known.Network == n.Network && known.Identity == n.Identity }
-			if i := slices.IndexFunc(list, same); i >= 0 {
-				list[i].Estimate = list[i].Estimate.plus(n.Estimate)
-			} else {
-				list = append(list, n)
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b NetworkCount) int { return byCount(a.Estimate, b.Estimate) })
-	return list
-}
-
-// samples returns requests outside robots.txt, the earliest first.
-func (v *view) samples(entries []entry) []Sample {
-	list := []Sample{}
-	for _, e := range entries {
-		for _, s := range e.row.Samples {
-			if ledger.Time(s.At).Before(v.from) {
-				continue
-			}
-			sample := Sample{
-				At: ledger.Time(s.At), Site: e.site, Method: s.Method, Path: s.Path, Verdict: ledger.Disallowed.String(), Action: s.Action.String(),
-				Identity: e.row.Identity.String(), Rule: s.Rule.Text, Line: s.Rule.Line, Version: s.Rule.Version.String(),
-				UserAgent: s.Agent, Read: s.Known.String(),
-			}
-			if s.Network.IsValid() {
-				sample.Network = s.Network.String()
-			}
-			list = append(list, sample)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Sample) int { return a.At.Compare(b.At) })
-	return list
 }

@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Evidence is what there is to show about one crawler, for its operator or an
 // abuse desk. [Evidence.WriteText] makes a text of it.

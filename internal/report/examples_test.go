@@ -17,6 +17,7 @@ func TestExamples(t *testing.T) {
 	percent := func(p float64) *float64 { return &p }
 	head := Head{
 		Filter: Filter{Window: Day}, Generated: now, From: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Since: ago(9 * 24 * time.Hour),
+		CountedFrom: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), PreviousFrom: time.Date(2026, 11, 19, 15, 0, 0, 0, time.UTC),
 		Sites: []string{"_other", "example.com", "shop.example.com"}, Classes: []string{"ai_training", "crawler", "search"},
 		Identities: []string{"claimed", "verified"},
 	}
@@ -74,6 +75,7 @@ func TestExamples(t *testing.T) {
 			Rule: "Disallow: /", Line: 14, Version: current, Network: "192.0.2.0/24",
 			UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Read: "old"},
 	}
+	gpt.Previous, gpt.TopPath = &Counts{Requests: 190, Allowed: 90, Disallowed: 100, Blocked: 60, WouldBlock: 40}, &violations[0]
 	agents := []UserAgent{{UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Estimate: Estimate{Count: 240, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
 	networks := []NetworkCount{{Network: "192.0.2.0/24", Identity: "claimed", Estimate: Estimate{Count: 180, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
 	health := Health{
@@ -82,7 +84,7 @@ func TestExamples(t *testing.T) {
 	}
 
 	golden(t, "summary.json", Summary{
-		Head: head, Counts: allCounts, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
+		Head: head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
 		SitesNow: []Site{
 			{Site: "_other", Counts: otherCounts, Mode: "monitor", Robots: Health{State: Unread}},
 			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}, Mode: "enforce", Robots: health},
@@ -100,7 +102,7 @@ func TestExamples(t *testing.T) {
 		}),
 	})
 	golden(t, "summary_empty.json", Summary{
-		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
+		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
 		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})

@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Filter narrows a view. The zero Filter is everything of the last 24 hours.
 type Filter struct {
@@ -32,6 +34,14 @@ type Head struct {
 	Generated time.Time `json:"generated"`
 	// From is the start of the window.
 	From time.Time `json:"from"`
+	// CountedFrom is the start of what was counted in the window: From, or
+	// when counting began, or what retention leaves. There is no past to show
+	// before it, not even one without requests.
+	CountedFrom time.Time `json:"counted_from"`
+	// PreviousFrom is the start of the period of the same length that ends at
+	// From, with which the counts called previous compare; absent, as these
+	// are, if not all of it was counted.
+	PreviousFrom time.Time `json:"previous_from,omitzero"`
 	// Since is when the ledger began to count, which may be after From.
 	Since time.Time `json:"since,omitzero"`
 	// Sites, Classes and Identities are what there is to choose from, whatever

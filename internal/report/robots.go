@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Robots is the view of one robots.txt. The filter must name its site.
 type Robots struct {

@@ -209,7 +209,7 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 	for _, e := range v.entries {
 		chain, wildcard := v.chainOf(e.row.Token, e.row.Class)
 		known := v.lookup(e.row.Token)
-		who := judge.Claim{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}
+		who := judge.Subject{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
 				continue // a part of a path may be judged otherwise
@@ -238,7 +238,7 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 
 func verdictWord(v policy.Verdict) string {
 	if v.Allowed {
-		return ledger.Allowed.String()
+		return judge.Allowed.String()
 	}
-	return ledger.Disallowed.String()
+	return judge.Disallowed.String()
 }

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Source is what views are made of. It does not change.
@@ -37,17 +39,17 @@ type Live struct {
 	Mode      string // see Site.Mode
 	Authority string // see Health.Authority
 	Source    string // server, url or file
-	Standing  *policy.Standing
+	State     *policy.State
 	HeldUntil time.Time // see Health.HeldUntil
 }
 
 // good returns the current version of the site's robots.txt, nil if there is
 // none.
 func (l Live) good() *policy.Version {
-	if l.Standing == nil {
+	if l.State == nil {
 		return nil
 	}
-	return l.Standing.Good
+	return l.State.Good
 }
 
 // versions returns the versions that are kept, the newest first.
@@ -55,7 +57,7 @@ func (l Live) versions() []*policy.Version {
 	if l.good() == nil {
 		return nil
 	}
-	return append([]*policy.Version{l.Standing.Good}, l.Standing.Past...)
+	return append([]*policy.Version{l.State.Good}, l.State.Past...)
 }
 
 // ParseFilter reads a filter from the parameters site, class, identity and
@@ -71,31 +73,10 @@ func ParseFilter(query url.Values) (Filter, error) {
 	if _, ok := uaident.ParseClass(f.Class); f.Class != "" && !ok {
 		return Filter{}, fmt.Errorf("class %.40q is none; the classes are %v", f.Class, uaident.Classes()[1:])
 	}
-	if f.Identity != "" && new(ledger.Identity).UnmarshalText([]byte(f.Identity)) != nil {
+	if f.Identity != "" && new(verify.State).UnmarshalText([]byte(f.Identity)) != nil {
 		return Filter{}, fmt.Errorf("identity %.40q is none; use verified, claimed, unknown or spoofed", f.Identity)
 	}
 	return f, nil
-}
-
-// span is a window on the clock.
-type span struct {
-	resolution ledger.Resolution
-	steps      int
-	from, now  time.Time
-}
-
-func (s *Source) span(w Window) span {
-	p := span{resolution: ledger.Hours, steps: 24, now: s.Now.UTC()}
-	switch w {
-	case Hour:
-		p.resolution, p.steps = ledger.Minutes, 60
-	case Week:
-		p.steps = 7 * 24
-	case Month:
-		p.resolution, p.steps = ledger.Days, 30
-	}
-	p.from = p.now.Truncate(p.resolution.Step()).Add(-time.Duration(p.steps-1) * p.resolution.Step())
-	return p
 }
 
 // entry is a row of the ledger that a filter lets through.
@@ -103,6 +84,7 @@ type entry struct {
 	site   string
 	row    *ledger.Row
 	counts ledger.Counts // in the window
+	before ledger.Counts // in the previous period, if that was counted
 }
 
 // view is the part of the source that a filter lets through.
@@ -126,7 +108,12 @@ func (s *Source) view(f Filter) *view {
 			if f.Class != "" && row.Class != f.Class || f.Identity != "" && row.Identity.String() != f.Identity {
 				continue
 			}
-			v.entries = append(v.entries, entry{site.Name, row, row.Series[v.resolution].Sum(v.resolution, v.from, v.now)})
+			series := row.Series[v.resolution]
+			e := entry{site: site.Name, row: row, counts: series.Sum(v.resolution, v.from, v.now)}
+			if !v.previous.IsZero() {
+				e.before = series.Sum(v.resolution, v.previous, v.from.Add(-1))
+			}
+			v.entries = append(v.entries, e)
 		}
 	}
 	return v
@@ -144,7 +131,7 @@ func (v *view) head() Head {
 		}
 	}
 	return Head{
-		Filter: v.filter, Generated: v.now, From: v.from, Since: ledger.Time(v.Ledger.Since),
+		Filter: v.filter, Generated: v.now, From: v.from, CountedFrom: v.counted, PreviousFrom: v.previous, Since: ledger.Time(v.Ledger.Since),
 		Sites: sorted(sites), Classes: sorted(classes), Identities: sorted(identities),
 	}
 }
@@ -162,10 +149,24 @@ func (v *view) sum(entries []entry) Counts {
 	return countsOf(sum)
 }
 
+// before returns what was counted in the previous period, nil if not all of that
+// was.
+func (v *view) before(entries []entry) *Counts {
+	if v.previous.IsZero() {
+		return nil
+	}
+	var sum ledger.Counts
+	for _, e := range entries {
+		sum.Add(e.before)
+	}
+	counts := countsOf(sum)
+	return &counts
+}
+
 func countsOf(c ledger.Counts) Counts {
 	return Counts{
-		Requests: c.Requests(), Allowed: c[ledger.Allowed], Disallowed: c[ledger.Disallowed], Stale: c[ledger.Stale],
-		Exempt: c[ledger.Exempt], Unknown: c[ledger.Unknown], Blocked: c[ledger.CountBlocked], WouldBlock: c[ledger.CountWouldBlock],
+		Requests: c.Requests(), Allowed: c[ledger.CountAllowed], Disallowed: c[ledger.CountDisallowed], Stale: c[ledger.CountStale],
+		Exempt: c[ledger.CountExempt], Unknown: c[ledger.CountUnknown], Blocked: c[ledger.CountBlocked], WouldBlock: c[ledger.CountWouldBlock],
 	}
 }
 
@@ -226,12 +227,12 @@ func (v *view) crawlers() map[string][]entry {
 }
 
 // estimate returns an item of a sketch as a view shows it.
-func estimate[K comparable](item ledger.Item[K]) Estimate {
+func estimate[K comparable](item spacesaving.Item[K]) Estimate {
 	return Estimate{Count: item.Count, Error: item.Error, First: ledger.Time(item.First), Last: ledger.Time(item.Last)}
 }
 
 // inWindow reports whether an item of a sketch was seen in the window.
-func inWindow[K comparable](v *view, item ledger.Item[K]) bool {
+func inWindow[K comparable](v *view, item spacesaving.Item[K]) bool {
 	return !ledger.Time(item.Last).Before(v.from)
 }
 

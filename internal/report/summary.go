@@ -1,11 +1,15 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Summary is the view "Now".
 type Summary struct {
 	Head
 	Counts
+	// Previous are the counts of the period before, see Head.PreviousFrom.
+	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent where nothing was judged
 	Crawlers   int      `json:"crawlers"`             // different tokens seen in the window
 	// SitesNow are the sites as they are now, by name.
@@ -26,7 +30,8 @@ type Site struct {
 	// no crawler has asked since the configuration was loaded.
 	Mode string `json:"mode,omitempty"`
 	Counts
-	Robots Health `json:"robots"`
+	Previous *Counts `json:"previous,omitempty"` // of the period before
+	Robots   Health  `json:"robots"`
 }
 
 // Health is how it is about the robots.txt of a site.

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // maxTop is how many crawlers the summary shows.
@@ -17,7 +20,7 @@ func (s *Source) Summary(f Filter) Summary {
 	v := s.view(f)
 	all := v.allCrawlers()
 	sum := Summary{
-		Head: v.head(), Counts: v.sum(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
+		Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
 		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries),
 	}
 	sum.Compliance = sum.Counts.Compliance()
@@ -29,7 +32,7 @@ func (s *Source) Summary(f Filter) Summary {
 			}
 		}
 		live := s.Live[name]
-		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Robots: live.health()})
+		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Previous: v.before(entries), Robots: live.health()})
 	}
 	return sum
 }
@@ -40,12 +43,12 @@ func (v *view) searchBlocked() []SearchBlocked {
 	list := []SearchBlocked{}
 	for _, e := range v.entries {
 		n := e.counts[ledger.CountBlocked]
-		if n == 0 || e.row.Identity == ledger.Spoofed || e.row.Class != uaident.Search.String() {
+		if n == 0 || e.row.Identity == verify.Spoofed || e.row.Class != uaident.Search.String() {
 			continue
 		}
 		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
 		for _, s := range e.row.Samples {
-			if s.Action == ledger.Blocked && !ledger.Time(s.At).Before(v.from) {
+			if s.Action == judge.Blocked && !ledger.Time(s.At).Before(v.from) {
 				blocked.Last, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Path, s.Rule.Text, s.Rule.Line
 			}
 		}
@@ -58,7 +61,7 @@ func (v *view) searchBlocked() []SearchBlocked {
 // health returns how it is about the robots.txt of a site.
 func (l Live) health() Health {
 	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil}
-	s := l.Standing
+	s := l.State
 	if s == nil {
 		return h
 	}
@@ -119,21 +122,26 @@ func (v *view) violations(entries []entry) []Violation {
 			if !inWindow(v, item) {
 				continue
 			}
-			violation := Violation{
-				Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Path: item.Key.Path,
-				Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
-				Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
-			}
-			if item.Key.Verdict == ledger.Stale {
-				violation.Reason = reasonStale
-			}
-			list = append(list, violation)
+			list = append(list, violationOf(e, item))
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Violation) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Path, b.Path))
 	})
 	return list
+}
+
+// violationOf returns a path outside robots.txt.
+func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
+	violation := Violation{
+		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Path: item.Key.Path,
+		Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
+		Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
+	}
+	if item.Key.Verdict == judge.Stale {
+		violation.Reason = reasonStale
+	}
+	return violation
 }
 
 // maxImpactRules is how many rules of each crawler the impact shows.
@@ -152,7 +160,7 @@ func (s *Source) Impact(f Filter) Impact {
 		row := entries[0].row
 		c := ImpactCrawler{ID: id, Token: row.Token, Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
 		c.Blockable = c.Blocked + c.WouldBlock
-		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != ledger.Disallowed.String() })
+		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != judge.Disallowed.String() })
 		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]
 		if known := v.lookup(row.Token); known != nil {
 			c.Operator = known.Operator

@@ -289,7 +289,7 @@ func TestCloseEndsLookups(t *testing.T) {
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Unknown {
 		t.Errorf("after a cancelled look-up: %v", got)
 	}
-	if s := v.Stats(); s.Running+s.Waiting != 0 || s.KeptOthers != 0 {
+	if s := v.Stats(); s.Running+s.Waiting != 0 || v.results.others.held() != 0 {
 		t.Errorf("after Close: %+v", s)
 	}
 }

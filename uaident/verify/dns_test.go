@@ -14,114 +14,6 @@ import (
 	"github.com/miekg/dns"
 )
 
-// script says what a DNS server answers: records by name and type, or a response
-// code by name. What is in neither does not exist.
-type script struct {
-	records  []string       // in the format of zone files
-	codes    map[string]int // by name, or by "TYPE name"
-	silent   []string       // names it never answers about
-	truncate []string       // names whose answers are truncated over UDP
-	wrongID  []string       // names it answers with another ID
-
-	tcp *atomic.Int64 // counts questions over TCP, if not nil
-}
-
-func (s *script) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
-	name, kind := strings.ToLower(q.Question[0].Name), q.Question[0].Qtype
-	isTCP := w.LocalAddr().Network() == "tcp"
-	if isTCP && s.tcp != nil {
-		s.tcp.Add(1)
-	}
-	if slices.Contains(s.silent, name) {
-		return
-	}
-	m := new(dns.Msg).SetReply(q)
-	m.RecursionAvailable = true
-	code, ok := s.codes[dns.TypeToString[kind]+" "+name]
-	if !ok {
-		code, ok = s.codes[name]
-	}
-	exists := false
-	for seen := 0; seen < 16 && !ok; seen++ { // as a resolver does, with its CNAME records
-		next := ""
-		for _, text := range s.records {
-			r, err := dns.NewRR(text)
-			if err != nil {
-				panic(err)
-			}
-			if !strings.EqualFold(r.Header().Name, name) {
-				continue
-			}
-			exists = true
-			if cname, isCNAME := r.(*dns.CNAME); isCNAME {
-				next = strings.ToLower(cname.Target)
-				m.Answer = append(m.Answer, r)
-			} else if r.Header().Rrtype == kind {
-				m.Answer = append(m.Answer, r)
-			}
-		}
-		if next == "" {
-			break
-		}
-		name = next
-	}
-	if !ok && !exists {
-		code = dns.RcodeNameError
-	}
-	m.Rcode = code
-	if slices.Contains(s.wrongID, name) {
-		m.Id++
-	}
-	if slices.Contains(s.truncate, name) && !isTCP {
-		m.Answer, m.Truncated = nil, true
-	}
-	if !isTCP {
-		size := dns.MinMsgSize
-		if edns := q.IsEdns0(); edns != nil {
-			size = int(edns.UDPSize())
-		}
-		m.Truncate(size)
-	}
-	w.WriteMsg(m)
-}
-
-// serveDNS starts a server and returns its address.
-func serveDNS(t *testing.T, s *script) string {
-	t.Helper()
-	var udp net.PacketConn
-	var tcp net.Listener
-	for range 20 { // until one port is free for both
-		var err error
-		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
-			t.Fatal(err)
-		}
-		if tcp, err = net.Listen("tcp", udp.LocalAddr().String()); err == nil {
-			break
-		}
-		udp.Close()
-	}
-	if tcp == nil {
-		t.Fatal("no port is free for both UDP and TCP")
-	}
-	for _, server := range []*dns.Server{{PacketConn: udp, Handler: s}, {Listener: tcp, Handler: s}} {
-		started := make(chan struct{})
-		server.NotifyStartedFunc = func() { close(started) }
-		go server.ActivateAndServe()
-		<-started
-		t.Cleanup(func() { server.Shutdown() })
-	}
-	return udp.LocalAddr().String()
-}
-
-// reverse returns the name under which DNS has the names of an address.
-func reverse(addr string) string {
-	name, err := dns.ReverseAddr(addr)
-	if err != nil {
-		panic(err)
-	}
-	return name
-}
-
 func TestDNSServer(t *testing.T) {
 	many := func(n int, names string) (records []string) {
 		for i := range n {
@@ -276,7 +168,7 @@ func TestSlowDNSServer(t *testing.T) {
 		if e := v.Explain(ctx, &fooBot, netip.MustParseAddr("192.0.2.1"), true); e.Finding.State != Unknown {
 			t.Error(e.Finding)
 		}
-		if s := v.Stats(); s.KeptOthers != 0 {
+		if v.results.others.held() != 0 {
 			t.Error("what a cancelled look-up found is remembered")
 		}
 	})

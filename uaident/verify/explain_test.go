@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -103,15 +104,15 @@ func TestExplainLists(t *testing.T) {
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding != (Finding{Verified, Ranges}) || !strings.Contains(e.Steps[0].Text, "(4 prefixes") {
 		t.Errorf("online: %+v", e)
 	}
-	if err := v.Refresh(t.Context()); err != nil || s.count() != 1 {
-		t.Errorf("Refresh with all lists loaded: %v, %d requests", err, s.count())
+	if err := errors.Join(v.loadAll(t.Context(), isMissing)...); err != nil || s.count() != 1 {
+		t.Errorf("loading with all lists loaded: %v, %d requests", err, s.count())
 	}
 	s.says("")
 	v = configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "has no address") {
 		t.Errorf("a bad list: %+v", e)
 	}
-	if err := v.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), s.URL) {
-		t.Errorf("Refresh: %v", err)
+	if err := errors.Join(v.loadAll(t.Context(), isMissing)...); err == nil || !strings.Contains(err.Error(), s.URL) {
+		t.Errorf("loading: %v", err)
 	}
 }

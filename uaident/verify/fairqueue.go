@@ -1,6 +1,10 @@
 package verify
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+)
 
 // fairQueue holds look-ups that wait: those of an operator's crawlers together,
 // and of these the ones from one network. Operators take turns, and so do the
@@ -49,7 +53,7 @@ func (q *fairQueue) add(j job) {
 		o = &operatorJobs{scope: j.scope}
 		q.operators = append(q.operators, o)
 	}
-	network := networkOf(j.address)
+	network := addr.Network(j.address)
 	n := o.network(network)
 	if n == nil {
 		n = &networkJobs{network: network}
@@ -119,7 +123,7 @@ func turn[T any](s []*T, i int, keep bool) []*T {
 // would have with j: of the operator with the most, or of j's own, the network
 // with the most. It reports false if nobody has.
 func (q *fairQueue) displace(j job) (job, bool) {
-	ofOperator, ofNetwork := q.of(j.scope, networkOf(j.address))
+	ofOperator, ofNetwork := q.of(j.scope, addr.Network(j.address))
 	from := q.most()
 	if from == nil {
 		return job{}, false

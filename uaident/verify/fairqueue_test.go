@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
 // job1 is a job by a word such as "1a2": of operator 1, from network a, its second.
@@ -28,7 +30,7 @@ func TestTurns(t *testing.T) {
 		{"of one network, as they came", "1a1 1a2 1a3", "1a1 1a2 1a3", all},
 		{"networks in turn", "1a1 1a2 1a3 1b1 1c1 1c2", "1a1 1b1 1c1 1a2 1c2 1a3", all},
 		{"operators in turn", "1a1 1b1 1c1 2a1 2a2 3z1", "1a1 2a1 3z1 1b1 2a2 1c1", all},
-		{"those that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == networkOf(job1("1a1").address) }},
+		{"those that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == addr.Network(job1("1a1").address) }},
 	} {
 		var q fairQueue
 		for w := range strings.FieldsSeq(tc.added) {

@@ -1,5 +1,10 @@
 package verify
 
+import (
+	"fmt"
+	"slices"
+)
+
 // State says what is known about a claim. The zero value is [Claimed].
 type State uint8
 
@@ -20,6 +25,25 @@ func (s State) String() string {
 		return stateNames[s]
 	}
 	return "invalid"
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *State) UnmarshalText(text []byte) error {
+	state, ok := ParseState(string(text))
+	if !ok {
+		return fmt.Errorf("%.40q is none of %v", text, stateNames)
+	}
+	*s = state
+	return nil
+}
+
+// ParseState returns the state of a word. ok is false if there is none.
+func ParseState(word string) (s State, ok bool) {
+	i := slices.Index(stateNames[:], word)
+	return State(max(i, 0)), i >= 0
 }
 
 // States returns all states in the order of their declaration.
@@ -46,9 +70,6 @@ func (m Method) String() string {
 	}
 	return "invalid"
 }
-
-// Methods returns all methods in the order of their declaration.
-func Methods() []Method { return []Method{None, Ranges, ReverseDNS, WebBotAuth} }
 
 // Finding is what is known about a claim.
 type Finding struct {

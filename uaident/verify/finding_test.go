@@ -11,7 +11,7 @@ func TestWords(t *testing.T) {
 	for _, s := range States() {
 		states = append(states, s.String())
 	}
-	for _, m := range Methods() {
+	for m := range numMethods {
 		methods = append(methods, m.String())
 	}
 	if got, want := strings.Join(states, " "), "claimed unknown verified spoofed"; got != want || numStates.String() != "invalid" {

@@ -118,7 +118,7 @@ func TestFloods(t *testing.T) {
 								t.Fatalf("a real one is %s", f.State)
 							}
 						}
-						if s := v.Stats(); s.Running > s.Lookups || s.Waiting > s.Queue {
+						if s := v.Stats(); s.Running > v.options.Lookups || s.Waiting > v.options.Queue {
 							t.Fatalf("%+v", s)
 						}
 						time.Sleep(step)

@@ -6,6 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
 // job is a look-up to be made.
@@ -34,6 +37,7 @@ type lookups struct {
 	networks   *networks
 	perNetwork moment // between look-ups of one network, by its rate
 	perJob     time.Duration
+	made       time.Time
 
 	// crowded is the operator for which there is no room, whatever the network; 0
 	// for none. It is for requests to see without mu.
@@ -48,7 +52,7 @@ type lookups struct {
 	of        map[netip.Prefix]int // running
 	slow      int                  // running, of those that take long
 	overdue   []*lookup            // running, beyond what slow ones may have
-	tat       time.Time            // theoretical arrival time of the next fresh one
+	rate      limit.Rate           // of fresh ones, by the time since made
 	timer     *time.Timer          // begins the next one, nil if it is not waited for
 	slowAfter time.Duration
 }
@@ -80,7 +84,7 @@ func newLookups(atOnce, most, rate int, timeout time.Duration, now func() moment
 		atOnce: atOnce, most: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
 		networks: newNetworks(), perNetwork: rateShare * moment(time.Second) / moment(rate),
 		pending: map[subject]struct{}{}, of: map[netip.Prefix]int{},
-		perJob: time.Second / time.Duration(rate),
+		perJob: time.Second / time.Duration(rate), made: time.Now(),
 	}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	return q
@@ -111,7 +115,7 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 		q.dropped.Add(1)
 		return
 	}
-	network := networkOf(j.address)
+	network := addr.Network(j.address)
 	if !recheck && !q.networks.find(network).inTime(now, networkBurst*q.perNetwork) {
 		q.dropped.Add(1)
 		return
@@ -174,8 +178,8 @@ func (q *lookups) begin() {
 			if !q.fresh.any(q.ready) {
 				return
 			}
-			now := time.Now()
-			if ahead := q.tat.Sub(now); ahead >= burst {
+			now := time.Since(q.made)
+			if ahead := q.rate.Ahead(now); ahead >= burst {
 				if q.timer == nil {
 					q.timer = time.AfterFunc(ahead-burst+1, q.inTime)
 				}
@@ -184,12 +188,9 @@ func (q *lookups) begin() {
 			if j, ok = q.fresh.next(q.ready); !ok {
 				return
 			}
-			if q.tat.Before(now) {
-				q.tat = now
-			}
-			q.tat = q.tat.Add(q.perJob)
+			q.rate.Count(now, q.perJob)
 		}
-		l := &lookup{job: j, network: networkOf(j.address)}
+		l := &lookup{job: j, network: addr.Network(j.address)}
 		if l.slow = q.networks.find(l.network).isSlow(q.now()); l.slow {
 			q.slow++
 		}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
 // networks remembers of networks how many look-ups they have caused lately, and
@@ -21,7 +23,7 @@ const networkWays = 4 // places that a network may take
 // time; nil is one of which nothing is known.
 type networkPlace struct {
 	id        atomic.Uint64 // hash of the network, 0 for none
-	tat       atomic.Int64  // moment, see inTime
+	rate      limit.Rate    // of the look-ups that it has caused
 	slowUntil atomic.Int64  // moment
 }
 
@@ -57,27 +59,29 @@ func (n *networks) place(network netip.Prefix) *networkPlace {
 			oldest = p
 			break
 		}
-		if max(p.tat.Load(), p.slowUntil.Load()) < max(oldest.tat.Load(), oldest.slowUntil.Load()) {
+		if p.heard() < oldest.heard() {
 			oldest = p
 		}
 	}
-	oldest.tat.Store(-int64(forever / 2)) // long ago
-	oldest.slowUntil.Store(-int64(forever / 2))
+	oldest.rate.Reset()
+	oldest.slowUntil.Store(-int64(forever / 2)) // long ago
 	oldest.id.Store(id)
 	return oldest
 }
 
-// inTime reports whether the network may cause a look-up now, by the generic cell
-// rate algorithm: the theoretical arrival time of the next one runs ahead of the
-// clock by no more than ahead.
+// heard returns until when something is known of the network.
+func (p *networkPlace) heard() moment {
+	return max(moment(p.rate.Due()), moment(p.slowUntil.Load()))
+}
+
+// inTime reports whether the network may cause a look-up now: whether the next one
+// runs ahead of the clock by less than ahead.
 func (p *networkPlace) inTime(now, ahead moment) bool {
-	return p == nil || moment(p.tat.Load())-now < ahead
+	return p == nil || p.rate.Ahead(time.Duration(now)) < time.Duration(ahead)
 }
 
 // take counts a look-up.
-func (p *networkPlace) take(now, each moment) {
-	p.tat.Store(int64(max(moment(p.tat.Load()), now) + each))
-}
+func (p *networkPlace) take(now, each moment) { p.rate.Count(time.Duration(now), time.Duration(each)) }
 
 func (p *networkPlace) isSlow(now moment) bool {
 	return p != nil && now < moment(p.slowUntil.Load())
@@ -90,14 +94,4 @@ func (p *networkPlace) took(slow bool, now moment) {
 	} else if p.isSlow(now) {
 		p.slowUntil.Store(int64(now))
 	}
-}
-
-// networkOf returns the network that stands for an address.
-func networkOf(addr netip.Addr) netip.Prefix {
-	bits := 24
-	if addr.Is6() {
-		bits = 48
-	}
-	network, _ := addr.Prefix(bits) // addr is valid and has no zone
-	return network
 }

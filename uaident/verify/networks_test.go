@@ -3,13 +3,15 @@ package verify
 import (
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
 func TestNetworks(t *testing.T) {
 	const each, ahead = moment(100 * time.Millisecond), moment(4 * time.Second)
 	now := moment(time.Hour)
 	n := newNetworks()
-	busy, slow := networkOf(invented(1)), networkOf(invented(2))
+	busy, slow := addr.Network(invented(1)), addr.Network(invented(2))
 	if p := n.find(busy); p != nil || !p.inTime(now, ahead) || p.isSlow(now) {
 		t.Errorf("something is known of a network that was never heard of: %v", p)
 	}
@@ -30,7 +32,7 @@ func TestNetworks(t *testing.T) {
 	}
 	// Many others that cause one each do not take their places.
 	for i := range 2000 {
-		n.place(networkOf(invented(100+i))).take(now, each)
+		n.place(addr.Network(invented(100+i))).take(now, each)
 	}
 	if n.find(busy).inTime(now, ahead) || !n.find(slow).isSlow(now+1) {
 		t.Error("a network lost its place to others of which less was heard")

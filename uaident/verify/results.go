@@ -70,7 +70,6 @@ const ways = 8 // places that a subject may take
 
 type places struct {
 	buckets [][ways]atomic.Pointer[result]
-	used    atomic.Int64
 }
 
 func newResults(verified, others int) *results {
@@ -147,9 +146,6 @@ func (p *places) put(hash uint64, next *result, now moment) {
 			place, end = i, until
 		}
 	}
-	if end < 0 {
-		p.used.Add(1)
-	}
 	bucket[place].Store(next)
 }
 
@@ -158,7 +154,6 @@ func (p *places) remove(hash uint64, s subject) {
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.subject == s {
 			bucket[i].Store(nil)
-			p.used.Add(-1)
 		}
 	}
 }

@@ -8,9 +8,8 @@ import (
 
 // Stats are counts of what a [Verifier] did and holds.
 type Stats struct {
-	// Running is the number of look-ups under way, of at most Lookups; Waiting the
-	// number of those that wait, of at most Queue.
-	Running, Lookups, Waiting, Queue int
+	// Running is the number of look-ups under way, Waiting of those that wait.
+	Running, Waiting int
 	// LookupsVerified, LookupsFailed and LookupsUnknown count look-ups since the
 	// start by what they found: a confirmed name, conclusively none, or no answer.
 	LookupsVerified, LookupsFailed, LookupsUnknown uint64
@@ -18,24 +17,17 @@ type Stats struct {
 	// all or of one network, or because of the rate, and those that took long and
 	// were cut short for others.
 	Dropped uint64
-	// KeptVerified and KeptOthers are the numbers of results in memory, those that
-	// count no more included, of at most KeepVerified and KeepOthers.
-	KeptVerified, KeepVerified, KeptOthers, KeepOthers int
 }
 
 // Stats returns counts of what the verifier did and holds.
 func (v *Verifier) Stats() Stats {
 	running, waiting := v.lookups.busy()
 	return Stats{
-		Running: running, Lookups: v.options.Lookups, Waiting: waiting, Queue: v.options.Queue,
+		Running: running, Waiting: waiting,
 		LookupsVerified: v.found[Verified].Load(),
 		LookupsFailed:   v.found[Spoofed].Load(),
 		LookupsUnknown:  v.found[Unknown].Load(),
 		Dropped:         v.lookups.dropped.Load(),
-		KeptVerified:    int(v.results.verified.used.Load()),
-		KeepVerified:    len(v.results.verified.buckets) * ways,
-		KeptOthers:      int(v.results.others.used.Load()),
-		KeepOthers:      len(v.results.others.buckets) * ways,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -139,11 +140,11 @@ func (v *Verifier) Configure(c Config) error {
 	return nil
 }
 
-// Check says what is known about the claim of a client with the given address to
+// Check says what is known about the claim of a client with an address to
 // be a crawler. It never waits; if nothing is known yet, it begins to find out.
-// A nil crawler is [Claimed], as is one that is not configured. addr may be
+// A nil crawler is [Claimed], as is one that is not configured. The address may be
 // IPv4-mapped and have a zone; one that is not valid is [Unknown].
-func (v *Verifier) Check(c *uaident.Crawler, addr netip.Addr) Finding {
+func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}
 	}
@@ -151,17 +152,17 @@ func (v *Verifier) Check(c *uaident.Crawler, addr netip.Addr) Finding {
 	if p == nil {
 		return Finding{}
 	}
-	addr = normal(addr)
+	client = addr.Normal(client)
 	now := v.now()
-	f, ask := v.byLists(p, addr, now)
+	f, ask := v.byLists(p, client, now)
 	if !ask {
 		return f
 	}
-	s := subjectOf(addr, p.scope)
+	s := subjectOf(client, p.scope)
 	known := v.results.get(s)
 	state, mute := known.at(now)
 	if wants(known, now) {
-		j := job{subject: s, address: addr, suffixes: p.suffixes, resolver: p.resolver}
+		j := job{subject: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
 		if f.State == Spoofed {
 			j.denying = p.lists
 		}
@@ -170,13 +171,10 @@ func (v *Verifier) Check(c *uaident.Crawler, addr netip.Addr) Finding {
 	return p.combine(f, state, mute)
 }
 
-// normal returns addr without a zone, and as IPv4 if it is IPv4-mapped.
-func normal(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
-
 // byLists returns the finding by the lists alone, and whether it takes a look-up
 // to decide.
-func (v *Verifier) byLists(p *plan, addr netip.Addr, now moment) (f Finding, ask bool) {
-	denied, public := true, isPublic(addr)
+func (v *Verifier) byLists(p *plan, client netip.Addr, now moment) (f Finding, ask bool) {
+	denied, public := true, addr.FromInternet(client)
 	for _, l := range p.lists {
 		loaded := l.loaded.Load()
 		if loaded == nil {
@@ -184,7 +182,7 @@ func (v *Verifier) byLists(p *plan, addr netip.Addr, now moment) (f Finding, ask
 			continue
 		}
 		// Nobody else's list verifies an address of the owner's own network.
-		if (public || l.isFile) && loaded.contains(addr) {
+		if (public || l.isFile) && loaded.contains(client) {
 			return Finding{Verified, Ranges}, false
 		}
 		if now >= loaded.deniesUntil {
@@ -277,10 +275,4 @@ func (v *Verifier) Run(ctx context.Context) {
 		case <-v.configured:
 		}
 	}
-}
-
-// Refresh loads all lists that have not been loaded yet, waits for them, and
-// returns an error for each that could not be.
-func (v *Verifier) Refresh(ctx context.Context) error {
-	return errors.Join(v.loadAll(ctx, isMissing)...)
 }

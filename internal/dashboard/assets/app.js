@@ -2,11 +2,11 @@
 // again every few seconds.
 
 import { h, update } from "./dom.js";
-import { className, clock, setClock, serverNow, siteName, windows } from "./format.js";
+import { className, clock, identityName, setClock, serverNow, siteName, windows } from "./format.js";
 import * as crawlers from "./crawlers.js";
 import * as impact from "./impact.js";
 import * as now from "./now.js";
-import { words } from "./parts.js";
+import { learn, words } from "./parts.js";
 import * as robots from "./robots.js";
 import { current, dataURL, go, href, views } from "./state.js";
 import * as violations from "./violations.js";
@@ -40,6 +40,7 @@ async function load(url, signal) {
   if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("The server answered with something else; sign in again");
   const data = await answer.json();
   setClock(data.generated);
+  learn(data);
   return remember(url, { status: 200, etag: answer.headers.get("ETag"), data });
 }
 
@@ -98,6 +99,7 @@ function draw() {
   }
   if (complete) {
     update(main, view.render(state, data, redraw), words());
+    toMarked();
     main.removeAttribute("aria-busy");
   } else if (!main.querySelector("h1") || shown !== state.view) {
     update(main, h("h1", {}, view.title), h("p", { class: "waiting" }, trouble || "Reading the ledger …"));
@@ -107,6 +109,15 @@ function draw() {
 }
 
 let shown;
+
+// toMarked scrolls to the line of a robots.txt that the state names, once.
+let marked = "";
+function toMarked() {
+  const line = main.querySelector(".line.marked");
+  const name = line ? location.hash : "";
+  if (name !== marked) line?.scrollIntoView({ block: "center" });
+  marked = name;
+}
 
 // redraw draws soon, but never within drawing: to remove an element may cause an
 // event that asks for it.
@@ -127,9 +138,9 @@ function choices() {
     const known = head?.[name] ?? [];
     return chosen && !known.includes(chosen) ? [...known, chosen] : known;
   };
-  options.text = (name, value) => (name === "sites" ? siteName(value) : name === "classes" ? className(value) : value);
+  options.text = (name, value) => ({ sites: siteName, classes: className, identities: identityName })[name](value);
   const select = (label, parameter, all, name) => h("label", { key: parameter, class: "filter" }, h("span", {}, label),
-    h("select", { name: parameter, change: (event) => go(state, { [parameter]: event.currentTarget.value, rows: "", lines: "" }) }, options(all, name)));
+    h("select", { name: parameter, change: (event) => go(state, { [parameter]: event.currentTarget.value, rows: "", lines: "", version: "", line: "" }) }, options(all, name)));
   return [
     select("Site", "site", "all sites", "sites"),
     select("Class", "class", "all classes", "classes"),
@@ -156,7 +167,7 @@ addEventListener("hashchange", () => {
   draw();
   refresh();
   if (before.view !== state.view) {
-    scrollTo({ top: 0 });
+    if (!state.line) scrollTo({ top: 0 });
     main.focus({ preventScroll: true });
   }
 });

@@ -83,7 +83,7 @@ export function chart(id, series, redraw) {
 
 export const swatch = (verdict) => s("svg", { class: "swatch", width: 11, height: 11, "aria-hidden": "true" }, s("rect", { class: verdict, width: 11, height: 11, rx: 2.5 }));
 
-// sparkline is a series in short: all requests, and those outside robots.txt.
+// sparkline is a series in short: all requests, and those against the rules.
 export function sparkline(line) {
   const n = line.requests.length;
   const top = Math.max(1, ...line.requests);
@@ -95,7 +95,7 @@ export function sparkline(line) {
     return tall ? `M${i + 0.1} ${(26 - tall).toFixed(2)}h.8V26h-.8z` : "";
   }).join("") });
   return s("svg", { class: "spark", width: 112, height: 26, viewBox: `0 0 ${n} 26`, preserveAspectRatio: "none", role: "img",
-    "aria-label": `${count(sum(line.requests))} requests over time, ${count(total)} outside robots.txt` },
+    "aria-label": `${count(sum(line.requests))} requests over time, ${count(total)} against the rules` },
   bars("allowed", (i) => line.requests[i]), bars("disallowed", (i) => line.disallowed[i]),
   s("rect", { class: "floor", x: 0, width: n, y: 25.5, height: 0.5 }));
 }
@@ -139,4 +139,4 @@ function span(p, step) {
   return step === 60 ? clock(from) : `${day(from)}, ${clock(from)} to ${clock(to)}`;
 }
 
-const readout = (p, step) => p ? `${span(p, step)}: ${count(p.requests)} requests, ${count(p.disallowed)} outside robots.txt, ${count(p.blocked)} blocked` : "no requests";
+const readout = (p, step) => p ? `${span(p, step)}: ${count(p.requests)} requests, ${count(p.disallowed)} against the rules, ${count(p.blocked)} blocked` : "no requests";

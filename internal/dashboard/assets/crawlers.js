@@ -1,10 +1,10 @@
 // Crawlers: who asks, and how they keep to robots.txt.
 
-import { meter, sparkline } from "./chart.js";
+import { sparkline } from "./chart.js";
 import { detail } from "./detail.js";
 import { h } from "./dom.js";
-import { className, count, crawlerName, percent, plural, rate, shortVersion, when, windows } from "./format.js";
-import { actionBadge, badge, base, classBadge, downloads, empty, filtered, identitySplit, outside, section } from "./parts.js";
+import { count, crawlerName, percent, plural, rate, shortVersion, when, windows } from "./format.js";
+import { about, actionBadge, against, badge, base, downloads, empty, filtered, identitySplit, section, topPage, trend } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
 
@@ -34,21 +34,24 @@ export function render(state, data, redraw) {
 function rows(state, data, redraw) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
-    { id: "class", title: "Class", value: (c) => className(c.class), cell: (c) => [classBadge(c.class), c.user_triggered ? h("div", { class: "quiet" }, "a person asked") : null] },
-    { id: "identity", title: "Identity", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
-    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => count(c.requests) },
-    { id: "outside", title: "Outside", number: true, value: (c) => c.disallowed, cell: (c) => outside(c.disallowed) },
-    { id: "within", title: "Within", number: true, value: (c) => c.compliance ?? -1, cell: (c) => [percent(c.compliance), " ", c.compliance === undefined ? null : meter(c.compliance, "allowed")] },
+    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
+    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
+    { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
+    { id: "kept", title: "Kept", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },
+    { id: "page", title: "Top page", className: "page", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
+    { id: "seen", title: "Seen", className: "seen", value: (c) => c.last_seen, latest: true, cell: (c) => [when(c.last_seen), h("div", { class: "quiet" }, "first ", when(c.first_seen))] },
     { id: "read", title: "Read robots.txt", className: "reading", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
-    { id: "rate", title: "Rate now", number: true, value: (c) => c.rate.per_minute, cell: (c) => pace(c.rate) },
+    { id: "rate", title: "Rate now", className: "pace", number: true, value: (c) => c.rate.per_minute, cell: (c) => pace(c.rate) },
     { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
-    { id: "seen", title: "Seen", className: "seen", value: (c) => c.last_seen, latest: true, cell: (c) => when(c.last_seen) },
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(c.sparkline) },
   ], data.crawlers.crawlers, {
-    caption: "Crawlers", class: "broad", state, name: "sort", order: "-outside", id: (c) => c.id,
+    caption: "Crawlers", class: "broad", state, name: "sort", order: "-against", id: (c) => c.id,
     more: (c) => (c.id === state.open ? detail(state, data, redraw) : null),
   });
 }
+
+// causes say what makes those fetch that do not on their own account.
+const causes = { ai_assistant: "a person asked", preview: "a person shared a link", feed: "a person subscribed" };
 
 // name is the button that opens a crawler.
 function name(state, c) {
@@ -56,7 +59,7 @@ function name(state, c) {
   return [
     h("button", { type: "button", class: "opener", "aria-expanded": String(open), click: () => go(state, { open: open ? "" : c.id }) },
       h("span", { class: "chevron", "aria-hidden": "true" }), crawlerName(c.token, c.class)),
-    h("div", { class: "quiet under" }, c.operator),
+    h("div", { class: "quiet under" }, about(c), c.user_triggered && causes[c.class] ? ` · ${causes[c.class]}` : null),
   ];
 }
 
@@ -86,6 +89,6 @@ export const showMore = more;
 const nothing = (state, list) => filtered(state)
   ? empty("Nothing matches", `No crawler in the ${windows[list.filter.window]} matches these filters.`)
   : empty(`No crawler in the ${windows[list.filter.window]}`,
-    "Each crawler that asks for a page gets a row: how many of its requests are outside robots.txt, what it knows of the rules, and how fast it is. Be one yourself:",
+    "Each crawler that asks for a page gets a row: how many of its requests are against the rules, what it knows of the rules, and how fast it is. Be one yourself:",
     `curl -A "GPTBot/1.3" ${base(list)}/`);
 

@@ -1,9 +1,10 @@
 // All about one crawler.
 
+import { actions } from "./actions.js";
 import { chart } from "./chart.js";
 import { h } from "./dom.js";
 import { count, crawlerName, plural, rate, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
-import { actionBadge, badge, counted, identityBadge, rule, verdictBadge } from "./parts.js";
+import { actionBadge, badge, counted, identityBadge, place, rule, safeURL, verdictBadge } from "./parts.js";
 import { dataURL, href } from "./state.js";
 
 export function detail(state, { detail: d, errors }, redraw) {
@@ -21,21 +22,19 @@ export function detail(state, { detail: d, errors }, redraw) {
         h("a", { class: "button", href: dataURL("evidence.txt", state, id), download: "" }, "readable text"), " ",
         h("a", { class: "button", href: dataURL("evidence.json", state, id), download: "" }, "JSON"), " ",
         h("a", { class: "button", href: dataURL("crawler.csv", state, id), download: "" }, "paths as CSV"))),
+    actions(state, d),
     chart(`crawler ${c.id}`, d.series, redraw),
     h("p", { class: "quiet" }, "The chart and the sites count the chosen time. Rules, paths, User-Agents and networks are counted from their first request to their last."),
     h("div", { class: "columns" },
-      part("Rules", rules(d), "It made no request that a rule forbids."),
+      part("Rules", rules(state, d), "It made no request that a rule forbids."),
       part("Sites", sites(d), "None.")),
-    part("Paths outside robots.txt", paths(d), "None in this window."),
-    part("Last requests outside robots.txt", recent(d), "None in this window."),
+    part("Pages against the rules", paths(state, d), "None in this window."),
+    part("Last requests against the rules", recent(state, d), "None in this window."),
     h("div", { class: "columns" },
       part("User-Agents", agents(d), "None kept."),
-      part("Networks of requests outside robots.txt", networks(d), "None kept; addresses are kept for evidence only, cut to /24 and /48.")),
+      part("Networks of requests against the rules", networks(d), "None kept; addresses are kept for evidence only, cut to /24 and /48.")),
     h("p", {}, h("a", { href: href(state, { open: "" }) }, `Close ${crawlerName(c.token, c.class)}`)));
 }
-
-// safeURL keeps links to what a browser fetches: no javascript: or data:.
-const safeURL = (url) => (/^https?:\/\//.test(url) ? url : undefined);
 
 const part = (title, content, none) => h("section", { class: "part", key: title }, h("h3", {}, title), content ?? h("p", { class: "quiet" }, none));
 
@@ -48,21 +47,21 @@ function list(caption, heads, rows) {
       h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, i) => h("td", { class: heads[i].startsWith("#") ? "number" : undefined }, cell)))))));
 }
 
-const rules = (d) => list("Rules", ["Rule", "Verdict", "#Requests", "From", "To"], d.rules.map((r) => [
-  [rule(r.rule, r.line, r.version), h("div", { class: "quiet" }, `User-agent: ${r.group}, ${siteName(r.site)}`)], verdictBadge(r.verdict), counted(r), when(r.first), when(r.last)]));
+const rules = (state, d) => list("Rules", ["Rule", "Verdict", "#Requests", "From", "To"], d.rules.map((r) => [
+  [rule(state, r), h("div", { class: "quiet" }, `User-agent: ${r.group}, ${siteName(r.site)}`)], verdictBadge(r.verdict), counted(r), when(r.first), when(r.last)]));
 
-const sites = (d) => list("Sites", ["Site", "#Requests", "#Outside", "#Rate now", "Read robots.txt"], d.sites_seen.map((s) => [
+const sites = (d) => list("Sites", ["Site", "#Requests", "#Against", "#Rate now", "Read robots.txt"], d.sites_seen.map((s) => [
   siteName(s.site), count(s.requests), count(s.disallowed), [rate(s.rate.per_minute), s.rate.exceeds ? [" ", badge("severity warning", "faster than asked")] : null],
   s.read ? [when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`] : "not seen"]));
 
-const paths = (d) => list("Paths outside robots.txt", ["Path", "Rule", "Verdict", "#Requests", "From", "To"], d.paths.map((p) => [
-  [h("code", { class: "path" }, p.path), h("div", { class: "quiet" }, siteName(p.site))], rule(p.rule, p.line, p.version), [verdictBadge(p.verdict), p.reason ? h("div", { class: "quiet" }, p.reason) : null],
+const paths = (state, d) => list("Pages against the rules", ["Page", "Rule", "Verdict", "#Requests", "From", "To"], d.paths.map((p) => [
+  [h("code", { class: "path" }, p.path), h("div", { class: "quiet" }, place(p))], rule(state, p), [verdictBadge(p.verdict), p.reason ? h("div", { class: "quiet" }, p.reason) : null],
   counted(p), when(p.first), when(p.last)]));
 
 const known = { never: "never read it", old: "an earlier version", current: "the current version" };
 
-const recent = (d) => list("Last requests outside robots.txt", ["Time", "Request", "Rule", "Action", "Identity", "Network", "Knew"], d.recent.map((r) => [
-  h("time", { datetime: r.at, class: "nowrap" }, stamp(r.at)), [h("code", { class: "path" }, `${r.method} ${r.path}`), h("div", { class: "quiet" }, siteName(r.site))], rule(r.rule, r.line, r.version),
+const recent = (state, d) => list("Last requests against the rules", ["Time", "Request", "Rule", "Action", "Identity", "Network", "Knew"], d.recent.map((r) => [
+  h("time", { datetime: r.at, class: "nowrap" }, stamp(r.at)), [h("code", { class: "path" }, `${r.method} ${r.path}`), h("div", { class: "quiet" }, place(r))], rule(state, r),
   r.verdict === "disallowed" ? actionBadge(r.action) : verdictName(r.verdict), identityBadge(r.identity), h("span", { class: "nowrap" }, r.network), known[r.read] ?? r.read ?? ""]));
 
 const agents = (d) => list("User-Agents", ["User-Agent", "#Requests", "From", "To"], d.agents.map((a) => [h("code", { class: "path" }, a.user_agent), counted(a), when(a.first), when(a.last)]));

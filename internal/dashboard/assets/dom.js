@@ -67,6 +67,8 @@ function patch(live, fresh) {
   const value = live.nodeName === "SELECT" ? fresh.value : undefined;
   patchChildren(live, fresh);
   if (value !== undefined && live.value !== value) live.value = value;
+  // Whoever is typing is not interrupted.
+  if (live.nodeName === "INPUT" && live !== document.activeElement && live.value !== fresh.value) live.value = fresh.value;
 }
 
 function patchChildren(live, fresh) {

@@ -58,6 +58,7 @@ const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 export const clock = (t) => `${pad(t.getUTCHours())}:${pad(t.getUTCMinutes())}`;
 export const day = (t) => `${t.getUTCDate()} ${months[t.getUTCMonth()]}`;
 
+// stamp is an exact time.
 export function stamp(iso) {
   const t = new Date(iso);
   return `${t.getUTCFullYear()}-${pad(t.getUTCMonth() + 1)}-${pad(t.getUTCDate())} ${clock(t)}:${pad(t.getUTCSeconds())} UTC`;
@@ -84,20 +85,27 @@ const classNames = {
 
 export const className = (name) => classNames[name] ?? name;
 
+// The words of the page; those of the JSON, the logs and the labels are the keys.
+const verdictNames = { unknown: "no rules known", stale: "in grace", disallowed: "against the rules" };
+
+export const verdictName = (verdict) => verdictNames[verdict] ?? verdict;
+
 export const verdicts = {
   allowed: "its group lets it, or no rule applies",
   exempt: "no rule is meant for this client",
-  unknown: "no robots.txt was known",
-  stale: "only a change forbids it that the crawler need not know yet",
-  disallowed: "outside robots.txt",
+  unknown: "no robots.txt was known when it was asked",
+  stale: "only a recent change forbids it, which the crawler need not know yet",
+  disallowed: "robots.txt forbids it",
 };
 
-export const verdictName = (verdict) => (verdict === "disallowed" ? "outside robots.txt" : verdict);
+const identityNames = { claimed: "unverified", unknown: "checking" };
+
+export const identityName = (identity) => identityNames[identity] ?? identity;
 
 export const identities = {
   verified: "the sender proved to be who the User-Agent names",
-  claimed: "only the User-Agent says so; anybody can write it",
-  unknown: "the check has not given a result",
+  claimed: "only the User-Agent says so: verify is off, or its operator publishes nothing to check it by",
+  unknown: "not decided: a check is under way, or could not be finished",
   spoofed: "the check showed that it is somebody else",
 };
 

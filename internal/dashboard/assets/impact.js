@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { className, count, plural, share, siteName, windows } from "./format.js";
-import { base, crawlerLink, downloads, empty, filtered, identitySplit, modeBadge, section } from "./parts.js";
+import { base, crawlerLink, downloads, empty, filtered, identitySplit, lineLink, modeBadge, section } from "./parts.js";
 
 export const title = "Impact";
 
@@ -44,7 +44,7 @@ function searchPanel(state, search) {
 }
 
 function classes(state, i) {
-  const heads = [["Class and crawler"], ["Identity"], ["Requests", true], ["Within", true], ["Let off", true], ["Would be blocked", true], ["Blocked", true], ["Rules that decide"]];
+  const heads = [["Class and crawler"], ["Identity"], ["Requests", true], ["Kept the rules", true], ["Let off", true], ["Would be blocked", true], ["Blocked", true], ["Rules that decide"]];
   return h("table", { class: "table impact", role: "table" }, h("caption", { class: "unseen" }, "Requests that enforce concerns, by class and crawler"),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map(([name, number]) => h("th", { role: "columnheader", scope: "col", class: `unsorted${number ? " number" : ""}` }, name)))),
     i.by_class.map((c) => h("tbody", { key: c.class, role: "rowgroup" },
@@ -52,17 +52,17 @@ function classes(state, i) {
       c.crawlers.map((k) => h("tr", { key: k.id, role: "row" },
         h("th", { role: "rowheader", scope: "row", class: "sub" }, h("div", { class: "cell" }, crawlerLink(state, { ...k, class: c.class }), h("span", { class: "quiet" }, k.operator ? ` ${k.operator}` : ""))),
         cell(heads[1][0], identitySplit(k.identities)), numbers(heads, k),
-        cell(heads[7][0], k.rules.length ? h("ul", { class: "rules" }, k.rules.map((r) => h("li", {}, h("code", {}, r.rule), h("span", { class: "quiet" }, ` line ${r.line}, ${siteName(r.site)}`)))) : h("span", { class: "quiet" }, "none")))))));
+        cell(heads[7][0], k.rules.length ? h("ul", { class: "rules" }, k.rules.map((r) => h("li", {}, h("code", {}, r.rule), " ", lineLink(state, r), h("span", { class: "quiet" }, ` ${siteName(r.site)}`)))) : h("span", { class: "quiet" }, "none")))))));
 }
 
 const cell = (name, content, number) => h("td", { role: "cell", class: number ? "number" : undefined }, h("span", { class: "cellname", "aria-hidden": "true" }, name), h("div", { class: "cell" }, content));
 
-// Let off is what enforce leaves alone although it is not within: stale, exempt
-// and unknown requests, and those outside robots.txt that are only logged. What
+// Let off is what enforce leaves alone although it did not keep the rules: stale, exempt
+// and unknown requests, and those against the rules that are only logged. What
 // is blocked for its false name is not within, whatever its path.
 const numbers = (heads, c) => [
   cell(heads[2][0], count(c.requests), true), cell(heads[3][0], count(within(c)), true), cell(heads[4][0], count(c.requests - within(c) - c.blockable), true),
-  cell(heads[5][0], h("span", { class: c.would_block ? "outside" : "quiet" }, count(c.would_block)), true), cell(heads[6][0], h("span", { class: c.blocked ? "" : "quiet" }, count(c.blocked)), true),
+  cell(heads[5][0], h("span", { class: c.would_block ? "against" : "quiet" }, count(c.would_block)), true), cell(heads[6][0], h("span", { class: c.blocked ? "" : "quiet" }, count(c.blocked)), true),
 ];
 
 const within = (c) => Math.min(c.allowed, c.requests - c.blockable);

@@ -1,9 +1,9 @@
 // Now: how it stands.
 
-import { chart, meter, order, sparkline, swatch } from "./chart.js";
+import { chart, order, sparkline, swatch } from "./chart.js";
 import { h } from "./dom.js";
-import { className, count, percent, plural, share, siteName, verdictName, verdicts, when, windows } from "./format.js";
-import { actionBadge, badge, base, classBadge, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, modeBadge, outside, section } from "./parts.js";
+import { count, percent, plural, share, siteName, verdictName, verdicts, when, windows } from "./format.js";
+import { about, actionBadge, against, badge, base, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, lineLink, modeBadge, section, topPage, trend } from "./parts.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
 
@@ -21,7 +21,7 @@ export function render(state, { summary }, redraw) {
       h("div", { class: "chartrow" }, chart("now", summary.series, redraw), breakdown(summary))),
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),
-    none ? null : section("Crawlers with the most requests outside robots.txt", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary.top)),
+    none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary.top)),
   ];
 }
 
@@ -38,19 +38,20 @@ export function alarm(state, { search_blocked: all }) {
     h("ul", {}, blocked.map((b) => h("li", { key: `${b.site} ${b.token} ${b.identity}` },
       h("a", { href: href(state, { view: "crawlers", open: b.token }) }, b.token), " ", identityBadge(b.identity), ` ${plural(b.blocked, "request", "requests")} at ${siteName(b.site)}`,
       b.last ? [", last ", when(b.last)] : null,
-      b.path ? [": ", h("code", {}, b.path), b.line ? [" by line ", h("a", { href: href(state, { view: "robots", site: b.site }) }, String(b.line)), ", ", h("code", {}, b.rule)] : null] : null))));
+      b.path ? [": ", h("code", {}, b.path), b.line ? [" by ", lineLink(state, b), ", ", h("code", {}, b.rule)] : null] : null))));
 }
 
 function tiles(s) {
   const judged = s.allowed + s.stale + s.disallowed;
+  const before = s.previous;
   return h("dl", { class: "tiles" },
-    tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers")),
-    tile("Outside robots.txt", count(s.disallowed), [`${count(s.blocked)} blocked`, " · ", `${count(s.would_block)} would be blocked`], s.disallowed ? "outside" : ""),
-    tile("Stale", count(s.stale), "forbidden only by a recent change, let off"),
-    tile("Within robots.txt", percent(s.compliance), judged ? `of ${count(judged)} judged by a rule or group` : "nothing was judged yet"));
+    tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers"), "", trend(s.requests, before?.requests)),
+    tile("Against the rules", count(s.disallowed), [`${count(s.blocked)} blocked`, " · ", `${count(s.would_block)} would be blocked`], s.disallowed ? "against" : "", trend(s.disallowed, before?.disallowed)),
+    tile("In grace", count(s.stale), "forbidden only by a recent change, let off", "", trend(s.stale, before?.stale)),
+    tile("Kept the rules", percent(s.compliance), judged ? `of ${count(judged)} judged by a rule or group` : "nothing was judged yet"));
 }
 
-const tile = (name, number, note, kind = "") => h("div", { class: `tile ${kind}`, key: name }, h("dt", {}, name), h("dd", { class: "big" }, number), h("dd", { class: "note" }, note));
+const tile = (name, number, note, kind = "", change = null) => h("div", { class: `tile ${kind}`, key: name }, h("dt", {}, name), h("dd", { class: "big" }, number), h("dd", { class: "note" }, note), change ? h("dd", { class: "change" }, change) : null);
 
 const nothing = (state, s) => section("Requests by verdict", null, filtered(state)
   ? empty("Nothing matches", `No request in the ${windows[s.filter.window]} matches these filters.`)
@@ -63,7 +64,7 @@ const breakdown = (s) => h("table", { class: "plain breakdown" }, h("caption", {
   h("tbody", {}, [...order].reverse().map((verdict) => h("tr", { key: verdict },
     h("th", { scope: "row", title: verdicts[verdict] }, swatch(verdict), verdictName(verdict)),
     h("td", { class: "number" }, count(s[verdict])), h("td", { class: "number quiet" }, share(s[verdict], s.requests))))),
-  h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "together"), h("td", { class: "number" }, count(s.requests)), h("td", { class: "number quiet" }, s.requests ? "100 %" : "–"))));
+  h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "total"), h("td", { class: "number" }, count(s.requests)), h("td", { class: "number quiet" }, s.requests ? "100 %" : "–"))));
 
 function sites(state, list) {
   return table([
@@ -72,19 +73,20 @@ function sites(state, list) {
     { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.robots), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
     { id: "findings", title: "Findings", value: (s) => s.robots.findings.errors * 1e6 + s.robots.findings.warnings * 1e3 + s.robots.findings.infos, number: false, latest: true, cell: (s) => findings(s.robots.findings) },
     { id: "requests", title: "Requests", number: true, value: (s) => s.requests, cell: (s) => count(s.requests) },
-    { id: "outside", title: "Outside", number: true, value: (s) => s.disallowed, cell: (s) => outside(s.disallowed) },
+    { id: "against", title: "Against the rules", className: "broken", number: true, value: (s) => s.disallowed, cell: (s) => against(s.disallowed) },
     { id: "blocked", title: "Blocked", number: true, value: (s) => s.blocked, cell: (s) => count(s.blocked) },
   ], list, { caption: "Sites and their robots.txt", state, name: "sites", order: "site", id: (s) => s.site });
 }
 
 function top(state, list) {
   return table([
-    { id: "name", title: "Crawler", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, c.operator)] },
-    { id: "class", title: "Class", value: (c) => className(c.class), cell: (c) => classBadge(c.class) },
+    { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, about(c))] },
+    { id: "identity", title: "Is it really them?", value: (c) => c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
+    { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => against(c.disallowed) },
     { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => count(c.requests) },
-    { id: "outside", title: "Outside", number: true, value: (c) => c.disallowed, cell: (c) => outside(c.disallowed) },
-    { id: "within", title: "Within", number: true, value: (c) => c.compliance ?? -1, cell: (c) => [percent(c.compliance), " ", c.compliance === undefined ? null : meter(c.compliance, "allowed")] },
+    { id: "page", title: "Top page", className: "wide", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
+    { id: "since", title: "Since", value: (c) => c.first_seen, latest: true, cell: (c) => when(c.first_seen) },
     { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(c.sparkline) },
-  ], list, { caption: "Crawlers with the most requests outside robots.txt", state, name: "top", order: "-outside", id: (c) => c.id });
+  ], list, { caption: "Who breaks the rules most", state, name: "top", order: "-against", id: (c) => c.id });
 }

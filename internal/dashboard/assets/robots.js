@@ -2,7 +2,7 @@
 
 import { meter } from "./chart.js";
 import { h } from "./dom.js";
-import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, when } from "./format.js";
+import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
 import { badge, base, downloads, empty, health, section } from "./parts.js";
 import { go, href } from "./state.js";
 
@@ -31,11 +31,11 @@ export function render(state, { robots: r, summary, errors }) {
       "A site's robots.txt is read when the first crawler asks for a page. Then it stands here with the number of requests that each line has decided. Be that crawler:",
       `curl -A "GPTBot/1.3" ${base(summary)}/`)) : [
       section(siteName(site), downloads(state, "robots", { site }), facts(r), r.findings.length ? general(r) : null),
-      r.lines.length ? section("Line by line", note(r), lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
+      earlier(state, r) ?? (r.lines.length ? section("Line by line", [state.version ? gone(state, r) : null, note(r)], lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
         empty("Not read yet", site === "_other"
           ? "This row stands for all hosts that the configuration does not name. Each of them has a file of its own, so none is shown."
           : "The file is read when a crawler asks for a page of this site. Be one yourself:", site === "_other" ? null : `curl -A "GPTBot/1.3" ${base({ sites: [site] })}/`))
-        : section("Line by line", null, h("p", { class: "quiet" }, "The file is empty: nothing is restricted.")),
+        : section("Line by line", null, h("p", { class: "quiet" }, "The file is empty: nothing is restricted."))),
       r.versions.length ? section("Versions", null, h("ol", { class: "versions" }, r.versions.map((v, i) => version(v, i, r)))) : null,
     ],
   ];
@@ -71,14 +71,34 @@ const note = (r) => h("p", { class: "quiet aside" },
   r.counted_since ? ["counted since ", when(r.counted_since), ", whatever the filters"] : "nothing was counted yet",
   r.never_hit ? `; ${plural(r.never_hit, "rule", "rules")} never used` : "", r.complete ? "" : "; only some lines are counted");
 
+const marked = (state, line) => (state.line === String(line) ? " marked" : "");
+
+// earlier shows the text of the version that the state names, if it is not the
+// current one: without counts, since those are of the current lines.
+function earlier(state, r) {
+  const v = state.version && r.versions.find((v) => v.version === state.version);
+  if (!v || !v.until) return null;
+  const texts = (v.text ?? "").split(/\r\n|\n|\r/);
+  if (texts[texts.length - 1] === "") texts.pop();
+  return section(`Version ${shortVersion(v.version)}`, h("p", { class: "quiet aside" }, "in force from ", h("time", { datetime: v.first_read }, stamp(v.first_read)), " to ", h("time", { datetime: v.until }, stamp(v.until)), ". ",
+    h("a", { href: href(state, { version: "", line: "" }) }, "Show the current one")),
+  h("table", { class: "source" }, h("caption", { class: "unseen" }, "An earlier robots.txt"),
+    h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Line"), h("th", { scope: "col" }, "Text"))),
+    h("tbody", {}, texts.map((text, i) => h("tr", { key: i, class: `line${marked(state, i + 1)}` }, h("td", { class: "number lineno" }, i + 1), h("td", { class: "text" }, h("code", {}, text || " ")))))));
+}
+
+// gone tells that the version that the state names is not kept.
+const gone = (state, r) => (r.versions.some((v) => v.version === state.version) ? null
+  : h("p", { class: "quiet aside" }, `Version ${shortVersion(state.version)} is not kept any more; this is the current one.`));
+
 function lines(state, r) {
   const top = Math.max(1, ...r.lines.filter((l) => l.kind === "rule").map((l) => l.hits));
-  const all = state.lines === "all" || r.lines.length <= manyLines;
+  const all = state.lines === "all" || state.line > manyLines || r.lines.length <= manyLines;
   return [
     h("table", { class: "source" },
       h("caption", { class: "unseen" }, "The current robots.txt; beside each line the number of requests that it decided"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number" }, h("span", { class: "unseen" }, "Line")), h("th", { scope: "col" }, "Text"), h("th", { scope: "col", class: "number" }, "Requests"))),
-      h("tbody", {}, (all ? r.lines : r.lines.slice(0, manyLines)).map((l) => h("tr", { key: l.line, class: `line ${l.kind}${l.never_hit ? " never" : ""}` },
+      h("tbody", {}, (all ? r.lines : r.lines.slice(0, manyLines)).map((l) => h("tr", { key: l.line, class: `line ${l.kind}${l.never_hit ? " never" : ""}${marked(state, l.line)}` },
         h("td", { class: "number lineno" }, l.line),
         h("td", { class: "text" }, h("code", {}, l.text || " "), l.findings?.length ? h("ul", { class: "findings" }, l.findings.map(finding)) : null),
         h("td", { class: "number hits" }, l.kind === "rule" || l.kind === "user-agent"
@@ -106,11 +126,11 @@ function version(v, i, r) {
 }
 
 function rejudged(v) {
-  if (!v.rejudged.length) return h("p", { class: "quiet" }, "No path in the ledger is judged otherwise by it. The ledger knows the paths of requests outside robots.txt only.");
+  if (!v.rejudged.length) return h("p", { class: "quiet" }, "No path in the ledger is judged otherwise by it. The ledger knows the paths of requests against the rules only.");
   return h("details", {}, h("summary", {}, `What it judges otherwise: ${plural(v.rejudged.length, "path", "paths")} in the ledger`),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Paths that this version judges otherwise" },
       h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Paths that this version judges otherwise"),
         h("thead", {}, h("tr", {}, ["Crawler", "Path", "Before", "Now", "Rule"].map((name) => h("th", { scope: "col" }, name)), h("th", { scope: "col", class: "number" }, "Requests"))),
-        h("tbody", {}, v.rejudged.map((j) => h("tr", {}, h("td", {}, crawlerName(j.token, "other")), h("td", {}, h("code", { class: "path" }, j.path)), h("td", {}, j.before), h("td", {}, j.after),
+        h("tbody", {}, v.rejudged.map((j) => h("tr", {}, h("td", {}, crawlerName(j.token, "other")), h("td", {}, h("code", { class: "path" }, j.path)), h("td", {}, verdictName(j.before)), h("td", {}, verdictName(j.after)),
           h("td", {}, j.rule ? [h("code", {}, j.rule), h("span", { class: "quiet" }, ` line ${j.line}`)] : h("span", { class: "quiet" }, "no rule")), h("td", { class: "number" }, count(j.count))))))));
 }

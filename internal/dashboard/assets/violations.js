@@ -1,41 +1,70 @@
-// Violations: what was asked for outside robots.txt.
+// Violations: what was asked for against the rules.
 
 import { showMore } from "./crawlers.js";
 import { h } from "./dom.js";
-import { className, count, plural, siteName, when, windows } from "./format.js";
-import { base, counted, crawlerLink, downloads, empty, filtered, identityBadge, rule, section, verdictBadge } from "./parts.js";
+import { className, count, crawlerName, identityName, plural, when, windows } from "./format.js";
+import { grouped, groupings } from "./groups.js";
+import { base, counted, crawlerLink, downloads, empty, filtered, identityBadge, panel, place, rule, verdictBadge } from "./parts.js";
+import { go, href } from "./state.js";
 import { table } from "./table.js";
 
 export const title = "Violations";
 
-export const urls = (url, state) => ({ violations: url("violations.json", { limit: Math.min(1000, Math.max(100, Number(state.rows) || 0)) }) });
+const most = 1000; // rows that the server gives at once
+
+// Groups and what is searched are made of all rows.
+const limit = (state) => (state.group || state.q ? most : Math.min(most, Math.max(100, Number(state.rows) || 0)));
+
+export const urls = (url, state) => ({ violations: url("violations.json", { limit: limit(state) }) });
 
 export function render(state, { violations: list }) {
+  const found = state.q ? list.violations.filter((v) => matches(v, state.q)) : list.violations;
+  const period = windows[list.filter.window];
   return [
-    h("h1", {}, "Requests outside robots.txt"),
-    h("p", { class: "lead" }, "Paths that a crawler asked for although robots.txt forbids them, and those that it is let off for: ",
-      h("b", {}, "stale"), " since it need not know the change yet, ", h("b", {}, "exempt"), " since the rule is not meant for it. A path is shown if its last request is in the chosen time, and counted from its first."),
-    section(list.total ? `${plural(list.total, "path", "paths")}, ${windows[list.filter.window]}` : "Paths", downloads(state, "violations"),
-      list.violations.length ? [rows(state, list), showMore(state, { ...list, crawlers: list.violations })] : nothing(state, list)),
+    h("h1", {}, "Requests against the rules"),
+    h("p", { class: "lead" }, "Pages that a crawler asked for although robots.txt forbids them, and those that it is let off for: ",
+      h("b", {}, "in grace"), " since it need not know the change yet, ", h("b", {}, "exempt"), " since the rule is not meant for it. A page is shown if its last request is in the chosen time, and counted from its first."),
+    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${period}` : `${plural(list.total, "row", "rows")}, ${period}`, downloads(state, "violations"),
+      list.violations.length ? [
+        controls(state),
+        !found.length ? h("p", { class: "quiet" }, "Nothing holds these words.") : groupings[state.group] ? grouped(state, found) : rows(state, found),
+        list.next && (state.group || state.q) ? h("p", { class: "quiet" }, `Made of the latest ${count(most)} rows; ${count(list.total - most)} more are left out. Narrow the filters, or download them.`)
+          : state.q ? null : showMore(state, { ...list, crawlers: list.violations }),
+      ] : nothing(state, list)),
   ];
 }
 
+function controls(state) {
+  const choice = (name, text) => h("a", { key: text, href: href(state, { group: name, rows: "", sort: "" }), "aria-current": (state.group ?? "") === name ? "true" : undefined }, text);
+  return h("div", { class: "controls" },
+    h("div", { class: "windows", role: "group", "aria-label": "Group by" }, choice("", "each"), Object.entries(groupings).map(([name, text]) => choice(name, `by ${text}`))),
+    h("label", { class: "filter search" }, h("span", {}, "Search"),
+      h("input", { type: "search", name: "q", value: state.q ?? "", placeholder: "crawler, page, rule, host", autocomplete: "off", spellcheck: "false",
+        input: (event) => go(state, { q: event.currentTarget.value.trim() }, true) })));
+}
+
+// matches reports whether a row holds all words.
+function matches(v, q) {
+  const text = [crawlerName(v.token, v.class), v.token, className(v.class), place(v), v.path, `${place(v)}${v.path}`, v.rule, v.group, identityName(v.identity)].join("\n").toLowerCase();
+  return q.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
 const rows = (state, list) => table([
-  { id: "crawler", title: "Crawler", value: (v) => v.token, cell: (v) => [crawlerLink(state, { ...v, id: v.token === "_other" ? `_other:${v.class}` : v.token }), h("div", { class: "quiet" }, className(v.class))] },
+  { id: "crawler", title: "Crawler", value: (v) => v.token, cell: (v) => [crawlerLink(state, { ...v, id: v.id ?? (v.token.startsWith("_") ? `${v.token}:${v.class}` : v.token) }), h("div", { class: "quiet" }, className(v.class))] },
   { id: "identity", title: "Identity", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
-  { id: "path", title: "Path", className: "wide", value: (v) => v.path, cell: (v) => [h("code", { class: "path" }, v.path), h("div", { class: "quiet" }, siteName(v.site))] },
-  { id: "rule", title: "Rule", className: "long", value: (v) => v.rule, cell: (v) => [rule(v.rule, v.line, v.version), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
+  { id: "path", title: "Page", className: "wide", value: (v) => v.path, cell: (v) => [h("code", { class: "path" }, v.path), h("div", { class: "quiet" }, place(v))] },
+  { id: "rule", title: "Rule", className: "long", value: (v) => v.rule, cell: (v) => [rule(state, v), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
   { id: "verdict", title: "Verdict", className: "long", value: (v) => v.verdict, cell: (v) => [verdictBadge(v.verdict), v.reason ? h("div", { class: "quiet reason" }, v.reason) : null] },
   { id: "count", title: "Requests", number: true, value: (v) => v.count, cell: (v) => counted(v) },
   { id: "first", title: "First", value: (v) => v.first, latest: true, cell: (v) => when(v.first) },
   { id: "last", title: "Last", value: (v) => v.last, latest: true, cell: (v) => when(v.last) },
-], list.violations, {
-  caption: "Requests outside robots.txt", state, name: "sort", order: "-last",
-  id: (v) => [v.site, v.token, v.class, v.identity, v.path, v.rule, v.line, v.version, v.verdict].join("\n"),
+], list, {
+  caption: "Requests against the rules", state, name: "sort", order: "-last",
+  id: (v) => [v.site, v.host, v.token, v.class, v.identity, v.path, v.rule, v.line, v.version, v.verdict].join("\n"),
 });
 
 const nothing = (state, list) => filtered(state)
-  ? empty("Nothing matches", `No request outside robots.txt in the ${windows[list.filter.window]} matches these filters.`)
-  : empty(`Nothing outside robots.txt in the ${windows[list.filter.window]}`,
-    `Each path that a crawler asks for although robots.txt forbids it gets a row, with the line that forbids it. ${count(list.total)} is a good number. To see one, ask for something that your file forbids:`,
+  ? empty("Nothing matches", `No request against the rules in the ${windows[list.filter.window]} matches these filters.`)
+  : empty(`Nothing against the rules in the ${windows[list.filter.window]}`,
+    `Each page that a crawler asks for although robots.txt forbids it gets a row, with the line that forbids it. ${count(list.total)} is a good number. To see one, ask for something that your file forbids:`,
     `curl -A "GPTBot/1.3" ${base(list)}/private/`);

@@ -24,7 +24,6 @@ const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 type directory struct {
 	keys             map[string]key // by thumbprint
 	fetched, expires time.Time
-	text             []byte
 }
 
 // key is a public key with the times between which it is valid.

@@ -6,7 +6,9 @@
 //	})
 //	...
 //	defer v.Close()
-//	result := v.Check(botauth.RequestOf(r))
+//	result := v.Check(botauth.Request{
+//		Method: r.Method, Scheme: "https", Authority: r.Host, Target: r.RequestURI, Header: r.Header,
+//	})
 //	if result.State == botauth.Valid {
 //		log.Printf("%s signed this request", result.Operator)
 //	}

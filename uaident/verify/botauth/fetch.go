@@ -178,7 +178,7 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	if err != nil {
 		return nil, 0, err
 	}
-	return &directory{keys: keys, fetched: now, expires: now.Add(fresh(response.Header, now)), text: text}, 0, nil
+	return &directory{keys: keys, fetched: now, expires: now.Add(fresh(response.Header, now))}, 0, nil
 }
 
 // fresh returns how long a directory holds, as a shared cache would see it (RFC

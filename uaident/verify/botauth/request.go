@@ -18,13 +18,3 @@ type Request struct {
 	// Header holds the fields by their canonical names, as net/http reads them.
 	Header http.Header
 }
-
-// RequestOf returns what of r may be signed, for a handler that stands in front
-// of everything that rewrites requests. The scheme is that of the connection.
-func RequestOf(r *http.Request) Request {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	return Request{Method: r.Method, Scheme: scheme, Authority: r.Host, Target: r.RequestURI, Header: r.Header}
-}

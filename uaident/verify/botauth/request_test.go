@@ -11,7 +11,7 @@ import (
 
 // What net/http makes of a request is what the client signed, over both
 // versions of HTTP that reach a handler in the clear or over TLS.
-func TestRequestOf(t *testing.T) {
+func TestRequests(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		proto int
@@ -28,7 +28,7 @@ func TestRequestOf(t *testing.T) {
 				if r.ProtoMajor != test.proto {
 					t.Errorf("the request came over %s", r.Proto)
 				}
-				results <- f.Check(RequestOf(r))
+				results <- f.Check(requestOf(r))
 			}))
 			test.start(server)
 			defer server.Close()
@@ -63,4 +63,14 @@ func TestRequestOf(t *testing.T) {
 			expect(t, <-results, Verified)
 		})
 	}
+}
+
+// requestOf is what a handler has to make of r that stands in front of everything
+// that rewrites requests.
+func requestOf(r *http.Request) Request {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return Request{Method: r.Method, Scheme: scheme, Authority: r.Host, Target: r.RequestURI, Header: r.Header}
 }

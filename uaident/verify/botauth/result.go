@@ -80,31 +80,78 @@ const (
 var reasons = [numReasons]struct {
 	name  string
 	state State
-	text  string
+	text  string // half a sentence
+	next  string // a sentence: what to do, and who
 }{
-	NoSignature:          {"no_signature", None, "the request has no signature with the tag web-bot-auth"},
-	Verified:             {"verified", Valid, "the request is signed with a key that the agent publishes"},
-	TooLarge:             {"too_large", Unknown, "the signature fields, or what they cover, are larger than what is read of them"},
-	NoAgent:              {"no_agent", Unknown, "the signature does not say which Signature-Agent it is of"},
-	UnsupportedAgent:     {"unsupported_agent", Unknown, "the Signature-Agent is not the https origin of a key directory"},
-	AgentNotAllowed:      {"agent_not_allowed", Unknown, "the Signature-Agent is not one that the configuration allows"},
-	UnsupportedAlgorithm: {"unsupported_algorithm", Unknown, "the algorithm is not ed25519"},
-	UnsupportedComponent: {"unsupported_component", Unknown, "the signature covers a component that is not supported"},
-	DirectoryPending:     {"directory_pending", Unknown, "the agent's key directory is being fetched"},
-	DirectoryUnavailable: {"directory_unavailable", Unknown, "the agent's key directory could not be fetched"},
-	KeyUnknown:           {"key_unknown", Unknown, "the agent's key directory has no Ed25519 key of that keyid"},
-	Malformed:            {"malformed", Invalid, "the signature fields are malformed"},
-	MissingSignature:     {"missing_signature", Invalid, "Signature-Input has a label that Signature lacks"},
-	MissingParameter:     {"missing_parameter", Invalid, "the signature lacks one of created, expires and keyid"},
-	NotCovered:           {"not_covered", Invalid, "the signature does not cover @authority or @target-uri, or not signature-agent"},
-	ComponentAbsent:      {"component_absent", Invalid, "the signature covers a field that the request does not have"},
-	LifetimeTooLong:      {"lifetime_too_long", Invalid, "the signature lives longer than is accepted"},
-	NotYetValid:          {"not_yet_valid", Invalid, "the signature was created in the future"},
-	Expired:              {"expired", Invalid, "the signature has expired"},
-	KeyNotCurrent:        {"key_not_current", Invalid, "the key is not valid yet or has expired"},
-	Mismatch:             {"mismatch", Invalid, "the signature is not that of this key over this request"},
-	Replayed:             {"replayed", Invalid, "the nonce was used before"},
-	NonceMissing:         {"nonce_missing", Invalid, "the signature has no nonce and was created more than five minutes ago, so that it may be a copy"},
+	NoSignature: {"no_signature", None,
+		"the request has no signature with the tag web-bot-auth",
+		"Nothing is wrong: most requests are not signed."},
+	Verified: {"verified", Valid,
+		"the request is signed with a key that the agent publishes",
+		"Nothing is to be done."},
+	TooLarge: {"too_large", Unknown,
+		"the signature fields, or what they cover, are larger than what is read of them",
+		"The crawler's operator has to sign fewer or shorter fields."},
+	NoAgent: {"no_agent", Unknown,
+		"the signature does not say which Signature-Agent it is of",
+		"The crawler's operator has to send Signature-Agent and to cover it with the signature."},
+	UnsupportedAgent: {"unsupported_agent", Unknown,
+		"the Signature-Agent is not the https origin of a key directory",
+		"The crawler's operator has to name the https origin of its key directory."},
+	AgentNotAllowed: {"agent_not_allowed", Unknown,
+		"the Signature-Agent is not one that the configuration allows",
+		"If the agent is one to be trusted, allow it."},
+	UnsupportedAlgorithm: {"unsupported_algorithm", Unknown,
+		"the algorithm is not ed25519",
+		"The crawler's operator has to sign with Ed25519."},
+	UnsupportedComponent: {"unsupported_component", Unknown,
+		"the signature covers a component that is not supported",
+		"The crawler's operator has to leave that component out."},
+	DirectoryPending: {"directory_pending", Unknown,
+		"the agent's key directory is being fetched",
+		"Requests that come later are verified, once the directory has been read."},
+	DirectoryUnavailable: {"directory_unavailable", Unknown,
+		"the agent's key directory could not be fetched",
+		"It is tried again; if that goes on, see why fetches of the directory fail."},
+	KeyUnknown: {"key_unknown", Unknown,
+		"the agent's key directory has no Ed25519 key of that keyid",
+		"The crawler's operator has to publish the key; somebody else who signs in his name gets this, too."},
+	Malformed: {"malformed", Invalid,
+		"the signature fields are malformed",
+		"See whether a proxy changes the fields; else the crawler's operator has to mend them."},
+	MissingSignature: {"missing_signature", Invalid,
+		"Signature-Input has a label that Signature lacks",
+		"See whether a proxy drops a field; else the crawler's operator has to send both with the same labels."},
+	MissingParameter: {"missing_parameter", Invalid,
+		"the signature lacks one of created, expires and keyid",
+		"The crawler's operator has to send all three."},
+	NotCovered: {"not_covered", Invalid,
+		"the signature does not cover @authority or @target-uri, or not signature-agent",
+		"The crawler's operator has to cover both, or a signature for one site would do for another."},
+	ComponentAbsent: {"component_absent", Invalid,
+		"the signature covers a field that the request does not have",
+		"See whether a proxy drops the field; else the crawler's operator must not cover it."},
+	LifetimeTooLong: {"lifetime_too_long", Invalid,
+		"the signature lives longer than is accepted",
+		"The crawler's operator has to have signatures expire sooner, within a day as the drafts recommend."},
+	NotYetValid: {"not_yet_valid", Invalid,
+		"the signature was created in the future",
+		"See whether this server's clock is right; else the crawler's operator has to set his."},
+	Expired: {"expired", Invalid,
+		"the signature has expired",
+		"See whether this server's clock is right; else the crawler's operator has to sign anew, or somebody sends a copy."},
+	KeyNotCurrent: {"key_not_current", Invalid,
+		"the key is not valid yet or has expired",
+		"See whether this server's clock is right; else the crawler's operator has to sign with a key that is current."},
+	Mismatch: {"mismatch", Invalid,
+		"the signature is not that of this key over this request",
+		"See whether a proxy changes the host, the URL or a signed field; else the signature is forged or wrong."},
+	Replayed: {"replayed", Invalid,
+		"the nonce was used before",
+		"The crawler's operator has to sign each request anew; else somebody, or a proxy, sends a copy."},
+	NonceMissing: {"nonce_missing", Invalid,
+		"the signature has no nonce and was created more than five minutes ago, so that it may be a copy",
+		"The crawler's operator has to add a nonce, or to sign just before the request."},
 }
 
 // Reasons returns all reasons in the order of their declaration.
@@ -136,6 +183,14 @@ func (r Reason) State() State {
 func (r Reason) Explain() string {
 	if r < numReasons {
 		return reasons[r].text
+	}
+	return "out of range"
+}
+
+// Advice returns a sentence for people: what is to be done next, and by whom.
+func (r Reason) Advice() string {
+	if r < numReasons {
+		return reasons[r].next
 	}
 	return "out of range"
 }

@@ -46,8 +46,8 @@ type Options struct {
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
 	// Fetched is called after each fetch with the agent and with what went wrong,
-	// nil if nothing did: the time to log, or to keep what [Verifier.Export]
-	// returns. It is called by several goroutines, and not once Close was called.
+	// nil if nothing did: the time to log. It is called by several goroutines, and
+	// not once Close was called.
 	Fetched func(agent string, err error)
 	// TestKeys accepts the Ed25519 key of RFC 9421 appendix B.1.4, with which
 	// everybody can sign. For tests only.

@@ -1,0 +1,128 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+)
+
+// TestGuardOfAURL finds the guard that a request for a URL meets: at the server
+// that listens at its port, then by its host.
+func TestGuardOfAURL(t *testing.T) {
+	guards := make(map[caddyhttp.MiddlewareHandler]string)
+	route := func(name string, hosts ...string) caddyhttp.Route {
+		h := new(Handler)
+		provisionedGuard(t, h, nil)
+		guards[h] = name
+		r := caddyhttp.Route{Handlers: []caddyhttp.MiddlewareHandler{h}}
+		if len(hosts) > 0 {
+			// As the Caddyfile adapter does it.
+			match := caddyhttp.MatchHost(hosts)
+			r = caddyhttp.Route{
+				MatcherSets: caddyhttp.MatcherSets{{&match}},
+				Handlers:    []caddyhttp.MiddlewareHandler{&caddyhttp.Subroute{Routes: caddyhttp.RouteList{r}}},
+			}
+		}
+		return r
+	}
+	servers := []*caddyhttp.Server{
+		{Listen: []string{":443"}, Routes: caddyhttp.RouteList{route("any at 443"), route("wildcard at 443", "*.shop.test"), route("shop at 443", "shop.test")}},
+		{Listen: []string{"127.0.0.1:8001", ":9000-9010"}, Routes: caddyhttp.RouteList{route("shop at 8001", "shop.test")}},
+		{Listen: []string{"unix//run/caddy.sock", "tcp4/0.0.0.0:8002"}, Routes: caddyhttp.RouteList{route("shop at 8002", "www.shop.test", "shop.test"), route("blog at 8002", "blog.test")}},
+	}
+	for _, tc := range []struct{ url, host, want string }{
+		{"https://shop.test/x", "shop.test", "shop at 443"},
+		{"https://Shop.test:443/x", "shop.test", "shop at 443"},
+		{"http://shop.test:8001/x", "shop.test", "shop at 8001"},
+		{"http://shop.test:8002/x", "shop.test", "shop at 8002"},
+		{"http://shop.test:9005", "shop.test", "shop at 8001"},
+		{"https://a.shop.test/", "a.shop.test", "wildcard at 443"},
+		{"https://blog.test/", "blog.test", "any at 443"},
+		{"http://blog.test:8002/", "blog.test", "blog at 8002"},
+		// At no server's port, as behind a proxy that maps it: by the host alone.
+		{"http://blog.test:7000/", "blog.test", "blog at 8002"},
+		{"http://shop.test/", "shop.test", "shop at 443"},
+		{"http://other.test:8001/", "other.test", "any at 443"},
+		{"/x", "", ""},
+	} {
+		host, found := (running{servers: servers}).Guard(tc.url)
+		if host != tc.host || (found == nil) != (tc.want == "") {
+			t.Errorf("%s: host %q, %+v", tc.url, host, found)
+		}
+		if tc.host == "" {
+			continue
+		}
+		_, port := addr.CutPort(addr.Authority(tc.url))
+		if got := guards[request.Find(servers, host, portOf(port, tc.url[:5] == "https"), isGuard).Handler]; got != tc.want {
+			t.Errorf("%s: the guard of %q, want %q", tc.url, got, tc.want)
+		}
+	}
+	if host, found := (running{servers: servers[1:]}).Guard("https://other.test/"); host != "other.test" || found != nil {
+		t.Errorf("nobody guards it: %q, %+v", host, found)
+	}
+}
+
+// TestExplainOfTwoServers explains a host that two servers have by the one that
+// listens at the port of the URL.
+func TestExplainOfTwoServers(t *testing.T) {
+	servers := make(map[string]any)
+	ports := make(map[string]string)
+	for mode, name := range map[string]string{modeMonitor: "a", modeEnforce: "b"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ports[mode], _ = net.SplitHostPort(l.Addr().String())
+		_ = l.Close()
+		servers[name] = map[string]any{
+			"listen":          []string{"127.0.0.1:" + ports[mode]},
+			"automatic_https": map[string]any{"disable": true},
+			"routes": []any{map[string]any{
+				"match":  []any{map[string]any{"host": []string{"shop.test"}}},
+				"handle": []any{map[string]any{"handler": "robots_guard", "mode": mode}},
+			}},
+		}
+	}
+	config, err := json.Marshal(map[string]any{
+		"admin":   map[string]any{"disabled": true, "config": map[string]any{"persist": false}},
+		"logging": map[string]any{"logs": map[string]any{"default": map[string]any{"writer": map[string]any{"output": "discard"}}}},
+		"apps":    map[string]any{"http": map[string]any{"servers": servers}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Load(config, true); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = caddy.Stop() })
+	ask := func(authority string) (mode string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		body := `{"user_agent":"GPTBot/1.3","url":"http://` + authority + `/x"}`
+		r := httptest.NewRequest(http.MethodPost, "/robots_guard/explain", strings.NewReader(body))
+		if err := (adminExplain{}).Routes()[0].Handler.ServeHTTP(w, r); err != nil {
+			t.Fatal(err)
+		}
+		var e explain.Explanation
+		decodeJSON(t, w.Body.String(), &e)
+		return e.Handler.Mode
+	}
+	for mode, port := range ports {
+		if got := ask("shop.test:" + port); got != mode {
+			t.Errorf("at the port of the server in %s mode: %s", mode, got)
+		}
+	}
+	if got := ask("shop.test"); got != modeMonitor {
+		t.Errorf("at no server's port: %s, want that of the first by its name", got)
+	}
+}

@@ -1,0 +1,53 @@
+package caddymodule
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/command"
+)
+
+// TestRobotsOfASite reads the robots.txt where a command is given a site, and
+// does not take a web page for one that allows everything.
+func TestRobotsOfASite(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /private\n")
+		default:
+			_, _ = io.WriteString(w, "<!DOCTYPE html>\n<title>Home</title>\n")
+		}
+	}))
+	defer site.Close()
+	page := filepath.Join(t.TempDir(), "page.html")
+	cases := filepath.Join(t.TempDir(), "cases.txt")
+	for name, text := range map[string]string{page: "<!DOCTYPE html>\n<title>Home</title>\n", cases: "GPTBot /private disallow\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		name string
+		args []string
+		want int
+	}{
+		{"a site", []string{"check", "--robots", site.URL, "--token", "GPTBot", "/private"}, command.ExitDisallowed},
+		{"a site with a slash", []string{"check", "--robots", site.URL + "/", "--token", "GPTBot", "/public"}, command.ExitAllowed},
+		{"the URL's own site", []string{"check", "--token", "GPTBot", site.URL + "/private"}, command.ExitDisallowed},
+		{"a page of a site", []string{"check", "--robots", site.URL + "/index.html", "--token", "GPTBot", "/private"}, command.ExitFailed},
+		{"a page in a file", []string{"check", "--robots", page, "--token", "GPTBot", "/private"}, command.ExitFailed},
+		{"nothing that answers", []string{"check", "--robots", "http://127.0.0.1:1/", "--token", "GPTBot", "/private"}, command.ExitFailed},
+		{"no file", []string{"check", "--robots", page + ".txt", "--token", "GPTBot", "/private"}, command.ExitFailed},
+		{"test, of a site", []string{"test", "--robots", site.URL, cases}, command.ExitAllowed},
+		{"test, of a page", []string{"test", "--robots", page, cases}, command.ExitFailed},
+		{"explain, of a site", []string{"explain", "--robots", site.URL, "--user-agent", "GPTBot/1.3", "/private"}, command.ExitDisallowed},
+	} {
+		if output, code := runRobotsGuard(t, "", tc.args...); code != tc.want {
+			t.Errorf("%s: exit status %d, want %d\n%s", tc.name, code, tc.want, output)
+		}
+	}
+}

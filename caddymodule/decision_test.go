@@ -1,0 +1,268 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/command"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// decidedRobots is what all decisions are made by.
+const decidedRobots = `User-agent: *
+Disallow: /private/
+Disallow: /.well-known/
+Disalow: /typo/
+
+User-agent: Googlebot
+Disallow: /google/
+
+User-agent: AdsBot-Google
+Disallow: /ads/
+
+User-agent: curl
+Disallow: /named/
+
+User-agent: CCBot
+Disallow: /
+`
+
+// decisions are requests with what is decided about them. The options are those
+// of robots_guard enforce.
+var decisions = []struct {
+	name      string
+	options   string
+	userAgent string
+	identity  verify.State
+	method    string // GET if ""
+	target    string
+	verdict   judge.Verdict
+	action    judge.Action
+	rule      string // that decides
+}{
+	{"the * group", "", "GPTBot/1.3", verify.Claimed, "", "/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"another spelling", "", "GPTBot/1.3", verify.Claimed, "", "/%70rivate//x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"an absolute URL", "", "GPTBot/1.3", verify.Claimed, "", "http://example.com/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"what no rule matches", "", "GPTBot/1.3", verify.Claimed, "", "/public", judge.Allowed, judge.None, ""},
+	{"a group of its own", "", googlebot, verify.Claimed, "", "/private/x", judge.Allowed, judge.None, ""},
+	{"its rule", "", googlebot, verify.Claimed, "", "/google/x", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
+	{"a misspelt key", "", "bingbot/2.0", verify.Claimed, "", "/typo/", judge.Allowed, judge.None, ""},
+	{"which Google reads", "", "Googlebot-News/1.0", verify.Claimed, "", "/google/", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
+	{"an ads crawler", "", "AdsBot-Google (+http://www.google.com/adsbot.html)", verify.Claimed, "", "/private/", judge.Allowed, judge.None, ""},
+	{"robots.txt", "", "CCBot/2.0", verify.Claimed, "", "/robots.txt", judge.Allowed, judge.None, ""},
+	{"robots.txt with a query", "", "CCBot/2.0", verify.Claimed, "", "/robots.txt?x", judge.Allowed, judge.None, ""},
+	{"a certificate's challenge", "", "CCBot/2.0", verify.Claimed, "", "/.well-known/acme-challenge/token", judge.Exempt, judge.None, ""},
+	{"no challenge", "", "CCBot/2.0", verify.Claimed, "POST", "/.well-known/acme-challenge/token", judge.Disallowed, judge.Blocked, "Disallow: /"},
+	{"what is well known", "", "GPTBot/1.3", verify.Claimed, "", "/.well-known/security.txt", judge.Exempt, judge.None, ""},
+	{"unless a group names it", "", "CCBot/2.0", verify.Claimed, "", "/.well-known/security.txt", judge.Disallowed, judge.Blocked, "Disallow: /"},
+	{"a library", "", "python-requests/2.32", verify.Claimed, "", "/private/", judge.Exempt, judge.None, ""},
+	{"a library that is named", "", "curl/8.7.1", verify.Claimed, "", "/named/", judge.Disallowed, judge.Blocked, "Disallow: /named/"},
+	{"a library that is judged", "wildcard library", "python-requests/2.32", verify.Claimed, "", "/private/", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"a browser", "", firefox, verify.Claimed, "", "/private/", judge.Exempt, judge.None, ""},
+	{"an unknown robot that delivers", "", "FooBot/1.0", verify.Claimed, "POST", "/private/", judge.Exempt, judge.None, ""},
+	{"a known one", "", "GPTBot/1.3", verify.Claimed, "POST", "/private/", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"an exempt one", "exempt GPTBot", "GPTBot/1.3", verify.Claimed, "", "/private/", judge.Exempt, judge.None, ""},
+	{"exempt where it is verified", "exempt verified Googlebot", googlebot, verify.Verified, "", "/google/", judge.Exempt, judge.None, ""},
+	{"and else not", "exempt verified Googlebot", googlebot, verify.Claimed, "", "/google/", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
+	{"one that is only logged", "only_log ai_training", "GPTBot/1.3", verify.Claimed, "", "/private/", judge.Disallowed, judge.Logged, "Disallow: /private/"},
+	{"a class that enforce names", "enforce ai_training", "GPTBot/1.3", verify.Claimed, "", "/private/", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"a token that it names", "enforce seo gptbot", "GPTBot/1.3", verify.Claimed, "", "/private/", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"one that it does not name", "enforce search", "GPTBot/1.3", verify.Claimed, "", "/private/", judge.Disallowed, judge.Logged, "Disallow: /private/"},
+	{"one that only_log spares of it", "enforce ai_training\nonly_log GPTBot", "GPTBot/1.3", verify.Claimed, "", "/private/", judge.Disallowed, judge.Logged, "Disallow: /private/"},
+	{"false, and not named", "enforce ai_training", googlebot, verify.Spoofed, "", "/private/x", judge.Disallowed, judge.Logged, "Disallow: /private/"},
+	{"false and named", "enforce search", googlebot, verify.Spoofed, "", "/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"false, not named and blocked", "enforce ai_training\nspoofed block", googlebot, verify.Spoofed, "", "/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"slashes that are kept", "merge_slashes off", "GPTBot/1.3", verify.Claimed, "", "//private/", judge.Allowed, judge.None, ""},
+	{"a URL without a slash", "", "CCBot/2.0", verify.Claimed, "", "x:private/x", judge.Disallowed, judge.Blocked, "Disallow: /"},
+	{"nor one that ends like robots.txt", "", "CCBot/2.0", verify.Claimed, "", "x:y://a.test/robots.txt", judge.Disallowed, judge.Blocked, "Disallow: /"},
+	{"nor like a challenge", "", "CCBot/2.0", verify.Claimed, "", "x:y://a.test/.well-known/acme-challenge/x", judge.Disallowed, judge.Blocked, "Disallow: /"},
+	{"a false name gains nothing", "", googlebot, verify.Spoofed, "", "/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
+	{"but keeps what all have", "", googlebot, verify.Spoofed, "", "/public", judge.Allowed, judge.None, ""},
+	{"false and blocked", "spoofed block", googlebot, verify.Spoofed, "", "/public", judge.Allowed, judge.Blocked, ""},
+	{"even so it may read the rules", "spoofed block", googlebot, verify.Spoofed, "", "/robots.txt", judge.Allowed, judge.None, ""},
+	{"and answer a challenge", "spoofed block", googlebot, verify.Spoofed, "", "/.well-known/acme-challenge/x", judge.Exempt, judge.None, ""},
+	{"false and exempt is not exempt", "exempt Googlebot", googlebot, verify.Spoofed, "", "/google/", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
+	{"false and only logged", "spoofed log", googlebot, verify.Spoofed, "", "/private/x", judge.Disallowed, judge.Logged, "Disallow: /private/"},
+	{"an unknown identity", "", googlebot, verify.Unknown, "", "/google/", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
+}
+
+// TestDecision has one decision for the server, the matchers and all commands.
+func TestDecision(t *testing.T) {
+	for _, tc := range decisions {
+		t.Run(tc.name, func(t *testing.T) {
+			directory := t.TempDir()
+			robots, config := filepath.Join(directory, "robots.txt"), filepath.Join(directory, "Caddyfile")
+			write := func(name, text string) string {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return name
+			}
+			write(robots, decidedRobots)
+			mode := modeEnforce
+			if strings.HasPrefix(tc.options, modeEnforce+" ") {
+				mode, tc.options, _ = strings.Cut(tc.options, "\n")
+			}
+			directive := "robots_guard " + mode + " {\n" + tc.options + "\n}\n"
+			write(config, ":80 {\n"+directive+"respond ok\n}\n")
+			method := tc.method
+			if method == "" {
+				method = http.MethodGet
+			}
+			u, err := url.ParseRequestURI(tc.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			absolute := tc.target
+			if strings.HasPrefix(tc.target, "/") {
+				absolute = "https://example.com" + tc.target
+			}
+			same := func(who, verdict, rule string) {
+				t.Helper()
+				if verdict != tc.verdict.String() || rule != tc.rule {
+					t.Errorf("%s: %s by %q, want %s by %q", who, verdict, rule, tc.verdict, tc.rule)
+				}
+			}
+
+			// The server and the matchers
+			var h Handler
+			if err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser(directive)); err != nil {
+				t.Fatal(err)
+			}
+			r, g := decidedRequest(t, h, tc.identity, method, tc.target, u, tc.userAgent)
+			g.Judge(get("bingbot/2.0", "/")) // reads the file, for which a library does not wait
+			j := g.Judge(r)
+			if j == nil {
+				j = &guard.Judgement{Result: judge.Result{Verdict: judge.Exempt}} // it is not judged at all
+			} else {
+				g.Publish(r, j)
+				if j.Identity != tc.identity {
+					t.Errorf("the server takes it for %s, want %s", j.Identity, tc.identity)
+				}
+			}
+			same("server", j.Verdict.String(), j.Evidence.Rule.String())
+			if j.Action != tc.action {
+				t.Errorf("server: %s, want %s", j.Action, tc.action)
+			}
+			if got, want := (MatchDisallowed{guard: g}).Match(r), tc.verdict == judge.Disallowed; got != want {
+				t.Errorf("robots_disallowed is %t", got)
+			}
+
+			// explain, with the configuration
+			output, _ := runRobotsGuard(t, "", "explain", "--json", "--robots", robots, "--config", config, "--user-agent", tc.userAgent,
+				"--identity", tc.identity.String(), "--method", method, absolute)
+			var e struct {
+				Verdict, Rule string
+				Allowed       bool
+				Handler       struct{ Action string }
+			}
+			decodeJSON(t, output, &e)
+			same("explain", e.Verdict, e.Rule)
+			if e.Handler.Action != tc.action.String() {
+				t.Errorf("explain: %s, want %s", e.Handler.Action, tc.action)
+			}
+
+			// audit, which takes every name for true, and finds no such target in a log
+			if tc.identity == verify.Claimed && strings.Contains(tc.target, "/") && !strings.HasPrefix(tc.target, "x:") {
+				line, err := json.Marshal(map[string]any{"ClientRequestMethod": method, "ClientRequestURI": tc.target, "ClientRequestUserAgent": tc.userAgent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				log := write(filepath.Join(directory, "access.log"), string(line)+"\n")
+				output, _ = runRobotsGuard(t, "", "audit", "--json", "--robots", robots, "--config", config, log)
+				var report struct {
+					Disallowed, Exempt int
+					Classes            []struct {
+						WouldBlock int `json:"would_block"`
+					}
+				}
+				decodeJSON(t, output, &report)
+				block := 0
+				for _, class := range report.Classes {
+					block += class.WouldBlock
+				}
+				if (report.Disallowed == 1) != (tc.verdict == judge.Disallowed) || (block == 1) != (tc.action == judge.Blocked) {
+					t.Errorf("audit: %d disallowed, %d would be blocked", report.Disallowed, block)
+				}
+				if tc.options == "" {
+					empty := write(filepath.Join(directory, "empty.txt"), "")
+					output, _ = runRobotsGuard(t, "", "diff", "--json", empty, robots, "--log", log)
+					var changes struct{ Log struct{ Blocked int } }
+					decodeJSON(t, output, &changes)
+					if (changes.Log.Blocked == 1) != (tc.verdict == judge.Disallowed) {
+						t.Errorf("diff: %d blocked", changes.Log.Blocked)
+					}
+				}
+			}
+			if tc.options != "" {
+				return // the commands below know no configuration
+			}
+			output, code := runRobotsGuard(t, "", "check", "--json", "--robots", robots, "--user-agent", tc.userAgent,
+				"--identity", tc.identity.String(), "--method", method, absolute)
+			var c struct {
+				Verdict, Rule string
+				Allowed       bool
+			}
+			decodeJSON(t, output, &c)
+			same("check", c.Verdict, c.Rule)
+			if forbidden := tc.verdict == judge.Disallowed; c.Allowed == forbidden || (code == command.ExitDisallowed) != forbidden {
+				t.Errorf("check: allowed %t, exit status %d", c.Allowed, code)
+			}
+			if method != http.MethodGet || tc.identity != verify.Claimed || u.Opaque != "" {
+				return // which test does not know, or takes for a mistake
+			}
+			expected := "allow"
+			if tc.verdict == judge.Disallowed {
+				expected = "disallow"
+			}
+			line, err := json.Marshal(map[string]string{"user_agent": tc.userAgent, "url": absolute, "expect": expected})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if output, code := runRobotsGuard(t, "", "test", "--robots", robots, write(filepath.Join(directory, "cases.jsonl"), string(line)+"\n")); code != command.ExitAllowed {
+				t.Errorf("test: exit status %d\n%s", code, output)
+			}
+		})
+	}
+}
+
+// decidedRequest returns a request as Caddy passes it to a guard of the handler,
+// which finds its client to be of this identity.
+func decidedRequest(t *testing.T, h Handler, identity verify.State, method, target string, u *url.URL, userAgent string) (*http.Request, *guard.Guard) {
+	t.Helper()
+	client := "192.0.2.1"
+	var app *App
+	switch identity {
+	case verify.Claimed:
+	case verify.Unknown: // only names could tell, and no server answers for them
+		app = &App{Verify: &Verify{Ranges: rangesOff, Resolver: "127.0.0.1:1"}}
+	default:
+		list := filepath.Join(t.TempDir(), "google.txt")
+		if err := os.WriteFile(list, []byte("198.51.100.0/24"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		app = &App{Verify: &Verify{Ranges: rangesConfigured, NoRDNS: true}, Crawlers: []Crawler{{Token: "Googlebot", Ranges: []Ranges{{File: list}}}}}
+		if identity == verify.Verified {
+			client = "198.51.100.1"
+		}
+	}
+	g := provisionedGuard(t, servingFile(t, h, decidedRobots), app)
+	r := httptest.NewRequest(method, "/", nil)
+	r.RequestURI, r.URL = target, u
+	r.Header.Set("User-Agent", userAgent)
+	r.RemoteAddr = client + ":4711"
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
+	return r, g
+}

@@ -1,0 +1,166 @@
+package caddymodule
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// blocks are the options by the block that they stand in.
+func blocks() map[string][]option {
+	return map[string][]option{
+		"directive": new(Handler).options(nil),
+		"global":    new(App).options(),
+		"verify":    new(Verify).options(),
+		"crawler":   new(Crawler).options(),
+	}
+}
+
+// TestOptionUsage gives each option arguments that it does not take, on which the
+// error tells its usage.
+func TestOptionUsage(t *testing.T) {
+	for block, options := range blocks() {
+		for _, o := range options {
+			if len(o.usage) < 5 {
+				t.Errorf("%s %s: no usage", block, o.name)
+			}
+			for _, line := range []string{o.name, o.name + strings.Repeat(" ''", 3)} {
+				d := caddyfile.NewTestDispenser(line)
+				d.Next()
+				if err := o.read(d); err != nil && (!strings.Contains(err.Error(), o.usage) || !strings.HasSuffix(err.Error(), ", at Testfile:1")) {
+					t.Errorf("%s %s: %v", block, line, err)
+				}
+			}
+		}
+	}
+}
+
+// TestOptionsInSyntax holds the options to the comments that tell the syntax and
+// to configuration.md, which shows the same.
+func TestOptionsInSyntax(t *testing.T) {
+	directive := syntaxOf(t, "caddyfile.go")
+	same(t, "the comment of the directive", optionsIn(directive, "robots_guard"), blocks()["directive"])
+	global := syntaxOf(t, "caddyfile_app.go")
+	same(t, "the comment of the global option", optionsIn(global, "robots_guard"), blocks()["global"])
+	same(t, "the comment of verify", optionsIn(global, "verify"), blocks()["verify"])
+	same(t, "the comment of crawler", optionsIn(global, "crawler"), blocks()["crawler"])
+
+	_, shown, _ := strings.Cut(page(t, "docs/configuration.md"), "\n## Directive\n\n```\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if spaced(shown) != spaced(directive) {
+		t.Errorf("docs/configuration.md shows\n%s\nand the comment\n%s", shown, directive)
+	}
+}
+
+// TestOptionsInTables holds the options to the tables of the documents.
+func TestOptionsInTables(t *testing.T) {
+	configuration, identity := page(t, "docs/configuration.md"), page(t, "docs/identity.md")
+	same(t, "docs/configuration.md", slices.DeleteFunc(tableIn(t, configuration, "\n## Directive\n"),
+		func(name string) bool { return slices.Contains(modeWords, name) }), blocks()["directive"])
+	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Shared settings and storage\n"), blocks()["global"])
+	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `verify` |"), blocks()["verify"])
+	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `crawler` |"), blocks()["crawler"])
+}
+
+// same fails if the names are not those of the options, in their order.
+func same(t *testing.T, where string, names []string, options []option) {
+	t.Helper()
+	if want := namesOf(options); !slices.Equal(names, want) {
+		t.Errorf("%s has the options\n\t%s, and there are\n\t%s", where, names, want)
+	}
+}
+
+// syntaxOf returns the syntax in the comment of UnmarshalCaddyfile in a file.
+func syntaxOf(t *testing.T, file string) string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range parsed.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name == "UnmarshalCaddyfile" {
+			_, syntax, _ := strings.Cut(f.Doc.Text(), "Syntax:\n")
+			if i := strings.Index(syntax, "\n\t}\n"); i >= 0 {
+				return syntax[:i+4]
+			}
+		}
+	}
+	t.Fatalf("%s has no UnmarshalCaddyfile with a syntax", file)
+	return ""
+}
+
+// optionsIn returns the first words of the lines right inside of a block.
+func optionsIn(syntax, block string) (names []string) {
+	depth, inside := 0, 0
+	for line := range strings.Lines(syntax) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if words[0] == "}" {
+			if depth--; depth < inside {
+				return names
+			}
+			continue
+		}
+		if depth == inside && inside > 0 {
+			names = append(names, words[0])
+		}
+		if words[len(words)-1] == "{" {
+			if depth++; inside == 0 && words[0] == block {
+				inside = depth
+			}
+		}
+	}
+	return names
+}
+
+var (
+	cell = regexp.MustCompile("^\\| (`[^|]*(?:\\\\\\|[^|]*)*) \\|")
+	code = regexp.MustCompile("`(\\w+)[^`]*`")
+)
+
+// tableIn returns the names in the first column of the first table behind some
+// text, each once.
+func tableIn(t *testing.T, page, behind string) (names []string) {
+	t.Helper()
+	_, rest, ok := strings.Cut(page, behind)
+	if !ok {
+		t.Fatalf("no %q", behind)
+	}
+	for line := range strings.Lines(rest) {
+		first := cell.FindStringSubmatch(line)
+		if first == nil {
+			if len(names) > 0 {
+				break
+			}
+			continue
+		}
+		for _, name := range code.FindAllStringSubmatch(first[1], -1) {
+			if !slices.Contains(names, name[1]) {
+				names = append(names, name[1])
+			}
+		}
+	}
+	return names
+}
+
+func page(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+// spaced returns a text with one space between words.
+func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }

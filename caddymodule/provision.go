@@ -1,0 +1,133 @@
+package caddymodule
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+const (
+	defaultFetchTimeout = 5 * time.Second
+	defaultFetchWait    = 250 * time.Millisecond
+	defaultTTLMin       = time.Minute
+)
+
+// Provision sets up the handler.
+func (h *Handler) Provision(ctx caddy.Context) (err error) {
+	h.logger = ctx.Logger()
+	h.setDefaults()
+	if err := h.Validate(); err != nil {
+		return err
+	}
+	if err := h.OnViolation.Provision(ctx); err != nil {
+		return fmt.Errorf("on_violation: %w", err)
+	}
+	if h.guard, err = h.newGuard(ctx); err != nil {
+		return err
+	}
+	h.guard.Metrics.Configured(ctx, h.Mode)
+	return nil
+}
+
+// setDefaults fills in what the configuration leaves open.
+func (h *Handler) setDefaults() {
+	h.Mode = cmp.Or(h.Mode, modeMonitor)
+	h.FetchTimeout = cmp.Or(h.FetchTimeout, caddy.Duration(defaultFetchTimeout))
+	h.FetchWait = cmp.Or(h.FetchWait, min(caddy.Duration(defaultFetchWait), h.FetchTimeout))
+	h.TTLMax = cmp.Or(h.TTLMax, caddy.Duration(policy.MaxAge))
+	h.TTLMin = cmp.Or(h.TTLMin, min(caddy.Duration(defaultTTLMin), h.TTLMax))
+	h.Grace = cmp.Or(h.Grace, caddy.Duration(policy.MaxAge))
+	h.Unreachable = cmp.Or(h.Unreachable, unreachableLastGood)
+	h.Spoofed = cmp.Or(h.Spoofed, spoofedJudge)
+	h.Status = cmp.Or(h.Status, http.StatusForbidden)
+}
+
+// newGuard returns a guard by the settings of the handler.
+func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
+	app, err := appOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := app.state.Metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return nil, err
+	}
+	c := guard.Config{
+		FetchTimeout: time.Duration(h.FetchTimeout),
+		FetchWait:    time.Duration(h.FetchWait),
+		Freshness:    policy.Freshness{Min: time.Duration(h.TTLMin), Max: time.Duration(h.TTLMax)},
+		Fallback:     fallbackOf[h.Unreachable],
+		Grace:        max(0, time.Duration(h.Grace)),
+		ChangeGuard:  time.Duration(h.ChangeGuard),
+		Registry:     app.registry,
+		Identity:     app.identity,
+		Sites:        app.sites,
+		Logger:       h.logger,
+		Refuse:       h.refuse,
+	}
+	if c.Settings, err = h.settings(app.registry); err != nil {
+		return nil, err
+	}
+	c.Source, c.SourceKey, c.Freshness.Default = newSource(h.Source, h.AllowPrivate)
+	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
+		return nil, err
+	}
+	return guard.New(ctx, app.state, c), nil
+}
+
+// fallbackOf tells what holds while the robots.txt cannot be read, if not the
+// last good copy.
+var fallbackOf = map[string]policy.Fallback{
+	unreachableAllow:    policy.AllowAll,
+	unreachableDisallow: policy.DisallowAll,
+	unreachableGoogle:   policy.DisallowGoogle,
+}
+
+// falseNameOf tells what is done about requests under a false name, if they are
+// not judged.
+var falseNameOf = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName, spoofedLog: judge.LogFalseName}
+
+// settings returns by what requests are judged.
+func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameOf[h.Spoofed]}
+	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {
+		return s, fmt.Errorf("wildcard: %w", err)
+	}
+	if s.EnforceOnly, err = judge.ParseSelector(registry, h.EnforceOnly, false); err != nil {
+		return s, fmt.Errorf("enforce: %w", err)
+	}
+	if s.Exempt, err = judge.ParseClients(registry, h.Exempt, h.ExemptVerified); err != nil {
+		return s, fmt.Errorf("exempt: %w", err)
+	}
+	if s.OnlyLog, err = judge.ParseClients(registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
+		return s, fmt.Errorf("only_log: %w", err)
+	}
+	return s, nil
+}
+
+// How long a good answer holds before the file is read again in the
+// background. Reading the site itself or a file is cheap.
+const (
+	lifeNear = 10 * time.Minute
+	lifeURL  = 24 * time.Hour
+)
+
+// newSource returns the configured source, what identifies it, and how long an
+// answer from it holds.
+func newSource(s *Source, allowPrivate bool) (origin.Source, string, time.Duration) {
+	switch {
+	case s == nil:
+		return origin.NewServer(allowPrivate), "", lifeNear
+	case s.File != "":
+		return origin.File{Path: s.File}, s.File, lifeNear
+	}
+	return origin.NewURL(s.URL, allowPrivate), s.URL, lifeURL
+}

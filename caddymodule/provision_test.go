@@ -1,0 +1,76 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+)
+
+const (
+	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	firefox   = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+)
+
+// get is a request of a client.
+func get(userAgent, target string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r.Header.Set("User-Agent", userAgent)
+	return r
+}
+
+// servingFile has a handler read this robots.txt from a file.
+func servingFile(t *testing.T, h Handler, robots string) *Handler {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "robots.txt")
+	if err := os.WriteFile(file, []byte(robots), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.Source = &Source{File: file}
+	h.FetchTimeout, h.FetchWait = caddy.Duration(time.Minute), caddy.Duration(time.Minute)
+	return &h
+}
+
+// provisionedGuard returns the guard of a handler in a configuration with this
+// app, whose settings of verify are in use if it is not nil.
+func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
+	t.Helper()
+	config := &caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}}
+	if app != nil {
+		raw, err := json.Marshal(app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.AppsRaw = caddy.ModuleMap{"robots_guard": raw}
+	}
+	ctx, err := caddy.ProvisionContext(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if app != nil {
+		running, err := appOf(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop, err := running.state.Identities.Use(running.config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return h.guard
+}

@@ -1,0 +1,85 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// TestValidate gives what a Caddyfile cannot say and JSON can. Other mistakes
+// stand in testdata/adapt.
+func TestValidate(t *testing.T) {
+	second, on := caddy.Duration(time.Second), new(Verify)
+	for _, tc := range []struct {
+		name   string
+		module caddy.Validator
+		want   string
+	}{
+		{"no options", &Handler{}, ""},
+		{"no options of the app", &App{}, ""},
+		{"grace turned off", &Handler{Grace: -1}, ""},
+		{"mode", &Handler{Mode: "block"}, `unknown mode "block"; use monitor or enforce`},
+		{"unreachable", &Handler{Unreachable: "deny"}, `unknown value "deny" for unreachable; use last_good, allow, disallow or disallow_google`},
+		{"spoofed", &Handler{Spoofed: "deny"}, `unknown value "deny" for spoofed; use judge, block or log`},
+		{"fetch_timeout", &Handler{FetchTimeout: -second}, "have to be positive durations"},
+		{"fetch_wait", &Handler{FetchWait: -second}, "have to be positive durations"},
+		{"change_guard", &Handler{ChangeGuard: -second}, "have to be positive durations"},
+		{"fetch_wait beyond the default of fetch_timeout", &Handler{FetchWait: 6 * second}, "fetch_wait 6s is longer than fetch_timeout 5s"},
+		{"ttl_min", &Handler{TTLMin: -second}, "ttl has to be between 0 and 24h"},
+		{"ttl_max", &Handler{TTLMax: -second}, "ttl has to be between 0 and 24h"},
+		{"status", &Handler{Status: -1}, "status -1 is no error"},
+		{"source of nothing", &Handler{Source: &Source{}}, "source needs either a URL or a file"},
+		{"source of two", &Handler{Source: &Source{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
+		{"source by another scheme", &Handler{Source: &Source{URL: "ftp://a.test/"}}, "is no http or https URL"},
+		{"exempt_verified", &Handler{ExemptVerified: []string{"browser"}}, "exempt: browsers are never judged"},
+		{"policies", &App{Policies: -1}, "policies -1 cannot be; use a number from 1 to 1000000"},
+		{"unnamed_hosts", &App{UnnamedHosts: maxPolicies + 1}, "unnamed_hosts 1000001 cannot be"},
+		{"unnamed_reads", &App{UnnamedReads: -1}, "unnamed_reads -1 cannot be; use a number from 1 to 1000"},
+		{"retention", &App{Retention: -second}, "retention -1s cannot be"},
+		{"ranges", &App{Verify: &Verify{Ranges: "all"}}, `unknown value "all" for ranges; use official, configured or off`},
+		{"list of nothing", &App{Verify: on, Crawlers: []Crawler{{Token: "AcmeBot", Ranges: []Ranges{{}}}}}, "give either a file or a URL"},
+		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "is no domain of one operator"},
+		{"crawler without a token", &App{Crawlers: []Crawler{{}}}, "crawler"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			switch err := tc.module.Validate(); {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("%v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestUnknownNamesInJSON refuses names that nobody has where no Caddyfile was
+// checked, and takes those that the app adds.
+func TestUnknownNamesInJSON(t *testing.T) {
+	app := &App{Crawlers: []Crawler{{Token: "AcmeSpider"}}}
+	for name, tc := range map[string]struct {
+		h    Handler
+		want string // "" for none
+	}{
+		"misspelt":           {Handler{Exempt: []string{"Googelbot"}}, "did you mean Googlebot?"},
+		"of the app":         {Handler{Exempt: []string{"acmespider"}}, ""},
+		"nearly that":        {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
+		"a new one is meant": {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
+		"twice":              {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
+	} {
+		raw, err := json.Marshal(app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, AppsRaw: caddy.ModuleMap{"robots_guard": raw}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tc.h.Provision(ctx)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}

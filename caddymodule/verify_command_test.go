@@ -1,0 +1,88 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runVerify runs the command with a configuration that has a list for Googlebot
+// and asks nobody.
+func runVerify(t *testing.T, args ...string) (output string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	list, config := filepath.Join(dir, "list.txt"), filepath.Join(dir, "Caddyfile")
+	for name, text := range map[string]string{
+		list: "192.0.2.0/24\n",
+		config: "{\n robots_guard {\n  verify {\n   ranges configured\n   rdns off\n  }\n  crawler Googlebot {\n   ranges file " + list + "\n  }\n" +
+			"  crawler AcmeBot {\n   class seo\n  }\n }\n}\nexample.com {\n robots_guard\n}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return executeRobotsGuard(t, "", append([]string{"verify", "--config", config}, args...)...)
+}
+
+// claimReport is what the command prints as JSON, as far as it is tested.
+type claimReport struct {
+	Crawler, Operator, Identity, Proof string
+	Steps                              []any
+}
+
+func TestVerifyCommand(t *testing.T) {
+	for _, test := range []struct {
+		name, userAgent, ip string
+		want                claimReport
+		mentions            string
+		failed              bool
+	}{
+		{"the real one", "Googlebot/2.1", "192.0.2.7",
+			claimReport{Crawler: "Googlebot", Operator: "Google", Identity: "verified", Proof: "ranges"}, "list.txt", false},
+		{"a false one", "Googlebot/2.1", "203.0.113.7",
+			claimReport{Crawler: "Googlebot", Operator: "Google", Identity: "spoofed", Proof: "ranges"}, "list.txt", true},
+		{"one that nothing is known of", "AcmeBot/1.0", "203.0.113.7",
+			claimReport{Crawler: "AcmeBot", Operator: "AcmeBot", Identity: "claimed", Proof: "none"}, "", false},
+		{"one that is not in the registry", "SomeUnheardOfBot/1.0 (+https://x.example/bot)", "203.0.113.7",
+			claimReport{Crawler: "SomeUnheardOfBot", Identity: "claimed", Proof: "none"}, "registry", false},
+		{"a browser", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "203.0.113.7",
+			claimReport{Identity: "claimed", Proof: "none"}, "does not claim", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			output, err := runVerify(t, "--json", "--user-agent", test.userAgent, "--ip", test.ip)
+			if (err != nil) != test.failed {
+				t.Errorf("error: %v", err)
+			}
+			var got claimReport
+			if err := json.Unmarshal([]byte(strings.SplitN(output, "\nError", 2)[0]), &got); err != nil {
+				t.Fatalf("%v in %q", err, output)
+			}
+			if got.Crawler != test.want.Crawler || got.Operator != test.want.Operator || got.Identity != test.want.Identity || got.Proof != test.want.Proof {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+			if len(got.Steps) == 0 || !strings.Contains(output, test.mentions) {
+				t.Errorf("%q does not mention %q", output, test.mentions)
+			}
+			text, _ := runVerify(t, "--user-agent", test.userAgent, "--ip", test.ip)
+			if !strings.Contains(text, "identity      "+test.want.Identity) {
+				t.Errorf("the text is %q", text)
+			}
+		})
+	}
+}
+
+func TestVerifyCommandErrors(t *testing.T) {
+	for name, args := range map[string][]string{
+		"needed":                             {"--ip", "192.0.2.1"},
+		"no IP":                              {"--user-agent", "Googlebot", "--ip", "example.com"},
+		"in quotes":                          {"--user-agent", "Googlebot", "--ip", "192.0.2.1", "(compatible)"},
+		"see caddy":                          {},
+		"there is no file missing/Caddyfile": {"--user-agent", "Googlebot", "--ip", "192.0.2.1", "--config", "missing/Caddyfile"},
+	} {
+		if _, err := executeRobotsGuard(t, "", append([]string{"verify"}, args...)...); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: got %v, want %q", args, err, name)
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package admin tests the admin API and what it reports: policies, reasons and the ledger.
+package admin

@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestAdminExplain asks a running server for the reasons of a verdict.
+func TestAdminExplain(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	admin := harness.FreePort(t)
+	s := harness.Serve(t, "http://a.test:$PORT {\n\trobots_guard enforce {\n\t\tonly_log Bingbot\n\t}\n\treverse_proxy "+strings.TrimPrefix(o.URL, "http://")+"\n}\n",
+		"admin off", "admin 127.0.0.1:"+admin)
+	ask := func(method, body string) (status int, answer map[string]any, text string) {
+		t.Helper()
+		r, err := http.NewRequest(method, "http://127.0.0.1:"+admin+"/robots_guard/explain", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		all, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(all)
+		_ = json.Unmarshal([]byte(text), &answer) // an error has a text of its own
+		return response.StatusCode, answer, text
+	}
+	about := func(path, userAgent string) string {
+		return `{"user_agent":"` + userAgent + `","url":"` + s.URL(path) + `"}`
+	}
+	status, answer, text := ask(http.MethodPost, about("/x", harness.GPTBot))
+	if status != http.StatusOK || answer["verdict"] != "unknown" {
+		t.Errorf("before the first request: %d %s", status, text)
+	}
+	harness.Eventually(t, "a crawler is blocked", func() bool { return harness.Get(t, s.URL("/x"), harness.GPTBot).Status == http.StatusForbidden })
+	for _, tc := range []struct{ path, userAgent, verdict, action string }{
+		{"/x", harness.GPTBot, "disallowed", "blocked"},
+		{"/private/", harness.Bingbot, "disallowed", "logged"},
+		{"/open", harness.Bingbot, "allowed", "none"},
+		{"/x", harness.Firefox, "exempt", "none"},
+	} {
+		status, answer, text := ask(http.MethodPost, about(tc.path, tc.userAgent))
+		handler, _ := answer["handler"].(map[string]any)
+		if status != http.StatusOK || answer["verdict"] != tc.verdict || handler["action"] != tc.action || handler["site"] != "a.test" {
+			t.Errorf("%s as %s: %d, want %s and %s\n%s", tc.path, tc.userAgent, status, tc.verdict, tc.action, text)
+		}
+	}
+	for _, tc := range []struct {
+		method, body string
+		status       int
+		says         string
+	}{
+		{http.MethodGet, "", http.StatusMethodNotAllowed, "use POST"},
+		{http.MethodPost, "{", http.StatusBadRequest, "no JSON object"},
+		{http.MethodPost, `{"user_agent":"x","url":"/x"}`, http.StatusBadRequest, "names no site"},
+		{http.MethodPost, `{"user_agent":"x","url":"http://other.test/x"}`, http.StatusNotFound, "no robots_guard is for"},
+		{http.MethodPost, `{"user_agent":"x","url":"http://a.test/x","identity":"real"}`, http.StatusBadRequest, "unknown identity"},
+		{http.MethodPost, strings.Repeat(" ", 200<<10), http.StatusRequestEntityTooLarge, "more than"},
+	} {
+		if status, _, text := ask(tc.method, tc.body); status != tc.status || !strings.Contains(text, tc.says) {
+			t.Errorf("%s %.60s: %d %s; want %d with %q", tc.method, tc.body, status, text, tc.status, tc.says)
+		}
+	}
+}

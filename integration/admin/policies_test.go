@@ -1,0 +1,200 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// known is what the admin API says of a policy, as far as it is tested.
+type known struct {
+	Authority   string  `json:"authority"`
+	Source      string  `json:"source"`
+	Segment     string  `json:"segment"`
+	Status      int     `json:"status"`
+	LastMeaning string  `json:"last_meaning"`
+	Failures    int     `json:"failures"`
+	Version     string  `json:"version"`
+	AgeSeconds  float64 `json:"age_seconds"`
+	Rules       int     `json:"rules"`
+	Findings    int     `json:"findings"`
+	Versions    int     `json:"versions"`
+	FindingList []struct {
+		Code string `json:"code"`
+		Line int    `json:"line"`
+	} `json:"finding_list"`
+	VersionList []struct {
+		Version string `json:"version"`
+		Rules   int    `json:"rules"`
+		Until   string `json:"until"`
+	} `json:"version_list"`
+}
+
+// overseen is a server with an admin endpoint and two sites: one whose
+// robots.txt is its own, one whose robots.txt is a file.
+type overseen struct {
+	*harness.Server
+	t      *testing.T
+	origin *harness.Origin
+	admin  string // host:port
+	site   string // its authority
+	file   string
+	shop   string // the URL of the site with the file
+}
+
+func oversee(t *testing.T) *overseen {
+	t.Helper()
+	admin, port, shop := harness.FreePort(t), harness.FreePort(t), harness.FreePort(t)
+	o := &overseen{t: t, admin: "127.0.0.1:" + admin, site: "a.test:" + port, shop: "http://127.0.0.1:" + shop}
+	o.origin = harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\nNonsense: x\n", nil)
+	o.file = filepath.Join(harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /old/\n"}), "robots.txt")
+	o.Server = harness.Start(t, strings.NewReplacer("$ADMIN", o.admin, "$PORT", port, "$SHOP", shop, "$ORIGIN", o.origin.Address(), "$FILE", o.file).Replace(`{
+		admin $ADMIN
+		persist_config off
+	}
+	http://a.test:$PORT {
+		robots_guard enforce
+		reverse_proxy $ORIGIN
+	}
+	http://127.0.0.1:$SHOP {
+		robots_guard enforce {
+			source file $FILE
+		}
+		respond ok
+	}`), o.admin, "127.0.0.1:"+port, "127.0.0.1:"+shop)
+	o.Port = port
+	harness.Eventually(t, "the site's robots.txt is enforced", func() bool {
+		return harness.Get(t, o.URL("/private/x"), harness.Bingbot).Status == http.StatusForbidden
+	})
+	harness.Eventually(t, "the file is enforced", func() bool { return harness.Get(t, o.shop+"/old/x", harness.Bingbot).Status == http.StatusForbidden })
+	return o
+}
+
+// ask makes a request to the admin API and decodes the answer.
+func (o *overseen) ask(name, path string, status int, into any) {
+	o.t.Helper()
+	a := harness.Get(o.t, "http://"+o.admin+path, "test", harness.Method(name))
+	if a.Status != status {
+		o.t.Fatalf("%s %s: %d, want %d: %s", name, path, a.Status, status, a.Body)
+	}
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal([]byte(a.Body), into); err != nil {
+		o.t.Fatalf("%s %s: %v: %s", name, path, err, a.Body)
+	}
+}
+
+func TestPoliciesAreListed(t *testing.T) {
+	t.Parallel()
+	o := oversee(t)
+	type page struct {
+		Policies []known `json:"policies"`
+		Total    int     `json:"total"`
+		Next     string  `json:"next"`
+	}
+	var all page
+	o.ask(http.MethodGet, "/robots_guard/policies", http.StatusOK, &all)
+	if all.Total != 2 || len(all.Policies) != 2 || all.Next != "" {
+		t.Fatalf("%+v", all)
+	}
+	file, site := all.Policies[0], all.Policies[1]
+	if file.Authority != o.file || file.Source != "file" || file.Status != 200 || file.Rules != 1 || file.Versions != 1 {
+		t.Errorf("the file: %+v", file)
+	}
+	if site.Authority != "http://"+o.site || site.Source != "server" || site.Segment != "named" || site.LastMeaning != "rules" ||
+		site.Findings != 1 || len(site.Version) != 64 || site.AgeSeconds < 0 || site.AgeSeconds > 60 {
+		t.Errorf("the site: %+v", site)
+	}
+	var first, second page
+	o.ask(http.MethodGet, "/robots_guard/policies?limit=1", http.StatusOK, &first)
+	o.ask(http.MethodGet, "/robots_guard/policies?limit=1&after="+first.Next, http.StatusOK, &second)
+	if len(first.Policies) != 1 || first.Next != o.file || len(second.Policies) != 1 || second.Policies[0].Authority != site.Authority || second.Next != "" {
+		t.Errorf("pages: %+v, %+v", first, second)
+	}
+	o.ask(http.MethodGet, "/robots_guard/policies?limit=0", http.StatusBadRequest, nil)
+	o.ask(http.MethodGet, "/robots_guard/policies?limit=many", http.StatusBadRequest, nil)
+	o.ask(http.MethodPost, "/robots_guard/policies", http.StatusMethodNotAllowed, nil)
+}
+
+func TestOnePolicy(t *testing.T) {
+	t.Parallel()
+	o := oversee(t)
+	for _, name := range []string{o.site, "http:/" + o.site} {
+		var p known
+		o.ask(http.MethodGet, "/robots_guard/policies/"+name, http.StatusOK, &p)
+		if p.Authority != "http://"+o.site || len(p.FindingList) != 1 || p.FindingList[0].Code != "unknown-key" || p.FindingList[0].Line != 3 || len(p.VersionList) != 1 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	o.ask(http.MethodGet, "/robots_guard/policies/b.test", http.StatusNotFound, nil)
+	o.ask(http.MethodGet, "/robots_guard/policies/", http.StatusNotFound, nil)
+	o.ask(http.MethodDelete, "/robots_guard/policies/"+o.site, http.StatusMethodNotAllowed, nil)
+	o.ask(http.MethodGet, "/robots_guard/policies/"+o.site+"/refresh", http.StatusMethodNotAllowed, nil)
+}
+
+func TestRefreshPolicies(t *testing.T) {
+	t.Parallel()
+	o := oversee(t)
+	before := o.origin.Requests("/robots.txt")
+	o.ask(http.MethodPost, "/robots_guard/policies/"+o.site+"/refresh", http.StatusAccepted, nil)
+	harness.Get(t, o.URL("/"), harness.Firefox)
+	if got := o.origin.Requests("/robots.txt"); got != before {
+		t.Errorf("the site's file was read %d times without a crawler", got-before)
+	}
+	harness.Get(t, o.URL("/"), harness.Bingbot)
+	harness.Eventually(t, "the next request of a crawler reads the file", func() bool { return o.origin.Requests("/robots.txt") == before+1 })
+
+	if err := os.WriteFile(o.file, []byte("User-agent: *\nDisallow: /old/\nDisallow: /new/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var p known
+	o.ask(http.MethodPost, "/robots_guard/policies"+filepath.ToSlash(o.file)+"/refresh", http.StatusOK, &p)
+	if p.Rules != 2 || len(p.VersionList) != 2 || p.VersionList[1].Rules != 1 || p.VersionList[1].Until == "" {
+		t.Errorf("the file: %+v", p)
+	}
+	o.Await("robots.txt changed", 1)
+	if a := harness.Get(t, o.shop+"/new/x", harness.Bingbot); a.Status != http.StatusOK {
+		t.Errorf("what only the new text forbids: %d, want it stale", a.Status)
+	}
+	if a := harness.Get(t, o.shop+"/old/x", harness.Bingbot); a.Status != http.StatusForbidden {
+		t.Errorf("what both texts forbid: %d", a.Status)
+	}
+}
+
+func TestPoliciesCommand(t *testing.T) {
+	t.Parallel()
+	o := oversee(t)
+	run := func(code int, args ...string) string {
+		t.Helper()
+		stdout, stderr, got := harness.Command(t, "", append([]string{"robots-guard", "policies", "--address", o.admin}, args...)...)
+		if got != code {
+			t.Fatalf("%v: exit status %d, want %d: %s", args, got, code, stderr)
+		}
+		return stdout + stderr
+	}
+	table := strings.Join(strings.Fields(run(0)), " ")
+	for _, want := range []string{"AUTHORITY STATUS AGE", "http://" + o.site + " 200", o.file + " 200"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	for _, name := range []string{o.site, "http://" + o.site} {
+		var p known
+		if err := json.Unmarshal([]byte(run(0, name)), &p); err != nil || p.Authority != "http://"+o.site {
+			t.Errorf("%s: %v, %+v", name, err, p)
+		}
+	}
+	run(0, "--refresh", o.site)
+	if text := run(2, "b.test"); !strings.Contains(text, "no policy is known") {
+		t.Errorf("an unknown authority: %s", text)
+	}
+	if text := run(2, "--refresh"); !strings.Contains(text, "needs an authority") {
+		t.Errorf("a refresh of nothing: %s", text)
+	}
+}

@@ -1,0 +1,264 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// audited is what the tests below read of audit --json.
+type audited struct {
+	Lines, Malformed, Requests, Browsers, Other, Disallowed, Stale, Exempt uint64
+	Incomplete                                                             string
+	Crawlers                                                               []struct {
+		Token, Class                                 string
+		Requests, Allowed, Disallowed, Stale, Exempt uint64
+		RobotsRequests                               uint64 `json:"robots_requests"`
+	}
+}
+
+// logLine makes a line of the Combined format.
+func logLine(target, userAgent string) string {
+	return "192.0.2.1 - - [21/Nov/2026:12:00:00 +0000] \"GET " + target + " HTTP/1.1\" 200 5 \"-\" \"" + userAgent + "\"\n"
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	dir := harness.Files(t, map[string]string{
+		"robots.txt": "User-agent: *\nDisallow: /private/\n",
+		"access.log": logLine("/private/a", harness.GPTBot) + logLine("/private/a", harness.Firefox) + logLine("/", harness.Googlebot),
+		"versions/robots-2026-11-21T11-00-00Z.txt": "User-agent: *\nDisallow: /private/\n",
+		"versions/robots-2026-10-01.txt":           "",
+		"hosts/a.example/robots.txt":               "User-agent: *\nDisallow: /private/\n",
+		"hosts/b.example/robots.txt":               "User-agent: *\nDisallow: /b/\n",
+	})
+	for name, text := range map[string]string{
+		"Caddyfile":       "example.com {\n\trobots_guard {\n\t\texempt ai_training\n\t\tsource file ROBOTS\n\t}\n}\n",
+		"Caddyfile.sites": "a.example {\n\trobots_guard\n}\nb.example {\n\trobots_guard {\n\t\tonly_log GPTBot\n\t}\n}\n",
+	} {
+		text = strings.ReplaceAll(text, "ROBOTS", "`"+filepath.Join(dir, "robots.txt")+"`")
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	robots, log := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "access.log")
+	o := harness.NewOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
+	csv := func(rows ...string) string {
+		return "token,class,requests,allowed,disallowed,stale,exempt,robots_requests,robots_read,robots_status,last\n" + strings.Join(rows, "\n") + "\n"
+	}
+	const at = ",0,,0,2026-11-21T12:00:00Z"
+	both := csv("GPTBot,ai_training,1,0,1,0,0"+at, "Googlebot,search,1,1,0,0,0"+at)
+	site := filepath.Join(dir, "Caddyfile")
+	sites := filepath.Join(dir, "Caddyfile.sites")
+	runCommands(t, []commandCase{
+		{name: "exempt by a configuration", args: []string{"audit", "-c", site, "--csv", log}, stdout: csv("GPTBot,ai_training,1,0,0,0,1"+at, "Googlebot,search,1,1,0,0,0"+at)},
+		{name: "several sites", args: []string{"audit", "-c", sites, "-r", robots, log}, code: 2, stderr: "several sites use robots_guard; choose one with --site"},
+		{name: "a site that is not there", args: []string{"audit", "-c", sites, "-r", robots, "--site", "c.example", log}, code: 2, stderr: "no robots_guard is for c.example"},
+		{name: "sites with different settings", args: []string{"audit", "-c", sites, "-r", robots, "--site", "a.example", "--site", "b.example", log}, code: 2, stderr: "audit one after the other"},
+		{name: "hosts", args: []string{"audit", "-r", filepath.Join(dir, "hosts"), "--csv", "-"}, stdin: "a.example " + logLine("/private/a", harness.GPTBot) + "b.example " + logLine("/private/a", harness.Googlebot),
+			stdout: both},
+		{name: "a file", args: []string{"audit", "--robots", robots, "--csv", log}, stdout: both},
+		{name: "a pattern", args: []string{"audit", "-r", robots, "--csv", filepath.Join(dir, "acc*.log")}, stdout: both},
+		{name: "standard input", args: []string{"audit", "-r", robots, "--csv", "-"}, stdin: logLine("/private/a", harness.GPTBot), stdout: csv("GPTBot,ai_training,1,0,1,0,0" + at)},
+		{name: "a URL", args: []string{"audit", "-r", o.URL + "/robots.txt", "--csv", log}, stdout: both},
+		{name: "the site's own", args: []string{"audit", "--site", o.URL, "--csv", log}, stdout: both},
+		{name: "versions", args: []string{"audit", "-r", filepath.Join(dir, "versions"), "--csv", log},
+			stdout: csv("GPTBot,ai_training,1,0,0,1,0"+at, "Googlebot,search,1,1,0,0,0"+at)},
+		{name: "a period", args: []string{"audit", "-r", robots, "--csv", "--until", "2026-11-21", log}, stdout: csv()[:len(csv())-1]},
+		{name: "a format", args: []string{"audit", "-r", robots, "--csv", "--format", `$time_iso8601 $request_uri $http_user_agent`, "-"},
+			stdin: "2026-11-21T12:00:00Z /private/a GPTBot/1.2 and more\n", stdout: csv("GPTBot,ai_training,1,0,1,0,0" + at)},
+		{name: "an empty log", args: []string{"audit", "-r", robots, "-"},
+			stdout: "LOG             FORMAT  LINES  MALFORMED\nstandard input  -       0      0\n\n" +
+				"0 lines: 0 requests of robots and other programs, 0 of browsers. 0 are outside of the robots.txt.\n\nstandard input is empty.\n"},
+		{name: "no log", args: []string{"audit", "-r", robots}, code: 2, stderr: "no log given"},
+		{name: "no robots.txt", args: []string{"audit", log}, code: 2, stderr: "--robots"},
+		{name: "both on standard input", args: []string{"audit", "-r", "-", "-"}, code: 2, stderr: "--robots cannot be standard input"},
+		{name: "no such robots.txt", args: []string{"audit", "-r", filepath.Join(dir, "no.txt"), log}, code: 2, stderr: "no.txt"},
+		{name: "no such log", args: []string{"audit", "-r", robots, filepath.Join(dir, "no.log")}, code: 2, stderr: "no.log does not exist"},
+		{name: "a directory", args: []string{"audit", "-r", robots, dir}, code: 2, stderr: "is a directory; name its files"},
+		{name: "a bad format", args: []string{"audit", "-r", robots, "--format", "combine", log}, code: 2, stderr: "is no log format; name one of caddy,"},
+		{name: "a bad time", args: []string{"audit", "-r", robots, "--since", "yesterday", log}, code: 2, stderr: "is no time; give one like 2026-11-20"},
+		{name: "a bad site", args: []string{"audit", "-r", robots, "--site", "a/b", log}, code: 2, stderr: "is no site; name one like example.com"},
+		{name: "two outputs", args: []string{"audit", "-r", robots, "--json", "--csv", log}, code: 2, stderr: "only one of --json, --csv and --html"},
+	})
+}
+
+// TestAuditOnlyLog counts what only_log spares as outside of the robots.txt, but
+// not as what enforce would block.
+func TestAuditOnlyLog(t *testing.T) {
+	t.Parallel()
+	dir := harness.Files(t, map[string]string{
+		"robots.txt": "User-agent: *\nDisallow: /private/\n", "access.log": logLine("/private/a", harness.GPTBot) + logLine("/private/a", harness.Googlebot),
+		"Caddyfile": "b.example {\n\t@x path /x\n\trobots_guard @x {\n\t\tonly_log GPTBot\n\t}\n}\n",
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	runPieces(t, []pieces{{name: "only_log", args: []string{"audit", "-c", at("Caddyfile"), "-r", at("robots.txt"), at("access.log")}, stdout: []string{
+		"2 are outside of the robots.txt", "CLASS        REQUESTS  ENFORCE WOULD BLOCK\nai_training  1         0\nsearch       1         1\n",
+		"Matchers beside the host stand before robots_guard in ",
+	}}})
+}
+
+// TestAuditAgreesWithTheServer holds the audit of an access log against what the
+// guard that was there wrote into it.
+func TestAuditAgreesWithTheServer(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "access.log")
+	robots := "User-agent: *\nDisallow: /private/\nAllow: /private/press/\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: curl\nDisallow: /nocurl\n\nUser-agent: zorkly\nDisallow: /nozorkly\n"
+	s := harness.Serve(t, `http://a.test:$PORT {
+	log {
+		output file $LOG
+	}
+	robots_guard enforce
+	handle /robots.txt {
+		respond `+"`$ROBOTS`"+`
+	}
+	respond "page"
+}
+`, "$LOG", filepath.ToSlash(log), "$ROBOTS", robots)
+	s.Warm("/")
+	asked := 1
+	for _, userAgent := range []string{harness.Firefox, harness.GPTBot, harness.Googlebot, harness.GooglebotImage, harness.Bingbot, harness.AdsBot, harness.Slack, harness.Facebook, harness.Feedly, harness.UptimeRobot, harness.ChatGPTUser, harness.Headless, harness.FooBot, harness.Curl, "Zorkly/2.0", ""} {
+		for _, target := range []string{"/", "/private/x", "/%70rivate//x?y=%22z%22", "/private/press/x", "/nocurl", "/nozorkly", "/robots.txt", "/x/../private/\"q\\", "/ünï"} {
+			harness.Raw(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: "+userAgent+"\r\nConnection: close\r\n\r\n")
+			asked++
+		}
+	}
+	type key struct{ crawler, class, verdict string }
+	want := make(map[key]uint64)
+	var unjudged uint64
+	harness.Eventually(t, "all requests are in the log", func() bool {
+		text, err := os.ReadFile(log)
+		if err != nil || bytes.Count(text, []byte("\n")) < asked {
+			return false
+		}
+		clear(want)
+		unjudged = 0
+		for line := range strings.Lines(string(text)) {
+			var fields struct {
+				Guard *struct{ Verdict, Crawler, Class string } `json:"robots_guard"`
+			}
+			if err := json.Unmarshal([]byte(line), &fields); err != nil {
+				t.Fatal(err)
+			}
+			if g := fields.Guard; g != nil {
+				if g.Crawler == "FooBarBot" { // nobody but itself knows its name
+					g.Crawler = "_other"
+				}
+				want[key{g.Crawler, g.Class, g.Verdict}]++
+			} else {
+				unjudged++
+			}
+		}
+		return true
+	})
+	stdout, stderr, code := harness.Command(t, "", "robots-guard", "audit", "--json", "--robots", robotsFile(t, robots), "--site", "http://a.test:"+s.Port, log)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	var report audited
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[key]uint64)
+	for _, c := range report.Crawlers {
+		for verdict, n := range map[string]uint64{"allowed": c.Allowed, "disallowed": c.Disallowed, "stale": c.Stale, "exempt": c.Exempt} {
+			if n > 0 {
+				got[key{c.Token, c.Class, verdict}] = n
+			}
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) || report.Browsers+report.Other != unjudged || report.Malformed != 0 {
+		t.Errorf("the audit has\n%v and %d others, the server had\n%v and %d", got, report.Browsers+report.Other, want, unjudged)
+	}
+	if len(want) < 20 {
+		t.Errorf("only %d verdicts of different kinds", len(want))
+	}
+}
+
+// robotsFile writes a robots.txt into a directory of its own.
+func robotsFile(t *testing.T, text string) string {
+	t.Helper()
+	return filepath.Join(harness.Files(t, map[string]string{"robots.txt": text}), "robots.txt")
+}
+
+// TestAuditInterrupted stops an audit of a log that does not end.
+func TestAuditInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot send Ctrl-C to another on Windows")
+	}
+	t.Parallel()
+	cmd := exec.Command(harness.Binary(t), "robots-guard", "audit", "--json", "--robots", robotsFile(t, "User-agent: *\nDisallow: /private/\n"), "-")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// More than the pipe and the buffers hold: when all is written, some of it is
+	// being judged.
+	if _, err := io.WriteString(in, strings.Repeat(logLine("/private/a", harness.GPTBot), 60000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit status is looked at below
+	_ = in.Close()
+	var report audited
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
+		t.Fatalf("%v: %s%s", err, stdout.String(), stderr.String())
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(stderr.String(), "interrupted") || !strings.Contains(report.Incomplete, "interrupted") ||
+		report.Lines == 0 || report.Lines != report.Disallowed || report.Malformed != 0 {
+		t.Errorf("exit status %d, %s, %+v", code, stderr.String(), report)
+	}
+}
+
+// TestAuditMemory replays two logs, one ten times as long, of invented crawlers
+// and paths.
+func TestAuditMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	t.Parallel()
+	robots := robotsFile(t, "User-agent: *\nDisallow: /private/\n")
+	rss := func(lines int) int64 {
+		cmd := exec.Command(harness.Binary(t), "robots-guard", "audit", "--json", "--robots", robots, "-")
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=2") // each worker has some memory of its own
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range lines {
+			if _, err := io.WriteString(in, logLine(fmt.Sprintf("/private/%d", i), fmt.Sprintf("Invented%dBot/1.0 (+https://x%d.example)", i, i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		bytes, _ := harness.MaxRSS(cmd.ProcessState)
+		return bytes
+	}
+	small, large := rss(20000), rss(200000)
+	t.Logf("%d MB for 20,000 lines, %d MB for 200,000", small>>20, large>>20)
+	if large > small+30<<20 {
+		t.Errorf("memory grows with the log: %d MB for 20,000 lines, %d MB for 200,000", small>>20, large>>20)
+	}
+}

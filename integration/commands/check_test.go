@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// checked is a robots.txt with several groups.
+const checked = `User-agent: *
+Disallow: /private/
+Allow: /private/press/
+
+User-agent: GPTBot
+Disallow: /
+
+User-agent: curl
+Disallow: /nocurl
+
+User-agent: zorkly
+Disallow: /nozorkly
+`
+
+// cases are runs of a command.
+type commandCase struct {
+	name   string
+	args   []string
+	stdin  string
+	code   int
+	stdout string // all of it
+	stderr string // a piece of it
+}
+
+func runCommands(t *testing.T, all []commandCase) {
+	t.Helper()
+	for _, tc := range all {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			stdout, stderr, code := harness.Command(t, tc.stdin, append([]string{"robots-guard"}, tc.args...)...)
+			if code != tc.code {
+				t.Errorf("exit status %d, want %d; %s", code, tc.code, stderr)
+			}
+			if stdout != tc.stdout {
+				t.Errorf("got\n%swant\n%s", stdout, tc.stdout)
+			}
+			if !strings.Contains(stderr, tc.stderr) {
+				t.Errorf("got on standard error\n%s\nwant %q", stderr, tc.stderr)
+			}
+			if tc.code != 2 && stderr != "" {
+				t.Errorf("unexpected on standard error: %s", stderr)
+			}
+			for line := range strings.Lines(stderr) {
+				if !strings.HasPrefix(line, "error: ") && !strings.HasPrefix(line, "  ") {
+					t.Errorf("a line on standard error that is no error: %q", line)
+				}
+			}
+		})
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	dir := harness.Files(t, map[string]string{"robots.txt": checked, "empty.txt": "", "page.html": "<!doctype html><html></html>"})
+	robots, empty := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "empty.txt")
+	o := harness.NewOrigin(t, checked, nil)
+	broken := harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusInternalServerError)
+		return true
+	})
+	none := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		http.NotFound(w, r)
+		return true
+	})
+	ownSite := func(url string) string {
+		return `{"url":"` + url + `","crawler":"GPTBot","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false}` + "\n"
+	}
+	table := func(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
+
+	runCommands(t, []commandCase{
+		{name: "table", args: []string{"check", "--robots", robots, "--token", "Bingbot", "/private/x", "/private/press/x", "/open"}, code: 1,
+			stdout: table(
+				"VERDICT     URL               LINE  RULE                    GROUP",
+				"disallowed  /private/x        2     Disallow: /private/     *",
+				"allowed     /private/press/x  3     Allow: /private/press/  *",
+				"allowed     /open             -     -                       *")},
+		{name: "all allowed", args: []string{"check", "-r", robots, "-t", "Bingbot", "/open"}, code: 0,
+			stdout: table(
+				"VERDICT  URL    LINE  RULE  GROUP",
+				"allowed  /open  -     -     *")},
+		{name: "json", args: []string{"check", "--robots", robots, "--token", "GPTBot", "--json", "http://a.test/x#y"}, code: 1,
+			stdout: `{"url":"http://a.test/x#y","crawler":"GPTBot","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false}` + "\n"},
+		{name: "json in another form", args: []string{"check", "--robots", robots, "--json", "//%70rivate//x"}, code: 1,
+			stdout: `{"url":"//%70rivate//x","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"form":"slashes","ambiguous":false}` + "\n"},
+		{name: "User-Agent of a browser", args: []string{"check", "--robots", robots, "--json", "--user-agent", harness.Firefox, "/private/x"}, code: 0,
+			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
+		{name: "empty User-Agent", args: []string{"check", "--robots", robots, "--json", "--user-agent", "", "/private/x"}, code: 0,
+			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
+		{name: "User-Agent of a library", args: []string{"check", "--robots", robots, "--json", "--user-agent", harness.Curl, "/private/x", "/nocurl"}, code: 1,
+			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"claimed","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"curl","group_line":8,"ambiguous":false}` + "\n" +
+				`{"url":"/nocurl","crawler":"curl","class":"library","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false}` + "\n"},
+		{name: "a false name gains nothing", args: []string{"check", "--robots", robots, "--json", "--user-agent", harness.Curl, "--identity", "spoofed", "/private/x"}, code: 1,
+			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"spoofed","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"ambiguous":false}` + "\n"},
+		{name: "unknown identity", args: []string{"check", "--robots", robots, "--user-agent", harness.Curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown or spoofed"},
+		{name: "identity of a token", args: []string{"check", "--robots", robots, "--token", "curl", "--identity", "spoofed", "/"}, code: 2, stderr: "--user-agent"},
+		{name: "User-Agent that only the file knows", args: []string{"check", "--robots", robots, "--json", "--user-agent", "Zorkly/2.0", "/nozorkly"}, code: 1,
+			stdout: `{"url":"/nozorkly","crawler":"zorkly","class":"other","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false}` + "\n"},
+		{name: "empty file", args: []string{"check", "--robots", empty, "--token", "GPTBot", "/"}, code: 0,
+			stdout: table("VERDICT  URL  LINE  RULE  GROUP", "allowed  /    -     -     -")},
+		{name: "standard input", args: []string{"check", "--robots", "-", "--token", "GPTBot", "/"}, stdin: checked, code: 1,
+			stdout: table("VERDICT     URL  LINE  RULE         GROUP", "disallowed  /    6     Disallow: /  GPTBot")},
+		{name: "robots URL", args: []string{"check", "--robots", o.URL + "/robots.txt", "--token", "GPTBot", "/"}, code: 1,
+			stdout: table("VERDICT     URL  LINE  RULE         GROUP", "disallowed  /    6     Disallow: /  GPTBot")},
+		{name: "own site", args: []string{"check", "--token", "GPTBot", "--json", o.URL + "/x", o.URL, o.URL + "?q"}, code: 1,
+			stdout: ownSite(o.URL+"/x") + ownSite(o.URL) + ownSite(o.URL+"?q")},
+		{name: "own site without a robots.txt", args: []string{"check", "--token", "GPTBot", "--json", none.URL + "/x"}, code: 0,
+			stdout: `{"url":"` + none.URL + `/x","crawler":"GPTBot","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
+		{name: "own site that fails", args: []string{"check", "--token", "GPTBot", broken.URL + "/x"}, code: 2, stderr: "the server answers 500"},
+		{name: "nobody listens", args: []string{"check", "--robots", "http://127.0.0.1:1/robots.txt", "/x"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
+		{name: "no such file", args: []string{"check", "--robots", "/no/such/file", "/x"}, code: 2, stderr: "/no/such/file"},
+		{name: "a directory", args: []string{"check", "--robots", dir, "/x"}, code: 2, stderr: dir},
+		{name: "no URL", args: []string{"check", "--robots", robots}, code: 2, stderr: "no URL given"},
+		{name: "path without a site", args: []string{"check", "/x"}, code: 2, stderr: "--robots"},
+		{name: "two claims", args: []string{"check", "--robots", robots, "--token", "a", "--user-agent", "b", "/x"}, code: 2, stderr: "either --user-agent or --token"},
+		{name: "unknown flag", args: []string{"check", "--robot", robots, "/x"}, code: 2, stderr: "--robot"},
+		{name: "batch and more", args: []string{"check", "--batch", "/x"}, code: 2, stderr: "--batch"},
+		{name: "unknown command", args: []string{"chek"}, code: 2, stderr: "chek"},
+	})
+}

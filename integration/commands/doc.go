@@ -1,0 +1,2 @@
+// Package commands tests the commands that need no server.
+package commands

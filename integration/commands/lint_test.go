@@ -1,0 +1,173 @@
+package commands
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// linted is a robots.txt with an error and a warning.
+const linted = "User-agent: *\nDisallow: private/\n\nUser-agent: Gogolebot\nDisallow: /x\n"
+
+// pieces is a run of a command and pieces of what it prints.
+type pieces struct {
+	name   string
+	args   []string
+	stdin  string
+	code   int
+	stdout []string
+	stderr []string
+}
+
+func runPieces(t *testing.T, all []pieces) {
+	t.Helper()
+	for _, tc := range all {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			stdout, stderr, code := harness.Command(t, tc.stdin, append([]string{"robots-guard"}, tc.args...)...)
+			if code != tc.code {
+				t.Errorf("exit status %d, want %d; %s", code, tc.code, stderr)
+			}
+			for _, piece := range tc.stdout {
+				if !strings.Contains(stdout, piece) {
+					t.Errorf("no %q in\n%s", piece, stdout)
+				}
+			}
+			for _, piece := range tc.stderr {
+				if !strings.Contains(stderr, piece) {
+					t.Errorf("no %q on standard error:\n%s", piece, stderr)
+				}
+			}
+			if len(tc.stderr) == 0 && stderr != "" {
+				t.Errorf("unexpected on standard error: %s", stderr)
+			}
+		})
+	}
+}
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	dir := harness.Files(t, map[string]string{
+		"robots.txt": linted, "good.txt": checked, "empty.txt": "",
+		"binary": "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00>\x00\x01\x00\x00\x00",
+	})
+	bad, good := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "good.txt")
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /x\n\nSitemap: https://elsewhere.test/s.xml\n", nil)
+	none := harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte("<!doctype html><p>Not found"))
+		return true
+	})
+	page := harness.NewOrigin(t, "<!doctype html><p>Welcome", nil)
+	broken := harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusBadGateway)
+		return true
+	})
+	runPieces(t, []pieces{
+		{name: "text", args: []string{"lint", bad}, code: 1, stdout: []string{
+			bad + `:2:11: error: "private/" starts with neither / nor *`, "[rule-without-slash]\n",
+			bad + `:4:13: warning: no known crawler is called "Gogolebot"; if Googlebot is meant, write that [misspelt-crawler]`,
+			bad + ": 1 error, 1 warning\n"}},
+		{name: "nothing to mend", args: []string{"lint", good}, code: 0, stdout: []string{good + ": nothing to mend\n"}},
+		{name: "standard input", args: []string{"lint", "-"}, stdin: linted, code: 1, stdout: []string{"-:2:11: error: "}},
+		{name: "a later severity", args: []string{"lint", "--fail-on", "info", "-"}, stdin: "User-agent: *\nDisallow: /a\nDisallow: /a\n", code: 1, stdout: []string{"[duplicate-rule]"}},
+		{name: "not so severe", args: []string{"lint", "-"}, stdin: "User-agent: *\nDisallow: /a\nDisallow: /a\n", code: 0, stdout: []string{"[duplicate-rule]"}},
+		{name: "never", args: []string{"lint", "--fail-on", "never", bad}, code: 0, stdout: []string{"error"}},
+		{name: "github", args: []string{"lint", "--format", "github", "-"}, stdin: linted, code: 1, stdout: []string{"::error file=-,line=2,col=11,title=rule-without-slash::"}},
+		{name: "sarif", args: []string{"lint", "--format", "sarif", bad}, code: 1, stdout: []string{`"version": "2.1.0"`, `"ruleId": "misspelt-crawler"`}},
+		{name: "json", args: []string{"lint", "--format", "json", bad}, code: 1, stdout: []string{`"code": "rule-without-slash"`, `"errors": 1`}},
+		{name: "readings", args: []string{"lint", "--readings", "-"}, stdin: checked, code: 0, stdout: []string{"how crawlers read it", "GPTBot (line 5)"}},
+		{name: "a URL", args: []string{"lint", o.URL}, code: 0, stdout: []string{o.URL + "/robots.txt:4:10: info: the sitemap is on \"elsewhere.test\"", "[sitemap-other-host]"}},
+		{name: "a site", args: []string{"lint", "--site", "https://a.test", "-"}, stdin: "User-agent: *\nDisallow: /x\nSitemap: https://b.test/x\n", code: 0, stdout: []string{"[sitemap-other-host]"}},
+		{name: "empty", args: []string{"lint", filepath.Join(dir, "empty.txt")}, code: 0, stdout: []string{"[empty-file]"}},
+		{name: "a page in its place", args: []string{"lint", page.URL}, code: 1, stdout: []string{"error: this is a web page", "[html]"}},
+		{name: "a page that says 404", args: []string{"lint", none.URL + "/robots.txt"}, code: 2, stderr: []string{none.URL + "/robots.txt: the server answers 404, so there is no robots.txt"}},
+		{name: "a server that fails", args: []string{"lint", broken.URL}, code: 2, stderr: []string{"the server answers 502; try again later"}},
+		{name: "nobody listens", args: []string{"lint", "http://127.0.0.1:1/robots.txt"}, code: 2, stderr: []string{"cannot read http://127.0.0.1:1/robots.txt"}},
+		{name: "a directory", args: []string{"lint", dir}, code: 2, stderr: []string{dir + " is a directory; give the file in it, such as " + bad}},
+		{name: "no such file", args: []string{"lint", "/no/such/file"}, code: 2, stderr: []string{"there is no file /no/such/file"}},
+		{name: "a binary file", args: []string{"lint", filepath.Join(dir, "binary")}, code: 2, stderr: []string{"binary is a binary file and no text"}},
+		{name: "one of two is missing", args: []string{"lint", "/no/such/file", good}, code: 2, stdout: []string{"nothing to mend"}, stderr: []string{"/no/such/file"}},
+		{name: "an unknown format", args: []string{"lint", "--format", "xml", good}, code: 2, stderr: []string{`unknown format "xml"; --format takes text, json, github, sarif`}},
+		{name: "an unknown severity", args: []string{"lint", "--fail-on", "bad", good}, code: 2, stderr: []string{"--fail-on takes error, warning, info or never"}},
+		{name: "an unknown command", args: []string{"lnit"}, code: 2, stderr: []string{"unknown command", "did you mean lint?"}},
+	})
+	stdout, _, code := harness.Command(t, "", "__complete", "robots-guard", "lint", "--format", "")
+	if code != 0 || !strings.Contains(stdout, "sarif") {
+		t.Errorf("the shell completes --format to %q, exit status %d", stdout, code)
+	}
+}
+
+func TestExplainCommand(t *testing.T) {
+	t.Parallel()
+	dir := harness.Files(t, map[string]string{
+		"robots.txt": checked,
+		"Caddyfile": "a.test {\n\trobots_guard enforce {\n\t\tonly_log Bingbot\n\t\tsource file " +
+			"ROBOTS\n\t}\n\trespond ok\n}\nb.test {\n\trobots_guard {\n\t\tmerge_slashes off\n\t}\n}\nd.test {\n\thandle /blog/* {\n\t\trobots_guard\n\t}\n}\nc.test {\n\trespond ok\n}\n",
+		"none": "c.test {\n\trespond ok\n}\n", "broken": "c.test {\n\trobots_guard sometimes\n}\n",
+	})
+	robots, config := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "Caddyfile")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, bytes.ReplaceAll(text, []byte("ROBOTS"), []byte(filepath.ToSlash(robots))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := harness.NewOrigin(t, checked, nil)
+	none := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		http.NotFound(w, r)
+		return true
+	})
+	with := func(args ...string) []string {
+		return append([]string{"explain", "--config", config, "--adapter", "caddyfile"}, args...)
+	}
+	runPieces(t, []pieces{
+		{name: "text", args: []string{"explain", "-r", robots, "-u", harness.GPTBot, "/x"}, code: 1, stdout: []string{
+			"so it says to be GPTBot, class ai_training", "so the group GPTBot decides, 1 rule in line 5", "disallowed: Disallow: / in line 6"}},
+		{name: "json", args: []string{"explain", "-r", robots, "-u", harness.GPTBot, "--json", "/x"}, code: 1, stdout: []string{`"verdict": "disallowed"`, `"handler": null`, `"length": 1`}},
+		{name: "enforce", args: with("-u", harness.GPTBot, "http://a.test/x"), code: 1, stdout: []string{"robots_guard of a.test, mode enforce: action blocked"}},
+		{name: "only_log", args: with("-u", harness.Bingbot, "https://a.test/private/"), code: 1, stdout: []string{"action logged, only_log or spoofed spares it"}},
+		{name: "another site", args: with("-r", robots, "-u", harness.Bingbot, "https://b.test//private/"), code: 0, stdout: []string{"robots_guard of b.test, mode monitor: action none"}},
+		{name: "a site without the directive", args: with("-r", robots, "-u", harness.Bingbot, "https://c.test/"), code: 2, stderr: []string{"no robots_guard is for c.test; there are sites for a.test, b.test, d.test"}},
+		{name: "behind a matcher", args: with("-r", robots, "-u", harness.Bingbot, "https://d.test/open"), code: 0, stdout: []string{"robots_guard of d.test", "matchers beside the host stand before it"}},
+		{name: "no site", args: with("-r", robots, "-u", harness.Bingbot, "/"), code: 2, stderr: []string{"several sites use robots_guard"}},
+		{name: "no guard", args: []string{"explain", "--config", filepath.Join(dir, "none"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"no site has the directive robots_guard"}},
+		{name: "a broken configuration", args: []string{"explain", "--config", filepath.Join(dir, "broken"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"broken:2", "sometimes"}},
+		{name: "the site's own file", args: []string{"explain", "-u", harness.GPTBot, o.URL + "/x"}, code: 1, stdout: []string{o.URL + "/robots.txt, 5 rules"}},
+		{name: "a site without one", args: []string{"explain", "-u", harness.GPTBot, none.URL + "/x"}, code: 0, stdout: []string{"the server answers 404: there is none", "no group is for it"}},
+		{name: "a path of no site", args: []string{"explain", "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"names no site"}},
+		{name: "a directory", args: []string{"explain", "-r", dir, "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"is a directory"}},
+		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 2, stderr: []string{"no --user-agent given"}},
+		{name: "two URLs", args: []string{"explain", "-r", robots, "-u", "x", "/", "/"}, code: 2, stderr: []string{"give one URL"}},
+		{name: "an unknown identity", args: []string{"explain", "-r", robots, "-u", "x", "--identity", "real", "/"}, code: 2, stderr: []string{"unknown identity"}},
+	})
+}
+
+func TestCases(t *testing.T) {
+	t.Parallel()
+	dir := harness.Files(t, map[string]string{
+		"robots.txt": checked, "good.txt": "GPTBot / disallow\n* /open allow\n", "bad.txt": "GPTBot / allow\n",
+		"broken.txt": "GPTBot / allow\nGPTBot allow\n", "binary": "\x00\x01\x02\x03\x04\x05\x06\x07",
+	})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	runPieces(t, []pieces{
+		{name: "met", args: []string{"test", "-r", at("robots.txt"), at("good.txt")}, code: 0, stdout: []string{"1..2\nok 1 - GPTBot disallow /\nok 2 - * allow /open\n"}},
+		{name: "not met", args: []string{"test", "-r", at("robots.txt"), at("good.txt"), at("bad.txt")}, code: 1, stdout: []string{"not ok 3 - GPTBot allow /", `because: "Disallow: / in line 6 of group GPTBot"`}},
+		{name: "junit", args: []string{"test", "-r", at("robots.txt"), "--format", "junit", at("bad.txt")}, code: 1, stdout: []string{`<testsuites tests="1" failures="1">`, `message="expected allow, got disallow"`}},
+		{name: "a User-Agent", args: []string{"test", "-r", at("robots.txt"), "-"}, stdin: `"` + harness.Firefox + `" /private/ allow`, code: 0, stdout: []string{"ok 1 - Mozilla"}},
+		{name: "a broken table", args: []string{"test", "-r", at("robots.txt"), at("broken.txt")}, code: 2, stderr: []string{"broken.txt:2: 2 fields instead of three"}},
+		{name: "no table", args: []string{"test", "-r", at("robots.txt")}, code: 2, stderr: []string{"no table of cases given"}},
+		{name: "no such table", args: []string{"test", "-r", at("robots.txt"), at("nothing")}, code: 2, stderr: []string{"there is no file"}},
+		{name: "a directory", args: []string{"test", "-r", at("robots.txt"), dir}, code: 2, stderr: []string{"is a directory"}},
+		{name: "a binary table", args: []string{"test", "-r", at("robots.txt"), at("binary")}, code: 2, stderr: []string{"binary file"}},
+		{name: "an empty table", args: []string{"test", "-r", at("robots.txt"), "-"}, code: 2, stderr: []string{"there is no case in it"}},
+		{name: "no robots.txt", args: []string{"test", "-r", at("nothing"), at("good.txt")}, code: 2, stderr: []string{"there is no file"}},
+	})
+}

@@ -1,0 +1,215 @@
+package directive
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+func TestEnforce(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
+	s.Warm("/")
+	for name, all := range map[string][]harness.Visit{
+		"named and forbidden": {
+			{harness.GPTBot, "/", 403, "GPTBot"},
+			{harness.GPTBot, "/any/page?x=y", 403, "GPTBot"},
+			{"GPTBot/1.0", "/x", 403, "GPTBot"},
+			{"gptbot", "/x", 403, "robots.txt"},
+		},
+		"the wildcard group": {
+			{harness.Bingbot, "/private/", 403, "bingbot"},
+			{harness.Bingbot, "/private/x", 403, "line 2"},
+			{harness.Bingbot, "/private", 200, "page"},
+			{harness.Bingbot, "/", 200, "page /"},
+			{harness.FooBot, "/private/x", 403, "FooBarBot"},
+			{harness.FooBot, "/", 200, "page"},
+			{"Scrapy/2.11.0 (+https://scrapy.org)", "/private/x", 403, "Scrapy"},
+		},
+		"nobody in particular": {
+			{harness.Firefox, "/private/x", 200, "page"},
+			{harness.Chrome, "/private/x", 200, "page"},
+			{"", "/private/x", 200, "page"},
+			{"-", "/private/x", 200, "page"},
+			{"\xff\xfe", "/private/x", 200, "page"},
+			{"MyApp/2.1", "/private/x", 200, "page"},
+		},
+		"fallback to the group of another token": {
+			{harness.GooglebotImage, "/private/x", 403, "Googlebot-Image"},
+			{harness.GooglebotImage, "/private/press/x", 200, "page"},
+			{harness.GooglebotImage, "/", 200, "page"},
+			{harness.Googlebot, "/private/press/x", 200, "page"},
+			{harness.Googlebot, "/private/x", 403, "Googlebot"},
+		},
+		"not judged by the wildcard group": {
+			{harness.AdsBot, "/private/x", 200, "page"},
+			{harness.AdsBot, "/noads/x", 403, "AdsBot-Google"},
+			{harness.Slack, "/private/x", 200, "page"},
+			{harness.Facebook, "/private/x", 200, "page"},
+			{harness.Feedly, "/private/x", 200, "page"},
+			{harness.UptimeRobot, "/private/x", 200, "page"},
+			{harness.ChatGPTUser, "/private/x", 200, "page"},
+			{harness.Curl, "/private/x", 200, "page"},
+			{harness.Headless, "/private/x", 200, "page"},
+			{"Wget/1.21", "/notools/x", 200, "page"},
+		},
+		"judged where named": {
+			{harness.Facebook, "/named/x", 403, "facebookexternalhit"},
+			{harness.Feedly, "/named/x", 403, "Feedly"},
+			{harness.UptimeRobot, "/named/x", 403, "UptimeRobot"},
+			{harness.ChatGPTUser, "/named/x", 403, "ChatGPT-User"},
+			{harness.Slack, "/named/x", 200, "page"},
+			{harness.Curl, "/notools/x", 403, "curl"},
+			{harness.Headless, "/notools/x", 403, "HeadlessChrome"},
+		},
+		"names that only this robots.txt knows": {
+			{"acmescraper/1.0", "/x", 403, "acmescraper"},
+			{"AcmeScraper", "/x", 403, "acmescraper"},
+			{"zorkly/1.0", "/x", 403, "zorkly"},
+			{"Mozilla/5.0 (compatible; zorkly/1.0)", "/x", 403, "zorkly"},
+			{harness.Chrome + " xacmescraperx", "/x", 200, "page"},
+			{harness.Chrome + " acmescrapers", "/x", 200, "page"},
+			{"Mozilla/5.0 (Windows NT 10.0; zorklyish) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36", "/x", 200, "page"},
+			{"Mozilla/5.0 (Linux; Android 13; zorkly X1) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36", "/x", 200, "page"},
+		},
+		"robots.txt itself": {
+			{harness.GPTBot, "/robots.txt", 200, "User-agent: GPTBot"},
+			{harness.GPTBot, "/robots.txt?x=y", 200, "User-agent: GPTBot"},
+			{"acmescraper/1.0", "/robots.txt", 200, "User-agent"},
+			{harness.GPTBot, "/robots.txt.bak", 403, ""},
+			{harness.GPTBot, "/Robots.txt", 403, ""},
+		},
+		"the ACME challenge": {
+			{harness.GPTBot, "/.well-known/acme-challenge/token", 200, "page"},
+			{harness.GPTBot, "/.well-known/acme-challenge/", 403, ""},
+			{harness.GPTBot, "/.well-known/acme-challenge/a/b", 403, ""},
+			{harness.GPTBot, "/.well-known/security.txt", 403, ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { harness.Visits(t, s, all) })
+	}
+}
+
+func TestEnforceAnswer(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
+	s.Warm("/")
+	a := harness.Get(t, s.URL("/private/x?a=b"), harness.Googlebot)
+	if a.Status != http.StatusForbidden {
+		t.Fatalf("got status %d", a.Status)
+	}
+	for _, piece := range []string{
+		"The robots.txt of this site does not allow Googlebot to fetch this URL.",
+		"http://a.test:" + s.Port + "/robots.txt",
+		"User-agent: Googlebot (line 4)",
+		"Disallow: /private/ (line 5)",
+		"RFC 9309",
+	} {
+		if !strings.Contains(a.Body, piece) {
+			t.Errorf("the body lacks %q:\n%s", piece, a.Body)
+		}
+	}
+	for name, want := range map[string]string{
+		"Cache-Control":          "no-store",
+		"Vary":                   "User-Agent",
+		"Content-Type":           "text/plain; charset=utf-8",
+		"X-Content-Type-Options": "nosniff",
+	} {
+		if got := a.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+
+	head := harness.Get(t, s.URL("/private/x"), harness.Googlebot, harness.Method(http.MethodHead))
+	if head.Status != http.StatusForbidden || head.Body != "" || head.Header.Get("Content-Length") == "0" {
+		t.Errorf("HEAD: got %d, %d bytes, Content-Length %q", head.Status, len(head.Body), head.Header.Get("Content-Length"))
+	}
+	for _, name := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "PROPFIND"} {
+		if got := harness.Get(t, s.URL("/private/x"), harness.Googlebot, harness.Method(name)); got.Status != http.StatusForbidden {
+			t.Errorf("%s: got %d", name, got.Status)
+		}
+		if got := harness.Get(t, s.URL("/"), harness.Googlebot, harness.Method(name)); got.Status != http.StatusOK {
+			t.Errorf("%s of an allowed page: got %d", name, got.Status)
+		}
+	}
+	if got := harness.Get(t, s.URL("/page"), harness.Googlebot); got.Header.Get("Cache-Control") != "" || got.Header.Get("Vary") != "" {
+		t.Errorf("an allowed answer was changed: %v", got.Header)
+	}
+	// What a client sends must not become lines or markup of the answer.
+	evil := harness.Get(t, s.URL("/x"), "zorkly/1.0\t<script>alert(1)</script>")
+	if evil.Status != http.StatusForbidden || strings.Contains(evil.Body, "<script") {
+		t.Errorf("got %d %q", evil.Status, evil.Body)
+	}
+}
+
+// options is a site whose guard has options.
+const options = `http://a.test:$PORT {
+	robots_guard enforce {
+		$OPTIONS
+	}
+	handle /robots.txt {
+		respond <<ROBOTS
+			User-agent: *
+			Disallow: /private/
+
+			User-agent: GPTBot
+			User-agent: Feedly
+			Disallow: /
+
+			ROBOTS
+	}
+	handle {
+		respond "page {http.robots_guard.verdict} {http.robots_guard.action}"
+	}
+}
+`
+
+func TestEnforceOptions(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		options string
+		visits  []harness.Visit
+	}{
+		"exempt a token": {"exempt gptbot", []harness.Visit{
+			{harness.GPTBot, "/private/x", 200, "page exempt none"},
+			{harness.Bingbot, "/private/x", 403, ""},
+		}},
+		"exempt a class": {"exempt search feed", []harness.Visit{
+			{harness.Bingbot, "/private/x", 200, "page exempt none"},
+			{harness.Feedly, "/", 200, "page exempt none"},
+			{harness.GPTBot, "/", 403, ""},
+		}},
+		"only_log a class and a token": {"only_log ai_training Bingbot", []harness.Visit{
+			{harness.GPTBot, "/", 200, "page disallowed logged"},
+			{harness.Bingbot, "/private/x", 200, "page disallowed logged"},
+			{harness.Googlebot, "/private/x", 403, ""},
+		}},
+		"wildcard for a library": {"wildcard library search", []harness.Visit{
+			{harness.Curl, "/private/x", 403, "curl"},
+			{harness.Bingbot, "/private/x", 403, "bingbot"},
+			{harness.FooBot, "/private/x", 200, "page exempt none"},
+			{harness.GPTBot, "/", 403, ""},
+			{harness.Firefox, "/private/x", 200, "page"},
+		}},
+		"status": {"status 451", []harness.Visit{
+			{harness.Bingbot, "/private/x", 451, "bingbot"},
+			{harness.Bingbot, "/", 200, "page allowed none"},
+		}},
+		"slashes merged by default": {"", []harness.Visit{
+			{harness.Bingbot, "//private/x", 403, ""},
+		}},
+		"merge_slashes off": {"merge_slashes off", []harness.Visit{
+			{harness.Bingbot, "//private/x", 200, "page allowed none"},
+			{harness.Bingbot, "/private/x", 403, ""},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := harness.Serve(t, options, "$OPTIONS", tc.options)
+			s.Warm("/")
+			harness.Visits(t, s, tc.visits)
+		})
+	}
+}

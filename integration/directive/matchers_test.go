@@ -1,0 +1,153 @@
+package directive
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestMatchers uses the matchers in a site with and without the handler.
+func TestMatchers(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, matcher string
+		without       bool // without the handler
+		yes, no       []harness.Visit
+	}{
+		{name: "any crawler", matcher: "crawler", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Bingbot}, {UserAgent: harness.UptimeRobot}, {UserAgent: harness.FooBot}, {UserAgent: harness.Slack}},
+			no:  []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: ""}, {UserAgent: harness.Curl}, {UserAgent: harness.Headless}, {UserAgent: "MyApp/1.0"}}},
+		{name: "token", matcher: "crawler Googlebot GPTBot", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Googlebot}, {UserAgent: harness.GPTBot}, {UserAgent: "gptbot"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot}, {UserAgent: harness.GooglebotImage}, {UserAgent: harness.Firefox}, {UserAgent: harness.Chrome + " (not GPTBotty)"}}},
+		{name: "class", matcher: "crawler ai_training library", without: true,
+			yes: []harness.Visit{{UserAgent: harness.GPTBot}, {UserAgent: harness.Curl}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot}, {UserAgent: harness.Firefox}, {UserAgent: ""}}},
+		{name: "identity", matcher: "crawler claimed", without: true,
+			yes: []harness.Visit{{UserAgent: harness.GPTBot}, {UserAgent: harness.Bingbot}},
+			no:  []harness.Visit{{UserAgent: harness.Firefox}}},
+		{name: "token and identity", matcher: "crawler Googlebot verified", without: true,
+			no: []harness.Visit{{UserAgent: harness.Googlebot}, {UserAgent: harness.Firefox}}},
+		{name: "token of the owner's own", matcher: "crawler token:zorkly", without: true,
+			yes: []harness.Visit{{UserAgent: "zorkly/1.0"}, {UserAgent: "Mozilla/5.0 (compatible; Zorkly/2)"}},
+			no:  []harness.Visit{{UserAgent: "xzorkly/1.0"}, {UserAgent: harness.Firefox}}},
+		{name: "expression crawler", matcher: "expression crawler('Googlebot', 'ai_training') && path('/private/*')", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Googlebot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/private/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
+		{name: "expression any crawler", matcher: "expression crawler()", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Bingbot}}, no: []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: harness.Curl}}},
+		{name: "not", matcher: "not crawler", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: ""}, {UserAgent: harness.Curl}}, no: []harness.Visit{{UserAgent: harness.Bingbot}}},
+		{name: "robots_disallowed", matcher: "robots_disallowed", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Curl, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/robots.txt"}}},
+		{name: "robots_disallowed after the handler", matcher: "robots_disallowed",
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
+		{name: "expression robots_disallowed", matcher: "expression robots_disallowed() && method('GET')", without: true,
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
+		{name: "expression with a placeholder", matcher: `expression {http.robots_guard.verdict} == "disallowed" && {http.robots_guard.class} == "search"`,
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}},
+			no:  []harness.Visit{{UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Bingbot, Path: "/x"}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			site := `http://a.test:$PORT {
+				robots_guard monitor
+				@m $MATCHER
+				respond /robots.txt "User-agent: *
+Disallow: /private/
+
+User-agent: GPTBot
+Disallow: /"
+				respond @m "yes"
+				respond "no"
+			}`
+			if tc.without {
+				site = strings.Replace(site, "robots_guard monitor", "", 1)
+			}
+			s := harness.Serve(t, site, "$MATCHER", tc.matcher)
+			check := func(all []harness.Visit, want string) {
+				for _, v := range all {
+					if v.Path == "" {
+						v.Path = "/"
+					}
+					if strings.HasPrefix(v.Path, "/robots.txt") {
+						want = "User-agent"
+					}
+					harness.Eventually(t, v.Path+" as "+v.UserAgent+" is answered "+want, func() bool {
+						return strings.HasPrefix(harness.Get(t, s.URL(v.Path), v.UserAgent).Body, want)
+					})
+				}
+			}
+			s.Warm("/")
+			check(tc.yes, "yes")
+			check(tc.no, "no")
+			check(tc.yes, "yes")
+		})
+	}
+}
+
+// TestMatcherErrors has configurations that fail to load, with a message.
+func TestMatcherErrors(t *testing.T) {
+	t.Parallel()
+	for matcher, want := range map[string]string{
+		"crawler browser":                             "browsers are never judged",
+		"crawler Bad*Bot":                             "neither a class",
+		"crawler AI":                                  "did you mean ai_training or ai_search or ai_assistant?",
+		"crawler verifed":                             "did you mean verified?",
+		"expression crawler('Googelbot')":             "did you mean Googlebot?",
+		"robots_disallowed always":                    "argument",
+		"expression robots_disallowed('x')":           "takes no argument",
+		"expression crawler(1)":                       "takes string constants",
+		"expression crawler('browser')":               "browsers are never judged",
+		"expression crawler({http.request.header.X})": "takes string constants",
+	} {
+		path := harness.Files(t, map[string]string{"Caddyfile": "{\n admin off\n}\nhttp://:1 {\n @m " + matcher + "\n respond @m x\n}\n"}) + "/Caddyfile"
+		_, stderr, code := harness.Command(t, "", "validate", "--config", path, "--adapter", "caddyfile")
+		if code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit status %d, %s; want %q", matcher, code, harness.Tail(stderr, 500), want)
+		}
+	}
+}
+
+// TestOnViolation answers with handlers of the owner's.
+func TestOnViolation(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, `http://a.test:$PORT {
+		robots_guard enforce {
+			on_violation {
+				@training crawler ai_training
+				respond @training "pay for {http.robots_guard.crawler}" 402
+				@search crawler search
+				redir @search /rules 303
+				header X-Slow yes
+			}
+		}
+		respond /robots.txt "User-agent: *
+Disallow: /private/
+
+User-agent: GPTBot
+Disallow: /"
+		respond "page {path}"
+	}`)
+	s.Warm("/")
+	harness.Visits(t, s, []harness.Visit{
+		{harness.GPTBot, "/x", 402, "pay for GPTBot"},
+		{harness.Bingbot, "/private/x", 303, ""},
+		{harness.Bingbot, "/x", 200, "page /x"},
+		{harness.FooBot, "/private/x", 200, "page /private/x"}, // no handler responds
+		{harness.Firefox, "/private/x", 200, "page /private/x"},
+	})
+	if a := harness.Get(t, s.URL("/private/x"), harness.FooBot); a.Header.Get("X-Slow") != "yes" {
+		t.Errorf("got %v", a.Header)
+	}
+	if a := harness.Get(t, s.URL("/x"), harness.Bingbot); a.Header.Get("X-Slow") != "" {
+		t.Errorf("got %v", a.Header)
+	}
+	if n := s.Metrics().Sum(harness.RequestsMetric, `action="blocked"`); n != 4 {
+		t.Errorf("%v requests counted as blocked, want 4", n)
+	}
+}

@@ -1,0 +1,45 @@
+package directive
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestPlaceholders shows them where sites use them.
+func TestPlaceholders(t *testing.T) {
+	t.Parallel()
+	const all = "{http.robots_guard.verdict}|{http.robots_guard.action}|{http.robots_guard.crawler}|{http.robots_guard.class}|" +
+		"{http.robots_guard.identity}|{http.robots_guard.rule}|{http.robots_guard.line}|{http.robots_guard.group}"
+	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" {
+			return false
+		}
+		fmt.Fprint(w, r.Header.Get("X-Robots"))
+		return true
+	})
+	s := harness.Serve(t, `http://a.test:$PORT {
+		robots_guard monitor
+		header >X-Robots "$ALL"
+		request_header X-Robots "$ALL"
+		respond /respond "$ALL"
+		reverse_proxy $ORIGIN
+	}`, "$ORIGIN", o.Address(), "$ALL", all)
+	s.Warm("/")
+	for _, tc := range []struct{ userAgent, path, want string }{
+		{harness.Bingbot, "/private/x", "disallowed|logged|bingbot|search|claimed|Disallow: /private/|2|*"},
+		{harness.Bingbot, "/page", "allowed|none|bingbot|search|claimed|||*"},
+		{harness.UptimeRobot, "/page", "exempt|none|UptimeRobot|monitor|claimed|||"},
+		{"gptbot/9", "/respond", "disallowed|logged|GPTBot|ai_training|claimed|Disallow: /|5|GPTBot"},
+		{harness.Firefox, "/private/x", "|||||||"},
+		{harness.Firefox, "/respond", "|||||||"},
+		{"", "/respond", "|||||||"},
+	} {
+		a := harness.Get(t, s.URL(tc.path), tc.userAgent)
+		if a.Body != tc.want || a.Header.Get("X-Robots") != tc.want {
+			t.Errorf("%s as %q: got body %q, header %q, want %q", tc.path, tc.userAgent, a.Body, a.Header.Get("X-Robots"), tc.want)
+		}
+	}
+}

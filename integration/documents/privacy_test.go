@@ -1,0 +1,87 @@
+package documents
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestErase does what docs/guides/privacy.md says about erasing, in the home of
+// a server that has stored something about a client, and looks for traces of it.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/guides/privacy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^rm -r /var/lib/caddy/\.local/share/(\S+)$`).FindSubmatch(text)
+	if m == nil || !strings.Contains(string(text), "systemctl stop caddy\nrm -r ") {
+		t.Fatal("the guide erases nothing while Caddy is stopped")
+	}
+	const path = "/private/of-a-client"
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
+	home, port, logs := t.TempDir(), harness.FreePort(t), filepath.Join(t.TempDir(), "log")
+	caddyfile := strings.NewReplacer(
+		"{\n\tlog default {\n", "{\n\tadmin off\n\tpersist_config off\n\tlog default {\n\t\toutput file "+logs+"\n",
+		"example.com {", "http://a.test:"+port+" {",
+		"app:8080", o.Address(),
+	).Replace(shownFiles(string(text))["Caddyfile"])
+	start := func() *harness.Server {
+		s := harness.Run(t, harness.Caddyfile(t, caddyfile), []string{"XDG_DATA_HOME=" + home}, "127.0.0.1:"+port)
+		s.Port = port
+		return s
+	}
+	s := start()
+	harness.Eventually(t, "a crawler is blocked", func() bool { return harness.Get(t, s.URL(path), harness.Bingbot).Status == 403 })
+	s.Stop()
+	if !holds(t, home, path) {
+		t.Error("nothing about the request was stored, so this test shows nothing")
+	}
+
+	if err := os.RemoveAll(filepath.Join(home, string(m[1]))); err != nil {
+		t.Fatal(err)
+	}
+	if holds(t, home, path) || holds(t, home, "127.0.0.0/24") {
+		t.Error("the storage still holds something about the request")
+	}
+	s = start()
+	harness.Eventually(t, "it is judged again", func() bool { return harness.Get(t, s.URL("/private/other"), harness.Bingbot).Status == 403 })
+	s.Stop()
+	if holds(t, home, path) {
+		t.Error("what was erased is stored again")
+	}
+
+	lines, err := os.ReadFile(logs)
+	if err != nil || !strings.Contains(string(lines), `"client_ip":"127.0.0.0"`) || strings.Contains(string(lines), `"user_agent"`) {
+		t.Errorf("the log is not as the guide says: %v\n%s", err, lines)
+	}
+}
+
+// holds reports whether a file below a directory has a text in it.
+func holds(t *testing.T, dir, text string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if start := bytes.Index(content, []byte("\x1f\x8b\x08")); start >= 0 { // the ledger is compressed
+			if z, err := gzip.NewReader(bytes.NewReader(content[start:])); err == nil {
+				content, _ = io.ReadAll(z)
+			}
+		}
+		found = found || bytes.Contains(content, []byte(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

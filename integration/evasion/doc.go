@@ -1,0 +1,2 @@
+// Package evasion tests every way we know of to get a forbidden page nevertheless: spellings, shapes, names and moments.
+package evasion

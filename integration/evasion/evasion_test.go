@@ -1,0 +1,223 @@
+package evasion
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// oddSpellings are further request targets that some server may take for
+// /private/x.txt, and more than one decoding away from it.
+func oddSpellings() []string {
+	const plain = "/private/x.txt"
+	var all []string
+	add := func(targets ...string) { all = append(all, targets...) }
+	for i := 1; i < len(plain); i++ {
+		c := plain[i]
+		for _, spelled := range []string{
+			fmt.Sprintf("%%2525%02X", c),                  // three times encoded
+			fmt.Sprintf("%%c%x%%%02x", c>>6, 0x80|c&0x3f), // overlong, two bytes
+			fmt.Sprintf("%%e0%%8%x%%%02x", c>>6, 0x80|c&0x3f),
+			fmt.Sprintf("%%f0%%80%%8%x%%%02x", c>>6, 0x80|c&0x3f),
+			fmt.Sprintf("%c%c", 0xc0|c>>6, 0x80|c&0x3f),
+			fmt.Sprintf("%%u00%02x", c), // as IIS once did
+			fmt.Sprintf("%%%02x%%", c),
+			"%" + string(c),
+			"&#" + fmt.Sprint(c) + ";",
+			fmt.Sprintf(`\x%02x`, c),
+			string(rune(c) + 0xfee0), // its full-width form
+		} {
+			add(plain[:i] + spelled + plain[i+1:])
+		}
+	}
+	for _, slash := range []string{"%e2%88%95", "%e2%81%84", "%ef%bc%8f", "%ef%bc%bc", "%c0%af", "%c1%9c", "%25%32%66", "%u2215", "%09/", "/%09", "%0d%0a/",
+		"%0a", "/%7f", ":/", "/:", "/~/", "/*/", "/$/", "/'/", "/,/", "/%3b/", "/.;/", "/..;x/..", "/%252e/", "/%252e%252e/private/", "/...", "/.../", "/%2e%2e%2e/"} {
+		add(slash+"private/x.txt", "/private"+slash+"x.txt")
+	}
+	for _, end := range []string{"::$DATA", ":$DATA", "%20%20", "...", "~", "~1", ".bak", "%00.html", "%0a", "%0d%0aX:y", "/y", "/index.html", ";/y", "//", "/.//", "/%2e", "/%2e%2e%2fx.txt", "%3b", "%2523", "\\", "%5c", "%5c..%5cx.txt", "&a=b", "??", "?#", "%3f/.."} {
+		add(plain + end)
+	}
+	add("/PRIVATE/x.txt", "/private/X.TXT", "/Private/x.txt", "/PRIVAT~1/x.txt", "/private./x.txt", "/private../x.txt", "/./private/./x.txt", "/..../private/x.txt",
+		"/public/%2e%2e;/private/x.txt", "/public/..%00/private/x.txt", "/public/..%0d/../private/x.txt", "/public/%2e./%2e/private//x.txt",
+		"/public/y.txt/../../private/x.txt", "/public/y.txt%2f..%2f..%2fprivate%2fx.txt", "/public/y.txt/%2e%2e/%2e%2e/private/x.txt",
+		"/robots.txt/../private/x.txt", "/robots.txt%2f..%2fprivate/x.txt", "/robots.txt?/../private/x.txt", "/robots.txt%3f/../private/x.txt", "/robots.txt;/../private/x.txt",
+		"/.well-known/acme-challenge/../../private/x.txt", "/.well-known/acme-challenge/x%2f..%2f..%2f..%2fprivate%2fx.txt", "/.well-known/acme-challenge/..%5c..%5cprivate%5cx.txt",
+		"/"+strings.Repeat("a/../", 500)+"private/x.txt", "/"+strings.Repeat("./", 1000)+"private/x.txt", strings.Repeat("/", 3000)+"private/x.txt",
+		"http:/private/x.txt", "http:private/x.txt", "http:///private/x.txt", "x:/private/x.txt", "x:private/x.txt", "http://%61.test/private/x.txt", "http://a.test./private/x.txt",
+		"http://a.test:/private/x.txt", "http://a.test:1/private/x.txt", "http://a.test;/private/x.txt", "http://[::1]/private/x.txt", `http://a.test\private/x.txt`, `http:\\a.test\private\x.txt`,
+		"http://a.test/public/..//private/x.txt", "http://a.test/x?://b.test/public/", "http://a.test/private/x.txt?://a.test/public/y.txt", "a:b://c.test/private/x.txt",
+		"ftp://a.test/private/x.txt", "HTTP://a.test/private/x.txt", "//a.test/private/x.txt", "///a.test/../private/x.txt", "*", "*/private/x.txt")
+	return all
+}
+
+// serveNginx runs nginx with the files of a directory, and with further
+// directives for its server, and returns its address.
+func serveNginx(t *testing.T, root string, directives ...string) string {
+	t.Helper()
+	binary, err := exec.LookPath("nginx")
+	if err != nil {
+		if binary = "/usr/sbin/nginx"; !isFile(binary) { // where Debian has it, outside of a user's PATH
+			t.Skip("nginx is not installed here; it is only one of the servers behind which this is tried")
+		}
+	}
+	dir, port := t.TempDir(), harness.FreePort(t)
+	config := filepath.Join(dir, "nginx.conf")
+	text := strings.NewReplacer("$DIR", dir, "$PORT", port, "$ROOT", root, "$MORE", strings.Join(directives, "\n")).Replace(`
+daemon off;
+master_process off;
+pid $DIR/pid;
+error_log $DIR/error.log;
+events {}
+http {
+	access_log off;
+	client_body_temp_path $DIR/body;
+	proxy_temp_path $DIR/proxy;
+	fastcgi_temp_path $DIR/fastcgi;
+	uwsgi_temp_path $DIR/uwsgi;
+	scgi_temp_path $DIR/scgi;
+	large_client_header_buffers 4 32k;
+	server {
+		listen 127.0.0.1:$PORT;
+		root $ROOT;
+		$MORE
+	}
+}`)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harness.Attend(t, exec.Command(binary, "-e", filepath.Join(dir, "error.log"), "-c", config), "127.0.0.1:"+port)
+	return "127.0.0.1:" + port
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// TestEvasion tries every way that we know of to spell a forbidden URL, behind
+// servers that people use. What a browser gets in that spelling must be
+// forbidden to a crawler in it.
+func TestEvasion(t *testing.T) {
+	t.Parallel()
+	const robots = "User-agent: *\nDisallow: /private/\nAllow: /public/\n"
+	root := harness.Files(t, map[string]string{"robots.txt": robots, "private/x.txt": "SECRET", "public/y.txt": "public"})
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(root)))
+	goMux := httptest.NewServer(mux)
+	t.Cleanup(goMux.Close)
+	for name, site := range map[string]func(*testing.T) string{
+		"file_server": func(*testing.T) string { return "root " + root + "\n file_server" },
+		"try_files": func(*testing.T) string {
+			return "root " + root + "\n try_files {path} {path}/ /index.php\n file_server"
+		},
+		"Go":    func(*testing.T) string { return "reverse_proxy " + goMux.Listener.Addr().String() },
+		"nginx": func(t *testing.T) string { return "reverse_proxy " + serveNginx(t, root) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// It waits for the robots.txt of hosts that it hears of for the first time.
+			s := harness.Serve(t, "http://a.test:$PORT, http://:$PORT {\n robots_guard enforce {\n fetch_wait 20s\n fetch_timeout 20s\n }\n "+site(t)+"\n}")
+			served, tried := 0, make(map[string]bool)
+			for _, target := range append(spellings(), oddSpellings()...) {
+				tried[target] = true
+				target = strings.ReplaceAll(target, "$PORT", s.Port)
+				request := func(userAgent string) (status int, body string) {
+					return harness.Raw(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: "+userAgent+"\r\nConnection: close\r\n\r\n")
+				}
+				if _, body := request(harness.Firefox); !strings.Contains(body, "SECRET") {
+					continue
+				}
+				served++
+				if status, body := request(harness.Bingbot); status != 403 || strings.Contains(body, "SECRET") {
+					t.Errorf("%.200q: a crawler got %d %.50q where a browser gets the forbidden file", target, status, body)
+				}
+			}
+			t.Logf("%d of %d spellings served", served, len(tried))
+			if served < 30 || len(tried) < 420 {
+				t.Errorf("only %d of %d spellings reach the file; is the test's site right?", served, len(tried))
+			}
+		})
+	}
+}
+
+// TestEvasionRequests asks for a forbidden page in other ways than by a spelling
+// of its path. Only what has no path is not judged.
+func TestEvasionRequests(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
+		rule, _, _ := strings.Cut(r.Host, ".")
+		rule = map[string]string{"closed": "/", "index": "/$"}[rule]
+		if r.URL.Path != "/robots.txt" || rule == "" {
+			return false
+		}
+		fmt.Fprint(w, "User-agent: *\nDisallow: "+rule)
+		return true
+	})
+	s := harness.Serve(t, `http://a.test:$PORT, http://*.b.test:$PORT, http://:$PORT {
+		robots_guard enforce {
+			fetch_wait 20s
+			fetch_timeout 20s
+		}
+		reverse_proxy $ORIGIN
+	}`, "$ORIGIN", o.Address())
+	long := strings.Repeat("x", 300)
+	for _, tc := range []struct {
+		name   string
+		start  string // request line and host
+		status int
+	}{
+		{"plain", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"a host in capitals", "GET /private/x HTTP/1.1\r\nHost: A.TEST:$PORT", 403},
+		{"a host with a dot at its end", "GET /private/x HTTP/1.1\r\nHost: a.test.:$PORT", 403},
+		{"a host with two dots at its end", "GET /private/x HTTP/1.1\r\nHost: a.test..:$PORT", 403},
+		{"another port", "GET /private/x HTTP/1.1\r\nHost: a.test:1", 403},
+		{"a port that is no number", "GET /private/x HTTP/1.1\r\nHost: a.test:x", 403},
+		{"a port out of range", "GET /private/x HTTP/1.1\r\nHost: a.test:99999999", 403},
+		{"a port with very many zeros", "GET /private/x HTTP/1.1\r\nHost: a.test:" + strings.Repeat("0", 300) + "80", 403},
+		{"an empty port", "GET /private/x HTTP/1.1\r\nHost: a.test:", 403},
+		{"a host that is too long for DNS", "GET /private/x HTTP/1.1\r\nHost: " + long + ".test:$PORT", 403},
+		{"one of a wildcard", "GET /private/x HTTP/1.1\r\nHost: " + long + ".b.test:$PORT", 403},
+		{"a host of a thousand labels", "GET /private/x HTTP/1.1\r\nHost: " + strings.Repeat("x.", 1000) + "test", 403},
+		{"no host", "GET /private/x HTTP/1.1\r\nHost:", 400},
+		{"a host in raw UTF-8", "GET /private/x HTTP/1.1\r\nHost: \xc3\xa9.test", 400},
+		{"two hosts", "GET /private/x HTTP/1.1\r\nHost: a.test\r\nHost: b.test", 400},
+		{"a forwarded host", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-Forwarded-Host: open.test", 403},
+		{"a long forwarded host", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-Forwarded-Host: " + long, 403},
+		{"HTTP/1.0", "GET /private/x HTTP/1.0\r\nHost: a.test:$PORT", 403},
+		{"HTTP/1.0 without a host", "GET /private/x HTTP/1.0", 403},
+		{"HTTP/0.9", "GET /private/x", 400},
+		{"a tab in the request line", "GET\t/private/x HTTP/1.1\r\nHost: a.test:$PORT", 400},
+		{"two spaces in the request line", "GET  /private/x HTTP/1.1\r\nHost: a.test:$PORT", 400},
+		{"a line feed alone", "GET /private/x HTTP/1.1\nHost: a.test:$PORT", 403},
+		{"HEAD", "HEAD /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"a method of its own", "FETCH /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"a method in small letters", "get /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"CONNECT with a path", "CONNECT /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"CONNECT with an allowed path", "CONNECT /x HTTP/1.1\r\nHost: a.test:$PORT", 200},
+		{"CONNECT with a host and a path", "CONNECT a.test:$PORT/private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"CONNECT with a host and an allowed path", "CONNECT a.test:$PORT/x HTTP/1.1\r\nHost: a.test:$PORT", 200},
+		{"CONNECT with dot segments", "CONNECT a.test:$PORT/x/../private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"a scheme and no slash", "GET x:public/y HTTP/1.1\r\nHost: index.b.test:$PORT", 403},
+		{"a star", "GET * HTTP/1.1\r\nHost: closed.b.test:$PORT", 403},
+		{"OPTIONS with a path", "OPTIONS /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"OPTIONS without one", "OPTIONS * HTTP/1.1\r\nHost: a.test:$PORT", 200},
+		{"a method override", "POST /x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-HTTP-Method-Override: GET\r\nX-Rewrite-URL: /x\r\nContent-Length: 0", 200},
+		{"an upgrade to HTTP/2", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA", 403},
+		{"the guard's own User-Agent beside", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-Robots-Guard: 1\r\nFrom: RobotsGuard/1.0", 403},
+	} {
+		request := strings.ReplaceAll(tc.start, "$PORT", s.Port) + "\r\nUser-Agent: " + harness.Bingbot + "\r\n"
+		if !strings.Contains(tc.start, "CONNECT") {
+			request += "Connection: close\r\n"
+		}
+		if status, body := harness.Raw(t, s, request+"\r\n"); status != tc.status {
+			t.Errorf("%s: got %d %.200q, want %d", tc.name, status, body, tc.status)
+		}
+	}
+}

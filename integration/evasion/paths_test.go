@@ -1,0 +1,199 @@
+package evasion
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// resolvedSpellings are request targets that some server takes for /doc.pdf or
+// /private/x.txt by the order in which it decodes, merges slashes and resolves
+// dots, or by what it takes for a path.
+var resolvedSpellings = []string{
+	"/doc.pdf/.", "/doc.pdf/x/..", "/doc.pdf/%2e", "/doc.pdf/%2E", "/doc.pdf%2f%2e", "/doc.pdf%2F.", "/doc.pdf/x%2f..", "/doc.pdf//.", "/doc.pdf/./.",
+	"/doc.pdf/x/y/../..", "/a/../doc.pdf/.", "/./doc.pdf/x/%2e%2e", "//doc.pdf/.",
+	"/private//..%2Fx.txt", "/private//..%2fx.txt", "/private//%2e%2e/x.txt", "/private%2F/..%2fx.txt", "/private///..%2F..%2Fx.txt", "/private//../x.txt", "//x//..%2F..%2Fprivate//..%2Fx.txt",
+	"x:private/x.txt", "http:private/x.txt", "https:private/x.txt", "HTTP:private/x.txt", "a+b:private/x.txt", "x:private/x.txt?a", "x:a/../private/x.txt", "x:%70rivate/x.txt", "x:doc.pdf", "x:doc.pdf/.",
+}
+
+// allowedSpellings are for the same robots.txt targets that name something else.
+var allowedSpellings = []string{
+	"/doc.pdf?a=b", "/doc.pdf/", "/doc.pdf/x", "/doc.pdf.html", "/x.pdf/..", "/private/..%2Fx.txt", "/private/../x.txt", "/public/y.txt", "/public/./y.txt", "/public/x/..", "x:public/y.txt", "/x:private/x.txt", "/?x:private/x.txt",
+}
+
+// serveLiteral runs an origin that reads the request line by itself and takes
+// what follows a scheme for the path. It returns its address.
+func serveLiteral(t *testing.T, robots string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	answer := func(conn net.Conn) {
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		for {
+			r, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			for line := r; strings.TrimSpace(line) != ""; {
+				if line, err = in.ReadString('\n'); err != nil {
+					return
+				}
+			}
+			target := strings.Fields(r)[1]
+			if _, rest, ok := strings.Cut(target, ":"); ok && !strings.HasPrefix(target, "/") {
+				target = rest
+			}
+			target, _, _ = strings.Cut(target, "?")
+			body := "page"
+			switch target = path.Clean("/" + strings.ReplaceAll(target, "%70", "p")); target {
+			case "/robots.txt":
+				body = robots
+			case "/private/x.txt", "/doc.pdf":
+				body = "SECRET"
+			}
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		}
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answer(conn)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// TestEvasionPaths tries targets whose path depends on who resolves it. What a
+// browser gets in that spelling must be forbidden to a crawler in it.
+func TestEvasionPaths(t *testing.T) {
+	t.Parallel()
+	const robots = "User-agent: *\nDisallow: /*.pdf$\nDisallow: /private/\n"
+	root := harness.Files(t, map[string]string{"robots.txt": robots, "private/x.txt": "SECRET", "doc.pdf": "SECRET", "public/y.txt": "public", "x.txt": "page"})
+	// As many Go programs do it: the path is cleaned and looked up.
+	cleaned := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
+		switch path.Clean("/" + r.URL.Path) {
+		case "/doc.pdf", "/private/x.txt":
+			fmt.Fprint(w, "SECRET")
+			return true
+		}
+		return false
+	})
+	server := httptest.NewServer(http.FileServer(http.Dir(root)))
+	t.Cleanup(server.Close)
+	for name, tc := range map[string]struct {
+		site   func(*testing.T) string
+		served string // that it serves, so that the test is one
+	}{
+		"file_server": {func(*testing.T) string { return "root " + root + "\n file_server" }, "/doc.pdf/."},
+		"path.Clean":  {func(*testing.T) string { return "reverse_proxy " + cleaned.Address() }, "/doc.pdf%2f%2e"},
+		"Go":          {func(*testing.T) string { return "reverse_proxy " + server.Listener.Addr().String() }, "/x//..//private/x.txt"},
+		"nginx":       {func(t *testing.T) string { return "reverse_proxy " + serveNginx(t, root) }, "/x//..//private/x.txt"},
+		"nginx, merge_slashes off": {func(t *testing.T) string {
+			return "reverse_proxy " + serveNginx(t, root, "merge_slashes off;")
+		}, "/private//..%2Fx.txt"},
+		"what follows the colon": {func(t *testing.T) string { return "reverse_proxy " + serveLiteral(t, robots) }, "x:private/x.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := harness.Serve(t, "http://a.test:$PORT, http://:$PORT {\n robots_guard enforce {\n fetch_wait 20s\n fetch_timeout 20s\n }\n "+tc.site(t)+"\n}")
+			request := func(target, userAgent string) (status int, body string) {
+				return harness.Raw(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: "+userAgent+"\r\nConnection: close\r\n\r\n")
+			}
+			var served []string
+			for _, target := range append(resolvedSpellings, spellings()...) {
+				target = strings.ReplaceAll(target, "$PORT", s.Port)
+				if _, body := request(target, harness.Firefox); !strings.Contains(body, "SECRET") {
+					continue
+				}
+				served = append(served, target)
+				if status, body := request(target, harness.Bingbot); status != 403 || strings.Contains(body, "SECRET") {
+					t.Errorf("%.200q: a crawler got %d %.50q where a browser gets the forbidden file", target, status, body)
+				}
+			}
+			if !slices.Contains(served, tc.served) {
+				t.Errorf("%s does not reach the file; is the test's site right?", tc.served)
+			}
+			t.Logf("%d spellings served", len(served))
+			for _, target := range allowedSpellings {
+				if _, body := request(target, harness.Bingbot); strings.Contains(body, "does not allow") {
+					t.Errorf("%q is forbidden: %s", target, body)
+				}
+			}
+		})
+	}
+}
+
+// TestTwoReadings asks as crawlers that read a misspelt line, and as others. Who
+// does not read it is not blocked for it.
+func TestTwoReadings(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, `http://a.test:$PORT {
+		robots_guard enforce
+		handle /robots.txt {
+			respond <<R
+				User-agent: *
+				Crawl-delay: 10
+				User-agent: badbot
+				Disallow: /
+
+				User-agent: *
+				Disallow: /both
+				Disalow: /shop/
+				Disallow /old/
+
+				useragent: AhrefsBot
+				Disallow: /ahrefs
+				R
+		}
+		handle {
+			respond "page"
+		}
+	}`)
+	s.Warm("/")
+	const (
+		googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+		gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+		ahrefs    = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
+		badbot    = "badbot/1.0 (+http://bad.test/bot)"
+	)
+	for _, tc := range []struct {
+		userAgent, path string
+		status          int
+	}{
+		{harness.Bingbot, "/both", 403},
+		{harness.Bingbot, "/shop/1", 200},
+		{harness.Bingbot, "/old/1", 200},
+		{harness.Bingbot, "/", 200},
+		{gptbot, "/both", 403},
+		{gptbot, "/shop/1", 200},
+		{gptbot, "/old/1", 200},
+		{googlebot, "/both", 403},
+		{googlebot, "/shop/1", 403},
+		{googlebot, "/old/1", 403},
+		{googlebot, "/", 200},
+		{googlebot, "/ahrefs", 200},
+		{ahrefs, "/ahrefs", 403}, // by its own group for who reads that line, by * for others
+		{ahrefs, "/both", 200},
+		{badbot, "/", 403},
+	} {
+		status, body := harness.Raw(t, s, "GET "+tc.path+" HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: "+tc.userAgent+"\r\nConnection: close\r\n\r\n")
+		if status != tc.status {
+			t.Errorf("%.60s for %s: got %d %.200q, want %d", tc.userAgent, tc.path, status, body, tc.status)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// herd is how many crawlers come at once, each with a request of its own. They
+// share a few connections, so that nobody needs 2,000 open files.
+const herd, herdConnections = 2000, 20
+
+// newHerd returns clients that speak HTTP/2 over one connection each, which is
+// there already. A browser has opened it, so that nothing was read.
+func newHerd(t *testing.T, s *harness.Server) []*http.Client {
+	t.Helper()
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	clients := make([]*http.Client, herdConnections)
+	for i := range clients {
+		clients[i] = harness.NewClient(false)
+		clients[i].Timeout = 2 * harness.Patience
+		transport := clients[i].Transport.(*http.Transport)
+		transport.DisableKeepAlives, transport.Protocols = false, &protocols
+		t.Cleanup(transport.CloseIdleConnections)
+		a, err := harness.Try(clients[i], s.URL("/page"), harness.Firefox)
+		if err != nil || a.Status != 200 || a.Proto != "HTTP/2.0" {
+			t.Fatalf("got %d by %s: %v", a.Status, a.Proto, err)
+		}
+	}
+	return clients
+}
+
+// stampede sends the whole herd and returns a function that waits for the
+// answers.
+func stampede(t *testing.T, s *harness.Server, clients []*http.Client, status int, verdict string) (wait func()) {
+	var all sync.WaitGroup
+	for i := range herd {
+		all.Go(func() {
+			a, err := harness.Try(clients[i%len(clients)], s.URL("/private/x"), harness.Bingbot)
+			if err != nil || a.Status != status || a.Header.Get("X-Verdict") != verdict {
+				t.Errorf("got %d, verdict %q, %v", a.Status, a.Header.Get("X-Verdict"), err)
+			}
+		})
+	}
+	return all.Wait
+}
+
+// herded is the site that the herd comes to. Its pages are no load for an
+// upstream.
+const herded = `http://a.test:$PORT {
+	robots_guard enforce {
+		fetch_timeout 10m
+		fetch_wait $WAIT
+	}
+	header >X-Verdict {http.robots_guard.verdict}
+	handle /robots.txt {
+		reverse_proxy $ORIGIN
+	}
+	respond "page"
+}`
+
+// herdGlobals let clients come by HTTP/2 and count requests that are under way.
+const herdGlobals = "metrics\nservers {\n protocols h1 h2c\n }"
+
+// TestFaultHerd sends a herd of crawlers to a site whose robots.txt nobody has
+// read yet. It is read once, and all of them are judged by it.
+func TestFaultHerd(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{})
+	o := harness.NewOrigin(t, harness.ClosedRobots, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" {
+			<-arrived
+		}
+		return false
+	})
+	release := sync.OnceFunc(func() { close(arrived) })
+	t.Cleanup(release)
+	s := harness.Serve(t, herded, "$WAIT", "5m", "$ORIGIN", o.Address(), "$GLOBAL", herdGlobals)
+	wait := stampede(t, s, newHerd(t, s), http.StatusForbidden, "disallowed")
+	harness.Eventually(t, "all of them wait", func() bool {
+		time.Sleep(50 * time.Millisecond)                                                    // the metrics are long
+		return s.Metrics().Sum("caddy_http_requests_in_flight", `handler="subroute"`) > herd // the one for the metrics, too
+	})
+	release()
+	wait()
+	herdRead(t, s, o, "rules")
+	if n := s.Metrics().Sum(harness.RequestsMetric, `verdict="disallowed"`, `action="blocked"`); n != herd {
+		t.Errorf("%v requests counted as blocked, want %d", n, herd)
+	}
+}
+
+// TestFaultHerdHangs sends a herd of crawlers to a site whose robots.txt never
+// comes. All of them are answered, though the attempt to read it does not end:
+// they wait for fetch_wait, and for nothing else.
+func TestFaultHerdHangs(t *testing.T) {
+	t.Parallel()
+	answered := make(chan struct{})
+	o := harness.NewOrigin(t, harness.ClosedRobots, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" {
+			<-answered
+		}
+		return false
+	})
+	release := sync.OnceFunc(func() { close(answered) })
+	t.Cleanup(release)
+	s := harness.Serve(t, herded, "$WAIT", "250ms", "$ORIGIN", o.Address(), "$GLOBAL", herdGlobals)
+	stampede(t, s, newHerd(t, s), http.StatusOK, "unknown")()
+	m := s.Metrics()
+	if n := m.Sum(harness.FetchesMetric); n != 0 {
+		t.Errorf("%v attempts have ended", n)
+	}
+	if n := m.Sum(harness.RequestsMetric, `verdict="unknown"`, `action="none"`); n != herd {
+		t.Errorf("%v requests counted as unknown, want %d", n, herd)
+	}
+	harness.Visits(t, s, []harness.Visit{{harness.Firefox, "/private/x", 200, "page"}})
+	release()
+	harness.Eventually(t, "what was read holds", func() bool { return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == 403 })
+	herdRead(t, s, o, "rules")
+}
+
+// herdRead checks that the robots.txt was read once, by what the origin has seen
+// and by what the server says.
+func herdRead(t *testing.T, s *harness.Server, o *harness.Origin, result string) {
+	t.Helper()
+	if n := o.Requests("/robots.txt"); n != 1 {
+		t.Errorf("the robots.txt was read %d times", n)
+	}
+	m := s.Metrics()
+	if all, good := m.Sum(harness.FetchesMetric), m.Sum(harness.FetchesMetric, fmt.Sprintf("result=%q", result)); all != 1 || good != 1 {
+		t.Errorf("%v attempts counted, %v of them as %s", all, good, result)
+	}
+}

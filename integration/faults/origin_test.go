@@ -1,0 +1,136 @@
+package faults
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// rawOrigin is an origin that writes its answers byte by byte, right or wrong.
+// Pages and health checks it answers well; robots.txt, and what that redirects
+// to, as its row of a table says.
+type rawOrigin struct {
+	listener net.Listener
+	answer   func(o *rawOrigin, conn *net.TCPConn, r *http.Request)
+	asked    atomic.Int64 // for robots.txt and what it redirects to
+	ended    atomic.Int64 // answers to these
+	sent     atomic.Int64 // bytes of these, where the row counts them
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+}
+
+// newRawOrigin starts an origin that gives this answer for its robots.txt, and
+// closes the connection after it.
+func newRawOrigin(t *testing.T, answer func(*rawOrigin, *net.TCPConn, *http.Request)) *rawOrigin {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &rawOrigin{listener: l, answer: answer, conns: make(map[net.Conn]bool)}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if !o.keep(conn) {
+				return
+			}
+			running.Go(func() { o.serve(conn.(*net.TCPConn)) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		o.mu.Lock()
+		for conn := range o.conns {
+			_ = conn.Close()
+		}
+		o.conns = nil
+		o.mu.Unlock()
+		running.Wait()
+	})
+	return o
+}
+
+// keep notes a connection, and closes it if the test is over.
+func (o *rawOrigin) keep(conn net.Conn) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.conns == nil {
+		_ = conn.Close()
+		return false
+	}
+	o.conns[conn] = true
+	return true
+}
+
+func (o *rawOrigin) serve(conn *net.TCPConn) {
+	defer func() {
+		_ = conn.Close()
+		o.mu.Lock()
+		delete(o.conns, conn)
+		o.mu.Unlock()
+	}()
+	for from := bufio.NewReader(conn); ; {
+		r, err := http.ReadRequest(from)
+		if err != nil {
+			return
+		}
+		if r.URL.Path == "/robots.txt" || r.URL.Path == "/hop" {
+			o.asked.Add(1)
+			o.answer(o, conn, r)
+			_ = conn.Close()
+			o.ended.Add(1)
+			return
+		}
+		body := "origin " + r.URL.Path
+		if _, err := fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			return
+		}
+	}
+}
+
+// address is host and port.
+func (o *rawOrigin) address() string { return o.listener.Addr().String() }
+
+// says answers with these bytes.
+func says(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
+	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) { _, _ = io.WriteString(conn, answer) }
+}
+
+// saysAndHangs answers with these bytes and then with nothing, until the other
+// side has enough of it.
+func saysAndHangs(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
+	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) {
+		_, _ = io.WriteString(conn, answer)
+		_, _ = io.Copy(io.Discard, conn)
+	}
+}
+
+// saysAndResets answers with these bytes and resets the connection.
+func saysAndResets(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
+	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) {
+		_, _ = io.WriteString(conn, answer)
+		_ = conn.SetLinger(0)
+	}
+}
+
+// saysWithoutEnd answers with these bytes, and with the others again and again,
+// up to 10 GB. It counts what was taken.
+func saysWithoutEnd(answer, again string) func(*rawOrigin, *net.TCPConn, *http.Request) {
+	return func(o *rawOrigin, conn *net.TCPConn, _ *http.Request) {
+		n, err := io.WriteString(conn, answer)
+		for err == nil && o.sent.Add(int64(n)) < 10<<30 {
+			n, err = io.WriteString(conn, again)
+		}
+		o.sent.Add(int64(n))
+	}
+}

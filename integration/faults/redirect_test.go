@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestRedirectInside has an origin whose robots.txt redirects to a path that the
+// site shows to some addresses only. The guard's own requests come from nowhere
+// else than the server itself, and must not read for a crawler what the crawler
+// may not read. A redirect to a path that is open to all is followed.
+func TestRedirectInside(t *testing.T) {
+	t.Parallel()
+	const proxied = "servers {\n trusted_proxies static 127.0.0.1/32\n }"
+	for _, tc := range []struct {
+		name, global string
+		inside       string // directives of the site that let some clients into /internal/
+		forwarded    string // whom the client is told to be by a proxy
+	}{
+		{name: "handle and remote_ip", inside: `@local {
+			path /internal/*
+			remote_ip 127.0.0.1
+		}
+		handle @local {
+			reverse_proxy $ORIGIN
+		}
+		handle /internal/* {
+			respond 404
+		}`},
+		{name: "not remote_ip", inside: `@foreign {
+			path /internal/*
+			not remote_ip 127.0.0.1 ::1
+		}
+		respond @foreign 403`},
+		{name: "private_ranges", inside: `@foreign {
+			path /internal/*
+			not remote_ip private_ranges
+		}
+		respond @foreign 403`},
+		{name: "client_ip", inside: `@foreign {
+			path /internal/*
+			not client_ip 127.0.0.0/8
+		}
+		error @foreign 403`},
+		{name: "route", inside: `route /internal/* {
+			@foreign not remote_ip 127.0.0.1
+			abort @foreign
+		}`},
+		{name: "an expression", inside: `@foreign expression path('/internal/*') && !remote_ip('127.0.0.1')
+		respond @foreign 403`},
+		{name: "an expression with client_ip", inside: `@foreign ` + "`path('/internal/*') && !client_ip('127.0.0.0/8')`" + `
+		redir @foreign /elsewhere`},
+		{name: "a placeholder", inside: `@foreign expression path('/internal/*') && {remote_host} != "127.0.0.1"
+		respond @foreign 403`},
+		{name: "the variable", inside: `@foreign {
+			path /internal/*
+			not vars {client_ip} 127.0.0.1
+		}
+		respond @foreign 403`},
+		{name: "client_ip behind a proxy", global: proxied, forwarded: "203.0.113.7", inside: `@foreign {
+			path /internal/*
+			not client_ip 127.0.0.1
+		}
+		respond @foreign 403`},
+		{name: "client_ip behind a proxy with a field of its own", forwarded: "203.0.113.7",
+			global: "servers {\n trusted_proxies static 127.0.0.1/32\n client_ip_headers CF-Connecting-IP X-Forwarded-For\n trusted_proxies_strict\n }",
+			inside: `@foreign {
+			path /internal/*
+			not client_ip private_ranges
+		}
+		respond @foreign 403`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+				switch {
+				case r.URL.Path == "/robots.txt" && strings.HasPrefix(r.Host, "open."):
+					http.Redirect(w, r, "/rules/robots.txt", http.StatusFound)
+				case r.URL.Path == "/robots.txt":
+					http.Redirect(w, r, "/internal/robots.txt", http.StatusFound)
+				case strings.HasSuffix(r.URL.Path, "/robots.txt"):
+					_, _ = w.Write([]byte("User-agent: *\nDisallow: /merger-with-example-inc\n"))
+				default:
+					return false
+				}
+				return true
+			})
+			s := harness.Serve(t, `http://a.test:$PORT, http://open.test:$PORT {
+				robots_guard enforce {
+					fetch_wait 20s
+					fetch_timeout 20s
+				}
+				`+tc.inside+`
+				reverse_proxy $ORIGIN
+			}`, "$ORIGIN", o.Address(), "$GLOBAL", tc.global)
+			ask := func(host string) harness.Answer {
+				return harness.Get(t, s.URL("http://"+host+"/merger-with-example-inc"), harness.Bingbot, func(r *http.Request) {
+					if tc.forwarded != "" {
+						r.Header.Set("X-Forwarded-For", tc.forwarded)
+						r.Header.Set("CF-Connecting-IP", tc.forwarded)
+					}
+				})
+			}
+			if a := ask("open.test"); a.Status != 403 || !strings.Contains(a.Body, "Disallow: /merger") {
+				t.Errorf("a redirect to a path that is open to all: got %d %q", a.Status, a.Body)
+			}
+			if a := ask("a.test"); a.Status != 200 {
+				t.Errorf("a redirect to a path that is not: got %d %q", a.Status, a.Body)
+			}
+			if n := o.Requests("/internal/robots.txt"); n != 0 {
+				t.Errorf("the origin was asked %d times for what the outside may not see", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,257 @@
+package faults
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// faultRules forbid what the rows of TestFaultTable ask for.
+const faultRules = "User-agent: *\nDisallow: /private/\n"
+
+// bad is the answer of an origin.
+type bad = func(*rawOrigin, *net.TCPConn, *http.Request)
+
+// body is a whole answer with these fields in its header.
+func body(fields, text string) string { return "HTTP/1.1 200 OK\r\n" + fields + "\r\n" + text }
+
+// sized is a whole answer with its length.
+func sized(text string) string { return body(fmt.Sprintf("Content-Length: %d\r\n", len(text)), text) }
+
+// leadsTo redirects.
+func leadsTo(location string) string {
+	return "HTTP/1.1 302 Found\r\nLocation: " + location + "\r\nContent-Length: 0\r\n\r\n"
+}
+
+// hops redirects from /robots.txt through so many steps to the rules.
+func hops(steps int) bad {
+	return func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
+		var at int
+		_, _ = fmt.Sscanf(r.URL.RawQuery, "%d", &at)
+		if at == steps {
+			says(sized(faultRules))(o, conn, r)
+			return
+		}
+		says(leadsTo(fmt.Sprintf("hop?%d", at+1)))(o, conn, r)
+	}
+}
+
+// drips sends one byte after the other, slowly and without an end.
+func drips(first, again string) bad {
+	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) {
+		_, err := io.WriteString(conn, first)
+		for i := 0; err == nil; i++ {
+			_, err = conn.Write([]byte{again[i%len(again)]})
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// storms sends so many informational answers, and then the rules.
+func storms(count int) bad {
+	return func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
+		const one = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
+		for range count / 100 {
+			if _, err := io.WriteString(conn, strings.Repeat(one, 50)); err != nil {
+				return
+			}
+		}
+		says(sized(faultRules))(o, conn, r)
+	}
+}
+
+// bomb is a text of 1 GB that begins with the rules, packed.
+var bomb = sync.OnceValue(func() string {
+	pack := func(text []byte) string {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		_, _ = zip.Write(text)
+		_ = zip.Close()
+		return packed.String()
+	}
+	return pack([]byte(faultRules)) + strings.Repeat(pack(bytes.Repeat([]byte("# a bomb"), 1<<17)), 1<<10)
+})
+
+// explodes answers with so many bytes of the bomb, all of it if 0.
+func explodes(most int) bad {
+	return func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
+		text := bomb()
+		if most > 0 {
+			text = text[:most]
+		}
+		says(body("Content-Encoding: gzip\r\n", text))(o, conn, r)
+	}
+}
+
+// What a crawler gets for a forbidden page once the attempt to read the
+// robots.txt has ended.
+const (
+	forbidden = "disallowed" // the rules were read
+	free      = "allowed"    // there is no robots.txt
+	nobody    = "unknown"    // it cannot be read, and nobody knows
+)
+
+// faults are the ways in which an origin may be ill, and what that means by RFC
+// 9309 section 2.3.1 and docs/caching.md.
+var faults = []struct {
+	name    string
+	answer  bad
+	verdict string
+	options string // of the proxy
+	most    int64  // requests of one attempt, 1 if 0; net/http repeats some on other connections
+	hangs   bool   // the attempt ends by fetch_timeout
+}{
+	// The connection.
+	{name: "hangs after the request", answer: saysAndHangs(""), verdict: nobody, hangs: true},
+	{name: "hangs in the header", answer: saysAndHangs("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: nobody, hangs: true},
+	{name: "hangs after the header", answer: saysAndHangs(body("Content-Length: 100\r\n", "")), verdict: nobody, hangs: true},
+	{name: "hangs in the body", answer: saysAndHangs(body("Content-Length: 100\r\n", faultRules)), verdict: nobody, hangs: true},
+	{name: "hangs in a chunk", answer: saysAndHangs(body("Transfer-Encoding: chunked\r\n", "ff\r\n"+faultRules)), verdict: nobody, hangs: true},
+	{name: "drips a header", answer: drips("HTTP/1.1 200 OK\r\n", "X-Drip: x\r\n"), verdict: nobody, hangs: true},
+	{name: "drips a body", answer: drips(body("", ""), faultRules), verdict: nobody, hangs: true},
+	{name: "closes before the header", answer: says(""), verdict: nobody, most: 20},
+	{name: "resets before the header", answer: saysAndResets(""), verdict: nobody, most: 20},
+	{name: "resets in the header", answer: saysAndResets("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: nobody},
+	{name: "resets in the body", answer: saysAndResets(body("Content-Length: 100\r\n", faultRules)), verdict: nobody},
+	{name: "resets in a chunk", answer: saysAndResets(body("Transfer-Encoding: chunked\r\n", "ff\r\n"+faultRules)), verdict: nobody},
+	{name: "closes between chunks", answer: says(body("Transfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n")), verdict: nobody},
+
+	// Sizes.
+	{name: "10 GB with a length", answer: saysWithoutEnd(body("Content-Length: 10737418240\r\n", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
+	{name: "10 GB in chunks", answer: saysWithoutEnd(body("Transfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n"), strings.Repeat("a\r\n# endless\n\r\n", 4000)), verdict: forbidden},
+	{name: "10 GB until the end", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
+	{name: "10 GB in one line", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("/", 60000)), verdict: forbidden},
+	{name: "10 GB of not found", answer: saysWithoutEnd("HTTP/1.1 404 Not Found\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: free},
+	{name: "10 GB of failure", answer: saysWithoutEnd("HTTP/1.1 500 Failure\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: nobody},
+	{name: "a header without end", answer: saysWithoutEnd("HTTP/1.1 200 OK\r\nX-Endless: ", strings.Repeat("x", 60000)), verdict: nobody},
+	{name: "fields without end", answer: saysWithoutEnd("HTTP/1.1 200 OK\r\n", strings.Repeat("X-Endless: x\r\n", 4000)), verdict: nobody},
+	{name: "a header of 1 MB", answer: says(body("ETag: \""+strings.Repeat("x", 1<<20)+"\"\r\nContent-Length: 34\r\n", faultRules)), verdict: forbidden},
+	{name: "a gzip bomb", answer: explodes(0), verdict: forbidden},
+	{name: "a gzip bomb unasked", answer: explodes(0), verdict: forbidden, options: "transport http {\n compression off\n }"},
+	{name: "gzip that is none", answer: says(body("Content-Encoding: gzip\r\n", faultRules)), verdict: nobody, options: "transport http {\n compression off\n }"},
+	{name: "gzip that breaks off", answer: explodes(100), verdict: nobody, options: "transport http {\n compression off\n }"},
+
+	// Lengths.
+	{name: "longer than announced", answer: says(body("Content-Length: 34\r\n", faultRules+"Allow: /private/\n")), verdict: forbidden},
+	{name: "shorter than announced", answer: says(body("Content-Length: 35\r\n", faultRules)), verdict: nobody},
+	{name: "length and chunks", answer: says(body("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n0\r\n\r\n")), verdict: forbidden},
+	{name: "two lengths", answer: says(body("Content-Length: 34\r\nContent-Length: 35\r\n", faultRules)), verdict: nobody},
+	{name: "a length below nothing", answer: says(body("Content-Length: -1\r\n", faultRules)), verdict: nobody},
+	{name: "chunks of no size", answer: says(body("Transfer-Encoding: chunked\r\n", "zz\r\n"+faultRules)), verdict: nobody},
+
+	// Statuses.
+	{name: "1xx storm", answer: storms(5000), verdict: forbidden},
+	{name: "1xx without end", answer: storms(1 << 40), verdict: nobody, hangs: true},
+	{name: "another protocol", answer: says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n" + faultRules), verdict: free}, // Caddy makes of it an empty 200
+	{name: "no HTTP", answer: says("SSH-2.0-OpenSSH_9.2\r\n"), verdict: nobody},
+	{name: "status 000", answer: says("HTTP/1.1 000 Nothing\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
+	{name: "status 999", answer: says("HTTP/1.1 999 Denied\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
+	{name: "status 500", answer: says("HTTP/1.1 500 Failure\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
+
+	// Redirects.
+	{name: "five redirects", answer: hops(5), verdict: forbidden, most: 6},
+	{name: "six redirects", answer: hops(6), verdict: free, most: 6},
+	{name: "a maze", answer: hops(1 << 30), verdict: free, most: 6},
+	{name: "to itself", answer: says(leadsTo("/robots.txt")), verdict: free},
+	{name: "to nowhere", answer: says(leadsTo("")), verdict: free},
+	{name: "to inside the network", answer: says(leadsTo("http://127.0.0.1:1/robots.txt")), verdict: nobody},
+}
+
+const faultSite = `http://$HOST:$PORT {
+	robots_guard enforce {
+		fetch_timeout $TIMEOUT
+		fetch_wait $WAIT
+	}
+	header >X-Verdict {http.robots_guard.verdict}
+	reverse_proxy $ORIGIN {
+		health_uri /healthz
+		health_interval 1s
+		health_timeout 50s
+		fail_duration 1h
+		max_fails 1
+		unhealthy_status 5xx
+		unhealthy_latency 20s
+		$OPTIONS
+	}
+}
+`
+
+// TestFaultTable has origins that are ill in all these ways behind one server.
+// Each attempt to read a robots.txt ends, means what it has to, and leaves the
+// site to browsers, though a single failure would close it for an hour.
+func TestFaultTable(t *testing.T) {
+	t.Parallel()
+	var sites strings.Builder
+	origins := make([]*rawOrigin, len(faults))
+	for i, row := range faults {
+		timeout := "50s" // is not needed
+		if row.hangs {
+			timeout = "2s"
+		}
+		origins[i] = newRawOrigin(t, row.answer)
+		sites.WriteString(strings.NewReplacer("$HOST", fmt.Sprintf("s%d.test", i), "$ORIGIN", origins[i].address(), "$OPTIONS", row.options,
+			"$TIMEOUT", timeout, "$WAIT", timeout).Replace(faultSite))
+	}
+	s := harness.Serve(t, sites.String())
+	waits := harness.NewClient(false)
+	waits.Timeout = 2 * harness.Patience
+	t.Run("rows", func(t *testing.T) {
+		for i, row := range faults {
+			t.Run(row.name, func(t *testing.T) {
+				t.Parallel()
+				site, o := fmt.Sprintf("http://s%d.test/", i), origins[i]
+				browse := func(when string) {
+					t.Helper()
+					if a := harness.Get(t, s.URL(site+"private/x"), harness.Firefox); a.Status != 200 || a.Body != "origin /private/x" {
+						t.Errorf("%s a browser got %d %q", when, a.Status, a.Body)
+					}
+				}
+				var over atomic.Bool
+				done := make(chan harness.Answer, 1)
+				go func() {
+					a, err := harness.Try(waits, s.URL(site+"private/x"), harness.Bingbot)
+					if err != nil {
+						t.Error(err)
+					}
+					over.Store(true)
+					done <- a
+				}()
+				for !over.Load() {
+					browse("meanwhile")
+					time.Sleep(50 * time.Millisecond)
+				}
+				status := http.StatusOK
+				if row.verdict == forbidden {
+					status = http.StatusForbidden
+				}
+				if a := <-done; a.Status != status || a.Header.Get("X-Verdict") != row.verdict {
+					t.Errorf("a crawler got %d, verdict %q, want %d, %q", a.Status, a.Header.Get("X-Verdict"), status, row.verdict)
+				}
+				harness.Eventually(t, "the origin is left alone", func() bool { return o.asked.Load() == o.ended.Load() })
+				if n := o.sent.Load(); n > 64<<20 {
+					t.Errorf("the origin got rid of %d bytes", n)
+				}
+				if n := o.asked.Load(); n < 1 || n > max(row.most, 1) {
+					t.Errorf("the origin was asked %d times", n)
+				}
+				browse("afterwards")
+			})
+		}
+	})
+	s.Kill()
+	if most, ok := harness.MaxRSS(s.State()); ok && most > 400<<20 {
+		t.Errorf("the server took %d MB", most>>20)
+	} else {
+		t.Logf("the server took %d MB", most>>20)
+	}
+}

@@ -1,0 +1,25 @@
+package console
+
+import (
+	"regexp"
+	"strings"
+)
+
+// varying matches what differs each time; the length does since the port has
+// another number of digits here.
+var varying = regexp.MustCompile(`(?m)^(Date:|read:|Content-Length:).*$`)
+
+// Same compares an output with what is shown of it.
+func Same(shown, got string) bool {
+	normal := func(s string) string {
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+		s = varying.ReplaceAllString(s, "$1 *")
+		return strings.TrimRight(s, "\n")
+	}
+	parts := strings.Split("\n"+normal(shown)+"\n", "\n...\n")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	same, err := regexp.MatchString(`(?s)^`+strings.Join(parts, `\n(?:.*\n)?`)+`$`, "\n"+normal(got)+"\n")
+	return err == nil && same
+}

@@ -1,0 +1,106 @@
+package console
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Step is a command that a document shows, and its output.
+type Step struct {
+	Line            int // where it stands
+	Command, Output string
+}
+
+// Steps finds the commands in the console blocks of a Markdown text.
+func Steps(text string) (steps []Step) {
+	inBlock, continued := false, false
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			inBlock = !inBlock && strings.TrimSpace(line) == "```console"
+			continued = false
+			if inBlock {
+				steps = append(steps, Step{}) // output before the first command is nobody's
+			}
+		case !inBlock:
+		case continued:
+			last := &steps[len(steps)-1]
+			last.Command += " " + strings.TrimSpace(strings.TrimSuffix(line, `\`))
+			continued = strings.HasSuffix(line, `\`)
+		case strings.HasPrefix(line, "$ "):
+			continued = strings.HasSuffix(line, `\`)
+			steps = append(steps, Step{Line: number, Command: strings.TrimSuffix(line[2:], `\`)})
+		default:
+			steps[len(steps)-1].Output += line + "\n"
+		}
+	}
+	kept := steps[:0]
+	for _, step := range steps {
+		if step.Command != "" {
+			kept = append(kept, step)
+		}
+	}
+	return kept
+}
+
+// Words splits a command as a shell does, quotes and a comment included,
+// and takes off a grep behind it.
+func Words(command string) (args []string, pattern *regexp.Regexp, err error) {
+	var word strings.Builder
+	var quote rune
+	open := false
+	var all [][]string
+	var current []string
+	flush := func() {
+		if open {
+			current = append(current, word.String())
+		}
+		word.Reset()
+		open = false
+	}
+	escaped := false
+runes:
+	for _, c := range command {
+		switch {
+		case escaped:
+			word.WriteRune(c)
+			open, escaped = true, false
+		case quote == 0 && c == '\\' || quote == '"' && c == '\\':
+			escaped = true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			quote, open = c, true
+		case c == ' ' || c == '\t':
+			flush()
+		case c == '|':
+			flush()
+			all, current = append(all, current), nil
+		case c == '#' && !open:
+			break runes
+		default:
+			word.WriteRune(c)
+			open = true
+		}
+	}
+	flush()
+	all = append(all, current)
+	if quote != 0 || escaped || len(all[0]) == 0 || len(all) > 2 {
+		return nil, nil, fmt.Errorf("cannot read the command %q", command)
+	}
+	if len(all) == 2 {
+		if len(all[1]) != 2 || all[1][0] != "grep" {
+			return nil, nil, fmt.Errorf("only grep <regexp> may follow in %q", command)
+		}
+		if pattern, err = regexp.Compile(all[1][1]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all[0], pattern, nil
+}

@@ -1,0 +1,85 @@
+package harness
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Origin is a server behind the proxy.
+type Origin struct {
+	*httptest.Server
+	mu    sync.Mutex
+	count map[string]int // by request target
+	seen  []*http.Request
+	down  atomic.Bool
+}
+
+// NewOrigin returns an origin that answers with this robots.txt, and with
+// "origin" and the path to everything else. special may answer instead, and
+// says whether it did.
+func NewOrigin(t testing.TB, robots string, special func(http.ResponseWriter, *http.Request) bool) *Origin {
+	t.Helper()
+	o := &Origin{count: make(map[string]int)}
+	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.mu.Lock()
+		if o.down.Load() {
+			o.mu.Unlock()
+			panic(http.ErrAbortHandler)
+		}
+		o.count[r.RequestURI]++
+		o.seen = append(o.seen, r.Clone(context.Background()))
+		o.mu.Unlock()
+		switch {
+		case special != nil && special(w, r):
+		case r.URL.Path == "/robots.txt":
+			_, _ = io.WriteString(w, robots)
+		default:
+			_, _ = io.WriteString(w, "origin "+r.URL.Path)
+		}
+	}))
+	t.Cleanup(func() {
+		o.CloseClientConnections()
+		o.Close()
+	})
+	return o
+}
+
+// NewChangingOrigin returns an origin and what its robots.txt is.
+func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
+	t.Helper()
+	var robots atomic.Value
+	robots.Store(text)
+	return NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" {
+			_, _ = io.WriteString(w, robots.Load().(string))
+			return true
+		}
+		return false
+	}), &robots
+}
+
+// Address is host and port.
+func (o *Origin) Address() string { return o.Listener.Addr().String() }
+
+// Requests returns how often a target was asked for.
+func (o *Origin) Requests(target string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.count[target]
+}
+
+// Seen returns all requests so far.
+func (o *Origin) Seen() []*http.Request {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.seen[:len(o.seen):len(o.seen)]
+}
+
+// GoDown has the origin answer nobody any more. Its port stays taken, or another
+// test's origin could get it.
+func (o *Origin) GoDown() { o.down.Store(true) }

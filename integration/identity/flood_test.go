@@ -1,0 +1,73 @@
+package identity
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestManyClaims has a liar use an address after the other, while no DNS server
+// answers about them. No request waits for that, and what it takes is bounded.
+func TestManyClaims(t *testing.T) {
+	t.Parallel()
+	const claims, at = 10_000, "192.0.2.1"
+	records := map[string]string{
+		"1.2.0.192.in-addr.arpa.": "crawl.googlebot.com.",
+		"crawl.googlebot.com.":    at,
+	}
+	address := func(i int) net.IP { return net.IPv4(20, byte(i>>8), byte(i), 7) }
+	for i := range claims {
+		records[fmt.Sprintf("7.%d.%d.20.in-addr.arpa.", byte(i), byte(i>>8))] = "" // no answer
+	}
+	dns := newNameServer(t, records)
+	s := harness.Serve(t, "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n"+
+		" respond /robots.txt `"+identityRobots+"`\n respond page\n}",
+		"$GLOBAL", "robots_guard {\n verify {\n ranges off\n resolver "+dns.address+"\n }\n}\nservers {\n trusted_proxies static 127.0.0.0/8\n}")
+	s.Warm("/")
+	harness.Eventually(t, "the real one is verified", func() bool { return identityOf(t, s, at) == "verified" })
+
+	began, before := time.Now(), dns.queries.Load()
+	many := harness.NewClient(false)
+	many.Transport.(*http.Transport).DisableKeepAlives = false
+	many.Transport.(*http.Transport).MaxIdleConnsPerHost = 8
+	defer many.CloseIdleConnections()
+	var wait sync.WaitGroup
+	for part := range 8 {
+		wait.Go(func() {
+			for i := part; i < claims; i += 8 {
+				a, err := harness.Try(many, s.URL("/others-not/x"), harness.Googlebot, from(address(i).String()))
+				if err != nil || a.Status != 200 || a.Header.Get("X-Identity") != "unknown" {
+					t.Errorf("%s: got %d %q: %v", address(i), a.Status, a.Header.Get("X-Identity"), err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	m := s.Metrics()
+	asked, took := int(dns.queries.Load()-before), int(time.Since(began).Seconds())+1
+	// 8 at once take 2 s each; the client of the DNS may ask twice.
+	if most := 2 * 8 * (took/2 + 2); asked == 0 || asked > most {
+		t.Errorf("the DNS was asked %d times in %d s, want at most %d", asked, took, most)
+	}
+	if n := m.Sum("caddy_robots_guard_dns_lookups_running"); n > 8 {
+		t.Errorf("%v look-ups are under way", n)
+	}
+	if n := m.Sum("caddy_robots_guard_dns_lookups_waiting"); n > 256 {
+		t.Errorf("%v look-ups wait", n)
+	}
+	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="dropped"`); n < claims/2 {
+		t.Errorf("%v look-ups were dropped", n)
+	}
+	if n := m.Sum("go_goroutines"); n > 200 {
+		t.Errorf("%v goroutines", n)
+	}
+	if got := identityOf(t, s, at); got != "verified" {
+		t.Errorf("the real one is %s afterwards", got)
+	}
+}

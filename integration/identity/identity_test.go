@@ -1,0 +1,247 @@
+package identity
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// Addresses of the tests, of the blocks for documentation.
+const (
+	googlesAddress  = "192.0.2.1"
+	googlesFar      = "203.0.113.200"
+	bingsAddress    = "198.51.100.1"
+	somebodyElse    = "203.0.113.9"
+	googlesIPv6     = "2001:db8:1::1"
+	somebodyElses6  = "2001:db8:2::9"
+	identityOptions = `robots_guard {
+		verify {
+			ranges configured
+			rdns off
+		}
+		crawler Googlebot {
+			ranges file $LISTS/googlebot.json
+		}
+		crawler bingbot {
+			ranges file $LISTS/bingbot.txt
+		}
+	}
+	servers {
+		trusted_proxies static 127.0.0.0/8
+	}`
+)
+
+// addressLists are the lists of the tests' operators.
+var addressLists = map[string]string{
+	"googlebot.json": `{"creationTime": "2026-11-20T23:00:00.000000", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv4Prefix": "203.0.113.128/25"}, {"ipv6Prefix": "2001:db8:1::/64"}]}`,
+	"bingbot.txt":    "# Bing\n198.51.100.0/24\n",
+}
+
+// identityRobots lets the search engines in and nobody else.
+const identityRobots = `User-agent: Googlebot
+User-agent: bingbot
+Disallow: /google-not/
+
+User-agent: *
+Disallow: /others-not/
+`
+
+// from sends a request through a trusted proxy that names the client.
+func from(ip string) func(*http.Request) { return harness.Header("X-Forwarded-For", ip) }
+
+// identitySite runs a site with verified claims.
+func identitySite(t *testing.T, options string) *harness.Server {
+	t.Helper()
+	return serveVerifying(t, "http://a.test:$PORT {\n"+
+		" header >X-Identity \"{http.robots_guard.identity} {http.robots_guard.crawler} {http.robots_guard.verdict}\"\n"+
+		" robots_guard enforce {\n"+options+"\n}\n respond /robots.txt `"+identityRobots+"`\n respond page\n}", identityOptions)
+}
+
+// serveVerifying runs the server with the operators' lists and waits until it
+// has read them: Caddy starts its apps in any order, so that the first requests
+// may be answered before.
+func serveVerifying(t *testing.T, sites, options string) *harness.Server {
+	t.Helper()
+	s := harness.Serve(t, sites, "$GLOBAL", options, "$LISTS", harness.Files(t, addressLists))
+	harness.Eventually(t, "the lists are read", func() bool {
+		read := 0
+		for name, prefixes := range s.Metrics() {
+			if strings.HasPrefix(name, "caddy_robots_guard_address_list_prefixes{") && prefixes > 0 {
+				read++
+			}
+		}
+		return read == len(addressLists)
+	})
+	return s
+}
+
+// TestIdentity verifies claims by lists of addresses: a real crawler is never
+// blocked as a false one, a false one gains nothing by its name.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := identitySite(t, "")
+	s.Warm("/")
+	for _, row := range []struct {
+		name, userAgent, ip, path string
+		status                    int
+		identity                  string
+	}{
+		{"the real one where its group lets it", harness.Googlebot, googlesAddress, "/others-not/x", 200, "verified Googlebot allowed"},
+		{"over IPv6", harness.Googlebot, googlesIPv6, "/others-not/x", 200, "verified Googlebot allowed"},
+		{"over IPv6 that is IPv4", harness.Googlebot, "::ffff:" + googlesAddress, "/others-not/x", 200, "verified Googlebot allowed"},
+		{"a crawler of the same operator", harness.GooglebotImage, googlesAddress, "/others-not/x", 200, "verified Googlebot-Image allowed"},
+		{"the real one where its group does not", harness.Googlebot, googlesAddress, "/google-not/x", 403, ""},
+		{"a liar where the borrowed group lets it", harness.Googlebot, somebodyElse, "/others-not/x", 403, ""},
+		{"a liar where the borrowed group does not", harness.Googlebot, somebodyElse, "/google-not/x", 403, ""},
+		{"a liar where everybody may be", harness.Googlebot, somebodyElse, "/", 200, "spoofed Googlebot allowed"},
+		{"a liar over IPv6", harness.Googlebot, somebodyElses6, "/others-not/x", 403, ""},
+		{"another operator's addresses", harness.Googlebot, bingsAddress, "/others-not/x", 403, ""},
+		{"a crawler whose operator publishes nothing", harness.FooBot, somebodyElse, "/", 200, "claimed FooBarBot allowed"},
+		{"a link preview from anywhere", harness.Facebook, somebodyElse, "/others-not/x", 200, "claimed facebookexternalhit exempt"},
+		{"a browser", harness.Firefox, somebodyElse, "/others-not/x", 200, ""},
+	} {
+		a := harness.Get(t, s.URL(row.path), row.userAgent, from(row.ip))
+		if a.Status != row.status || row.identity != "" && a.Header.Get("X-Identity") != row.identity {
+			t.Errorf("%s: got %d %q, want %d %q", row.name, a.Status, a.Header.Get("X-Identity"), row.status, row.identity)
+		}
+	}
+	m := s.Metrics()
+	if n := m.Sum("caddy_robots_guard_requests_total", `identity="spoofed"`, `crawler="_spoofed"`, `class="other"`); n != 5 {
+		t.Errorf("%v requests are counted under a false name, want 5", n)
+	}
+	if n := m.Sum("caddy_robots_guard_requests_total", `identity="spoofed"`); n != 5 {
+		t.Errorf("of %v requests under a false name some are counted under it", n)
+	}
+}
+
+// TestIdentityWithoutTrustedProxy takes nobody's word for an address.
+func TestIdentityWithoutTrustedProxy(t *testing.T) {
+	t.Parallel()
+	s := serveVerifying(t, "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n"+
+		" respond /robots.txt `"+identityRobots+"`\n respond page\n}",
+		strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", ""))
+	a := harness.Get(t, s.URL("/"), harness.Googlebot, from(googlesAddress))
+	if got := a.Header.Get("X-Identity"); got != "unknown" {
+		t.Errorf("a header from anywhere made it %q", got)
+	}
+}
+
+// TestSpoofed does what the owner wants about false names, and nothing to
+// others.
+func TestSpoofed(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		userAgent, ip, path string
+		status              int
+	}
+	for _, test := range []struct {
+		options string
+		rows    []row
+	}{
+		{"spoofed block", []row{
+			{harness.Googlebot, somebodyElse, "/", 403},
+			{harness.Googlebot, somebodyElse, "/robots.txt", 200},
+			{harness.Googlebot, googlesAddress, "/", 200},
+			{harness.Facebook, somebodyElse, "/", 200},
+			{harness.Firefox, somebodyElse, "/", 200},
+		}},
+		{"spoofed log", []row{
+			{harness.Googlebot, somebodyElse, "/others-not/x", 200},
+			{harness.Googlebot, googlesAddress, "/google-not/x", 403},
+		}},
+		{"exempt search", []row{
+			{harness.Googlebot, googlesAddress, "/google-not/x", 200},
+			{harness.Googlebot, somebodyElse, "/google-not/x", 403},
+		}},
+		{"exempt verified search", []row{
+			{harness.Googlebot, googlesAddress, "/google-not/x", 200},
+			{harness.Googlebot, somebodyElse, "/google-not/x", 403},
+			{harness.Bingbot, bingsAddress, "/google-not/x", 200},
+			{harness.Bingbot, googlesAddress, "/google-not/x", 403},
+		}},
+		{"only_log verified search", []row{
+			{harness.Googlebot, googlesAddress, "/google-not/x", 200},
+			{harness.Googlebot, somebodyElse, "/google-not/x", 403},
+		}},
+	} {
+		t.Run(test.options, func(t *testing.T) {
+			t.Parallel()
+			s := identitySite(t, test.options)
+			s.Warm("/")
+			for _, r := range test.rows {
+				if a := harness.Get(t, s.URL(r.path), r.userAgent, from(r.ip)); a.Status != r.status {
+					t.Errorf("%s for %s from %s: got %d, want %d\n%s", r.path, r.userAgent, r.ip, a.Status, r.status, a.Body)
+				}
+			}
+		})
+	}
+}
+
+// TestSpoofedAnswer tells a client under a false name why it is turned away.
+func TestSpoofedAnswer(t *testing.T) {
+	t.Parallel()
+	s := identitySite(t, "spoofed block")
+	s.Warm("/")
+	a := harness.Get(t, s.URL("/"), harness.Googlebot, from(somebodyElse))
+	if want := "calls itself Googlebot"; a.Status != 403 || !strings.Contains(a.Body, want) || strings.Contains(a.Body, "Disallow") {
+		t.Errorf("got %d %q, want %q", a.Status, a.Body, want)
+	}
+	line := s.Await("request under a false name", 1)[0]
+	if line["identity"] != "spoofed" || line["proof"] != "ranges" || line["verdict"] != "allowed" || line["action"] != "blocked" {
+		t.Errorf("logged %v", line)
+	}
+}
+
+// TestCrawlerMatcherByIdentity lets a matcher tell the real ones.
+func TestCrawlerMatcherByIdentity(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, "http://a.test:$PORT {\n @real crawler verified Googlebot\n @false expression crawler('spoofed')\n"+
+		" respond @real real\n respond @false false\n respond other\n}", "$GLOBAL", identityOptions, "$LISTS", harness.Files(t, addressLists))
+	harness.Eventually(t, "the lists are read", func() bool {
+		return harness.Get(t, s.URL("/"), harness.Googlebot, from(googlesAddress)).Body == "real" && harness.Get(t, s.URL("/"), harness.Googlebot, from(somebodyElse)).Body == "false"
+	})
+	for _, row := range []struct{ userAgent, ip, want string }{
+		{harness.Googlebot, googlesAddress, "real"},
+		{harness.Googlebot, somebodyElse, "false"},
+		{harness.Bingbot, bingsAddress, "other"},
+		{harness.Firefox, somebodyElse, "other"},
+	} {
+		if a := harness.Get(t, s.URL("/"), row.userAgent, from(row.ip)); a.Body != row.want {
+			t.Errorf("%s from %s: got %q, want %q", row.userAgent, row.ip, a.Body, row.want)
+		}
+	}
+}
+
+// TestVerifiedReaderOfOneOperator takes what one verified crawler has read for
+// read by its siblings, from whatever network, and what a liar has read for the
+// liar's alone.
+func TestVerifiedReaderOfOneOperator(t *testing.T) {
+	t.Parallel()
+	root := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nAllow: /\n"})
+	s := serveVerifying(t, "http://a.test:$PORT {\n robots_guard enforce {\n  ttl 1s 1s\n }\n handle /robots.txt {\n  root "+root+"\n  file_server\n }\n handle {\n  respond page\n }\n}",
+		identityOptions)
+	s.Warm("/")
+	harness.Write(t, filepath.Join(root, "robots.txt"), "User-agent: *\nDisallow: /new/\n")
+	harness.Eventually(t, "the new file is read", func() bool {
+		harness.Get(t, s.URL("/"), harness.Bingbot, from(somebodyElse))
+		return len(s.Lines("robots.txt changed")) > 0
+	})
+	stale := func(userAgent, ip string) bool {
+		t.Helper()
+		return harness.Get(t, s.URL("/new/x"), userAgent, from(ip)).Status != 403
+	}
+	harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, from(somebodyElse))
+	if !stale(harness.Googlebot, googlesAddress) {
+		t.Error("a liar has read the file, and the real crawler is held to it")
+	}
+	harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, from(googlesAddress))
+	if stale(harness.Googlebot, googlesFar) || stale(harness.GooglebotImage, googlesFar) {
+		t.Error("its operator has read the file, and the crawler is still held not to know it")
+	}
+	if !stale(harness.Bingbot, bingsAddress) {
+		t.Error("another operator's crawler is held to what it has not read")
+	}
+}

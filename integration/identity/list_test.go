@@ -1,0 +1,215 @@
+package identity
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"io/fs"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// listServer is an HTTPS server of a list of addresses.
+type listServer struct {
+	*httptest.Server
+	roots string // file with its certificate
+
+	mu     sync.Mutex
+	answer http.HandlerFunc
+	asked  []http.Header
+}
+
+func newListServer(t *testing.T, answer http.HandlerFunc) *listServer {
+	t.Helper()
+	s := &listServer{answer: answer, roots: filepath.Join(t.TempDir(), "roots.pem")}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.asked = append(s.asked, r.Header)
+		s.answer(w, r)
+	}))
+	s.Config.ErrorLog = log.New(new(strings.Builder), "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	harness.Write(t, s.roots, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	return s
+}
+
+// list is the URL of the list.
+func (s *listServer) list() string { return s.URL + "/bots.json" }
+
+// does changes what the server answers and forgets what it was asked.
+func (s *listServer) does(answer http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer, s.asked = answer, nil
+}
+
+func (s *listServer) requests() []http.Header {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+const listETag = `"v1"`
+
+// listed answers with the list of the tests' Googlebot.
+func listed(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("ETag", listETag)
+	if r.Header.Get("If-None-Match") == listETag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = w.Write([]byte(addressLists["googlebot.json"]))
+}
+
+func answering(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
+}
+
+// listing runs a server that reads the list and keeps it in store.
+func listing(t *testing.T, s *listServer, store, home string) *harness.Server {
+	t.Helper()
+	harness.NameInstance(t, home, "00000000-0000-4000-8000-000000000001")
+	site := "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n respond /robots.txt `" + identityRobots + "`\n respond page\n}"
+	return harness.ServeWith(t, []string{"SSL_CERT_FILE=" + s.roots, "XDG_DATA_HOME=" + home}, site, "$GLOBAL", `storage file_system `+store+`
+	robots_guard {
+		storage on
+		verify {
+			ranges configured
+			rdns off
+		}
+		crawler Googlebot {
+			ranges url `+s.list()+`
+		}
+	}
+	servers {
+		trusted_proxies static 127.0.0.0/8
+	}`)
+}
+
+// identityOf returns what the server says of a Googlebot at an address.
+func identityOf(t *testing.T, s *harness.Server, ip string) string {
+	t.Helper()
+	return harness.Get(t, s.URL("/"), harness.Googlebot, from(ip)).Header.Get("X-Identity")
+}
+
+// outdate has the stored lists checked more than a day ago, so that they are due.
+func outdate(t *testing.T, store string) {
+	t.Helper()
+	found := 0
+	err := filepath.WalkDir(store, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "ranges.json" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var kept map[string]any
+		if err := json.Unmarshal(text, &kept); err != nil {
+			return err
+		}
+		for _, list := range kept["lists"].([]any) {
+			list.(map[string]any)["checked"] = time.Now().Add(-25 * time.Hour)
+			found++
+		}
+		if text, err = json.Marshal(kept); err != nil {
+			return err
+		}
+		return os.WriteFile(name, text, 0o600)
+	})
+	if err != nil || found != 1 {
+		t.Fatalf("%d lists are stored: %v", found, err)
+	}
+}
+
+// TestListServer reads a list of addresses over HTTPS. It is kept over restarts,
+// and whatever the server answers then does not replace a good list.
+func TestListServer(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere a server cannot be told by its environment to trust the test's certificate")
+	}
+	lists := newListServer(t, listed)
+	store, home := t.TempDir(), t.TempDir()
+	const unusable, read = "a list of crawler addresses cannot be used; the one before stays in force", "list of crawler addresses read"
+
+	s := listing(t, lists, store, home)
+	harness.Eventually(t, "the list is read", func() bool { return identityOf(t, s, googlesAddress) == "verified" })
+	if got := identityOf(t, s, somebodyElse); got != "spoofed" {
+		t.Errorf("a liar is %s", got)
+	}
+	m := s.Metrics()
+	label := `list="` + lists.list() + `"`
+	if n := m.Sum("caddy_robots_guard_address_list_prefixes", label); n != 3 {
+		t.Errorf("the list has %v prefixes in the metrics, want 3", n)
+	}
+	if at := m.Sum("caddy_robots_guard_address_list_checked_timestamp_seconds", label); at < float64(time.Now().Add(-time.Hour).Unix()) {
+		t.Errorf("the list was checked at %v", at)
+	}
+	if n := len(lists.requests()); n != 1 {
+		t.Errorf("the list was asked for %d times, want once", n)
+	}
+	s.Stop()
+
+	t.Run("kept over a restart", func(t *testing.T) {
+		lists.does(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusServiceUnavailable) })
+		s := listing(t, lists, store, home)
+		harness.Eventually(t, "the stored list is read", func() bool { return identityOf(t, s, googlesAddress) == "verified" })
+		if got := identityOf(t, s, somebodyElse); got != "spoofed" {
+			t.Errorf("a liar is %s", got)
+		}
+		if n := len(lists.requests()); n != 0 {
+			t.Errorf("the list was asked for %d times though it is known", n)
+		}
+		s.Stop()
+	})
+	for _, test := range []struct {
+		name   string
+		answer http.HandlerFunc
+		log    string
+		liar   string
+	}{
+		{"fails", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusInternalServerError) }, unusable, "spoofed"},
+		{"is gone", http.NotFound, unusable, "spoofed"},
+		{"empty", answering(""), unusable, "spoofed"},
+		{"without an address", answering(`{"prefixes": []}`), unusable, "spoofed"},
+		{"a page", answering("<html>Please log in</html>"), unusable, "spoofed"},
+		{"poisoned", answering(`{"prefixes": [{"ipv4Prefix": "0.0.0.0/0"}]}`), unusable, "spoofed"},
+		{"poisoned in halves", answering(`{"prefixes": [{"ipv4Prefix": "0.0.0.0/1"}, {"ipv4Prefix": "128.0.0.0/1"}]}`), unusable, "spoofed"},
+		{"too long", answering(strings.Repeat("192.0.2.0/24\n", 100_000)), unusable, "spoofed"},
+		{"elsewhere without HTTPS", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		}, unusable, "spoofed"},
+		// Nobody knows which is right, so the one before verifies, and denies nothing.
+		{"shrunk", answering("203.0.113.0/28\n"), unusable, "unknown"},
+		{"unchanged", listed, read, "spoofed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			outdate(t, store)
+			lists.does(test.answer)
+			s := listing(t, lists, store, home)
+			s.Await(test.log, 1)
+			if got := identityOf(t, s, googlesAddress); got != "verified" {
+				t.Errorf("the real one is %s", got)
+			}
+			if got := identityOf(t, s, somebodyElse); got != test.liar {
+				t.Errorf("a liar is %s, want %s", got, test.liar)
+			}
+			if asked := lists.requests(); len(asked) == 0 || asked[0].Get("If-None-Match") != listETag {
+				t.Errorf("asked without the ETag: %v", asked)
+			}
+			s.Stop()
+		})
+	}
+}

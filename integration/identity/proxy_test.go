@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// forwardedFor sends fields X-Forwarded-For as they are, through a trusted proxy.
+func forwardedFor(values ...string) func(*http.Request) {
+	return func(r *http.Request) { r.Header["X-Forwarded-For"] = values }
+}
+
+// TestIdentityBehindProxy takes the address that a proxy tells however it spells
+// it, and verifies nobody by one that the client may have put in front.
+func TestIdentityBehindProxy(t *testing.T) {
+	t.Parallel()
+	site := "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n" +
+		" respond /robots.txt `" + identityRobots + "`\n respond page\n}"
+	with := func(t *testing.T, options string) *harness.Server {
+		t.Helper()
+		s := serveVerifying(t, site, strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8",
+			"trusted_proxies static 127.0.0.0/8\n"+options))
+		s.Warm("/")
+		return s
+	}
+	const real, liar = googlesAddress, somebodyElse
+	for _, test := range []struct {
+		name, options string
+		rows          map[string]func(*http.Request) // by the identity and a word about it
+	}{
+		{"lenient", "", map[string]func(*http.Request){
+			"verified, in spaces":           forwardedFor("  " + real + "\t"),
+			"verified, with a port":         forwardedFor(real + ":4711"),
+			"verified, IPv6":                forwardedFor(googlesIPv6),
+			"verified, IPv6 with a port":    forwardedFor("[" + googlesIPv6 + "]:4711"),
+			"verified, IPv6 with a zone":    forwardedFor(googlesIPv6 + "%eth0"),
+			"verified, IPv6 in capitals":    forwardedFor("2001:DB8:1:0:0:0:0:1"),
+			"verified, IPv4 in IPv6":        forwardedFor("::ffff:" + real),
+			"verified, the same in hex":     forwardedFor("::FFFF:C000:0201"),
+			"verified, nonsense in front":   forwardedFor("unknown, , " + real),
+			"verified, a proxy inside":      forwardedFor(real + ", 10.0.0.7"),
+			"unknown, the liar is added":    forwardedFor(real + ", " + liar),
+			"unknown, in a line of its own": forwardedFor(real, liar),
+			"unknown, with ports":           forwardedFor(real + ":1," + liar + ":2"),
+			"unknown, an empty one first":   forwardedFor("", real+", "+liar),
+			"unknown, nothing at all":       forwardedFor("unknown"),
+			"unknown, no field":             func(*http.Request) {},
+			"spoofed":                       forwardedFor(liar),
+			"spoofed, IPv4 in IPv6":         forwardedFor("::ffff:" + liar),
+			"spoofed, the real one behind":  forwardedFor(liar + ", " + real),
+			"spoofed, octal that is none":   forwardedFor("0300.0.2.1, " + liar),
+			"spoofed, the zone is a name":   forwardedFor(somebodyElses6 + "%" + googlesIPv6),
+		}},
+		{"strict", "trusted_proxies_strict", map[string]func(*http.Request){
+			"verified":                         forwardedFor(real),
+			"verified, behind an invented one": forwardedFor(liar + ", " + real),
+			"spoofed, the liar is added":       forwardedFor(real + ", " + liar),
+			"spoofed, in a line of its own":    forwardedFor(real, liar),
+		}},
+		{"a header of its own", "client_ip_headers CF-Connecting-IP", map[string]func(*http.Request){
+			"verified": harness.Header("CF-Connecting-IP", real),
+			"spoofed, whatever else it says": func(r *http.Request) {
+				r.Header["X-Forwarded-For"] = []string{real}
+				r.Header.Set("CF-Connecting-IP", liar)
+			},
+			"unknown, the header is not there": forwardedFor(real),
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := with(t, test.options)
+			for row, change := range test.rows {
+				want, _, _ := strings.Cut(row, ",")
+				if got := harness.Get(t, s.URL("/"), harness.Googlebot, change).Header.Get("X-Identity"); got != want {
+					t.Errorf("%s: %s", row, got)
+				}
+			}
+			const warning = "a proxy passes on addresses that clients may invent, so nobody is verified by these; " +
+				"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites"
+			if test.options == "" {
+				s.Await(warning, 1)
+			}
+			if n := len(s.Lines(warning)); n > 1 || n == 1 && test.options != "" {
+				t.Errorf("warned %d times", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+const logsDir = "../../examples/logs/"
+
+// column is how the example's Vector configuration makes a column of a line of
+// the access log.
+type column struct {
+	name, kind string   // kind is string or number
+	path       []string // of the field in the line
+	required   bool
+}
+
+// vectorColumns reads the program of the configuration, which is a list of
+// columns in one of a few forms.
+func vectorColumns(t *testing.T) (columns []column) {
+	t.Helper()
+	text, err := os.ReadFile(logsDir + "vector.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Transforms map[string]struct{ Source string }
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	program := config.Transforms["judged"].Source
+	_, list, ok := strings.Cut(program, ". = {\n")
+	if !ok {
+		t.Fatalf("cannot read the program: %s", program)
+	}
+	list, _, _ = strings.Cut(list, "}")
+	form := regexp.MustCompile(`^"(\w+)": (string|int|to_int)(!?)\((entry|guard)\.([^()]+)\)( \?\? (""|0))?,$`)
+	for line := range strings.Lines(list) {
+		m := form.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil || (m[3] == "!") == (m[6] != "") {
+			t.Fatalf("cannot read the column %s", line)
+		}
+		c := column{name: m[1], kind: "number", required: m[3] == "!"}
+		if m[2] == "string" {
+			c.kind = "string"
+		}
+		path := strings.TrimSuffix(strings.ReplaceAll(m[5], `"`, ""), "[0]")
+		if c.path = strings.Split(path, "."); m[4] == "guard" {
+			c.path = append([]string{"robots_guard"}, c.path...)
+		}
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// row makes a row of a line as the program does. It returns nil for lines about
+// requests that were not judged.
+func row(t *testing.T, columns []column, line map[string]any) map[string]any {
+	t.Helper()
+	if _, ok := line["robots_guard"].(map[string]any); !ok {
+		return nil
+	}
+	made := make(map[string]any)
+	for _, c := range columns {
+		var value any = line
+		for _, name := range c.path {
+			object, _ := value.(map[string]any)
+			value = object[name]
+		}
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			value = list[0]
+		}
+		switch value := value.(type) {
+		case string:
+			made[c.name] = value
+		case float64:
+			made[c.name] = math.Trunc(value)
+		}
+		if made[c.name] == nil && c.required {
+			t.Errorf("%s: no %v in %v", c.name, c.path, line)
+		} else if made[c.name] == nil {
+			made[c.name] = map[string]any{"string": "", "number": 0.0}[c.kind]
+		}
+		if _, isString := made[c.name].(string); isString != (c.kind == "string") {
+			t.Errorf("%s is %v, want a %s", c.name, made[c.name], c.kind)
+		}
+	}
+	return made
+}
+
+// TestLogPipeline takes a real access log through the example's columns, and
+// into ClickHouse where that is installed.
+func TestLogPipeline(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, strings.Replace(harness.RuledSite, "{\n", "{\n\tlog\n", 1), "$MODE", "enforce")
+	s.Warm("/")
+	for range 3 {
+		harness.Get(t, s.URL("/private/x"), harness.Bingbot)
+		harness.Get(t, s.URL("/page"), harness.GPTBot)
+		harness.Get(t, s.URL("/page"), harness.Firefox)
+	}
+	harness.Get(t, s.URL("/robots.txt"), harness.GPTBot)
+	harness.Eventually(t, "the last request is logged", func() bool { return strings.Contains(s.Logs.String(), `"uri":"/robots.txt"`) })
+
+	columns := vectorColumns(t)
+	var rows bytes.Buffer
+	counts := make(map[string]int)
+	used := make(map[string]bool)
+	for _, line := range s.Lines("handled request") {
+		made := row(t, columns, line)
+		if made == nil {
+			continue
+		}
+		counts[fmt.Sprint(made["crawler"], " ", made["verdict"])]++
+		for name, value := range made {
+			used[name] = used[name] || value != "" && value != 0.0
+		}
+		if err := json.NewEncoder(&rows).Encode(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if counts["bingbot disallowed"] != 3 || counts["GPTBot disallowed"] != 3 || counts["GPTBot allowed"] != 1 || counts["Firefox allowed"] != 0 {
+		t.Errorf("got %v", counts)
+	}
+	table, err := os.ReadFile(logsDir + "clickhouse.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inTable, inVector []string
+	for _, m := range regexp.MustCompile(`(?m)^    (\w+) (?:String|DateTime|UInt\d+),?$`).FindAllStringSubmatch(string(table), -1) {
+		inTable = append(inTable, m[1])
+	}
+	for _, c := range columns {
+		inVector = append(inVector, c.name)
+		if !used[c.name] && c.name != "proof" { // nothing is verified here
+			t.Errorf("the column %s is always empty", c.name)
+		}
+	}
+	if !slices.Equal(inTable, inVector) {
+		t.Errorf("the table has the columns %v, Vector makes %v", inTable, inVector)
+	}
+	t.Run("ClickHouse", func(t *testing.T) { loadClickHouse(t, string(table), rows.String()) })
+}
+
+// loadClickHouse runs the example's statements on a server of its own.
+func loadClickHouse(t *testing.T, table, rows string) {
+	path, err := exec.LookPath("clickhouse-server")
+	if err != nil {
+		t.Skip("ClickHouse is not installed; it is in Debian's package clickhouse-server")
+	}
+	dir, port := t.TempDir(), harness.FreePort(t)
+	config := filepath.Join(dir, "config.xml")
+	text := fmt.Sprintf(`<yandex><logger><level>warning</level><console>1</console></logger>
+<http_port>%s</http_port><listen_host>127.0.0.1</listen_host><path>%[2]s/data/</path><tmp_path>%[2]s/tmp/</tmp_path>
+<mark_cache_size>1000000</mark_cache_size><default_profile>default</default_profile><default_database>default</default_database>
+<users_config>%[2]s/config.xml</users_config><profiles><default/></profiles><quotas><default/></quotas>
+<users><default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>`, port, dir)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harness.Attend(t, exec.Command(path, "--config-file="+config)) // killed in the end: its data is temporary
+	run := func(statement, body string) (string, error) {
+		response, err := http.Post("http://127.0.0.1:"+port+"/?query="+url.QueryEscape(statement), "", strings.NewReader(body))
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		answer, err := io.ReadAll(response.Body)
+		if err == nil && response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s", statement, answer)
+		}
+		return string(answer), err
+	}
+	harness.Eventually(t, "ClickHouse answers", func() bool {
+		_, err := run("SELECT 1", "")
+		return err == nil
+	})
+	must := func(statement, body string) string {
+		t.Helper()
+		answer, err := run(statement, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	statements := func(text string) (all []string) {
+		text = regexp.MustCompile(`(?m)^--.*$`).ReplaceAllString(text, "")
+		for statement := range strings.SplitSeq(text, ";") {
+			if statement = strings.TrimSpace(statement); statement != "" {
+				all = append(all, statement)
+			}
+		}
+		return all
+	}
+	for _, statement := range statements(table) {
+		must(statement, "")
+	}
+	must("INSERT INTO robots_guard.requests FORMAT JSONEachRow", rows)
+	queries, err := os.ReadFile(logsDir + "queries.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []string
+	for _, query := range statements(string(queries)) {
+		answers = append(answers, must(query, ""))
+	}
+	for i, want := range []string{"GPTBot\tai_training\tclaimed\t4\t3\t75\n", "bingbot\tDisallow: /private/\t", "bingbot\tclaimed\t/private/x\tDisallow: /private/\t3\n"} {
+		if i >= len(answers) || !strings.Contains(answers[i], want) {
+			t.Errorf("query %d: got %q, want %q in it", i+1, answers, want)
+		}
+	}
+}

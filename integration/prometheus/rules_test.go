@@ -1,0 +1,110 @@
+package prometheus
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+const rulesDir = "../../examples/dashboards/prometheus/"
+
+// tool returns the path of a program of Prometheus. Without it the test is
+// skipped, but not where REQUIRE_PROMETHEUS is set, as the gate does.
+func tool(t *testing.T, name, debian string) string {
+	t.Helper()
+	return harness.Program(t, name, debian, "REQUIRE_PROMETHEUS")
+}
+
+func runTool(t *testing.T, stdin, path string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Stdin = rulesDir, strings.NewReader(stdin)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, harness.Tail(string(out), 4000))
+	}
+}
+
+// TestRules runs the unit tests of the rules.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	promtool := tool(t, "promtool", "prometheus")
+	runTool(t, "", promtool, "check", "config", "prometheus.yml")
+	runTool(t, "", promtool, "test", "rules", "alerts_test.yml", "alerts_days_test.yml")
+}
+
+// TestAlertmanagerExample checks the example of routing.
+func TestAlertmanagerExample(t *testing.T) {
+	t.Parallel()
+	runTool(t, "", tool(t, "amtool", "prometheus-alertmanager"), "check-config", "alertmanager.yml")
+}
+
+// TestEveryAlertHasUnitTests looks for a test in which an alert fires and one
+// in which it does not. It needs no Prometheus.
+func TestEveryAlertHasUnitTests(t *testing.T) {
+	t.Parallel()
+	type fires struct{ yes, no int }
+	tested := make(map[string]*fires)
+	for _, group := range readYAML[rules](t, rulesDir+"alerts.yml").Groups {
+		for _, rule := range group.Rules {
+			tested[rule.Alert] = new(fires)
+		}
+	}
+	for _, name := range []string{"alerts_test.yml", "alerts_days_test.yml"} {
+		for _, test := range readYAML[unitTests](t, rulesDir+name).Tests {
+			for _, check := range test.Checks {
+				switch f := tested[check.Name]; {
+				case f == nil:
+					t.Errorf("%s: there is no alert %s", name, check.Name)
+				case len(check.Alerts) > 0:
+					f.yes++
+				default:
+					f.no++
+				}
+			}
+		}
+	}
+	for name, f := range tested {
+		if f.yes == 0 || f.no == 0 {
+			t.Errorf("%s: %d tests in which it fires, %d in which it does not", name, f.yes, f.no)
+		}
+	}
+}
+
+// rules is a file of recording or alerting rules.
+type rules struct {
+	Groups []struct {
+		Name  string
+		Rules []struct {
+			Alert, Record, Expr string
+			Labels              map[string]string
+		}
+	}
+}
+
+// unitTests is a file of unit tests of rules.
+type unitTests struct {
+	Tests []struct {
+		Name   string
+		Checks []struct {
+			Name   string `yaml:"alertname"`
+			Alerts []any  `yaml:"exp_alerts"`
+		} `yaml:"alert_rule_test"`
+	}
+}
+
+func readYAML[T any](t *testing.T, path string) (value T) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &value); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return value
+}

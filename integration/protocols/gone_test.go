@@ -1,0 +1,260 @@
+package protocols
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestProtocolsGone has clients that go away before the answer has ended, by all
+// protocols: a reset of the stream where there are streams, and of the connection
+// elsewhere. The server goes on, and nothing is left behind.
+func TestProtocolsGone(t *testing.T) {
+	t.Parallel()
+	for _, by := range protocols {
+		t.Run(by.name, func(t *testing.T) {
+			t.Parallel()
+			g := &going{t: t, by: by, hold: make(chan struct{})}
+			g.origin = harness.NewOrigin(t, harness.ClosedRobots, g.answer)
+			g.server = servePolyglot(t, `robots_guard enforce {
+				fetch_wait 50s
+				fetch_timeout 55s
+			}
+			reverse_proxy $ORIGIN {
+				transport http {
+					keepalive off
+				}
+			}`, "$ORIGIN", g.origin.Address())
+			g.client = by.client(t)
+			g.whileReading()
+			g.round(1)
+			before := g.server.Metrics()["go_goroutines"]
+			if before == 0 {
+				t.Fatal("there is no metric go_goroutines")
+			}
+			g.round(15)
+			r := g.request(context.Background(), http.MethodGet, "/page", harness.Bingbot, nil)
+			if got := statusAndBody(g.client, r); got != "200 origin /page" {
+				t.Errorf("afterwards: got %q", got)
+			}
+			g.client.CloseIdleConnections()
+			harness.Eventually(t, "the goroutines have ended", func() bool {
+				return g.server.Metrics()["go_goroutines"] <= before+10
+			})
+		})
+	}
+}
+
+// going is a site and its clients that go away.
+type going struct {
+	t       *testing.T
+	by      protocol
+	client  *http.Client
+	server  polyglot
+	origin  *harness.Origin
+	hold    chan struct{} // closed when the robots.txt may be answered
+	aborted atomic.Int32  // requests for it that were
+	count   atomic.Int32
+	came    turns // by query: the origin has the request, or a piece of its body
+	gone    turns // by query: the origin sees that the client has gone
+}
+
+// answer is what the origin does.
+func (g *going) answer(w http.ResponseWriter, r *http.Request) bool {
+	came, gone := g.came.of(r.URL.RawQuery), g.gone.of(r.URL.RawQuery)
+	switch r.URL.Path {
+	case "/robots.txt":
+		select {
+		case <-g.hold:
+		case <-r.Context().Done():
+			g.aborted.Add(1)
+		}
+		return false
+	case "/never":
+		came <- struct{}{}
+		<-r.Context().Done()
+	case "/up":
+		_, _ = io.ReadFull(r.Body, make([]byte, 5))
+		came <- struct{}{}
+		if _, err := io.Copy(io.Discard, r.Body); err == nil {
+			g.t.Error("the origin got the end of a body that has none")
+		}
+	case "/down":
+		for piece := []byte(large[:1000]); r.Context().Err() == nil; {
+			if _, err := w.Write(piece); err != nil {
+				break
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+	default:
+		return false
+	}
+	gone <- struct{}{}
+	return true
+}
+
+func (g *going) request(ctx context.Context, method, path, userAgent string, body io.Reader) *http.Request {
+	r, err := http.NewRequestWithContext(ctx, method, g.server.at(g.by, path), body)
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("User-Agent", userAgent)
+	return r
+}
+
+// whileReading has the crawler go away for whose sake the robots.txt is read,
+// while another one waits for it too.
+func (g *going) whileReading() {
+	g.t.Helper()
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	var both sync.WaitGroup
+	both.Go(func() {
+		if got := statusAndBody(g.client, g.request(ctx, http.MethodGet, "/private/first", harness.Bingbot, nil)); !strings.Contains(got, "context canceled") &&
+			!strings.Contains(got, "closed") { // the connection of HTTP/1.0
+			g.t.Errorf("who went away got %q", got)
+		}
+	})
+	harness.Eventually(g.t, "the robots.txt is asked for", func() bool { return g.origin.Requests("/robots.txt") == 1 })
+	both.Go(func() {
+		if got := statusAndBody(g.client, g.request(context.Background(), http.MethodGet, "/private/second", harness.Bingbot, nil)); !strings.HasPrefix(got, "403 ") {
+			g.t.Errorf("who waits got %q", got)
+		}
+	})
+	leave()
+	harness.Eventually(g.t, "the server knows that the first has gone", func() bool {
+		return g.server.Metrics().Sum(harness.RequestsMetric, `verdict="unknown"`) == 1
+	})
+	close(g.hold)
+	both.Wait()
+	if n := g.origin.Requests("/robots.txt"); n != 1 || g.aborted.Load() != 0 {
+		g.t.Errorf("the robots.txt was asked for %d times, of which %d were aborted", n, g.aborted.Load())
+	}
+	if n := g.origin.Requests("/private/first"); n != 0 {
+		g.t.Errorf("the origin got the request of who had gone")
+	}
+}
+
+// round has n clients at once go away in each way.
+func (g *going) round(n int) {
+	g.t.Helper()
+	var all sync.WaitGroup
+	for range n {
+		for _, userAgent := range []string{harness.Firefox, harness.Bingbot} {
+			all.Go(func() { g.leave(http.MethodGet, "/never", userAgent) })
+			all.Go(func() { g.leave(http.MethodGet, "/down", userAgent) })
+			if g.by.name != "HTTP/1.0" { // whose bodies have a length
+				all.Go(func() { g.leave(http.MethodPost, "/up", userAgent) })
+			}
+		}
+		if !g.by.secure {
+			all.Go(g.leaveInHeader)
+		}
+	}
+	all.Wait()
+	if g.by.name != "HTTP/1.0" {
+		g.leaveRefused(n)
+	}
+}
+
+// leave goes away when the origin has the request, or a piece of the answer or of
+// the body has come.
+func (g *going) leave(method, path, userAgent string) {
+	ctx, leave := context.WithTimeout(context.Background(), harness.Patience)
+	defer leave()
+	query := fmt.Sprint(g.count.Add(1))
+	body := endless(ctx, method)
+	left := make(chan struct{})
+	go func() { // ends with the request
+		defer close(left)
+		response, err := g.client.Do(g.request(ctx, method, path+"?"+query, userAgent, body))
+		if err != nil {
+			return
+		}
+		defer response.Body.Close()
+		if _, err := io.ReadFull(response.Body, make([]byte, 5)); err == nil {
+			leave()
+		}
+	}()
+	if path != "/down" {
+		g.await(g.came.of(query), path+" has come")
+		leave()
+	}
+	g.await(g.gone.of(query), "the client of "+path+" has gone")
+	<-left
+}
+
+// leaveRefused goes away while the body of a request is under way that is
+// refused.
+func (g *going) leaveRefused(n int) {
+	g.t.Helper()
+	blocked := func() float64 { return g.server.Metrics().Sum(harness.RequestsMetric, `action="blocked"`) }
+	want := blocked() + float64(n)
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			body := endless(ctx, http.MethodPost)
+			response, err := g.client.Do(g.request(ctx, http.MethodPost, "/private/x", harness.Bingbot, body))
+			if err != nil {
+				return
+			}
+			defer response.Body.Close()
+			if response.StatusCode != 403 {
+				g.t.Errorf("a forbidden upload got %d", response.StatusCode)
+			}
+			<-ctx.Done()
+		})
+	}
+	harness.Eventually(g.t, "all are refused", func() bool { return blocked() == want })
+	leave()
+	all.Wait()
+}
+
+// leaveInHeader goes away in the middle of the header.
+func (g *going) leaveInHeader() {
+	start := "GET /private/x HTTP/1.1\r\nHost: a.test\r\nUser-Agent: " + harness.Bingbot
+	if g.by.major == 2 { // preface, SETTINGS, and the beginning of HEADERS
+		start = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00" + "\x00\x00\x20\x01\x05\x00\x00\x00\x01\x82"
+	}
+	conn, err := net.Dial("tcp", "127.0.0.1:"+g.server.clear)
+	if err != nil {
+		g.t.Error(err)
+		return
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, start); err != nil {
+		g.t.Error(err)
+	}
+}
+
+// await waits for a turn.
+func (g *going) await(turn <-chan struct{}, what string) {
+	select {
+	case <-turn:
+	case <-time.After(harness.Patience):
+		g.t.Errorf("it never happened: %s", what)
+	}
+}
+
+// endless returns a body of a first piece and no end, nil for GET. The client of
+// HTTP/1.1 waits for the body, so it ends when who sends it goes away.
+func endless(ctx context.Context, method string) io.Reader {
+	if method == http.MethodGet {
+		return nil
+	}
+	in, out := io.Pipe()
+	go func() { _, _ = io.WriteString(out, "first") }() // ends with the body
+	context.AfterFunc(ctx, func() { _ = in.CloseWithError(context.Canceled) })
+	return in
+}

@@ -1,0 +1,151 @@
+package protocols
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestProtocolsJudge makes requests that are judged by all protocols.
+func TestProtocolsJudge(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := servePolyglot(t, "robots_guard enforce\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address())
+	s.warm()
+	long := strings.Repeat("x", 10_000)
+	const refused = "403 "
+	for _, by := range protocols {
+		t.Run(by.name, func(t *testing.T) {
+			t.Parallel()
+			client := by.client(t) // one connection for all, as far as the protocol has it
+			for _, tc := range []struct {
+				name, method, path string
+				userAgents         []string // each in a field of its own, in any order
+				header             map[string]string
+				body               string
+				want               string // beginning of status and body
+			}{
+				{"browser", "GET", "/private/x", []string{harness.Firefox}, nil, "", "200 origin /private/x"},
+				{"allowed", "GET", "/page", []string{harness.Bingbot}, nil, "", "200 origin /page"},
+				{"forbidden", "GET", "/private/x", []string{harness.Bingbot}, nil, "", refused},
+				{"forbidden by its own group", "GET", "/page", []string{harness.GPTBot}, nil, "", refused},
+				{"the robots.txt", "GET", "/robots.txt", []string{harness.GPTBot}, nil, "", "200 " + harness.ClosedRobots},
+				{"HEAD", "HEAD", "/private/x", []string{harness.Bingbot}, nil, "", "403 "},
+				{"POST", "POST", "/private/x", []string{harness.Bingbot}, nil, "body", refused},
+				{"a large body", "POST", "/private/x", []string{harness.Bingbot}, nil, large[:200_000], refused},
+				{"a range", "GET", "/private/x", []string{harness.Bingbot}, map[string]string{"Range": "bytes=0-1"}, "", refused},
+				{"a condition", "GET", "/private/x", []string{harness.Bingbot}, map[string]string{"If-None-Match": "*"}, "", refused},
+				{"another spelling", "GET", "/x/../%70rivate//x", []string{harness.Bingbot}, nil, "", refused},
+				{"a query", "GET", "/private?x", []string{harness.Bingbot}, nil, "", "200 "},
+				{"the second of two names", "GET", "/page", []string{harness.Firefox, harness.GPTBot}, nil, "", refused},
+				{"one of many", "GET", "/page", []string{harness.Firefox, "a/1", "b/1", "c/1", harness.GPTBot, "d/1"}, nil, "", refused},
+				{"an empty field beside", "GET", "/page", []string{"", harness.GPTBot}, nil, "", refused},
+				{"two browsers", "GET", "/private/x", []string{harness.Firefox, harness.Chrome}, nil, "", "200 "},
+				{"10 KB behind the name", "GET", "/page", []string{harness.GPTBot + " " + long}, nil, "", refused},
+				{"10 KB", "GET", "/private/x", []string{long}, nil, "", "200 "},
+				{"empty", "GET", "/private/x", []string{""}, nil, "", "200 "},
+				{"after all that", "GET", "/page", []string{harness.Bingbot}, nil, "", "200 origin /page"},
+			} {
+				r, err := http.NewRequest(tc.method, s.at(by, tc.path), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tc.body != "" {
+					r.Body, r.ContentLength = io.NopCloser(strings.NewReader(tc.body)), int64(len(tc.body))
+				}
+				fields(r, tc.userAgents)
+				for name, value := range tc.header {
+					r.Header.Set(name, value)
+				}
+				if got := statusAndBody(client, r); !strings.HasPrefix(got, tc.want) || tc.method == "HEAD" && got != tc.want {
+					t.Errorf("%s: got %.200q, want %.200q", tc.name, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// fields sets several User-Agent fields. Clients of Go send the first of each
+// spelling only.
+func fields(r *http.Request, userAgents []string) {
+	for i, userAgent := range userAgents {
+		name := []byte("User-Agent")
+		for bit := range i {
+			name[len(name)-1-bit] -= 'a' - 'A'
+		}
+		r.Header[string(name)] = []string{userAgent}
+	}
+}
+
+// statusAndBody makes a request and returns status and body, or what went wrong.
+func statusAndBody(client *http.Client, r *http.Request) string {
+	response, err := client.Do(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d %s", response.StatusCode, body)
+}
+
+// TestProtocolsStreams has a hundred requests under way at once on one
+// connection, allowed and forbidden, all of which are answered when all have
+// been sent: each gets the answer that is its own.
+func TestProtocolsStreams(t *testing.T) {
+	t.Parallel()
+	const streams = 100
+	for _, by := range protocols {
+		if by.major < 2 {
+			continue
+		}
+		t.Run(by.name, func(t *testing.T) {
+			t.Parallel()
+			var arrived sync.WaitGroup // at the origin; every other is refused before
+			arrived.Add(streams / 2)
+			o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasPrefix(r.URL.Path, "/page") {
+					return false
+				}
+				arrived.Done()
+				arrived.Wait()
+				return false
+			})
+			s := servePolyglot(t, "robots_guard enforce\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address())
+			s.warm()
+			client := by.client(t)
+			ask := func(path, userAgent string) string {
+				r, err := http.NewRequest(http.MethodGet, s.at(by, path), nil)
+				if err != nil {
+					return err.Error()
+				}
+				r.Header.Set("User-Agent", userAgent)
+				return statusAndBody(client, r)
+			}
+			ask("/", harness.Firefox) // connects
+			var all sync.WaitGroup
+			for i := range streams {
+				all.Go(func() {
+					path, userAgent, want := fmt.Sprintf("/page%d", i), harness.Bingbot, fmt.Sprintf("200 origin /page%d", i)
+					if i%2 == 1 {
+						path, want = fmt.Sprintf("/private/%d", i), "403 "
+					}
+					if i%4 == 2 {
+						userAgent = harness.Firefox
+					}
+					if got := ask(path, userAgent); !strings.HasPrefix(got, want) {
+						t.Errorf("%s as %q: got %.200q, want %.200q", path, userAgent, got, want)
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}

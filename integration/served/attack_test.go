@@ -1,0 +1,199 @@
+package served
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// byName serves another robots.txt to Googlebot than to all others.
+func byName(t *testing.T, special func(http.ResponseWriter, *http.Request) bool) *harness.Origin {
+	t.Helper()
+	return harness.NewOrigin(t, "User-agent: *\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case special != nil && special(w, r):
+		case r.URL.Path == "/robots.txt" && strings.Contains(r.UserAgent(), "Googlebot"):
+			fmt.Fprint(w, siteRobots)
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+const (
+	siteRobots  = "User-agent: *\nDisallow: /private/\n"
+	otherRobots = "User-agent: *\nDisallow: /public/\n"
+)
+
+// TestReadingsOfOthers reads the robots.txt under many names and in odd ways, of
+// a site that has a text of its own for Googlebot. Googlebot, which keeps to that,
+// is never blocked for it.
+func TestReadingsOfOthers(t *testing.T) {
+	t.Parallel()
+	crawls := func(t *testing.T, s *harness.Server) {
+		t.Helper()
+		if a := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Header("X-Forwarded-For", "66.249.66.1")); a.Body != siteRobots {
+			t.Fatalf("Googlebot was served %q", a.Body)
+		}
+		for i := range 30 {
+			if a := harness.Get(t, s.URL(fmt.Sprint("/public/", i)), harness.Googlebot, harness.Header("X-Forwarded-For", "66.249.66.1")); a.Status != 200 {
+				t.Fatalf("page %d got %d", i, a.Status)
+			}
+		}
+		if a := harness.Get(t, s.URL("/private/x"), harness.Googlebot, harness.Header("X-Forwarded-For", "66.249.66.1")); a.Status != 403 {
+			t.Errorf("what its text forbids got %d", a.Status)
+		}
+	}
+	const trusted = "servers {\n trusted_proxies static 127.0.0.1/32\n trusted_proxies_strict\n }"
+	for _, tc := range []struct {
+		name   string
+		attack func(s *harness.Server)
+	}{
+		{"many invented names", func(s *harness.Server) {
+			for i := range 80 {
+				harness.Get(t, s.URL("/robots.txt"), fmt.Sprintf("Mozilla/5.0 (compatible; Zork%dbot/1.0; +http://x.test/Googlebot)", i), harness.Header("X-Forwarded-For", "192.0.2.7"))
+			}
+		}},
+		{"its name with another version", func(s *harness.Server) {
+			for i := range 20 {
+				harness.Get(t, s.URL("/robots.txt"), "Googlebot/9", harness.Header("X-Forwarded-For", "192.0.2.7"), harness.Header("Accept-Language", fmt.Sprint("x-", i)))
+			}
+		}},
+		{"its very User-Agent from another network", func(s *harness.Server) {
+			for i := range 20 {
+				harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Header("X-Forwarded-For", "192.0.2.7"), harness.Header("Accept-Language", fmt.Sprint("x-", i)))
+			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			o := byName(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if echo := r.Header.Get("Accept-Language"); r.URL.Path == "/robots.txt" && echo != "" {
+					fmt.Fprintf(w, "User-agent: *\nDisallow: /\n# %s\n", echo)
+					return true
+				}
+				return false
+			})
+			s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address(), "$GLOBAL", trusted)
+			harness.Get(t, s.URL("/x"), harness.Bingbot)
+			tc.attack(s)
+			crawls(t, s)
+		})
+	}
+	t.Run("the handlers behind the guard change the request", func(t *testing.T) {
+		t.Parallel()
+		s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n request_header Host backend.internal\n request_header -X-Unused\n reverse_proxy $ORIGIN\n}", "$ORIGIN", byName(t, nil).Address(), "$GLOBAL", trusted)
+		harness.Get(t, s.URL("/x"), harness.Bingbot)
+		crawls(t, s)
+	})
+	t.Run("in a coding that is not unpacked", func(t *testing.T) {
+		t.Parallel()
+		o := byName(t, func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/robots.txt" && r.Header.Get("Accept-Encoding") == "br" {
+				w.Header().Set("Content-Encoding", "br")
+				fmt.Fprint(w, "packed")
+				return true
+			}
+			return false
+		})
+		s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
+		harness.Get(t, s.URL("/x"), harness.Bingbot)
+		harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Header("Accept-Encoding", "br"))
+		harness.Eventually(t, "it is held to what the site serves to it", func() bool {
+			return harness.Get(t, s.URL("/public/x"), harness.Googlebot).Status == 200 && harness.Get(t, s.URL("/private/x"), harness.Googlebot).Status == 403
+		})
+	})
+	t.Run("after 304", func(t *testing.T) {
+		t.Parallel()
+		o := byName(t, func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/robots.txt" || !strings.Contains(r.UserAgent(), "Googlebot") {
+				return false
+			}
+			w.Header().Set("Etag", `"google"`)
+			if r.Header.Get("If-None-Match") == `"google"` {
+				w.WriteHeader(http.StatusNotModified)
+				return true
+			}
+			return false
+		})
+		s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
+		harness.Get(t, s.URL("/x"), harness.Bingbot)
+		harness.Get(t, s.URL("/robots.txt"), harness.Googlebot)
+		for range 3 {
+			if a := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Header("If-None-Match", `"google"`)); a.Status != 304 {
+				t.Fatalf("got %d", a.Status)
+			}
+			if a := harness.Get(t, s.URL("/public/x"), harness.Googlebot); a.Status != 200 {
+				t.Errorf("a page that its text allows got %d", a.Status)
+			}
+		}
+	})
+	t.Run("each client has an upstream of its own", func(t *testing.T) {
+		t.Parallel()
+		first := harness.NewOrigin(t, "User-agent: *\nDisallow: /a/\n", nil)
+		second := harness.NewOrigin(t, "User-agent: *\nDisallow: /b/\n", nil)
+		s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $FIRST $SECOND {\n lb_policy client_ip_hash\n }\n}",
+			"$FIRST", first.Address(), "$SECOND", second.Address(), "$GLOBAL", trusted)
+		for i := range 20 {
+			from := harness.Header("X-Forwarded-For", fmt.Sprintf("203.0.%d.7", i))
+			allowed, forbidden := "/b/x", "/a/x"
+			if strings.Contains(harness.Get(t, s.URL("/robots.txt"), harness.Bingbot, from).Body, "/b/") {
+				allowed, forbidden = forbidden, allowed
+			}
+			if a, b := harness.Get(t, s.URL(allowed), harness.Bingbot, from), harness.Get(t, s.URL(forbidden), harness.Bingbot, from); a.Status != 200 || b.Status != 403 {
+				t.Errorf("network %d: %d for what its text allows, %d for what it forbids", i, a.Status, b.Status)
+			}
+		}
+	})
+}
+
+// TestNewHostsAtOnce asks for many hosts of a wildcard site at the same time, each
+// of which has a file of its own.
+func TestNewHostsAtOnce(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprintf(w, "# %s\nUser-agent: *\nDisallow: /private/\n", r.Host)
+		}
+		return r.URL.Path == "/robots.txt"
+	})
+	s := harness.Serve(t, "http://*.tenants.test:$PORT {\n robots_guard enforce {\n fetch_wait 5s\n }\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
+	var all sync.WaitGroup
+	for client := range 40 {
+		all.Go(func() {
+			for i := range 5 {
+				if a := harness.Get(t, s.URL(fmt.Sprintf("http://t%d-%d.tenants.test/private/x", client, i)), harness.GPTBot); a.Status != 403 {
+					t.Errorf("a new host among forty got %d", a.Status)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestLongPorts spells the port of a site with many zeros.
+func TestLongPorts(t *testing.T) {
+	t.Parallel()
+	var host string
+	o := harness.NewOrigin(t, otherRobots, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/robots.txt" && r.Host == host {
+			fmt.Fprint(w, siteRobots)
+			return true
+		}
+		return false
+	})
+	s := harness.Serve(t, "http://shop.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
+	host = "shop.test:" + s.Port
+	harness.Get(t, s.URL("http://shop.test/"), harness.Bingbot)
+	for range 5 {
+		harness.Get(t, s.URL("http://shop.test/private/x"), harness.GPTBot, harness.Host("shop.test:"+strings.Repeat("0", 300)+s.Port))
+	}
+	if a := harness.Get(t, s.URL("http://shop.test/private/x"), harness.GPTBot, harness.Host("shop.test:"+strings.Repeat("0", 300)+s.Port)); a.Status != 403 {
+		t.Errorf("got %d", a.Status)
+	}
+}

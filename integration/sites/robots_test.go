@@ -1,0 +1,216 @@
+package sites
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestShapesOfRobots is TestShapes for where the robots.txt comes from and what
+// is said of it.
+func TestShapesOfRobots(t *testing.T) {
+	t.Parallel()
+	runShapes(t, []shape{
+		{name: "handle /robots.txt beside", visits: usual, sites: `http://a.test:$PORT {
+			robots_guard enforce
+			handle /robots.txt {
+				root $ROOT
+				file_server
+			}
+			handle {
+				root $BARE
+				file_server
+			}
+		}`},
+		{name: "rewrite and uri strip_prefix", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			rewrite /robots.txt /other.txt
+			uri strip_prefix /v1
+			root $ROOT
+			file_server
+		}`, visits: []harness.Visit{
+			{harness.Bingbot, "/private/x.txt", 403, ""},
+			{harness.Bingbot, "/v1/private/x.txt", 200, "secret"}, // robots.txt says nothing of /v1/
+			{harness.Bingbot, "/page.txt", 200, "page"},
+		}},
+		{name: "basic_auth for everything", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			basic_auth {
+				u $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG
+			}
+			root $ROOT
+			file_server
+		}`, visits: []harness.Visit{ // nobody may read the robots.txt, so there is none
+			{harness.Bingbot, "/private/x.txt", 401, ""},
+			{harness.Firefox, "/private/x.txt", 401, ""},
+		}},
+		{name: "respond", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			respond /robots.txt "User-agent: *
+Disallow: /private/"
+			respond "page"
+		}`, visits: []harness.Visit{
+			{harness.Bingbot, "/private/x", 403, ""},
+			{harness.Bingbot, "/", 200, "page"},
+		}},
+		{name: "redir of robots.txt to another path", visits: usual[:4], sites: `http://a.test:$PORT {
+			robots_guard enforce
+			redir /robots.txt /other.txt
+			root $ROOT
+			file_server
+		}`},
+		{name: "redir of robots.txt to another server", visits: usual[:4], sites: `http://a.test:$PORT {
+			robots_guard enforce {
+				allow_private on
+			}
+			redir /robots.txt http://$ORIGIN/robots.txt
+			root $ROOT
+			file_server
+		}`},
+		{name: "redir of everything to www", warm: []string{"http://www.a.test/"}, sites: `http://a.test:$PORT {
+			robots_guard enforce
+			redir http://www.a.test:$PORT{uri}
+		}
+		http://www.a.test:$PORT {
+			robots_guard enforce
+			root $ROOT
+			file_server
+		}`, visits: []harness.Visit{
+			{harness.Bingbot, "http://www.a.test/private/x.txt", 403, ""},
+			{harness.Firefox, "/private/x.txt", 302, ""},
+		}},
+		{name: "source file", sites: `http://a.test:$PORT {
+			robots_guard enforce {
+				source file $ROOT/robots.txt
+			}
+			root $BARE
+			file_server
+		}`, visits: usual[:4]},
+		{name: "source url", sites: `http://a.test:$PORT {
+			robots_guard enforce {
+				source http://$ORIGIN/robots.txt
+				allow_private on
+			}
+			root $BARE
+			file_server
+		}`, visits: usual[:4]},
+		{name: "robots.txt 404", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			root $BARE
+			file_server
+		}`, visits: []harness.Visit{
+			{harness.Bingbot, "/private/x.txt", 200, "secret"},
+			{harness.GPTBot, "/page.txt", 200, "page"},
+		}},
+		{name: "robots.txt 403", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			respond /robots.txt "User-agent: *
+Disallow: /" 403
+			respond "page"
+		}`, visits: []harness.Visit{{harness.Bingbot, "/x", 200, "page"}}},
+		{name: "robots.txt is HTML", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			header /robots.txt Content-Type text/html
+			respond /robots.txt "<!doctype html><html><body>Not the page you look for</body></html>"
+			respond "page"
+		}`, visits: []harness.Visit{{harness.Bingbot, "/x", 200, "page"}}},
+		{name: "empty robots.txt", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			respond /robots.txt ""
+			respond "page"
+		}`, visits: []harness.Visit{{harness.Bingbot, "/x", 200, "page"}}},
+	})
+}
+
+// TestShapeUnreachable has robots.txt answers that say nothing about the rules.
+func TestShapeUnreachable(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{429, 500, 502, 503} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			s := harness.Serve(t, `http://a.test:$PORT {
+				robots_guard enforce
+				respond /robots.txt "User-agent: *
+Disallow: /" $STATUS
+				respond "page {http.robots_guard.verdict}"
+			}`, "$STATUS", fmt.Sprint(status))
+			harness.Visits(t, s, []harness.Visit{
+				{harness.Bingbot, "/x", 200, "page unknown"},
+				{harness.GPTBot, "/x", 200, "page unknown"},
+				{harness.Firefox, "/x", 200, "page"},
+			})
+		})
+	}
+}
+
+// TestShapeTrustedProxy has an origin that redirects what came by http to
+// https, as a frontend before Caddy tells it.
+func TestShapeTrustedProxy(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("X-Forwarded-Proto") == "https" {
+			return false
+		}
+		http.Redirect(w, r, "https://"+r.Host+r.RequestURI, http.StatusMovedPermanently)
+		return true
+	})
+	const site = `http://a.test:$PORT {
+		robots_guard enforce
+		reverse_proxy $ORIGIN
+	}`
+	forwarded := harness.Header("X-Forwarded-Proto", "https")
+	trusting := harness.Serve(t, site, "$ORIGIN", o.Address(), "$GLOBAL", "servers {\n trusted_proxies static 127.0.0.1/32\n }")
+	harness.Eventually(t, "the crawler is blocked", func() bool {
+		return harness.Get(t, trusting.URL("/private/x"), harness.Bingbot, forwarded).Status == 403
+	})
+	if a := harness.Get(t, trusting.URL("/page"), harness.Bingbot, forwarded); a.Status != 200 || a.Body != "origin /page" {
+		t.Errorf("an allowed page: got %d %q", a.Status, a.Body)
+	}
+	if a := harness.Get(t, trusting.URL("/private/x"), harness.Firefox, forwarded); a.Status != 200 {
+		t.Errorf("a browser got %d", a.Status)
+	}
+
+	// Without trust the header is anybody's, and the redirect leads outside.
+	distrusting := harness.Serve(t, site, "$ORIGIN", o.Address())
+	if a := harness.Get(t, distrusting.URL("/private/x"), harness.Bingbot, forwarded); a.Status != 301 {
+		t.Errorf("without trust: got %d, want the origin's 301", a.Status)
+	}
+}
+
+func TestShapeHTTPS(t *testing.T) {
+	t.Parallel()
+	root := harness.Files(t, map[string]string{"robots.txt": harness.ClosedRobots, "page.txt": "page", "private/x.txt": "secret"})
+	s := harness.Serve(t, `https://a.test:$PORT, https://b.test:$PORT {
+		tls internal
+		robots_guard enforce
+		root $ROOT
+		file_server
+	}`, "$ROOT", root)
+	for _, tc := range []struct {
+		proto  string
+		client *http.Client
+	}{{"HTTP/1.1", harness.Client}, {"HTTP/2.0", harness.NewClient(true)}} {
+		for _, host := range []string{"a.test", "b.test"} {
+			harness.Eventually(t, "there is a certificate and the robots.txt is known", func() bool {
+				a, err := harness.Try(tc.client, s.URL("https://"+host+"/private/x.txt"), harness.Bingbot)
+				return err == nil && a.Status == 403
+			})
+			for _, v := range usual {
+				a, err := harness.Try(tc.client, s.URL("https://"+host+v.Path), v.UserAgent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Proto != tc.proto || a.Status != v.Status || !strings.Contains(a.Body, v.Body) {
+					t.Errorf("%s %s as %q: got %s %d %q, want %d %q", tc.proto, v.Path, v.UserAgent, a.Proto, a.Status, a.Body, v.Status, v.Body)
+				}
+				if want := "https://" + net.JoinHostPort(host, s.Port) + "/robots.txt"; a.Status == 403 && !strings.Contains(a.Body, want) {
+					t.Errorf("the body does not name %s:\n%s", want, a.Body)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// intact fails unless every value in a storage can be read. What a killed
+// server has left half-written is no value.
+func intact(t *testing.T, store string) {
+	t.Helper()
+	for _, name := range stored(t, store) {
+		data, err := os.ReadFile(name)
+		if err == nil {
+			_, err = policy.DecodeSnapshot(data)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, kind := range []string{"readers", "changes"} {
+		for _, name := range harness.Stored(t, store, kind) {
+			data, err := os.ReadFile(name)
+			if err != nil || !json.Valid(data) {
+				t.Errorf("%s: %v %q", name, err, harness.Tail(string(data), 200))
+			}
+		}
+	}
+}
+
+// traffic asks all the time until it is stopped. Connections that break are
+// tried again: stock Caddy resets some while it reloads.
+type traffic struct {
+	stopped           atomic.Bool
+	requests, retried atomic.Int64
+	clients           sync.WaitGroup
+}
+
+func (x *traffic) begin(t *testing.T, all []harness.Visit, ask func(harness.Visit) (harness.Answer, error)) {
+	for _, v := range all {
+		x.clients.Go(func() {
+			for !x.stopped.Load() {
+				a, err := ask(v)
+				if err != nil {
+					x.retried.Add(1)
+					time.Sleep(time.Millisecond) // not to spin while nobody listens
+					continue
+				}
+				x.requests.Add(1)
+				if a.Status != v.Status || !strings.Contains(a.Body, v.Body) {
+					t.Errorf("%s as %q: got %d %q, want %d %q", v.Path, v.UserAgent, a.Status, a.Body, v.Status, v.Body)
+				}
+			}
+		})
+	}
+}
+
+func (x *traffic) end() {
+	x.stopped.Store(true)
+	x.clients.Wait()
+}
+
+// TestStorageReloadUnderTraffic reloads all the time with the storage on while
+// crawlers and browsers come and the robots.txt changes what concerns none of
+// them: no verdict is ever another, and what is stored stays whole.
+func TestStorageReloadUnderTraffic(t *testing.T) {
+	t.Parallel()
+	var version atomic.Int64
+	text := func() string { return fmt.Sprintf("%s# version %d\n", harness.ClosedRobots, version.Load()) }
+	o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/robots.txt" {
+			return false
+		}
+		_, _ = io.WriteString(w, text())
+		return true
+	})
+	store := t.TempDir()
+	s := harness.ServeReloadable(t, o)
+	on := func(name string) string {
+		return strings.NewReplacer(
+			"persist_config off", "persist_config off\n\t"+strings.Replace(harness.StorageOn, "$STORE", store, 1),
+			"robots_guard enforce", "robots_guard enforce {\n ttl 1s 1s\n change_guard 1h\n }",
+		).Replace(s.Named(name, ""))
+	}
+	load := func(name string) {
+		if status, body := s.Load(on(name)); status != http.StatusOK {
+			t.Errorf("reload: %d %s", status, body)
+		}
+	}
+	load("before")
+	s.Warm("/")
+	var x traffic
+	defer x.end()
+	x.begin(t, []harness.Visit{
+		{harness.Bingbot, "/private/x", 403, "Disallow: /private/"},
+		{harness.Bingbot, "/page", 200, "origin"},
+		{harness.Firefox, "/private/x", 200, "origin"},
+		{harness.GPTBot, "/page", 403, ""},
+		{harness.Bingbot, "/robots.txt", 200, "# version"},
+	}, func(v harness.Visit) (harness.Answer, error) {
+		return harness.Try(harness.Client, s.URL(v.Path), v.UserAgent)
+	})
+	const reloads = 60
+	for i := range reloads {
+		load(fmt.Sprint(i))
+		if i%10 == 0 {
+			version.Add(1)
+		}
+		intact(t, store)
+	}
+	x.end()
+	t.Logf("%d requests, %d broken connections, during %d reloads", x.requests.Load(), x.retried.Load(), reloads)
+	if x.requests.Load() < reloads {
+		t.Errorf("only %d requests were made", x.requests.Load())
+	}
+	for _, message := range []string{"stored values cannot be used and are set aside", "a value cannot be stored; it is tried again"} {
+		if lines := s.Lines(message); len(lines) > 0 {
+			t.Errorf("%v", lines[0])
+		}
+	}
+	harness.Eventually(t, "what was read last is stored", func() bool {
+		for _, name := range stored(t, store) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				return false
+			}
+			snapshot, err := policy.DecodeSnapshot(data)
+			if err == nil && snapshot.State.Good.Robots.Text() == text() {
+				return true
+			}
+		}
+		harness.Get(t, s.URL("/page"), harness.Bingbot) // has it read again
+		return false
+	})
+}
+
+// kills is how often TestStorageAfterKills ends the server: ROBOTS_GUARD_KILLS
+// times, or as often as everybody has the time for.
+func kills(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("ROBOTS_GUARD_KILLS")
+	if text == "" {
+		return 20
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("ROBOTS_GUARD_KILLS is %q, want a number", text)
+	}
+	return n
+}
+
+// TestStorageAfterKills ends the server without a warning at random moments,
+// while crawlers come. What was stored before is there each time, and each
+// server knows it at its first request.
+func TestStorageAfterKills(t *testing.T) {
+	t.Parallel()
+	store, home := t.TempDir(), t.TempDir()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := storing(t, store, home, o.Address())
+	learn(t, s, "a.test", "b.test")
+	harness.Get(t, s.URL("http://a.test/robots.txt"), harness.Bingbot, harness.Host("a.test"))
+	awaitStored(t, store, 2)
+	harness.Eventually(t, "the reading is stored", func() bool { return len(harness.Stored(t, store, "readers")) > 0 })
+	o.GoDown()
+	for range kills(t) {
+		var x traffic
+		current := s
+		x.begin(t, []harness.Visit{
+			{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+			{harness.GPTBot, "http://b.test/page", 403, ""},
+			{harness.Bingbot, "http://b.test/page", 502, ""},
+		}, func(v harness.Visit) (harness.Answer, error) {
+			host, _, _ := strings.Cut(strings.TrimPrefix(v.Path, "http://"), "/")
+			return harness.Try(harness.Client, current.URL(v.Path), v.UserAgent, harness.Host(host))
+		})
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond) // any moment will do
+		s.Kill()
+		x.end()
+		intact(t, store)
+		const damaged = "stored values cannot be used and are set aside"
+		if lines := s.Lines(damaged); len(lines) > 0 {
+			t.Errorf("%v", lines[0])
+		}
+		if n := len(harness.Stored(t, store, "readers")); n == 0 {
+			t.Error("who has read the robots.txt is lost")
+		}
+		s = storing(t, store, home, o.Address())
+		visitsAs(t, s, []harness.Visit{
+			{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+			{harness.GPTBot, "http://b.test/page", 403, ""},
+		})
+	}
+	// The robots.txt was read before all of it, and that is known still.
+	for _, line := range s.Await("request outside robots.txt", 1) {
+		if line["crawler"] == "bingbot" && line["robots_read"] != "current" {
+			t.Errorf("%v", line)
+		}
+	}
+}
+
+// TestStorageKeepsReaders has a robots.txt change, and a crawler that reads it.
+// After a restart it is not taken for one that may not know the change.
+func TestStorageKeepsReaders(t *testing.T) {
+	t.Parallel()
+	store, home := t.TempDir(), t.TempDir()
+	o, robots := harness.NewChangingOrigin(t, harness.ClosedRobots)
+	s := storing(t, store, home, o.Address())
+	learn(t, s, "a.test")
+	robots.Store(harness.ClosedRobots + "\nUser-agent: *\nDisallow: /new/\n")
+	ask := func(userAgent string) int { return askAs(t, s, "http://a.test/new/x", userAgent).Status }
+	harness.Eventually(t, "the change is noticed", func() bool { // by an answer that passes, 10 s after the last reading
+		askAs(t, s, "http://a.test/robots.txt", harness.Bingbot)
+		return ask(harness.Bingbot) == http.StatusForbidden
+	})
+	if got := ask(harness.Googlebot); got != http.StatusOK {
+		t.Errorf("who has not read the change got %d", got)
+	}
+	reading := func() string {
+		var all strings.Builder
+		for _, name := range harness.Stored(t, store, "readers") {
+			data, _ := os.ReadFile(name) // may be about to be replaced
+			all.Write(data)
+		}
+		return all.String()
+	}
+	harness.Eventually(t, "the version is stored", func() bool {
+		for _, name := range stored(t, store) {
+			if data, err := os.ReadFile(name); err == nil {
+				if snapshot, err := policy.DecodeSnapshot(data); err == nil && len(snapshot.State.Past) > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	harness.Eventually(t, "the reading is stored", func() bool { return strings.Contains(reading(), "bingbot") })
+	before := reading()
+	askAs(t, s, "http://a.test/robots.txt", harness.Bingbot)
+	harness.Eventually(t, "the last reading is stored", func() bool { return reading() != before })
+	s.Kill()
+	o.GoDown()
+
+	s = storing(t, store, home, o.Address())
+	if got := ask(harness.Bingbot); got != http.StatusForbidden {
+		t.Errorf("who has read the change got %d after a restart", got)
+	}
+	if got := ask(harness.Googlebot); got != http.StatusBadGateway {
+		t.Errorf("who has not read the change got %d after a restart", got)
+	}
+	sibling := storing(t, store, t.TempDir(), o.Address())
+	if got := askAs(t, sibling, "http://a.test/new/x", harness.Bingbot).Status; got != http.StatusForbidden {
+		t.Errorf("who has read the change got %d from a sibling", got)
+	}
+}

@@ -1,0 +1,173 @@
+package storage
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+func TestReloadKeepsState(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := harness.ServeReloadable(t, o)
+	s.Warm("/")
+	block := func() {
+		t.Helper()
+		if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 403 {
+			t.Errorf("got %d", a.Status)
+		}
+	}
+	blocked := func() float64 { return s.Metrics().Sum(harness.RequestsMetric, `action="blocked"`) }
+	block()
+	if n := blocked(); n != 1 {
+		t.Fatalf("%v requests counted as blocked, want 1", n)
+	}
+
+	if status, body := s.Load(s.Named("second", "")); status != 200 {
+		t.Fatalf("reload: %d %s", status, body)
+	}
+	if name := harness.Get(t, s.URL("/"), harness.Firefox).Header.Get("X-Config"); name != "second" {
+		t.Fatalf("the configuration is %q", name)
+	}
+	// A library is judged at once, so the policy is still there, and known.
+	block()
+	if n := blocked(); n != 2 {
+		t.Errorf("%v requests counted as blocked after a reload, want 2", n)
+	}
+
+	// Loads that fail, at different times.
+	for name, caddyfile := range map[string]string{
+		"syntax":    s.Named("bad", "robots_guard nonsense"),
+		"contra":    s.Named("bad", "robots_guard {\n exempt Googlebot\n only_log Googlebot\n }"),
+		"provision": s.Named("bad", "tls_not_known_directive"),
+		"later":     s.Named("bad", "templates {\n between only_one\n }"),
+		"start":     s.Named("bad", "") + fmt.Sprintf("http://:%s {\n bind 192.0.2.1\n robots_guard enforce\n}\n", harness.FreePort(t)),
+	} {
+		if status, body := s.Load(caddyfile); status == 200 {
+			t.Errorf("%s: a bad configuration was loaded: %s", name, body)
+		}
+		if name := harness.Get(t, s.URL("/"), harness.Firefox).Header.Get("X-Config"); name != "second" {
+			t.Errorf("after a failed load the configuration is %q", name)
+		}
+	}
+	block()
+	if n := blocked(); n != 3 {
+		t.Errorf("%v requests counted as blocked after failed loads, want 3", n)
+	}
+	if status, body := s.Load(s.Named("third", "")); status != 200 {
+		t.Fatalf("reload: %d %s", status, body)
+	}
+	block()
+	if n := blocked(); n != 4 {
+		t.Errorf("%v requests counted as blocked after failed loads and a reload, want 4", n)
+	}
+	if n := o.Requests("/robots.txt"); n != 1 {
+		t.Errorf("the robots.txt was read %d times, want 1", n)
+	}
+	if n := s.Metrics().Sum("caddy_robots_guard_policies_cached", `segment="named"`); n != 1 {
+		t.Errorf("%v policies are cached, want 1", n)
+	}
+}
+
+// TestReloadChangesSettings reloads with another mode: the state stays, the
+// settings do not.
+func TestReloadChangesSettings(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := harness.ServeReloadable(t, o)
+	s.Warm("/")
+	for i, tc := range []struct {
+		directive string
+		status    int
+	}{
+		{"robots_guard monitor", 200},
+		{"robots_guard enforce {\n status 410\n }", 410},
+		{"robots_guard enforce {\n exempt bingbot\n }", 200},
+		{"# none", 200},
+		{"robots_guard enforce", 403},
+	} {
+		config := strings.Replace(s.Named(fmt.Sprint(i), ""), "robots_guard enforce", tc.directive, 1)
+		if status, body := s.Load(config); status != 200 {
+			t.Fatalf("%s: %d %s", tc.directive, status, body)
+		}
+		// The configuration without a guard ends the state; the next one reads anew.
+		harness.Eventually(t, fmt.Sprintf("%s answers %d", tc.directive, tc.status), func() bool {
+			return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == tc.status
+		})
+	}
+}
+
+// TestReloadUnderTraffic reloads all the time while crawlers and browsers come:
+// no verdict is ever another, and nothing is left behind.
+func TestReloadUnderTraffic(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := harness.ServeReloadable(t, o)
+	s.Warm("/")
+	for i := range 3 { // what the first reloads leave is no leak
+		s.Load(s.Named(fmt.Sprint("before ", i), ""))
+	}
+	settled := func() float64 {
+		time.Sleep(200 * time.Millisecond) // goroutines of closed connections end when they get to it
+		return s.Metrics()["go_goroutines"]
+	}
+	before := settled()
+	if before == 0 {
+		t.Fatal("there is no metric go_goroutines")
+	}
+
+	var stop atomic.Bool
+	var requests, retried atomic.Int64
+	var traffic sync.WaitGroup
+	for _, v := range []harness.Visit{
+		{harness.Bingbot, "/private/x", 403, ""},
+		{harness.Bingbot, "/page", 200, "origin"},
+		{harness.Firefox, "/private/x", 200, "origin"},
+		{harness.GPTBot, "/page", 403, ""},
+	} {
+		traffic.Go(func() {
+			for !stop.Load() {
+				a, err := harness.Try(harness.Client, s.URL(v.Path), v.UserAgent)
+				if err != nil {
+					retried.Add(1) // stock Caddy resets some connections while it reloads
+					continue
+				}
+				requests.Add(1)
+				if a.Status != v.Status || !strings.Contains(a.Body, v.Body) {
+					t.Errorf("%s as %q: got %d %q", v.Path, v.UserAgent, a.Status, a.Body)
+				}
+			}
+		})
+	}
+	const reloads = 60
+	for i := range reloads {
+		if status, body := s.Load(s.Named(fmt.Sprint(i), "")); status != 200 {
+			t.Errorf("reload: %d %s", status, body)
+		}
+	}
+	stop.Store(true)
+	traffic.Wait()
+	t.Logf("%d requests, %d broken connections, during %d reloads", requests.Load(), retried.Load(), reloads)
+	if requests.Load() < reloads {
+		t.Errorf("only %d requests were made", requests.Load())
+	}
+	if n := o.Requests("/robots.txt"); n != 1 {
+		t.Errorf("the robots.txt was read %d times, want 1", n)
+	}
+	var after float64
+	defer func() {
+		if t.Failed() {
+			t.Logf("%v goroutines before, %v after:\n%s", before, after,
+				harness.Tail(harness.Get(t, "http://127.0.0.1:"+s.Admin+"/debug/pprof/goroutine?debug=1", harness.Firefox).Body, 20_000))
+		}
+	}()
+	harness.Eventually(t, fmt.Sprintf("no more goroutines than the %v before", before), func() bool {
+		after = settled()
+		return after <= before+10
+	})
+}

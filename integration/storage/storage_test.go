@@ -1,0 +1,269 @@
+package storage
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// A crawler waits for the storage, and so the verdicts do not depend on how long
+// it takes.
+const storingSites = `http://a.test:$PORT, http://b.test:$PORT {
+	robots_guard enforce {
+		fetch_timeout 20s
+		fetch_wait 20s
+	}
+	reverse_proxy $ORIGIN
+}`
+
+// storing is an instance that keeps its policies.
+func storing(t *testing.T, store, home, origin string) *harness.Server {
+	t.Helper()
+	harness.NameInstance(t, home, fmt.Sprintf("00000000-0000-4000-8000-%012s", harness.FreePort(t)))
+	return harness.ServeWith(t, []string{"XDG_DATA_HOME=" + home}, storingSites,
+		"$GLOBAL", harness.StorageOn, "$STORE", store, "$ORIGIN", origin)
+}
+
+// askAs requests a URL of a host as if the server had the usual port, so that
+// instances on ports of their own have the same sites.
+func askAs(t *testing.T, s *harness.Server, url, userAgent string) harness.Answer {
+	t.Helper()
+	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	return harness.Get(t, s.URL(url), userAgent, func(r *http.Request) { r.Host = host })
+}
+
+// visitsAs is visits with askAs.
+func visitsAs(t *testing.T, s *harness.Server, all []harness.Visit) {
+	t.Helper()
+	for _, v := range all {
+		if a := askAs(t, s, v.Path, v.UserAgent); a.Status != v.Status || !strings.Contains(a.Body, v.Body) {
+			t.Errorf("%s as %q: got %d %q, want %d %q", v.Path, v.UserAgent, a.Status, a.Body, v.Status, v.Body)
+		}
+	}
+}
+
+// learn waits until the server has read the robots.txt of these hosts.
+func learn(t *testing.T, s *harness.Server, hosts ...string) {
+	t.Helper()
+	for _, host := range hosts {
+		harness.Eventually(t, "the robots.txt of "+host+" is known", func() bool {
+			return askAs(t, s, "http://"+host+"/private/x", harness.Bingbot).Status == http.StatusForbidden
+		})
+	}
+}
+
+// stored returns the policies in a storage.
+func stored(t *testing.T, store string) (files []string) {
+	t.Helper()
+	return harness.Stored(t, store, "policies")
+}
+
+// awaitStored waits until n policies are stored. How long that may take is
+// tested where the time is not that of a busy machine.
+func awaitStored(t *testing.T, store string, n int) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%d policies are stored", n), func() bool { return len(stored(t, store)) >= n })
+}
+
+// TestStorageAfterKill ends the server without a warning, and the site behind
+// it. The next server still enforces the last good copy.
+func TestStorageAfterKill(t *testing.T) {
+	t.Parallel()
+	store, home := t.TempDir(), t.TempDir()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := storing(t, store, home, o.Address())
+	learn(t, s, "a.test")
+	awaitStored(t, store, 1)
+	s.Kill()
+	o.GoDown()
+
+	again := storing(t, store, home, o.Address())
+	again.Await("policies restored from the storage", 1)
+	visitsAs(t, again, []harness.Visit{
+		{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{harness.GPTBot, "http://a.test/page", 403, "GPTBot"},
+		{harness.Bingbot, "http://a.test/page", 502, ""},
+		{harness.Firefox, "http://a.test/private/x", 502, ""},
+		{harness.Bingbot, "http://b.test/private/x", 502, ""}, // was never read
+	})
+	again.Kill()
+
+	// A third time, as a container without a disk of its own.
+	third := storing(t, store, t.TempDir(), o.Address())
+	third.Await("policies restored from the storage", 1)
+	visitsAs(t, third, []harness.Visit{{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"}})
+}
+
+// TestStorageAtStop writes what was read last before it ends.
+func TestStorageAtStop(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	s := storing(t, store, t.TempDir(), harness.NewOrigin(t, harness.ClosedRobots, nil).Address())
+	learn(t, s, "a.test")
+	s.Stop()
+	if n := len(stored(t, store)); n != 1 {
+		t.Errorf("%d policies are stored, want 1", n)
+	}
+}
+
+// put stores a policy that was read some time ago, as the instance "sibling"
+// would, and returns the file.
+func put(t *testing.T, store, host, robots string, age time.Duration) {
+	t.Helper()
+	read := time.Now().Add(-age)
+	s := policy.State{}.After(policy.Answer{Status: 200, Body: []byte(robots)}, read, policy.Freshness{Max: time.Hour}, 0)
+	data, err := policy.Snapshot{Key: policy.Key{Site: host, Host: host}, State: s, Saved: time.Now()}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, store, host, data)
+}
+
+func putFile(t *testing.T, store, host string, data []byte) {
+	t.Helper()
+	path := filepath.Join(store, "robots_guard", "v1", "sibling", "policies", storedName(host))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStorageAge uses a copy for 30 days while the site cannot be read.
+func TestStorageAge(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "", nil)
+	o.GoDown()
+	for _, tc := range []struct {
+		days   time.Duration
+		status int
+	}{{0, 403}, {2, 403}, {29, 403}, {30, 502}, {31, 502}} {
+		t.Run(fmt.Sprintf("%d days", tc.days), func(t *testing.T) {
+			t.Parallel()
+			store := t.TempDir()
+			put(t, store, "a.test", harness.ClosedRobots, tc.days*24*time.Hour)
+			put(t, store, "b.test", harness.ClosedRobots, time.Hour)
+			s := harness.Serve(t, storingSites, "$GLOBAL", harness.StorageOn, "$STORE", store, "$ORIGIN", o.Address())
+			s.Await("policies restored from the storage", 1)
+			for range 3 {
+				visitsAs(t, s, []harness.Visit{
+					{harness.Bingbot, "http://a.test/private/x", tc.status, ""},
+					{harness.Bingbot, "http://b.test/private/x", 403, ""},
+				})
+			}
+		})
+	}
+}
+
+// TestStorageDamaged gets over a file that is no policy, and says so once.
+func TestStorageDamaged(t *testing.T) {
+	t.Parallel()
+	store, home := t.TempDir(), t.TempDir()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := storing(t, store, home, o.Address())
+	learn(t, s, "a.test", "b.test")
+	awaitStored(t, store, 2)
+	s.Kill()
+	damaged := stored(t, store)[0]
+	data, err := os.ReadFile(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, data[:len(data)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, store, "future", []byte(`{"format":7,"sha256":"","policy":{}}`))
+	putFile(t, store, "noise", []byte("\x00\xff"))
+
+	again := storing(t, store, home, o.Address())
+	again.Await("policies restored from the storage", 1)
+	lines := again.Await("stored values cannot be used and are set aside", 1)
+	if len(lines) != 1 || lines[0]["count"] != 3.0 || lines[0]["reason"] == "" || lines[0]["level"] != "warn" {
+		t.Errorf("logged is %v", lines)
+	}
+	learn(t, again, "a.test", "b.test")
+	visitsAs(t, again, []harness.Visit{
+		{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{harness.Bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
+	})
+	harness.Eventually(t, "the damaged policy is stored again", func() bool {
+		mended, err := os.ReadFile(damaged)
+		return err == nil && len(mended) > len(data)/2
+	})
+}
+
+// TestStorageSiblings has three instances on one storage: one that starts cold
+// takes what the others have read, and enforces it while the site is down.
+func TestStorageSiblings(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	first, second := storing(t, store, t.TempDir(), o.Address()), storing(t, store, t.TempDir(), o.Address())
+	learn(t, first, "a.test")
+	learn(t, second, "a.test", "b.test")
+	awaitStored(t, store, 3)
+
+	before := o.Requests("/robots.txt")
+	third := storing(t, store, t.TempDir(), o.Address())
+	third.Await("policies restored from the storage", 1)
+	visitsAs(t, third, []harness.Visit{
+		{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{harness.Bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
+		{harness.Bingbot, "http://a.test/page", 200, "origin"},
+	})
+	if n := o.Requests("/robots.txt") - before; n != 0 {
+		t.Errorf("the robots.txt was read %d times, although others had read it", n)
+	}
+	third.Kill()
+	o.GoDown()
+
+	cold := storing(t, store, t.TempDir(), o.Address())
+	cold.Await("policies restored from the storage", 1)
+	visitsAs(t, cold, []harness.Visit{
+		{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"},
+		{harness.Bingbot, "http://b.test/private/x", 403, "Disallow: /private/"},
+	})
+	first.Stop()
+	second.Stop()
+	instances, err := os.ReadDir(filepath.Join(store, "robots_guard", "v1"))
+	if err != nil || len(instances) != 2 {
+		t.Errorf("%d instances have stored something, want 2; %v", len(instances), err)
+	}
+}
+
+// TestStorageValidate leaves the storage alone.
+func TestStorageValidate(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "store")
+	put(t, store, "a.test", harness.ClosedRobots, 40*24*time.Hour)
+	before := stored(t, store)
+	text, _, _ := harness.Configure(t, storingSites, "$GLOBAL", harness.StorageOn, "$STORE", store, "$ORIGIN", "127.0.0.1:1")
+	home := t.TempDir()
+	cmd := exec.Command(harness.Binary(t), "validate", "--config", harness.Caddyfile(t, text), "--adapter", "caddyfile")
+	cmd.Env = harness.Home(home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if after := stored(t, store); len(after) != len(before) {
+		t.Errorf("stored are %v, before it were %v", after, before)
+	}
+	if _, err := os.Stat(filepath.Join(home, "caddy", "instance.uuid")); err == nil {
+		t.Error("an instance came into being")
+	}
+}
+
+// storedName returns the name of a policy in a storage, as the module makes it.
+func storedName(host string) string {
+	sum := sha256.Sum256([]byte(policy.Key{Site: host, Host: host}.Quoted()))
+	return fmt.Sprintf("%x.json", sum)
+}

@@ -1,0 +1,72 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Running is what runs at the time of a request to the API.
+type Running interface {
+	// Policies returns what is known of the robots.txt of each site, in any order.
+	Policies() []*policy.Entry
+	// Fetch fetches a robots.txt and waits for it, and reports whether that can be
+	// done without a request for its site.
+	Fetch(*policy.Entry) bool
+	// Reports returns what reports are made of.
+	Reports(now time.Time) *report.Source
+	// Guard returns the host of a URL, "" if it names none, and the guard that
+	// judges requests for it, nil if there is none.
+	Guard(url string) (host string, guard *Guard)
+}
+
+// Guard is a robots_guard that runs.
+type Guard struct {
+	Site     string // its hosts, "" for any
+	Registry *uaident.Registry
+	Settings judge.Settings
+	Fallback policy.Fallback
+	// Key is whose robots.txt it judges by; Site and Forwarded may be missing.
+	Key policy.Key
+}
+
+// API is the endpoints.
+type API struct{ find func() Running }
+
+// New returns the endpoints. find returns what runs, never nil.
+func New(find func() Running) *API { return &API{find} }
+
+// Routes returns the endpoints of policies and reports.
+func (a *API) Routes() []caddy.AdminRoute {
+	return append(a.reportRoutes(),
+		caddy.AdminRoute{Pattern: PoliciesPath, Handler: caddy.AdminHandlerFunc(a.list)},
+		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: caddy.AdminHandlerFunc(a.one)},
+	)
+}
+
+// ExplainRoutes returns the endpoint that explains.
+func (a *API) ExplainRoutes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{{Pattern: "/robots_guard/explain", Handler: caddy.AdminHandlerFunc(a.explain)}}
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
+// failed is an error with the status to answer with.
+func failed(status int, format string, args ...any) error {
+	return caddy.APIError{HTTPStatus: status, Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// maxExplainBody bounds a request to be explained, in bytes.
+const maxExplainBody = 128 << 10
+
+// explain tells how the running server judges a request, by the robots.txt that
+// it holds and the settings of the site:
+//
+//	POST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
+//
+// "identity" may say what is to be assumed of the client: verified, claimed,
+// unknown or spoofed; claimed if it is left out. "method" is GET if it is left
+// out.
+// The answer is an explain.Explanation as JSON.
+func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return failed(http.StatusMethodNotAllowed, "use POST with a JSON object that has user_agent and url")
+	}
+	var asked struct {
+		UserAgent string `json:"user_agent"`
+		URL       string `json:"url"`
+		Identity  string `json:"identity"`
+		Method    string `json:"method"`
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxExplainBody+1))
+	if err == nil && len(body) > maxExplainBody {
+		return failed(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxExplainBody)
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &asked)
+	}
+	if err != nil {
+		return failed(http.StatusBadRequest, "the body is no JSON object with user_agent and url: %v", err)
+	}
+	running := a.find()
+	host, guard := running.Guard(asked.URL)
+	if host == "" {
+		return failed(http.StatusBadRequest, "url %q names no site; write it whole, such as https://example.com/path", asked.URL)
+	}
+	who, err := explain.ParseIdentity(asked.Identity)
+	if err != nil {
+		return failed(http.StatusBadRequest, "%v", err)
+	}
+	if guard == nil {
+		return failed(http.StatusNotFound, "no robots_guard is for %q", host)
+	}
+	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Configured: true}
+	e := site.Explain(a.held(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
+	e.Handler.Site = guard.Site
+	return writeJSON(w, http.StatusOK, e)
+}
+
+// held returns the rules that are held for a guard, without reading any.
+func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
+	from := explain.Rules{Name: guard.Key.String()}
+	entry := a.heldEntry(entries, guard.Key)
+	if entry == nil || entry.State() == nil {
+		from.Note = "it was not read yet; that happens at the first request of a crawler"
+		return from
+	}
+	state := entry.State()
+	from.Robots, from.Closed = state.Usable(time.Now(), guard.Fallback)
+	from.Version = state.Good
+	if state.Failures > 0 {
+		from.Note = "the last attempts to read it failed"
+	}
+	if len(state.Past) > 0 {
+		from.Note = "it has changed lately; a crawler that holds an older version may follow that, which is not told here"
+	}
+	return from
+}
+
+// heldEntry returns the entry of a key, whichever site of its host it is of.
+func (a *API) heldEntry(entries []*policy.Entry, key policy.Key) *policy.Entry {
+	if key.Source == "" {
+		return a.entryOf(entries, key.String(), key.Server)
+	}
+	if i := slices.IndexFunc(entries, func(e *policy.Entry) bool { return e.Key() == key }); i >= 0 {
+		return entries[i]
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// PoliciesPath is where the policies stand:
+//
+//	GET  /robots_guard/policies[?limit=<n>][&after=<authority>]
+//	GET  /robots_guard/policies/<authority>[?server=<address>]
+//	POST /robots_guard/policies/<authority>/refresh[?server=<address>]
+//
+// An authority is a host, with its port unless that is the default, or
+// "https:/" or "http:/" before it to tell the two apart (a path cannot hold two
+// slashes in a row). A policy from a URL or a file goes by these. Where two
+// servers have the same host, server tells which is meant.
+const PoliciesPath = "/robots_guard/policies"
+
+// PolicyList is the answer to GET without an authority.
+type PolicyList struct {
+	Policies []PolicySummary `json:"policies"`
+	Total    int             `json:"total"`
+	// Next is the value of after for the next page, "" on the last.
+	Next string `json:"next,omitempty"`
+}
+
+// PolicySummary is what is known of one site.
+type PolicySummary struct {
+	Authority    string     `json:"authority"`
+	Server       string     `json:"server,omitempty"` // where the server listens, if another has the same host
+	Source       string     `json:"source"`           // server, url or file
+	Segment      string     `json:"segment"`          // named or invented
+	Status       int        `json:"status"`           // of the last good answer; 0 if there was none
+	LastMeaning  string     `json:"last_meaning,omitempty"`
+	LastError    string     `json:"last_error,omitempty"`
+	Failures     int        `json:"failures"`
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	Version      string     `json:"version,omitempty"` // SHA-256
+	FirstRead    *time.Time `json:"first_read,omitempty"`
+	LastRead     *time.Time `json:"last_read,omitempty"`
+	AgeSeconds   float64    `json:"age_seconds"`
+	NextRefresh  *time.Time `json:"next_refresh,omitempty"`
+	Expires      *time.Time `json:"expires,omitempty"` // when it may not be used any more unless the file is unreachable
+	Rules        int        `json:"rules"`
+	Findings     int        `json:"findings"`
+	Versions     int        `json:"versions"` // kept, the current one included
+}
+
+// PolicyReport is the answer to GET with an authority.
+type PolicyReport struct {
+	PolicySummary
+	FindingList []PolicyFinding `json:"finding_list"`
+	VersionList []PolicyVersion `json:"version_list"`
+}
+
+// PolicyFinding is something that is wrong with a robots.txt.
+type PolicyFinding struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Line     int    `json:"line"`
+	Message  string `json:"message"`
+}
+
+// PolicyVersion is a version of a robots.txt that is kept.
+type PolicyVersion struct {
+	Version   string     `json:"version"`
+	Status    int        `json:"status"`
+	Rules     int        `json:"rules"`
+	Bytes     int        `json:"bytes"`
+	FirstRead time.Time  `json:"first_read"`
+	LastRead  time.Time  `json:"last_read"`
+	Until     *time.Time `json:"until,omitempty"`
+}
+
+// Bounds of a page of policies.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+// list answers with a page of what is known of all sites.
+func (a *API) list(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return failed(http.StatusMethodNotAllowed, "use GET to read policies")
+	}
+	limit := defaultPage
+	if value := r.URL.Query().Get("limit"); value != "" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxPage {
+			return failed(http.StatusBadRequest, "limit %q is no number from 1 to %d", value, maxPage)
+		}
+		limit = n
+	}
+	entries := sorted(a.find().Policies())
+	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
+	after := r.URL.Query().Get("after")
+	for _, e := range entries {
+		if e.key <= after {
+			continue
+		}
+		if len(list.Policies) == limit {
+			break
+		}
+		list.Policies = append(list.Policies, a.summaryOf(e.Entry, time.Now()))
+		list.Next = e.key
+	}
+	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
+		list.Next = ""
+	}
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// one answers with what is known of one site, or makes its robots.txt due.
+func (a *API) one(w http.ResponseWriter, r *http.Request) error {
+	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
+	name, refresh := strings.CutSuffix(name, "/refresh")
+	switch {
+	case refresh && r.Method != http.MethodPost:
+		return failed(http.StatusMethodNotAllowed, "use POST to refresh a policy")
+	case !refresh && r.Method != http.MethodGet:
+		return failed(http.StatusMethodNotAllowed, "use GET to read a policy")
+	}
+	running := a.find()
+	e := a.entryOf(running.Policies(), name, r.URL.Query().Get("server"))
+	if e == nil {
+		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)
+	}
+	if !refresh {
+		return writeJSON(w, http.StatusOK, a.reportOf(e, time.Now()))
+	}
+	e.MakeDue()
+	if !running.Fetch(e) {
+		// The site's own file is read on behalf of a request.
+		return writeJSON(w, http.StatusAccepted, a.summaryOf(e, time.Now()))
+	}
+	return writeJSON(w, http.StatusOK, a.reportOf(e, time.Now()))
+}
+
+func (a *API) summaryOf(e *policy.Entry, now time.Time) PolicySummary {
+	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String()}
+	s := e.State()
+	if s == nil {
+		return r
+	}
+	r.LastMeaning, r.NextRefresh, r.Failures = s.Last.String(), &s.Due, s.Failures
+	if s.Failures > 0 {
+		r.FailingSince = &s.FailingSince
+	}
+	if s.Err != nil {
+		r.LastError = s.Err.Error()
+	}
+	if good := s.Good; good != nil {
+		findings, more := good.Robots.Findings()
+		expires := good.LastRead.Add(policy.MaxAge)
+		r.Status, r.Version = good.Status, fmt.Sprintf("%x", good.Hash)
+		r.FirstRead, r.LastRead, r.Expires = &good.FirstRead, &good.LastRead, &expires
+		r.AgeSeconds = now.Sub(good.LastRead).Seconds()
+		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), len(findings)+more, 1+len(s.Past)
+	}
+	return r
+}
+
+func (a *API) reportOf(e *policy.Entry, now time.Time) PolicyReport {
+	r := PolicyReport{PolicySummary: a.summaryOf(e, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
+	s := e.State()
+	if s == nil || s.Good == nil {
+		return r
+	}
+	findings, _ := s.Good.Robots.Findings()
+	for _, f := range findings {
+		r.FindingList = append(r.FindingList, PolicyFinding{string(f.Code), f.Severity.String(), f.Line, f.Message})
+	}
+	for _, v := range append([]*policy.Version{s.Good}, s.Past...) {
+		report := PolicyVersion{
+			Version: fmt.Sprintf("%x", v.Hash), Status: v.Status, Rules: v.Robots.RuleCount(),
+			Bytes: len(v.Robots.Text()), FirstRead: v.FirstRead, LastRead: v.LastRead,
+		}
+		if !v.Until.IsZero() {
+			report.Until = &v.Until
+		}
+		r.VersionList = append(r.VersionList, report)
+	}
+	return r
+}

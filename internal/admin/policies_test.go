@@ -1,0 +1,177 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// known is what runs where these policies are known.
+type known struct {
+	cache *policy.Cache
+	guard *Guard
+	reads bool // whether it can read a robots.txt without a request
+}
+
+func (k known) Policies() []*policy.Entry          { return k.cache.Entries() }
+func (k known) Fetch(*policy.Entry) bool           { return k.reads }
+func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
+func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
+
+// learn reads the robots.txt of sites.
+func learn(keys ...policy.Key) known {
+	bounds := policy.Bounds{Entries: 100, Bytes: 1 << 20, Reads: 8}
+	cache := policy.NewCache(bounds, bounds, time.Now, nil)
+	for _, key := range keys {
+		text := "User-agent: *\nDisallow: /" + key.Server + "\n# " + key.String() + "\n"
+		<-cache.Add(key, policy.Named).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+			func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
+	}
+	return known{cache: cache}
+}
+
+// ask asks the API of a server that knows these sites.
+func (k known) ask(t *testing.T, method, target, body string) (status int, answer string) {
+	t.Helper()
+	api := New(func() Running { return k })
+	mux := http.NewServeMux()
+	for _, route := range append(api.Routes(), api.ExplainRoutes()...) {
+		mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
+			err := route.Handler.ServeHTTP(w, r)
+			var failed caddy.APIError
+			if errors.As(err, &failed) {
+				http.Error(w, failed.Err.Error(), failed.HTTPStatus)
+			} else if err != nil {
+				t.Errorf("%s: %v", target, err)
+			}
+		})
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest(method, target, strings.NewReader(body)))
+	if w.Code == http.StatusOK && (w.Header().Get("Content-Type") != "application/json" || !json.Valid(w.Body.Bytes())) {
+		t.Errorf("%s is no JSON", target)
+	}
+	return w.Code, w.Body.String()
+}
+
+// TestAdminFindsPolicies answers for the site that was asked for, and for no
+// other one of the same host.
+func TestAdminFindsPolicies(t *testing.T) {
+	secure := func(host string) policy.Key { return policy.Key{Site: "shop.test", Secure: true, Host: host} }
+	plain := func(host string) policy.Key { return policy.Key{Site: "shop.test", Host: host} }
+	for name, tc := range map[string]struct {
+		known []policy.Key
+		asked string
+		want  string // authority, "" for none
+	}{
+		"itself":                    {[]policy.Key{secure("shop.test")}, "shop.test", "https://shop.test"},
+		"https before http":         {[]policy.Key{plain("shop.test"), secure("shop.test")}, "shop.test", "https://shop.test"},
+		"http":                      {[]policy.Key{plain("shop.test"), secure("shop.test")}, "http:/shop.test", "http://shop.test"},
+		"its port":                  {[]policy.Key{secure("shop.test"), secure("shop.test:8443")}, "shop.test:8443", "https://shop.test:8443"},
+		"another port":              {[]policy.Key{secure("shop.test:8443")}, "shop.test:9999", ""},
+		"a port, not the default":   {[]policy.Key{secure("shop.test")}, "shop.test:9999", ""},
+		"the default port":          {[]policy.Key{secure("shop.test")}, "shop.test:443", "https://shop.test"},
+		"that of the other scheme":  {[]policy.Key{secure("shop.test")}, "shop.test:80", ""},
+		"no port, where it has one": {[]policy.Key{secure("shop.test:8443")}, "shop.test", "https://shop.test:8443"},
+		"capitals":                  {[]policy.Key{secure("shop.test")}, "Shop.test", "https://shop.test"},
+		"a host that it ends with":  {[]policy.Key{secure("shop.test")}, "hop.test", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := learn(tc.known...)
+			status, body := k.ask(t, http.MethodGet, PoliciesPath+"/"+tc.asked, "")
+			var got PolicyReport
+			if status == http.StatusOK {
+				if err := json.Unmarshal([]byte(body), &got); err != nil {
+					t.Fatal(err)
+				}
+			} else if status != http.StatusNotFound {
+				t.Errorf("status %d: %s", status, body)
+			}
+			if got.Authority != tc.want {
+				t.Errorf("got %q, want %q", got.Authority, tc.want)
+			}
+			if status, _ := k.ask(t, http.MethodPost, PoliciesPath+"/"+tc.asked+"/refresh", ""); (status == http.StatusNotFound) != (tc.want == "") {
+				t.Errorf("a refresh is answered with %d", status)
+			}
+		})
+	}
+}
+
+// TestAdminRefreshes tells whether the robots.txt was read before the answer.
+func TestAdminRefreshes(t *testing.T) {
+	k := learn(policy.Key{Site: "shop.test", Host: "shop.test"})
+	for reads, want := range map[bool]int{true: http.StatusOK, false: http.StatusAccepted} {
+		k.reads = reads
+		status, body := k.ask(t, http.MethodPost, PoliciesPath+"/shop.test/refresh", "")
+		if status != want || strings.Contains(body, "version_list") != reads {
+			t.Errorf("read at once %t: %d %s", reads, status, body)
+		}
+	}
+	if status, _ := k.ask(t, http.MethodGet, PoliciesPath+"/shop.test/refresh", ""); status != http.StatusMethodNotAllowed {
+		t.Errorf("GET: %d", status)
+	}
+}
+
+// TestAdminTellsServersApart answers for the server that is named.
+func TestAdminTellsServersApart(t *testing.T) {
+	one := policy.Key{Site: "shop.test", Host: "shop.test", Server: ":8001"}
+	two := policy.Key{Site: "shop.test", Host: "shop.test", Server: ":8002"}
+	k := learn(one, two)
+	for server, want := range map[string]string{"": ":8001", ":8001": ":8001", ":8002": ":8002", ":8003": ""} {
+		status, body := k.ask(t, http.MethodGet, PoliciesPath+"/shop.test?server="+server, "")
+		var got PolicySummary
+		if status == http.StatusOK {
+			if err := json.Unmarshal([]byte(body), &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got.Server != want || (status == http.StatusOK) != (want != "") {
+			t.Errorf("server %q: %d, got %q, want %q", server, status, got.Server, want)
+		}
+	}
+	if status, _ := k.ask(t, http.MethodPost, PoliciesPath+"/shop.test/refresh?server=:8003", ""); status != http.StatusNotFound {
+		t.Errorf("a refresh at a server that is none: %d", status)
+	}
+}
+
+// TestAdminPagesHoldAll gives every policy once, however alike two are.
+func TestAdminPagesHoldAll(t *testing.T) {
+	keys := []policy.Key{
+		{Source: "/srv/robots.txt"},
+		{Site: "shop.test", Host: "shop.test"},
+		{Site: "*.test", Host: "shop.test"},
+		{Site: "", Host: "shop.test"},
+		{Site: "shop.test", Host: "shop.test", Forwarded: "x.test"},
+		{Site: "shop.test", Host: "shop.test", Server: ":8001"},
+		{Site: "*.test", Host: "shop.test", Server: ":8001"},
+		{Site: "shop.test", Host: "shop.test:8080"},
+		{Site: "shop.test", Host: "shop.test", Secure: true},
+	}
+	k := learn(keys...)
+	var all []string
+	after := ""
+	for range keys {
+		status, body := k.ask(t, http.MethodGet, PoliciesPath+"?limit=1&after="+url.QueryEscape(after), "")
+		var page PolicyList
+		if err := json.Unmarshal([]byte(body), &page); status != http.StatusOK || err != nil || len(page.Policies) != 1 || page.Total != len(keys) {
+			t.Fatalf("after %q: %d, %v: %s", after, status, err, body)
+		}
+		all = append(all, page.Policies[0].Authority)
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if len(all) != len(keys) || after != "" {
+		t.Errorf("%d of %d are listed, then %q: %s", len(all), len(keys), after, strings.Join(all, ", "))
+	}
+}

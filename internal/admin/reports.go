@@ -1,0 +1,122 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// reportPrefix is where the reports stand on Caddy's admin API.
+const reportPrefix = "/robots_guard/"
+
+// reportRoutes serve the views of the ledger:
+//
+//	GET /robots_guard/summary
+//	GET /robots_guard/crawlers[?limit=<n>][&after=<n>]
+//	GET /robots_guard/crawlers/<id>
+//	GET /robots_guard/crawlers/<id>/evidence
+//	GET /robots_guard/violations[?limit=<n>][&after=<n>]
+//	GET /robots_guard/robots?site=<site>
+//	GET /robots_guard/impact
+//
+// All of them take the filters site, class, identity and window.
+func (a *API) reportRoutes() []caddy.AdminRoute {
+	var routes []caddy.AdminRoute
+	for path, view := range map[string]reportView{
+		"summary": func(s *report.Source, q reportQuery) (any, error) { return s.Summary(q.Filter), nil },
+		"crawlers": func(s *report.Source, q reportQuery) (any, error) {
+			return s.Crawlers(q.Filter, q.after, q.limit), nil
+		},
+		"crawlers/": crawlerReport,
+		"violations": func(s *report.Source, q reportQuery) (any, error) {
+			return s.Violations(q.Filter, q.after, q.limit), nil
+		},
+		"robots": robotsReport,
+		"impact": func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
+	} {
+		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: a.reporting(view)})
+	}
+	return routes
+}
+
+// reportView is one of the views.
+type reportView func(*report.Source, reportQuery) (any, error)
+
+// reportQuery is what a request asks of a view.
+type reportQuery struct {
+	report.Filter
+	after, limit int
+	path         string // after the prefix
+}
+
+// reporting answers with a view.
+func (a *API) reporting(view reportView) caddy.AdminHandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method != http.MethodGet {
+			return failed(http.StatusMethodNotAllowed, "use GET to read reports")
+		}
+		q, err := parseReportQuery(r.URL.Query())
+		if err != nil {
+			return failed(http.StatusBadRequest, "%w", err)
+		}
+		q.path = strings.TrimPrefix(r.URL.Path, reportPrefix)
+		answer, err := view(a.find().Reports(time.Now()), q)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, answer)
+	}
+}
+
+func parseReportQuery(query url.Values) (q reportQuery, err error) {
+	if q.Filter, err = report.ParseFilter(query); err != nil {
+		return q, err
+	}
+	q.limit = defaultPage
+	for name, to := range map[string]struct {
+		number      *int
+		least, most int
+	}{"limit": {&q.limit, 1, maxPage}, "after": {&q.after, 0, 1 << 30}} {
+		value := query.Get(name)
+		if value == "" {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < to.least || n > to.most {
+			return q, fmt.Errorf("%s %.40q is no number from %d to %d", name, value, to.least, to.most)
+		}
+		*to.number = n
+	}
+	return q, nil
+}
+
+// crawlerReport is all about one crawler.
+func crawlerReport(s *report.Source, q reportQuery) (any, error) {
+	id, evidence := strings.CutSuffix(strings.TrimPrefix(q.path, "crawlers/"), "/evidence")
+	if evidence {
+		if e, ok := s.Evidence(q.Filter, id); ok {
+			return e, nil
+		}
+	} else if d, ok := s.Crawler(q.Filter, id); ok {
+		return d, nil
+	}
+	return nil, failed(http.StatusNotFound, "no request of %.80q is known in this window; GET %scrawlers lists all", id, reportPrefix)
+}
+
+// robotsReport is the view of one robots.txt.
+func robotsReport(s *report.Source, q reportQuery) (any, error) {
+	if q.Site == "" {
+		return nil, failed(http.StatusBadRequest, "say which site: ?site=<host>")
+	}
+	if r, ok := s.Robots(q.Filter); ok {
+		return r, nil
+	}
+	return nil, failed(http.StatusNotFound, "nothing is known of the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
+}

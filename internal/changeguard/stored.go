@@ -1,0 +1,143 @@
+package changeguard
+
+import (
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Sites returns the sites that the configuration names and of which something is
+// remembered.
+func (c *Changes) Sites() []policy.Key {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.known[policy.Named]; known != nil {
+		return known.Keys()
+	}
+	return nil
+}
+
+// Revision tells whether there is something new to store: to what is held back,
+// and to what was visited.
+func (c *Changes) Revision(key policy.Key) (holds, visits uint64) {
+	c.mu.Lock()
+	var found *SiteChanges
+	if known := c.known[policy.Named]; known != nil {
+		found, _ = known.Peek(key)
+	}
+	c.mu.Unlock()
+	if found == nil {
+		return 0, 0
+	}
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	return found.turned, found.served.News()
+}
+
+// Snapshot returns what is remembered of a configured site and worth keeping
+// when the process ends. ok is false if that is nothing any more.
+func (c *Changes) Snapshot(key policy.Key) (kept ledger.Changes, ok bool) {
+	found := c.Site(key)
+	if found == nil {
+		return ledger.Changes{}, false
+	}
+	now := c.now()
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	kept = ledger.Changes{Site: key, Hash: found.hash, Read: found.read, Visits: found.served.Own(now)}
+	for _, h := range found.holds {
+		if now.Before(h.Until) {
+			kept.Holds = append(kept.Holds, ledger.Hold{Version: h.Version.Hash, Since: h.since, Until: h.Until, Visits: h.Visits})
+		}
+	}
+	return kept, len(kept.Visits)+len(kept.Holds) > 0
+}
+
+// Restore takes in what was remembered of a site before, or by another
+// instance: all of them hold a change back until the same time, which is that
+// of the first to notice. complete is false if there is a hold whose version is
+// not known here, or not yet.
+func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool) {
+	now := c.now()
+	found := c.restored(from)
+	if found == nil {
+		return 0, true // nobody holds changes back
+	}
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	found.served.Merge(from.Visits, elsewhere, now)
+	complete = true
+	for _, h := range from.Holds {
+		if !now.Before(h.Until) || h.Since.After(now.Add(clockSkew)) {
+			continue
+		}
+		version := pastVersion(state, h.Version)
+		switch {
+		case version == nil:
+			complete = false
+		case h.Since.Before(version.FirstRead):
+			// It is about a change of an earlier time that this version was current.
+		case found.adopt(Hold{Version: version, Visits: h.Visits, since: h.Since, Until: h.Until}):
+			held++
+		}
+	}
+	return held, complete
+}
+
+// clockSkew is how far the clocks of two instances may differ.
+const clockSkew = 5 * time.Minute
+
+// restored returns the site that something is restored of, nil if there is no
+// guard that asks for it or no room.
+func (c *Changes) restored(from ledger.Changes) *SiteChanges {
+	c.mu.Lock()
+	guards, known := c.guards, c.known[policy.Named]
+	full := known != nil && known.Len() >= maxChangingNamed && !known.Contains(from.Site)
+	c.mu.Unlock()
+	if guards == 0 || full {
+		return nil
+	}
+	return c.add(from.Site, &policy.Version{Hash: from.Hash, FirstRead: from.Read})
+}
+
+// pastVersion finds a version before the current one. As long as the one to be
+// held is still current here, the change was not noticed here.
+func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
+	if state == nil {
+		return nil
+	}
+	for _, v := range state.Past {
+		if v.Hash == hash {
+			return v
+		}
+	}
+	return nil
+}
+
+// adopt takes in a hold, and reports whether it is news. One that is known is
+// not prolonged.
+func (site *SiteChanges) adopt(h Hold) bool {
+	for i, known := range site.holds {
+		if known.Version.Hash != h.Version.Hash {
+			continue
+		}
+		if !h.Until.Before(known.Until) {
+			return false
+		}
+		known.since, known.Until = h.since, h.Until
+		site.holds = slices.Clone(site.holds)
+		site.holds[i] = known
+		site.turned++
+		return true
+	}
+	if len(site.holds) == maxHolds {
+		return false
+	}
+	site.holds = append(slices.Clip(site.holds), h)
+	site.turned++
+	site.unchecked = true
+	return true
+}

@@ -1,0 +1,216 @@
+package command
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+)
+
+func auditCommand(config Config) *cobra.Command {
+	a := audit{config: config}
+	cmd := &cobra.Command{
+		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--json|--csv|--html] <log>...",
+		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
+		Long: `
+Replays access logs: each request is judged by the robots.txt as the server
+would have judged it. The report has the crawlers with their requests, those
+outside of the robots.txt by crawler, class, rule and path, and when each crawler
+has last read the robots.txt.
+
+A log is a file, plain or compressed by gzip or zstd, a pattern such as
+"access.log*", or - for standard input. Its format is recognised: Caddy's JSON;
+Common and Combined of nginx and Apache, also with the host in front; W3C extended
+(IIS); the standard logs of CloudFront; HTTP requests of Cloudflare Logpush.
+--format names one (docs/audit.md lists them) or is a format string as that of
+log_format in nginx or LogFormat in Apache.
+
+--robots is a file, a URL, or a directory with dated versions, named like
+robots-2026-11-20T10:00:00Z.txt. With those a request is judged by the version of
+its time, and is stale rather than outside if the crawler may still have followed
+one that it had read within 24 hours. A directory may instead hold a directory for
+each host, such as example.com/robots.txt: no host is then judged by another's file.
+Without --robots it is read from --site.
+
+With --config the settings of the robots_guard directive of the site are taken from
+that file: exempt, only_log, wildcard, grace, merge_slashes, source, and the
+crawlers of the global options. The report then tells what that handler would
+have blocked in the mode enforce.
+
+--site chooses the requests of one site, where the log says whose they are; it
+may be repeated. --since and --until take a date, a time, or 24h or 30d for how
+long ago.
+
+Ctrl-C ends the reading and prints what there is so far.
+
+Exit status: 0, or 2 if an argument is wrong, or not all could be read.
+`,
+		Example: `
+caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
+caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
+caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
+zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
+caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' custom.log
+`,
+		RunE: runCommand(a.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
+	flags.StringVarP(&a.file, "config", "c", "", "a configuration file to take the settings from")
+	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
+	a.logs.addFlags(cmd)
+	flags.BoolVar(&a.json, "json", false, "print a JSON object")
+	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
+	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
+	return cmd
+}
+
+// audit is the command with its flags.
+type audit struct {
+	config          Config
+	robots          string
+	file, adapter   string
+	logs            auditedLogs
+	json, csv, html bool
+}
+
+func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
+	switch {
+	case len(logs) == 0:
+		return 0, errors.New("no log given; see caddy robots-guard audit --help")
+	case a.json && a.csv, a.json && a.html, a.csv && a.html:
+		return 0, errors.New("give only one of --json, --csv and --html")
+	}
+	a.logs.names = logs
+	o, err := a.logs.options(cmd)
+	if err != nil {
+		return 0, err
+	}
+	notes, err := a.configure(&o)
+	if err != nil {
+		return 0, err
+	}
+	if err := a.readRobots(cmd.Context(), &o); err != nil {
+		return 0, err
+	}
+	var report *replay.Report
+	err = a.logs.replay(cmd, o, func(ctx context.Context, o replay.Options) (err error) {
+		report, err = replay.Run(ctx, o)
+		return err
+	})
+	if report == nil {
+		return 0, err
+	}
+	report.Notes = append(report.Notes, notes...)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	write := report.WriteTable
+	if err != nil && !a.json && !a.csv && !a.html {
+		err = errIncomplete
+	}
+	switch {
+	case a.json:
+		write = report.WriteJSON
+	case a.csv:
+		write = report.WriteCSV
+	case a.html:
+		write = report.WriteHTML
+	}
+	if err := write(out); err != nil {
+		return 0, err
+	}
+	return 0, errors.Join(out.Flush(), err)
+}
+
+// errIncomplete is the error where the report itself has said more.
+var errIncomplete = errors.New("not all was read; the report ends with the reason")
+
+// readRobots reads the robots.txt, or its versions.
+func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
+	name := a.robots
+	switch {
+	case name == "" && len(o.Sites) == 0:
+		return errors.New("say by which robots.txt to judge with --robots, or whose with --site")
+	case name == "":
+		if name = o.Sites[0]; !isURL(name) {
+			name = "https://" + name
+		}
+		name = strings.TrimSuffix(name, "/") + "/robots.txt"
+	case name == "-":
+		return errors.New("--robots cannot be standard input; name a file")
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		versions, err := replay.ReadVersions(name)
+		o.Versions = versions
+		return err
+	}
+	in, err := a.config.readInput(ctx, nil, name)
+	if err != nil {
+		return err
+	}
+	if in.site != "" && len(o.Sites) == 0 {
+		o.Sites = []string{siteOf(in.site)}
+	}
+	o.Versions = []replay.Version{{Name: in.name, Body: in.body}}
+	return nil
+}
+
+// configure takes over the settings of the guard in the configuration file, if
+// one is given, and returns what the report has to say of it.
+func (a *audit) configure(o *replay.Options) (notes []string, err error) {
+	if a.file == "" {
+		return nil, nil
+	}
+	sites, registry, err := a.config.sites(a.file, a.adapter)
+	if err != nil {
+		return nil, err
+	}
+	configured, err := a.config.auditedSite(sites, o.Sites)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.file, err)
+	}
+	if configured.Err != nil {
+		return nil, fmt.Errorf("%s: %w", a.file, configured.Err)
+	}
+	o.Registry, o.Settings, o.Grace = registry, configured.Settings, configured.Grace
+	a.robots = cmp.Or(a.robots, configured.Source)
+	if len(o.Sites) == 0 && !slices.ContainsFunc(configured.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
+		o.Sites = slices.Clone(configured.Hosts)
+	}
+	if configured.Matched {
+		notes = append(notes, "Matchers beside the host stand before robots_guard in "+a.file+"; all requests were judged as if those let them through.")
+	}
+	return notes, nil
+}
+
+// auditedSite returns the site of these hosts, the only one if none is named.
+func (c *Config) auditedSite(sites []Site, hosts []string) (*Site, error) {
+	if len(hosts) == 0 {
+		if len(sites) > 1 {
+			return nil, errors.New("several sites use robots_guard; choose one with --site")
+		}
+		return &sites[0], nil
+	}
+	var chosen *Site
+	for _, host := range hosts {
+		if !isURL(host) {
+			host = "https://" + host
+		}
+		s, err := c.siteFor(sites, host)
+		if err != nil {
+			return nil, err
+		}
+		if chosen != nil && s != chosen {
+			return nil, errors.New("the sites have different settings; audit one after the other")
+		}
+		chosen = s
+	}
+	return chosen, nil
+}

@@ -1,0 +1,238 @@
+package command
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+func checkCommand(config Config) *cobra.Command {
+	c := check{config: config}
+	cmd := &cobra.Command{
+		Use:   "check [--robots <file|url>] [--user-agent <ua> | --token <token>] <url>...",
+		Short: "Tells whether a robots.txt allows a crawler to fetch URLs",
+		Long: `
+Judges each URL by a robots.txt and prints the verdict with the rule, its line
+and its group.
+
+--robots is a file, a URL, or - for standard input. Without it the robots.txt of
+each URL's own site is fetched.
+
+--user-agent is identified as the server does it: a browser is not judged, and
+the * group is not meant for every kind of client, nor for every request: not for
+/.well-known/, and for a --method other than GET and HEAD only if the registry
+knows the crawler. --token is judged as exactly that product token, which obeys
+the * group. Without either, only the * group counts.
+
+--identity says what to assume of the client: one under a false name, "spoofed",
+is judged by the stricter of the group of that name and the * group. Which it is
+"caddy robots-guard verify" tells.
+
+With --batch each line of standard input is a JSON object with "id", "robots" or
+"robots_b64" (the file's text, plain or in base64), "token" or "user_agent",
+"url" and, if wanted, "method". The answer to each is a line on standard output.
+
+Exit status: 0 if everything is allowed, 1 if something is not, 2 if an argument
+or the robots.txt cannot be used.
+`,
+		Example: `
+caddy robots-guard check --robots robots.txt --token GPTBot /private/report
+caddy robots-guard check --robots https://example.com/robots.txt --token Bingbot https://example.com/a /b?c=d
+caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatible; Googlebot/2.1)" --json /
+`,
+		RunE: runCommand(c.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&c.robots, "robots", "r", "", "the robots.txt: a file, a URL, or - for standard input")
+	flags.StringVarP(&c.userAgent, "user-agent", "u", "", "the User-Agent to judge")
+	flags.StringVar(&c.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
+	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
+	flags.StringVarP(&c.method, "method", "X", http.MethodGet, "the method of the requests")
+	flags.StringVarP(&c.token, "token", "t", "", "the product token to judge")
+	flags.BoolVar(&c.json, "json", false, "print a JSON object a line")
+	flags.BoolVar(&c.batch, "batch", false, "read JSON lines from standard input")
+	return cmd
+}
+
+// check is the command with its flags.
+type check struct {
+	config                                     Config
+	robots, userAgent, token, identity, method string
+	json, batch                                bool
+}
+
+// checkResult is the verdict on one URL, as --json and --batch print it.
+type checkResult struct {
+	ID        any    `json:"id,omitempty"`
+	URL       string `json:"url,omitempty"`
+	Crawler   string `json:"crawler,omitempty"`
+	Class     string `json:"class,omitempty"`
+	Identity  string `json:"identity,omitempty"`
+	Allowed   bool   `json:"allowed"`
+	Verdict   string `json:"verdict"`
+	Rule      string `json:"rule"`
+	Line      int    `json:"line"`
+	Group     string `json:"group"`
+	GroupLine int    `json:"group_line,omitempty"`
+	Form      string `json:"form,omitempty"`
+	Ambiguous bool   `json:"ambiguous"`
+
+	reason judge.Reason
+}
+
+// claimant is who asks for a URL: a product token, or a User-Agent.
+type claimant struct {
+	token     string
+	userAgent string
+	isAgent   bool
+	method    string       // GET if ""
+	identity  verify.State // what is assumed of it
+}
+
+func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
+	who := claimant{token: c.token, userAgent: c.userAgent, method: c.method, isAgent: cmd.Flags().Changed("user-agent")}
+	var err error
+	if who.identity, err = explain.ParseIdentity(c.identity); err != nil {
+		return 0, err
+	}
+	switch {
+	case c.batch && (len(urls) > 0 || c.robots != "" || who.isAgent || c.token != ""):
+		return 0, errors.New("--batch takes everything from standard input; leave out the other arguments")
+	case c.batch:
+		return ExitAllowed, batch(cmd.InOrStdin(), cmd.OutOrStdout())
+	case who.isAgent && cmd.Flags().Changed("token"):
+		return 0, errors.New("give either --user-agent or --token")
+	case !who.isAgent && cmd.Flags().Changed("identity"):
+		return 0, errors.New("--identity goes with --user-agent")
+	case !who.isAgent && cmd.Flags().Changed("method"):
+		return 0, errors.New("--method goes with --user-agent")
+	case len(urls) == 0:
+		return 0, errors.New("no URL given; see caddy robots-guard check --help")
+	}
+	files := robotsFiles{config: &c.config, named: c.robots, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	print, finish := printTable(out)
+	if c.json {
+		print, finish = printJSON(out)
+	}
+	code := ExitAllowed
+	for _, u := range urls {
+		robots, err := files.of(cmd.Context(), u)
+		if err != nil {
+			return 0, err
+		}
+		result := judgeURL(robots, who, u)
+		result.URL = u
+		if !result.Allowed {
+			code = ExitDisallowed
+		}
+		if err := print(result); err != nil {
+			return 0, err
+		}
+	}
+	return code, errors.Join(finish(), out.Flush())
+}
+
+// judgeURL judges one URL as the server would.
+func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
+	q := judge.Request{Method: who.method, Target: policy.TargetOf(u), Identity: who.identity}
+	if who.isAgent {
+		q.Client = uaident.Default().IdentifyWith(who.userAgent, uaident.Default().Overlay(robots.Names()))
+	} else {
+		q.Token = cmp.Or(who.token, "*")
+	}
+	var scratch judge.Scratch
+	var r judge.Result
+	new(judge.Settings).Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
+	evidence := r.Evidence
+	result := checkResult{
+		Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
+		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
+	}
+	if evidence.Form != 0 {
+		result.Form = evidence.Form.String()
+	}
+	switch {
+	case !who.isAgent:
+		if q.Token != "*" {
+			result.Crawler = q.Token
+		}
+	case q.Client.Class == uaident.Browser:
+		result.Class = q.Client.Class.String()
+	default:
+		result.Crawler, result.Class, result.Identity = q.Client.Name(), q.Client.Class.String(), who.identity.String()
+	}
+	return result
+}
+
+// printJSON returns functions that print results a line each.
+func printJSON(w io.Writer) (print func(checkResult) error, finish func() error) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return func(r checkResult) error { return enc.Encode(r) }, func() error { return nil }
+}
+
+// printTable returns functions that print results as a table.
+func printTable(w io.Writer) (print func(checkResult) error, finish func() error) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "VERDICT\tURL\tLINE\tRULE\tGROUP")
+	return func(r checkResult) error {
+		line, rule, group := "-", "-", "-"
+		if r.Line > 0 {
+			line, rule = fmt.Sprint(r.Line), text.Printable(r.Rule)
+		}
+		if r.Group != "" {
+			group = text.Printable(r.Group)
+		}
+		if r.Ambiguous {
+			group += " (ambiguous)"
+		}
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Verdict, text.Printable(r.URL), line, rule, group)
+		return err
+	}, table.Flush
+}
+
+// robotsFiles finds the robots.txt for each URL of a check.
+type robotsFiles struct {
+	config *Config
+	named  string // what --robots says
+	stdin  io.Reader
+	known  map[string]*policy.Robots
+}
+
+func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) {
+	name := f.named
+	if name == "" {
+		var err error
+		if name, err = ownRobots(u); err != nil {
+			return nil, err
+		}
+	}
+	if robots := f.known[name]; robots != nil {
+		return robots, nil
+	}
+	in, err := f.config.readInput(ctx, f.stdin, name)
+	if err != nil {
+		return nil, err
+	}
+	robots, err := in.rules()
+	if err == nil {
+		f.known[name] = robots
+	}
+	return robots, err
+}

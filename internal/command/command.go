@@ -1,0 +1,126 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+// New returns the command, to be registered with Caddy. What a configuration
+// says it learns by config.
+func New(config Config) caddycmd.Command {
+	return caddycmd.Command{
+		Name:  "robots-guard",
+		Usage: "<command>",
+		Short: "Tells what a robots.txt means and who a User-Agent is",
+		Long: `
+The commands below judge by the same code as the robots_guard directive, so that
+what they say is what the server does. Each prints JSON with --json.
+`,
+		CobraFunc: func(cmd *cobra.Command) {
+			cmd.Example = `
+caddy robots-guard lint robots.txt
+caddy robots-guard check --robots robots.txt --token GPTBot /private/report
+caddy robots-guard explain --token Googlebot https://example.com/private/report
+caddy robots-guard audit --site example.com "/var/log/caddy/access.log*"
+caddy robots-guard policies
+`
+			// Cobra would show the help and exit with 0 for a command that does
+			// not exist, and with ExitDisallowed for such a flag.
+			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (int, error) {
+				if len(args) > 0 {
+					return 0, unknownCommand(cmd, args[0])
+				}
+				return 0, cmd.Help()
+			})
+			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlag(cmd, err) })(cmd, nil)
+			})
+			cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
+			for _, g := range []struct {
+				title    string
+				commands []*cobra.Command
+			}{
+				{"Write a robots.txt", []*cobra.Command{lintCommand(config), checkCommand(config), testCommand(config), diffCommand(config)}},
+				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(), verifyCommand(config)}},
+				{"Look at what happened", []*cobra.Command{auditCommand(config), policiesCommand()}},
+			} {
+				cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+				for _, c := range g.commands {
+					c.GroupID = g.title
+					cmd.AddCommand(c)
+				}
+			}
+			cmd.AddCommand(helpCommand())
+		},
+	}
+}
+
+// unknownCommand says that there is no such command below cmd, and which one may
+// be meant.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		return fmt.Errorf("unknown command %q; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Exit codes of the commands.
+const (
+	ExitAllowed    = 0
+	ExitDisallowed = 1
+	ExitFailed     = 2
+)
+
+// ErrDisallowed makes the process exit with ExitDisallowed. The output has said
+// why.
+var ErrDisallowed = errors.New("something is disallowed")
+
+// runCommand adapts a function that returns an exit code to cobra. An error is
+// printed and always ends in ExitFailed.
+func runCommand(run func(cmd *cobra.Command, args []string) (code int, err error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cmd.SilenceErrors = true
+		told := holdLog(cmd.ErrOrStderr())
+		code, err := run(cmd, args)
+		told()
+		switch {
+		case err != nil:
+			printError(cmd.ErrOrStderr(), err)
+			return &failure{err, exit(cmd, ExitFailed)}
+		case code == ExitDisallowed:
+			return ErrDisallowed
+		}
+		return exit(cmd, code)
+	}
+}
+
+// exit returns the error by which Caddy's main function ends with a code, nil
+// for 0.
+func exit(cmd *cobra.Command, code int) error {
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return code, nil })(cmd, nil)
+}
+
+// failure is an error that was printed, with the one that makes the process exit
+// with ExitFailed.
+type failure struct{ said, exit error }
+
+func (f *failure) Error() string { return f.said.Error() }
+
+func (f *failure) Unwrap() []error { return []error{f.said, f.exit} }
+
+// completeWords lets the shell complete the values of a flag.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	// It fails only for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}

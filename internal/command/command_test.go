@@ -1,0 +1,47 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestMistakes ends in an error that says what is wrong.
+func TestMistakes(t *testing.T) {
+	for name, args := range map[string][]string{
+		"unknown command \"chek\"; did you mean check?":            {"chek"},
+		"unknown command \"xyz\"; there are audit, check":          {"xyz"},
+		"unknown command \"lnt\"; did you mean lint?":              {"help", "lnt"},
+		"unknown flag: --robot; did you mean --robots?":            {"check", "--robot", "x", "/"},
+		"unknown flag: --xyz; see caddy robots-guard check --help": {"check", "--xyz", "/"},
+		"give one authority, not 2":                                {"policies", "a.test", "b.test"},
+		"no URL given":                                             {"check", "--robots", "x"},
+		"unknown identity \"x\"":                                   {"check", "--robots", "x", "--user-agent", "x", "--identity", "x", "/"},
+		"there is no file Missing; --config takes":                 {"explain", "--config", "Missing", "--user-agent", "x", "/"},
+	} {
+		output, err := execute(t.Context(), configured(Site{}), args...)
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v, want %q; %s", args, err, name, output)
+		}
+		if !strings.HasPrefix(output, "error: ") || strings.Count(output, "\n") != 1 {
+			t.Errorf("%q prints %q, not one line that begins with error:", args, output)
+		}
+	}
+}
+
+// execute runs a command and returns what it prints.
+func execute(ctx context.Context, config Config, args ...string) (output string, err error) {
+	cmd := &cobra.Command{Use: "robots-guard"}
+	New(config).CobraFunc(cmd)
+	root := &cobra.Command{Use: "caddy", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(cmd)
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(append([]string{"robots-guard"}, args...))
+	err = root.ExecuteContext(ctx)
+	return out.String(), err
+}

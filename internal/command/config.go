@@ -1,0 +1,111 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Config is what the commands learn from the module of which they tell.
+type Config struct {
+	// FetchTimeout is how long the server lets reading a robots.txt take.
+	FetchTimeout time.Duration
+	// Sites returns the sites with a robots_guard in a configuration file, of
+	// which there is at least one, and the registry as the file changes it. The
+	// adapter may be "".
+	Sites func(file, adapter string) ([]Site, *uaident.Registry, error)
+	// Verification returns how claims are verified by a configuration file, by
+	// default for "".
+	Verification func(file string) (*Verification, error)
+}
+
+// Site is what a configuration says of a site with a robots_guard.
+type Site struct {
+	Hosts    []string // none for any
+	Matched  bool     // whether other matchers than hosts stand before the robots_guard
+	Source   string   // the URL or the file of its robots.txt, "" for the site's own
+	Settings judge.Settings
+	Err      error // why the settings cannot be used
+	Grace    time.Duration
+}
+
+// name names the site in a message.
+func (s *Site) name() string { return strings.Join(s.Hosts, ", ") }
+
+// Verification is how the claims of clients are verified.
+type Verification struct {
+	Registry   *uaident.Registry
+	On         bool              // whether they are at all
+	Signatures bool              // whether signatures count
+	Agents     map[string]string // the agents that sign, with their operators
+	Verifier   verify.Config
+}
+
+// siteFor returns the site that a URL is of, the only one if the URL names no
+// host.
+func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
+	host := request.HostOf(url)
+	var any *Site
+	for i := range sites {
+		s := &sites[i]
+		if len(s.Hosts) == 0 {
+			any = s
+			continue
+		}
+		if host != "" && request.HostFits(s.Hosts, host) > 0 {
+			return s, nil
+		}
+	}
+	switch {
+	case any != nil && host != "":
+		return any, nil
+	case host == "" && len(sites) == 1:
+		return &sites[0], nil
+	}
+	var names []string
+	for i := range sites {
+		if name := sites[i].name(); name != "" {
+			names = append(names, name)
+		}
+	}
+	if host == "" {
+		return nil, errors.New("several sites use robots_guard; give the whole URL to choose one of " + strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
+}
+
+// checkConfig says what is wrong with the name of a configuration file, "" and -
+// for none and standard input.
+func checkConfig(name string) error {
+	if name == "" || name == "-" {
+		return nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file %s; --config takes a Caddyfile or a JSON configuration", name)
+	case err != nil:
+		return fmt.Errorf("--config: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; --config takes the file in it, such as %s", name, filepath.Join(name, "Caddyfile"))
+	}
+	return nil
+}
+
+// sites returns the sites with a robots_guard in a configuration file, and the
+// registry as that changes it.
+func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) {
+	if err := checkConfig(file); err != nil {
+		return nil, nil, err
+	}
+	return c.Sites(file, adapter)
+}

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// configured is a configuration with these sites.
+func configured(sites ...Site) Config {
+	return Config{
+		Sites: func(string, string) ([]Site, *uaident.Registry, error) { return sites, uaident.Default(), nil },
+	}
+}
+
+// besideCaddyfile goes to a directory that has a Caddyfile.
+func besideCaddyfile(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("Caddyfile", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// privateRobots returns a file that forbids /private/.
+func privateRobots(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "robots.txt")
+	if err := os.WriteFile(name, []byte("User-agent: *\nDisallow: /private/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestSiteOfAURL chooses the settings of the site that is asked about.
+func TestSiteOfAURL(t *testing.T) {
+	enforced := Site{Hosts: []string{"a.test", "www.a.test"}, Settings: judge.Settings{Enforce: true}}
+	watched := Site{Hosts: []string{"b.test"}, Matched: true}
+	broken := Site{Hosts: []string{"c.test"}, Err: errors.New("wildcard: unknown class")}
+	all := []Site{enforced, watched, broken}
+	robots := privateRobots(t)
+	besideCaddyfile(t)
+	for _, tc := range []struct {
+		name  string
+		sites []Site
+		url   string
+		want  string // a piece of the output or of the error
+	}{
+		{"the first", all, "https://www.a.test/private/", "robots_guard of a.test, www.a.test, mode enforce"},
+		{"the second", all, "https://b.test/private/", "robots_guard of b.test, mode monitor"},
+		{"behind matchers", all, "https://b.test/private/", "matchers beside the host stand before it"},
+		{"one that cannot be used", all, "https://c.test/private/", "wildcard: unknown class"},
+		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},
+		{"no host", all, "/private/", "several sites use robots_guard"},
+		{"no host, one site", []Site{enforced}, "/private/", "mode enforce"},
+		{"any host", []Site{watched, {Settings: judge.Settings{Enforce: true}}}, "https://d.test/private/", "robots_guard, mode enforce"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			output, err := execute(t.Context(), configured(tc.sites...), "explain", "--config", "Caddyfile", "--robots", robots,
+				"--user-agent", "GPTBot/1.3", tc.url)
+			if err != nil {
+				output += err.Error()
+			}
+			if !strings.Contains(output, tc.want) {
+				t.Errorf("no %q in %q", tc.want, output)
+			}
+		})
+	}
+}
+
+// TestAuditedSites takes the settings of one site, or of several that have the
+// same.
+func TestAuditedSites(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "access.log")
+	line := `{"ClientRequestHost":"a.test","ClientRequestMethod":"GET","ClientRequestURI":"/private/","ClientRequestUserAgent":"GPTBot/1.3"}`
+	if err := os.WriteFile(log, []byte(line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	besideCaddyfile(t)
+	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}})
+	for _, tc := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"one, by the source of the configuration", "GPTBot", []string{"--site", "a.test"}},
+		{"two hosts of one", "GPTBot", []string{"--site", "a.test", "--site", "www.a.test"}},
+		{"two sites", "the sites have different settings", []string{"--site", "a.test", "--site", "b.test"}},
+		{"none of several", "several sites use robots_guard; choose one with --site", nil},
+		{"one that there is not", "no robots_guard is for c.test", []string{"--site", "c.test"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", log}, tc.args...)...)
+			if err != nil {
+				output += err.Error()
+			}
+			if !strings.Contains(output, tc.want) {
+				t.Errorf("no %q in %q", tc.want, output)
+			}
+		})
+	}
+}

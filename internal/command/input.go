@@ -1,0 +1,141 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// robotsInput is a robots.txt that a command was given.
+type robotsInput struct {
+	name string // as it was given, - for standard input
+	body []byte // at most policy.MaxSize+1 bytes
+	site string // scheme and host of a URL, "" for a file
+	// missing says that the server of the URL answers that there is none, which
+	// restricts nothing; status is its answer.
+	missing bool
+	status  int
+}
+
+// readInput reads what an argument stands for: a file, a URL, of which
+// /robots.txt is taken where it has no path, or - for standard input.
+func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (in robotsInput, err error) {
+	in.name = name
+	switch {
+	case name == "-":
+		in.body, err = io.ReadAll(io.LimitReader(stdin, policy.MaxSize+1))
+		if err != nil {
+			return in, fmt.Errorf("cannot read standard input: %w", err)
+		}
+	case isURL(name):
+		err = in.fetch(ctx, c)
+	default:
+		in.body, err = readRobotsFile(name)
+	}
+	if err == nil && isBinary(in.body) {
+		err = fmt.Errorf("%s is a binary file and no text; give a robots.txt", name)
+	}
+	return in, err
+}
+
+// ownRobots returns where the robots.txt of a URL's own site stands.
+func ownRobots(rawURL string) (string, error) {
+	scheme, _, _ := strings.Cut(rawURL, "://")
+	authority := addr.Authority(rawURL)
+	if authority == "" {
+		return "", fmt.Errorf("%q names no site; say whose robots.txt is meant with --robots", rawURL)
+	}
+	return scheme + "://" + authority + "/robots.txt", nil
+}
+
+// rules returns what is forbidden. It fails for a web page in place of a
+// robots.txt: that restricts nothing, which nobody means who asks.
+func (in *robotsInput) rules() (*policy.Robots, error) {
+	robots := policy.Parse(in.body)
+	findings, _ := robots.Findings()
+	for _, f := range findings {
+		if f.Code == policy.HTML {
+			return nil, fmt.Errorf("%s is a web page and no robots.txt; give the URL or the file of the robots.txt", in.name)
+		}
+	}
+	return robots, nil
+}
+
+// fetch reads a URL.
+func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
+	u, err := url.Parse(in.name)
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("%s is no URL; write it as https://example.com/robots.txt", in.name)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/robots.txt"
+	}
+	in.name, in.site = u.String(), u.Scheme+"://"+u.Host
+	ctx, cancel := context.WithTimeout(ctx, 2*c.FetchTimeout)
+	defer cancel()
+	answer := origin.NewURL(in.name, true).Fetch(ctx, nil) // whoever types a URL may well reach it
+	in.status = answer.Status
+	switch answer.Meaning() {
+	case policy.Rules:
+		in.body = answer.Body
+		return nil
+	case policy.Unavailable:
+		in.missing = true
+		return nil
+	}
+	if answer.Err != nil {
+		return fmt.Errorf("cannot read %s: %w", in.name, answer.Err)
+	}
+	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
+}
+
+// readRobotsFile reads the beginning of a file of this machine.
+func readRobotsFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s; check the name, or give a URL or - for standard input", name)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory; give the file in it, such as %s", name, filepath.Join(name, "robots.txt"))
+	}
+	body, err := origin.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return body, nil
+}
+
+// isBinary reports whether a file is no text: many of its first bytes are
+// control characters. One NUL or two, and UTF-16 with its mark, are left to the
+// parser, which tells more about them.
+func isBinary(body []byte) bool {
+	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
+		return false
+	}
+	start := body[:min(len(body), 4096)]
+	controls := 0
+	for _, c := range start {
+		if c < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", rune(c)) {
+			controls++
+		}
+	}
+	return controls > 4 && controls*20 > len(start)
+}
+
+// isURL reports whether an argument is a URL rather than a file or a path.
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}

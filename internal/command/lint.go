@@ -1,0 +1,112 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func lintCommand(config Config) *cobra.Command {
+	l := linting{config: config}
+	cmd := &cobra.Command{
+		Use:   "lint [--format text|json|github|sarif] [--fail-on error|warning|info|never] [<file|url|->...]",
+		Short: "Finds what is wrong or odd in a robots.txt",
+		Long: `
+Tells what crawlers make of a robots.txt: what they do not read, what they read
+otherwise than it was meant, and which names, rules and records are of no use.
+Each finding has a code; docs/findings.md has an example for each.
+
+Without an argument the file robots.txt in the current directory is read; - is
+standard input. Of a URL without a path its /robots.txt is read.
+
+Where Googlebot, Bingbot, YandexBot, GPTBot and a crawler that knows RFC 9309
+only read the file differently they are shown side by side, and always with
+--readings.
+
+The format github annotates a pull request on GitHub; sarif is SARIF 2.1.0, for
+code scanning.
+
+Exit status: 0 if nothing was found that --fail-on asks for, 1 if so, 2 if a
+file cannot be read.
+`,
+		Example: `
+caddy robots-guard lint robots.txt
+caddy robots-guard lint --fail-on warning --format json robots.txt
+caddy robots-guard lint --readings --site https://example.com - < robots.txt
+`,
+		RunE: runCommand(l.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&l.format, "format", "text", "how to print the findings: "+strings.Join(lint.Formats(), ", "))
+	flags.StringVar(&l.failOn, "fail-on", "error", "the least severity that makes the exit status 1: error, warning, info, or never")
+	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
+	flags.BoolVar(&l.readings, "readings", false, "always show how different crawlers read the file")
+	completeWords(cmd, "format", lint.Formats()...)
+	completeWords(cmd, "fail-on", "error", "warning", "info", "never")
+	return cmd
+}
+
+// linting is the command with its flags.
+type linting struct {
+	config               Config
+	format, failOn, site string
+	readings             bool
+}
+
+func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
+	fails := map[string]policy.Severity{"error": policy.Error, "warning": policy.Warning, "info": policy.Info, "never": policy.Error + 1}
+	least, ok := fails[l.failOn]
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
+	case !slices.Contains(lint.Formats(), l.format):
+		return 0, fmt.Errorf("unknown format %q; --format takes %s", l.format, strings.Join(lint.Formats(), ", "))
+	case l.readings && l.format != "text":
+		return 0, errors.New("--readings is for the format text; json always has them")
+	case l.site != "" && request.HostOf(l.site) == "":
+		return 0, fmt.Errorf("%q is no site; write it as https://example.com", l.site)
+	case len(names) == 0:
+		names = []string{"robots.txt"}
+	}
+	var reports []*lint.Report
+	var errs []error
+	code := ExitAllowed
+	for _, name := range names {
+		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
+		if err == nil && in.missing {
+			err = fmt.Errorf("%s: the server answers %d, so there is no robots.txt and everything is allowed; check the address", in.name, in.status)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		site := in.site
+		if site == "" {
+			site = l.site
+		}
+		report := lint.Check(in.name, in.body, lint.Options{Site: site})
+		if worst, found := report.Worst(); found && worst >= least {
+			code = ExitDisallowed
+		}
+		reports = append(reports, report)
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	errs = append(errs, l.print(out, reports), out.Flush())
+	return code, errors.Join(errs...)
+}
+
+func (l *linting) print(w io.Writer, reports []*lint.Report) error {
+	if l.readings {
+		return lint.WriteReadings(w, reports)
+	}
+	return lint.Write(w, l.format, reports)
+}

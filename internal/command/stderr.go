@@ -1,0 +1,107 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// printError prints an error in a line, each of several in one of its own. Of
+// an error with several lines the others are indented.
+func printError(w io.Writer, err error) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range several.Unwrap() {
+			printError(w, one)
+		}
+		return
+	}
+	printNote(w, "error", err.Error())
+}
+
+// printNote prints a line for people beside the output of a command: a warning
+// or an error. Nothing in it can write to the terminal.
+func printNote(w io.Writer, kind, message string) {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(message), "\n") {
+		if i > 0 {
+			b.WriteString("\n  ")
+		}
+		b.WriteString(text.Printable(strings.ReplaceAll(line, "\t", "  ")))
+	}
+	fmt.Fprintf(w, "%s: %s\n", terminalOf(w).paint(kind), b.String())
+}
+
+// badFlag says more of a flag that cannot be used than pflag does.
+func badFlag(cmd *cobra.Command, err error) error {
+	advice := "see " + cmd.CommandPath() + " --help"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var near []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if strings.HasPrefix(f.Name, unknown.GetSpecifiedName()) || strings.HasPrefix(unknown.GetSpecifiedName(), f.Name) {
+				near = append(near, "--"+f.Name)
+			}
+		})
+		if len(near) > 0 {
+			advice = "did you mean " + strings.Join(near, " or ") + "?"
+		}
+	}
+	return fmt.Errorf("%w; %s", err, advice)
+}
+
+// holdLog keeps what Caddy logs from standard error until the function that it
+// returns is called, which prints the warnings as notes on w. What is logged
+// while a configuration is read is for operators of a server.
+func holdLog(w io.Writer) (told func()) {
+	_, before, held := caddy.BufferedLog()
+	return func() {
+		held.FlushTo(zap.New(warnings{w})) // first, for the other flushes to standard error
+		caddy.UnbufferDefaultLogger(before)
+	}
+}
+
+// warnings prints what is logged, and is at least a warning, as notes.
+type warnings struct{ w io.Writer }
+
+// Enabled is true for everything: a buffer is flushed without asking.
+func (warnings) Enabled(zapcore.Level) bool { return true }
+
+func (n warnings) With([]zapcore.Field) zapcore.Core { return n }
+
+func (n warnings) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	return ce.AddCore(e, n)
+}
+
+func (n warnings) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	// How a Caddyfile is indented is the matter of caddy fmt.
+	if e.Level < zapcore.WarnLevel || strings.Contains(e.Message, "not formatted") {
+		return nil
+	}
+	values := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(values)
+	}
+	var more []string
+	for name, value := range values.Fields {
+		more = append(more, fmt.Sprintf("%s %v", name, value))
+	}
+	slices.Sort(more)
+	message := e.Message
+	if len(more) > 0 {
+		message += " (" + strings.Join(more, ", ") + ")"
+	}
+	printNote(n.w, "warning", message)
+	return nil
+}
+
+func (warnings) Sync() error { return nil }

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/expect"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func testCommand(config Config) *cobra.Command {
+	x := caseTesting{config: config}
+	cmd := &cobra.Command{
+		Use:   "test [--robots <file|url>] [--format tap|junit] <cases>...",
+		Short: "Holds a robots.txt to a table of expectations",
+		Long: `
+Reads tables of which crawler may fetch which URL, judges each by the robots.txt
+and reports as TAP or JUnit. Keep such a table beside your robots.txt and run it
+in CI.
+
+A line of a table has three fields: a product token or a User-Agent (in quotes
+if it has a space in it), a URL or a path, and allow or disallow:
+
+	# who                         where                what
+	Googlebot                     /private/            disallow
+	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /          disallow
+	*                             /private/press/      allow
+
+or is a JSON object with "user_agent" or "token", "url", "expect", which is allow
+or disallow, and if you like "name". Lines that begin with # are comments. -
+reads a table from standard input.
+
+A single word is a product token, which obeys the * group; * stands for any
+crawler without a group of its own. A User-Agent is identified as the server does
+it, so a browser may fetch everything.
+
+--robots is a file or a URL; without it the file robots.txt in the current
+directory is read.
+
+Exit status: 0 if all expectations are met, 1 if not, 2 if a file cannot be read.
+`,
+		Example: `
+caddy robots-guard test --robots robots.txt cases.txt
+caddy robots-guard test --robots robots.txt --format junit cases.txt cases.jsonl > report.xml
+`,
+		RunE: runCommand(x.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&x.robots, "robots", "r", "robots.txt", "the robots.txt: a file or a URL")
+	flags.StringVar(&x.format, "format", "tap", "how to report: "+strings.Join(expect.Formats(), ", "))
+	completeWords(cmd, "format", expect.Formats()...)
+	return cmd
+}
+
+// caseTesting is the command with its flags.
+type caseTesting struct {
+	config         Config
+	robots, format string
+}
+
+func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
+	switch {
+	case !slices.Contains(expect.Formats(), x.format):
+		return 0, fmt.Errorf("unknown format %q; --format takes %s", x.format, strings.Join(expect.Formats(), ", "))
+	case len(names) == 0:
+		return 0, errors.New("no table of cases given; see caddy robots-guard test --help")
+	case x.robots == "-" && slices.Contains(names, "-"):
+		return 0, errors.New("only one of the robots.txt and the table can be standard input")
+	}
+	in, err := x.config.readInput(cmd.Context(), cmd.InOrStdin(), x.robots)
+	if err != nil {
+		return 0, err
+	}
+	robots, err := in.rules()
+	if err != nil {
+		return 0, err
+	}
+	var results []expect.Result
+	var errs []error
+	for _, name := range names {
+		cases, err := readCases(cmd.InOrStdin(), name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, c := range cases {
+			results = append(results, JudgeCase(robots, c))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	code := ExitAllowed
+	if slices.ContainsFunc(results, func(r expect.Result) bool { return !r.OK() }) {
+		code = ExitDisallowed
+	}
+	return code, errors.Join(expect.Write(out, x.format, results), out.Flush())
+}
+
+// maxCases bounds a table, in bytes.
+const maxCases = 64 << 20
+
+// readCases reads a table of cases.
+func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
+	if name == "-" {
+		return expect.Read(name, io.LimitReader(stdin, maxCases))
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s; check the name of the table of cases", name)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory; give the tables of cases in it", name)
+	}
+	body, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if isBinary(body) {
+		return nil, fmt.Errorf("%s is a binary file and no table of cases", name)
+	}
+	return expect.Read(name, bytes.NewReader(body))
+}
+
+// JudgeCase judges one case as check does.
+func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
+	verdict := judgeURL(robots, claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}, c.URL)
+	r := expect.Result{Case: c, Got: verdict.Allowed}
+	switch {
+	case verdict.reason == judge.TwoReadings:
+		r.Because = verdict.reason.String()
+	case verdict.Rule != "":
+		r.Because = fmt.Sprintf("%s in line %d of group %s", verdict.Rule, verdict.Line, verdict.Group)
+	case verdict.reason == judge.NoRule:
+		r.Because = "no rule of group " + verdict.Group + " matches"
+	case verdict.reason == judge.NotMeant, verdict.reason == judge.NobodyJudged:
+		r.Because = "class " + verdict.Class + " is not judged"
+	default:
+		r.Because = verdict.reason.String()
+	}
+	return r
+}

@@ -1,0 +1,69 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// audience returns whom the files may be about.
+func (p Pair) audience() []uaident.Identity {
+	var all []uaident.Identity
+	registry := uaident.Default()
+	for i, c := range registry.Crawlers() {
+		if !c.RobotsOnly {
+			all = append(all, uaident.Identity{Token: c.Token, Crawler: &registry.Crawlers()[i], Class: c.Class})
+		}
+	}
+	names, overlay := append(p.Old.Names(), p.New.Names()...), p.Overlay()
+	seen := make(map[string]bool)
+	for _, name := range names {
+		name, _, _ = strings.Cut(name, "/")
+		name = strings.TrimRight(name, "* ")
+		folded := strings.ToLower(name)
+		if name == "" || len(seen) == maxNames || seen[folded] || registry.Lookup(name) != nil {
+			continue
+		}
+		seen[folded] = true
+		if id := registry.IdentifyWith(name+"/1.0", overlay); id.Crawler == nil && id.Class != uaident.Browser {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// byClass sorts clients into classes, search engines first.
+func byClass(ids []uaident.Identity) []Crawlers {
+	var all []Crawlers
+	for _, id := range ids {
+		class := id.Class.String()
+		at := slices.IndexFunc(all, func(c Crawlers) bool { return c.Class == class })
+		if at < 0 {
+			all, at = append(all, Crawlers{Class: class}), len(all)
+		}
+		all[at].Names = append(all[at].Names, id.Name())
+	}
+	for i := range all {
+		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(fame(a), fame(b)) })
+	}
+	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(Rank(a.Class), Rank(b.Class)) })
+	return all
+}
+
+// Rank orders classes by how much their absence is felt: 0 for search engines,
+// more for what matters less.
+func Rank(class string) int {
+	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "service", "seo"}
+	if i := slices.Index(order, class); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// fame puts the names that everybody knows first in their class.
+func fame(name string) int {
+	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
+	return slices.Index(famous, name)
+}

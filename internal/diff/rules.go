@@ -1,0 +1,87 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// rulesOf returns the rules that hold in either reading, in file order.
+func rulesOf(s *policy.Selection) []policy.Rule {
+	forgiving, strict := s.Readings()
+	rules := append(forgiving.Rules(), strict.Rules()...)
+	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return cmp.Compare(a.Line, b.Line) })
+	return slices.Compact(rules)
+}
+
+// kind is what a rule says, whatever line it stands in.
+type kind struct {
+	allow     bool
+	canonical string
+}
+
+// changed returns the rules that stand in one list only. Rules that match
+// nothing do not count.
+func changed(before, after []policy.Rule) (added, removed []policy.Rule) {
+	return without(after, before), without(before, after)
+}
+
+func without(rules, other []policy.Rule) []policy.Rule {
+	have := make(map[kind]bool)
+	for _, r := range other {
+		have[kind{r.Allow, r.Canonical()}] = true
+	}
+	var left []policy.Rule
+	for _, r := range rules {
+		k := kind{r.Allow, r.Canonical()}
+		if k.canonical != "" && !have[k] {
+			have[k] = true
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// countNew counts the rules of after that before has not, or not for the same
+// names.
+func countNew(before, after *policy.Robots) int {
+	type line struct {
+		names string
+		kind
+	}
+	count := func(robots *policy.Robots, of func(line)) {
+		for _, g := range robots.Groups() {
+			var names []string
+			for _, a := range g.Agents {
+				names = append(names, strings.ToLower(a.Name))
+			}
+			slices.Sort(names)
+			for _, r := range g.Rules {
+				of(line{strings.Join(names, "\n"), kind{r.Allow, r.Canonical()}})
+			}
+		}
+	}
+	have := make(map[line]bool)
+	count(before, func(l line) { have[l] = true })
+	n := 0
+	count(after, func(l line) {
+		if !have[l] {
+			n++
+		}
+	})
+	return n
+}
+
+func texts(rules []policy.Rule) []string {
+	list := []string{}
+	for _, r := range rules[:min(len(rules), maxRules)] {
+		list = append(list, r.String())
+	}
+	if n := len(rules) - len(list); n > 0 {
+		list = append(list, fmt.Sprintf("(%d more)", n))
+	}
+	return list
+}

@@ -1,0 +1,19 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// ParseIdentity reads what is to be assumed of a client, claimed for "".
+func ParseIdentity(word string) (verify.State, error) {
+	if word == "" {
+		return verify.Claimed, nil
+	}
+	who, ok := verify.ParseState(word)
+	if !ok {
+		return 0, fmt.Errorf("unknown identity %q; it is claimed, verified, unknown or spoofed", word)
+	}
+	return who, nil
+}

@@ -1,0 +1,112 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Rules are the robots.txt that an explanation asks.
+type Rules struct {
+	Name    string          // file, URL or authority
+	Robots  *policy.Robots  // nil where nobody knows it
+	Version *policy.Version // of a running server, nil elsewhere
+	Note    string          // such as that there is none
+	Closed  bool            // nobody knows the rules, and the configuration closes the site over it
+}
+
+// Request is a request that is explained.
+type Request struct {
+	UserAgent, URL string
+	Method         string // GET if ""
+	Identity       verify.State
+}
+
+// Site is by what a request is judged beside the rules.
+type Site struct {
+	Registry *uaident.Registry
+	Settings judge.Settings
+	// Configured says that the settings are those of a robots_guard, of which it
+	// is told what it would do.
+	Configured bool
+}
+
+// Explain tells how a request is judged, step by step. What depends on time and
+// on who has read what, the verdict stale, is left out.
+func (s *Site) Explain(from Rules, r Request) *Explanation {
+	var overlay *uaident.Overlay
+	if from.Robots != nil {
+		overlay = s.Registry.Overlay(from.Robots.Names())
+	}
+	client := s.Registry.IdentifyWith(r.UserAgent, overlay)
+	q := judge.Request{Client: client, Identity: r.Identity, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
+	var scratch judge.Scratch
+	var result judge.Result
+	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, Closed: from.Closed}, &scratch, &result)
+	e := &Explanation{
+		UserAgent: r.UserAgent, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
+		Forms: []Form{}, Matches: []Match{},
+		Robots: Robots{Name: from.Name, Note: from.Note},
+		Client: ClientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.MeantForAll(client), from.Robots),
+		Why:    why(&result),
+	}
+	if from.Robots != nil {
+		e.Robots.Rules = from.Robots.RuleCount()
+	}
+	if from.Version != nil {
+		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])
+	}
+	e.Client.Identity = r.Identity.String()
+	e.Group = GroupOf(result.Group, result.Named)
+	if asked(&result) {
+		e.SetTarget(q.Target, &scratch.Target, result.Group)
+		e.Ambiguous = result.Evidence.Ambiguous
+		e.Rule, e.Line = result.Evidence.Rule.String(), result.Evidence.Rule.Line
+	}
+	if s.Configured {
+		e.Handler = s.handler(&result)
+	}
+	return e
+}
+
+// asked reports whether the rules of a group were compared with the target.
+func asked(r *judge.Result) bool {
+	return r.Reason != judge.RobotsTxt && (r.Verdict == judge.Allowed || r.Verdict == judge.Disallowed)
+}
+
+// why puts a verdict in a sentence.
+func why(r *judge.Result) string {
+	switch {
+	case r.Verdict == judge.Disallowed, r.Reason == judge.ByRule:
+		return fmt.Sprintf("%s in line %d is %s", r.Evidence.Rule, r.Evidence.Rule.Line, judge.ByRule)
+	case r.Reason == judge.NotMeant, r.Reason == judge.DeliversOrAsks, r.Reason == judge.ForPrograms:
+		return "no group names it, and " + r.Reason.String()
+	}
+	return r.Reason.String()
+}
+
+// handler tells what robots_guard does about a request.
+func (s *Site) handler(r *judge.Result) *Handler {
+	h := &Handler{Mode: judge.ModeOf(s.Settings.Enforce), Action: r.Action.String()}
+	switch {
+	case r.FalseName:
+		h.Why = "it uses a false name, which spoofed blocks"
+	case r.Action == judge.None:
+		h.Why = "the request passes"
+	case r.Action == judge.Blocked:
+		h.Why = "the request is answered and goes no further"
+	case s.Settings.Enforce && !r.LogOnly:
+		h.Why = "enforce does not name it, so it is only logged"
+	case s.Settings.Enforce:
+		h.Why = "only_log or spoofed spares it from being blocked"
+	default:
+		h.Why = "monitor blocks nothing"
+	}
+	return h
+}

@@ -1,0 +1,96 @@
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+)
+
+// unguarded is what the admin API finds of a state, without any site.
+type unguarded struct{ *State }
+
+func (unguarded) Guard(string) (string, *admin.Guard) { return "", nil }
+
+// adminAnswer is what the admin API answers where this state runs.
+func adminAnswer(t *testing.T, s *State, method, target string) (status int, body string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	for _, route := range admin.New(func() admin.Running { return unguarded{s} }).Routes() {
+		mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
+			err := route.Handler.ServeHTTP(w, r)
+			var failed caddy.APIError
+			if errors.As(err, &failed) {
+				http.Error(w, failed.Err.Error(), failed.HTTPStatus)
+			} else if err != nil {
+				t.Errorf("%s: %v", target, err)
+			}
+		})
+	}
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequest(method, target, nil))
+	if w.Code == http.StatusOK && (w.Header().Get("Content-Type") != "application/json" || !json.Valid(w.Body.Bytes())) {
+		t.Errorf("%s is no JSON", target)
+	}
+	return w.Code, w.Body.String()
+}
+
+func TestAdminReports(t *testing.T) {
+	g := recordingGuard(t, options{Enforce: true}, mixedRobots)
+	g.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
+	g.visit(t, "bingbot/2.0", "http://example.com/private/<x>", "192.0.2.1")
+	g.visit(t, "Googlebot/2.1", "http://example.com/google/x", "192.0.2.1")
+	g.visit(t, "someinventedbot/2.1 (+http://x.example/)", "http://example.com/private/y", "192.0.2.1")
+	for _, tc := range []struct {
+		method, target string
+		status         int
+		want           string
+	}{
+		{"GET", "/robots_guard/summary", 200, `"requests": 4`},
+		{"GET", "/robots_guard/summary?class=search&window=1h", 200, `"requests": 3`},
+		{"GET", "/robots_guard/summary?site=example.org", 200, `"requests": 0`},
+		{"GET", "/robots_guard/summary?identity=verified", 200, `"requests": 0`},
+		{"GET", "/robots_guard/summary?window=2h", 400, "window \"2h\" cannot be"},
+		{"GET", "/robots_guard/summary?class=x", 400, "class \"x\" is none"},
+		{"GET", "/robots_guard/summary?identity=x", 400, "identity \"x\" is none"},
+		{"POST", "/robots_guard/summary", 405, "use GET"},
+		{"GET", "/robots_guard/crawlers", 200, `"token": "bingbot"`},
+		{"GET", "/robots_guard/crawlers?limit=1", 200, `"next": "1"`},
+		{"GET", "/robots_guard/crawlers?limit=1&after=2", 200, `"total": 3`},
+		{"GET", "/robots_guard/crawlers?limit=0", 400, "limit \"0\" is no number from 1 to 1000"},
+		{"GET", "/robots_guard/crawlers?limit=1001", 400, "limit \"1001\" is no number from 1 to 1000"},
+		{"GET", "/robots_guard/crawlers?after=x", 400, "after \"x\" is no number"},
+		{"GET", "/robots_guard/crawlers/bingbot", 200, `"path": "/private/<x>"`},
+		{"GET", "/robots_guard/crawlers/_other:crawler", 200, `"token": "_other"`},
+		{"GET", "/robots_guard/crawlers/bingbot/evidence", 200, `"text": "User-agent: *\nDisallow: /private/`},
+		{"GET", "/robots_guard/crawlers/bingbot?class=seo", 404, "GET /robots_guard/crawlers lists all"},
+		{"GET", "/robots_guard/crawlers/nobody", 404, "no request of \"nobody\" is known"},
+		{"GET", "/robots_guard/crawlers/nobody/evidence", 404, "no request of \"nobody\" is known"},
+		{"GET", "/robots_guard/violations", 200, `"total": 3`},
+		{"GET", "/robots_guard/violations?limit=2", 200, `"next": "2"`},
+		{"GET", "/robots_guard/robots?site=example.com", 200, `"hits": 1`},
+		{"GET", "/robots_guard/robots", 400, "say which site"},
+		{"GET", "/robots_guard/robots?site=example.org", 404, "nothing is known of the site"},
+		{"GET", "/robots_guard/impact", 200, `"blockable": 3`},
+		{"GET", "/robots_guard/policies", 200, `"total": 1`},
+	} {
+		if status, body := adminAnswer(t, g.shared, tc.method, tc.target); status != tc.status || !strings.Contains(body, tc.want) {
+			t.Errorf("%s %s: %d %s, want %d %q", tc.method, tc.target, status, body, tc.status, tc.want)
+		}
+	}
+}
+
+// TestAdminReportsWithoutState answers before any guard is configured.
+func TestAdminReportsWithoutState(t *testing.T) {
+	for _, target := range []string{"/robots_guard/summary", "/robots_guard/crawlers", "/robots_guard/violations", "/robots_guard/impact"} {
+		if status, body := adminAnswer(t, nil, "GET", target); status != 200 || strings.Contains(body, "null") {
+			t.Errorf("%s: %d %s", target, status, body)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package guard
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// pass passes a request on. If a search engine is served the page that it asks
+// for, that is remembered for the next change of the robots.txt.
+func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+	if g.ChangeGuard <= 0 || j.Verdict != judge.Allowed || j.Version == nil ||
+		j.Client.Class != uaident.Search || !j.Client.Known() || j.Identity == verify.Spoofed {
+		return next.ServeHTTP(w, r)
+	}
+	watched := &statusWatcher{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
+	err := next.ServeHTTP(watched, r)
+	if err == nil && watched.status < http.StatusBadRequest {
+		who := j.Subject(nil, g.Settings.MeantForAll(j.Client))
+		g.shared.changes.Served(j.Site.Key, j.Version, ledger.Visit{
+			Crawler:  j.Client.Name(),
+			Chain:    who.Chain,
+			Wildcard: who.Wildcard,
+			Host:     j.Site.Label,
+			Target:   j.Target,
+		})
+	}
+	return err
+}
+
+// statusWatcher sees the status of an answer while it passes.
+type statusWatcher struct {
+	*caddyhttp.ResponseWriterWrapper
+	status int // 0 for an implicit 200
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *statusWatcher) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriterWrapper.WriteHeader(status)
+}
+
+// holds returns the versions that stay in force although the robots.txt has
+// changed. It tells the owner what has begun or ended since it was last asked.
+func (g *Guard) holds(s request.Site, state *policy.State) []changeguard.Hold {
+	if g.ChangeGuard <= 0 {
+		return nil
+	}
+	holds, news := g.shared.changes.Look(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
+	for _, h := range news.Lifted {
+		g.logRelease(s, state.Good, h, "the robots.txt allows these pages again")
+	}
+	for _, h := range news.Expired {
+		g.logRelease(s, state.Good, h, "the time is over; the current robots.txt is in force")
+	}
+	if news.Began != nil {
+		g.logHold(s, state.Good, *news.Began)
+	}
+	return holds
+}
+
+// heldBack reports whether a version that stays in force allows what the
+// current one forbids.
+func (g *Guard) heldBack(state *policy.State, j *Judgement) bool {
+	return slices.ContainsFunc(g.holds(j.Site, state), func(h changeguard.Hold) bool { return g.allows(j, h.Version) })
+}
+
+// Bounds of what a log line repeats of a change: crawlers, pages, and bytes of
+// each page and rule.
+const (
+	maxLoggedCrawlers = 10
+	maxLoggedExamples = 3
+	maxLoggedExample  = 160
+)
+
+// logHold warns that a change is held back.
+func (g *Guard) logHold(s request.Site, current *policy.Version, h changeguard.Hold) {
+	suppressed, ok := g.shared.holdLines.line(s.Label, "")
+	if !ok {
+		return
+	}
+	g.Logger.Warn("change guard: the new robots.txt forbids what search engines were served; the version before stays in force",
+		append(g.holdFields(s, current, h),
+			zap.Strings("examples", g.examples(current, h)),
+			zap.String("advice", "restore the robots.txt if this is a mistake; if it is meant, wait, or reload with change_guard off"),
+			zap.Uint64("suppressed", suppressed))...)
+}
+
+// logRelease tells that a change is not held back any more.
+func (g *Guard) logRelease(s request.Site, current *policy.Version, h changeguard.Hold, why string) {
+	level := zapcore.InfoLevel
+	if s.Segment == policy.Invented && s.Label == judge.OtherName {
+		level = zapcore.DebugLevel
+	}
+	if c := g.Logger.Check(level, "change guard: a version of robots.txt before the current one is not in force any more"); c != nil {
+		c.Write(append(g.holdFields(s, current, h), zap.String("reason", why))...)
+	}
+}
+
+func (g *Guard) holdFields(s request.Site, current *policy.Version, h changeguard.Hold) []zap.Field {
+	var crawlers []string
+	for _, v := range h.Visits {
+		if len(crawlers) < maxLoggedCrawlers && !slices.Contains(crawlers, v.Crawler) {
+			crawlers = append(crawlers, v.Crawler)
+		}
+	}
+	return []zap.Field{
+		zap.String("site", s.Key.String()),
+		zap.String("version", hex.EncodeToString(current.Hash[:6])),
+		zap.String("in_force", hex.EncodeToString(h.Version.Hash[:6])),
+		zap.Time("until", h.Until),
+		zap.Strings("crawlers", crawlers),
+		zap.Int("pages", len(h.Visits)),
+	}
+}
+
+// examples shows some of the pages with the rules that forbid them, of as many
+// crawlers and rules as there is room for.
+func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []string) {
+	type kind struct {
+		crawler string
+		line    int
+	}
+	seen := make(map[kind]bool)
+	var target policy.Target
+	for _, again := range []bool{false, true} {
+		for _, v := range h.Visits {
+			if len(shown) == maxLoggedExamples {
+				return shown
+			}
+			target.Set(v.Target, g.Settings.KeepSlashes)
+			rule := changeguard.SubjectOf(v).Verdict(current.Robots, &target).Rule
+			k := kind{v.Crawler, rule.Line}
+			if seen[k] != again {
+				continue
+			}
+			seen[k] = true
+			example := fmt.Sprintf("%s %s (%s, line %d)", v.Crawler, text.Cut(v.Target, maxLoggedExample),
+				text.Cut(rule.String(), maxLoggedExample), rule.Line)
+			if !slices.Contains(shown, example) {
+				shown = append(shown, example)
+			}
+		}
+	}
+	return shown
+}

@@ -1,0 +1,256 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestARestoredHoldIsLifted has a peer that has not heard yet of the file
+// which allows everything again.
+func TestARestoredHoldIsLifted(t *testing.T) {
+	i := newInstance(storetest.New(), "first", noon).guards(t)
+	for _, text := range []string{open, shut, "User-agent: *\nDisallow: /b\n"} {
+		i.learn(siteA, policy.Named, text)
+		i.time = i.time.Add(time.Minute)
+	}
+	state := i.shared.Cache.Get(siteA).State()
+	good, first := state.Good, state.Past[1]
+	visit := ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: noon}
+	c := &i.shared.changes
+	c.Restore(ledger.Changes{Site: siteA, Hash: good.Hash, Read: good.FirstRead}, state, true)
+	stale := ledger.Changes{Site: siteA, Hash: state.Past[0].Hash, Read: state.Past[0].FirstRead,
+		Holds: []ledger.Hold{{Version: first.Hash, Since: first.Until, Until: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
+	if held, complete := c.Restore(stale, state, true); held != 1 || !complete {
+		t.Fatalf("%d holds, complete: %t", held, complete)
+	}
+	if holds, news := c.Look(siteA, state, heldFor, false); len(holds) != 0 || len(news.Lifted) != 1 {
+		t.Errorf("%d holds, %d lifted", len(holds), len(news.Lifted))
+	}
+}
+
+// TestHoldsThatCannotBeRestored waits for a version, but not for what is over.
+func TestHoldsThatCannotBeRestored(t *testing.T) {
+	i := newInstance(storetest.New(), "first", noon).guards(t)
+	i.learn(siteA, policy.Named, open)
+	current := i.shared.Cache.Get(siteA).State().Good
+	for name, tc := range map[string]struct {
+		hold     ledger.Hold
+		complete bool
+	}{
+		"of the current version": {ledger.Hold{Version: current.Hash, Since: noon, Until: noon.Add(time.Hour)}, false},
+		"of an unknown version":  {ledger.Hold{Version: [32]byte{1}, Since: noon, Until: noon.Add(time.Hour)}, false},
+		"that is over":           {ledger.Hold{Version: [32]byte{1}, Since: noon.Add(-time.Hour), Until: noon}, true},
+		"of the future":          {ledger.Hold{Version: [32]byte{1}, Since: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour)}, true},
+	} {
+		changes := ledger.Changes{Site: siteA, Hash: current.Hash, Read: noon, Holds: []ledger.Hold{tc.hold}}
+		if held, complete := i.shared.changes.Restore(changes, i.shared.Cache.Get(siteA).State(), true); held != 0 || complete != tc.complete {
+			t.Errorf("a hold %s: %d holds, complete: %t", name, held, complete)
+		}
+	}
+	if len(i.heldUntil(siteA)) != 0 {
+		t.Error("something is held back")
+	}
+}
+
+const shut = "User-agent: *\nDisallow: /\n"
+
+// guards makes an instance hold changes back.
+func (i *instance) guards(t *testing.T) *instance {
+	i.shared.changes.Guarded(t.Context())
+	return i
+}
+
+// served notes that a search engine was served a page.
+func (i *instance) served(key policy.Key, target string) {
+	e := i.shared.Cache.Get(key)
+	i.shared.changes.Served(key, e.State().Good,
+		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
+}
+
+// heldUntil returns until when each version is held back, by its text.
+func (i *instance) heldUntil(key policy.Key) map[string]time.Time {
+	all := make(map[string]time.Time)
+	holds, _ := i.shared.changes.Look(key, i.shared.Cache.Get(key).State(), heldFor, false)
+	for _, h := range holds {
+		all[h.Version.Robots.Text()] = h.Until
+	}
+	return all
+}
+
+// held fails unless the change from one text is held back until then, none if it is zero.
+func (i *instance) held(t *testing.T, what, text string, until time.Time) {
+	t.Helper()
+	all := i.heldUntil(siteA)
+	if got := all[text]; !got.Equal(until) || until.IsZero() != (len(all) == 0) {
+		t.Errorf("%s: held are %v, want until %v", what, all, until)
+	}
+}
+
+const open = "User-agent: *\nDisallow: /private/\n"
+
+// TestAHeldChangeOverARestart holds a change back for the rest of its time.
+func TestAHeldChangeOverARestart(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first := newInstance(m, "first", noon).guards(t)
+	first.Read(ctx)
+	first.learn(siteA, policy.Named, open)
+	first.served(siteA, "/a")
+	first.later(t, time.Hour)
+	first.learn(siteA, policy.Named, shut)
+	until := first.time.Add(heldFor)
+	first.held(t, "at first", open, until)
+	first.later(t, time.Second)
+
+	for _, tc := range []struct {
+		after time.Duration // of the change
+		text  string        // that is read then, "" for none
+		until time.Time
+	}{
+		{time.Minute, "", until},
+		{time.Minute, shut, until},
+		{time.Minute, shut + "# again\n", until},
+		{time.Minute, open, time.Time{}},
+		{time.Minute, "User-agent: *\nDisallow: /b\n", time.Time{}},
+		{heldFor - time.Second, "", until},
+		{heldFor, "", time.Time{}},
+		{heldFor, shut, time.Time{}},
+	} {
+		again := newInstance(m, "first", until.Add(tc.after-heldFor)).guards(t)
+		again.Read(ctx)
+		if tc.text != "" {
+			again.learn(siteA, policy.Named, tc.text)
+		}
+		again.held(t, fmt.Sprintf("%v later, %q", tc.after, tc.text), open, tc.until)
+	}
+
+	unguarded := newInstance(m, "first", first.time)
+	unguarded.Read(ctx)
+	unguarded.held(t, "without a change guard", open, time.Time{})
+	unguarded.guards(t).Read(ctx)
+	unguarded.held(t, "with one again", open, until)
+	unguarded.logged(t, "change guard: changes that were held back are held back for the rest of their time")
+}
+
+// TestAChangeDuringARestart knows what was served before.
+func TestAChangeDuringARestart(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first := newInstance(m, "first", noon).guards(t)
+	first.Read(ctx)
+	first.learn(siteA, policy.Named, open)
+	first.served(siteA, "/a")
+	first.later(t, time.Second)
+
+	again := newInstance(m, "first", noon.Add(time.Hour)).guards(t)
+	again.Read(ctx)
+	again.learn(siteA, policy.Named, shut)
+	again.held(t, "after a change while it was down", open, again.time.Add(heldFor))
+
+	late := newInstance(m, "first", noon.Add(ledger.ServedWindow)).guards(t)
+	late.Read(ctx)
+	late.learn(siteA, policy.Named, shut)
+	late.held(t, "a day after the visit", open, time.Time{})
+}
+
+// TestSiblingsAgreeAboutAHeldChange counts from when the first has noticed it.
+func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first, second := newInstance(m, "first", noon).guards(t), newInstance(m, "second", noon).guards(t)
+	for _, i := range []*instance{first, second} {
+		i.Read(ctx)
+		i.learn(siteA, policy.Named, open)
+	}
+	first.served(siteA, "/a") // second was never asked
+	first.later(t, time.Second)
+	second.time = first.time
+	second.Sync(ctx)
+	if second.shared.changes.Site(siteA) == nil {
+		t.Fatal("a sibling does not know what was served")
+	}
+
+	first.later(t, time.Hour)
+	first.learn(siteA, policy.Named, shut)
+	until := first.time.Add(heldFor)
+	first.held(t, "the first", open, until)
+	first.later(t, time.Second)
+	second.time = first.time
+	second.Sync(ctx)
+	second.held(t, "the second, before it has noticed", open, time.Time{})
+	second.time = first.time.Add(5 * time.Minute)
+	second.learn(siteA, policy.Named, shut)
+	second.held(t, "the second, at once", open, second.time.Add(heldFor))
+	second.Sync(ctx)
+	second.held(t, "the second, when it has heard of the first", open, until)
+	second.later(t, time.Second)
+	first.Sync(ctx)
+	first.held(t, "the first, again", open, until)
+
+	cold := newInstance(m, "third", second.time).guards(t)
+	cold.Read(ctx)
+	cold.held(t, "one that starts", open, until)
+
+	// Another peer has read a mended file, and tells one that starts.
+	mended := newInstance(m, "mended", second.time.Add(time.Minute)).guards(t)
+	mended.Read(ctx)
+	mended.learn(siteA, policy.Named, "User-agent: *\nDisallow: /b\n")
+	mended.held(t, "mended", open, time.Time{})
+	mended.later(t, time.Second)
+	cold = newInstance(m, "fourth", mended.time).guards(t)
+	cold.Read(ctx)
+	cold.held(t, "one that starts with the mended file", open, time.Time{})
+	for _, key := range m.Keys() {
+		if strings.Contains(key, "/mended/") {
+			delete(m.Values, key)
+		}
+	}
+
+	// The file goes back and forth: what was held before says nothing any more.
+	second.later(t, time.Hour)
+	second.learn(siteA, policy.Named, open)
+	second.held(t, "mended", open, time.Time{})
+	second.later(t, time.Hour)
+	second.learn(siteA, policy.Named, shut)
+	second.held(t, "the next accident", open, second.time.Add(heldFor))
+	first.time = second.time
+	first.served(siteA, "/b") // it was not asked since, and writes its hold again
+	first.later(t, time.Second)
+	second.Sync(ctx)
+	second.held(t, "the next accident, and a peer's first", open, second.time.Add(heldFor))
+}
+
+// TestStoredVisits writes them seldom, but a hold at once.
+func TestStoredVisits(t *testing.T) {
+	m := storetest.New()
+	i := newInstance(m, "first", noon).guards(t)
+	i.Read(t.Context())
+	i.learn(siteA, policy.Named, open)
+	i.served(siteA, "/0")
+	i.later(t, 0)
+	before := m.Writes
+	for n := range 30 {
+		i.served(siteA, fmt.Sprint("/", n))
+		i.later(t, time.Second)
+	}
+	if m.Writes != before {
+		t.Errorf("%d writes in 30 s", m.Writes-before)
+	}
+	i.later(t, time.Minute)
+	if m.Writes != before+1 {
+		t.Errorf("%d writes after more than a minute", m.Writes-before)
+	}
+	i.learn(siteA, policy.Named, shut)
+	i.heldUntil(siteA)
+	i.later(t, time.Second)
+	if m.Writes != before+3 { // the policy and the hold
+		t.Errorf("%d writes after a change", m.Writes-before)
+	}
+	if got := m.Keys(); !slices.ContainsFunc(got, func(key string) bool { return strings.HasPrefix(key, "robots_guard/v1/first/changes/") }) {
+		t.Errorf("stored are %v", got)
+	}
+}

@@ -1,0 +1,179 @@
+package guard
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// The names of events.
+const (
+	eventViolation = "robots_violation"
+	eventChanged   = "robots_changed"
+)
+
+// eventInterval is the least time between two events of a violation for one
+// crawler at one site.
+const eventInterval = time.Hour
+
+// maxEmitting is how many events may be under way at the same time. Their
+// handlers may take long, such as a webhook; what comes then is left out.
+const maxEmitting = 8
+
+// events tells Caddy's events app what happens.
+type events struct {
+	emit     func(name string, data map[string]any)
+	wanted   func(name string) bool
+	emitting chan struct{}
+	logger   *zap.Logger
+}
+
+// NewEvents returns the events of a configuration. It loads the events app,
+// which is harmless if nobody subscribes.
+func NewEvents(ctx caddy.Context, logger *zap.Logger) (*events, error) {
+	module, err := ctx.App("events")
+	if err != nil {
+		return nil, fmt.Errorf("getting the events app: %w", err)
+	}
+	app, ok := module.(*caddyevents.App)
+	if !ok {
+		return nil, fmt.Errorf("the app named events is a %T", module)
+	}
+	return &events{
+		emit:     func(name string, data map[string]any) { app.Emit(ctx, name, data) },
+		wanted:   app.ShouldEmit,
+		emitting: make(chan struct{}, maxEmitting),
+		logger:   logger,
+	}, nil
+}
+
+// send emits an event in a goroutine of its own, since handlers run before Emit
+// returns and no request is to wait for them. It ends with the last handler;
+// Caddy calls no more of them once the configuration has ended.
+func (e *events) send(name string, data map[string]any) {
+	select {
+	case e.emitting <- struct{}{}:
+	default:
+		e.logger.Warn("an event is left out, since the handlers of earlier ones take too long", zap.String("event", name))
+		return
+	}
+	go func() {
+		defer func() { <-e.emitting }()
+		e.emit(name, data)
+	}()
+}
+
+// eventTimes remembers when which crawler has caused an event. What it holds is
+// bounded by the label values of crawlers and hosts. The zero eventTimes is
+// empty.
+type eventTimes struct {
+	last sync.Map // violationKey to *eventTime
+}
+
+type eventTime struct {
+	at    atomic.Int64 // Unix milliseconds
+	since atomic.Uint64
+}
+
+// due reports whether a violation is to be told, and how many there were since
+// the last that was, this one included.
+func (t *eventTimes) due(host, crawler string, now time.Time) (count uint64, ok bool) {
+	key := violationKey{host, crawler}
+	known, found := t.last.Load(key)
+	if !found {
+		known, _ = t.last.LoadOrStore(key, new(eventTime))
+	}
+	last := known.(*eventTime)
+	last.since.Add(1)
+	at := last.at.Load()
+	if at != 0 && now.UnixMilli()-at < eventInterval.Milliseconds() || !last.at.CompareAndSwap(at, now.UnixMilli()) {
+		return 0, false
+	}
+	return last.since.Swap(0), true
+}
+
+// emitViolation tells about a request outside the robots.txt, once an hour for
+// each crawler and site.
+func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
+	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.wanted(eventViolation) {
+		return
+	}
+	count, ok := g.shared.eventTimes.due(j.Site.Label, crawler, time.Now())
+	if !ok {
+		return
+	}
+	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	version := ""
+	if j.Version != nil {
+		version = ledger.Version(j.Version.Hash).String()
+	}
+	g.Events.send(eventViolation, map[string]any{
+		"site":       j.Site.Label,
+		"crawler":    crawler,
+		"class":      j.Client.Class.String(),
+		"identity":   j.Identity.String(),
+		"verdict":    j.Verdict.String(),
+		"action":     j.Action.String(),
+		"count":      count,
+		"rule":       text.Cut(j.Evidence.Rule.String(), maxLoggedTarget),
+		"line":       j.Evidence.Rule.Line,
+		"group":      text.Cut(j.Evidence.Group.Name, maxLoggedTarget),
+		"version":    version,
+		"method":     r.Method,
+		"uri":        text.Cut(j.Target, maxLoggedTarget),
+		"user_agent": text.Cut(request.UserAgentOf(r), maxLoggedUserAgent),
+		"client_ip":  clientIP,
+	})
+}
+
+// emitChanged tells that the robots.txt of a configured site has changed.
+func (g *Guard) emitChanged(s request.Site, before, after policy.State) {
+	if g.Events == nil || s.Segment != policy.Named || before.Good == nil || !g.Events.wanted(eventChanged) {
+		return
+	}
+	findings, more := after.Good.Robots.Findings()
+	g.Events.send(eventChanged, map[string]any{
+		"site":           s.Label,
+		"authority":      s.Key.String(),
+		"version":        ledger.Version(after.Good.Hash).String(),
+		"before":         ledger.Version(before.Good.Hash).String(),
+		"status":         after.Good.Status,
+		"rules":          after.Good.Robots.RuleCount(),
+		"rules_before":   before.Good.Robots.RuleCount(),
+		"findings":       len(findings) + more,
+		"allows_all":     allowsAll(after.Good.Robots),
+		"disallows_root": disallowsRoot(after.Good.Robots),
+	})
+}
+
+// allowsAll reports whether a robots.txt restricts nothing.
+func allowsAll(robots *policy.Robots) bool {
+	for _, group := range robots.Groups() {
+		for _, rule := range group.Rules {
+			if !rule.Allow && rule.Path != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// disallowsRoot reports whether crawlers that no group names may not fetch the
+// page at /, as after a "Disallow: /" from a staging site.
+func disallowsRoot(robots *policy.Robots) bool {
+	group := robots.Select(true)
+	return group != nil && !group.Judge("/").Allowed
+}

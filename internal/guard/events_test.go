@@ -1,0 +1,148 @@
+package guard
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// told is what events were emitted.
+type told struct {
+	mu   sync.Mutex
+	data []map[string]any
+	wait chan struct{} // if not nil, emitting ends when it is closed
+	done sync.WaitGroup
+}
+
+func (e *told) events() *events {
+	return &events{
+		wanted:   func(string) bool { return true },
+		emitting: make(chan struct{}, maxEmitting),
+		logger:   zap.NewNop(),
+		emit: func(name string, data map[string]any) {
+			defer e.done.Done()
+			if e.wait != nil {
+				<-e.wait
+			}
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			data["event"] = name
+			e.data = append(e.data, data)
+		},
+	}
+}
+
+func TestEventTimes(t *testing.T) {
+	var times eventTimes
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, step := range []struct {
+		after         time.Duration
+		host, crawler string
+		count         uint64
+		due           bool
+	}{
+		{0, "a", "x", 1, true},
+		{0, "a", "x", 0, false},
+		{time.Minute, "a", "y", 1, true},
+		{time.Minute, "b", "x", 1, true},
+		{59 * time.Minute, "a", "x", 0, false},
+		{time.Hour, "a", "x", 3, true},
+		{time.Hour, "a", "x", 0, false},
+		{3 * time.Hour, "a", "x", 2, true},
+	} {
+		if count, due := times.due(step.host, step.crawler, at.Add(step.after)); count != step.count || due != step.due {
+			t.Errorf("after %v, %s at %s: %d %t, want %d %t", step.after, step.crawler, step.host, count, due, step.count, step.due)
+		}
+	}
+}
+
+func TestViolationEvent(t *testing.T) {
+	h := recordingGuard(t, options{Enforce: true}, mixedRobots)
+	var e told
+	h.Events = e.events()
+	h.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
+	e.done.Add(2)
+	for range 3 {
+		h.visit(t, "bingbot/2.0", "http://example.com/private/x", "192.0.2.1")
+	}
+	h.visit(t, "Googlebot/2.1", "http://example.com/google/x", "192.0.2.1")
+	h.visit(t, "Twitterbot/1.0", "http://example.com/private/x", "192.0.2.1")
+	e.done.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	got := make(map[any]string)
+	for _, d := range e.data {
+		got[d["crawler"]] = fmt.Sprintln(d["event"], d["site"], d["class"], d["identity"], d["verdict"], d["action"], d["count"],
+			d["rule"], d["line"], d["group"], d["method"], d["uri"], d["user_agent"], d["client_ip"], len(d["version"].(string)))
+	}
+	const want = "robots_violation example.com search claimed disallowed blocked 1 Disallow: /private/ 2 * GET /private/x bingbot/2.0 192.0.2.1 64\n"
+	if len(e.data) != 2 || got["bingbot"] != want {
+		t.Errorf("%d events, %v; want %s", len(e.data), got, want)
+	}
+}
+
+// TestSlowEvents lets nobody wait for their handlers, nor more of them run than
+// a few.
+func TestSlowEvents(t *testing.T) {
+	e := told{wait: make(chan struct{})}
+	events := e.events()
+	core, logs := observer.New(zap.WarnLevel)
+	events.logger = zap.New(core)
+	e.done.Add(maxEmitting)
+	for range 3 * maxEmitting {
+		events.send(eventViolation, make(map[string]any))
+	}
+	if n := logs.Len(); n != 2*maxEmitting {
+		t.Errorf("%d are said to be left out, want %d", n, 2*maxEmitting)
+	}
+	close(e.wait)
+	e.done.Wait()
+	if len(e.data) != maxEmitting {
+		t.Errorf("%d events, want %d", len(e.data), maxEmitting)
+	}
+}
+
+func TestChangedEvent(t *testing.T) {
+	g := testGuard(t, options{}, serving(mixedRobots))
+	var e told
+	g.Events = e.events()
+	freshness := policy.Freshness{Default: time.Minute, Max: policy.MaxAge}
+	read := func(s policy.State, text string) policy.State {
+		return s.After(policy.Answer{Status: 200, Body: []byte(text)}, time.Now(), freshness, 0)
+	}
+	one := read(policy.State{}, "User-agent: *\nDisallow:\n")
+	two := read(one, "User-agent: *\nDisallow: /\nNonsense: x\n")
+	named := request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
+	invented := named
+	invented.Segment = policy.Invented
+	onFetched := g.onFetched(named)
+	onFetched(policy.State{}, one) // read for the first time
+	onFetched(one, one)
+	g.onFetched(invented)(one, two)
+	e.done.Add(1)
+	onFetched(one, two)
+	e.done.Wait()
+	e.done.Add(1)
+	onFetched(two, one)
+	e.done.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.data) != 2 {
+		t.Fatalf("%d events: %v", len(e.data), e.data)
+	}
+	d := e.data[0]
+	got := fmt.Sprintln(d["event"], d["site"], d["authority"], d["status"], d["rules"], d["rules_before"], d["findings"], d["allows_all"], d["disallows_root"], d["version"] != d["before"])
+	if got != "robots_changed example.com http://example.com 200 1 1 1 false true true\n" {
+		t.Errorf("got %s", got)
+	}
+	if d := e.data[1]; d["allows_all"] != true || d["disallows_root"] != false {
+		t.Errorf("got %v", d)
+	}
+}

@@ -1,0 +1,168 @@
+package guard
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Config is what a guard goes by.
+type Config struct {
+	Settings judge.Settings // what the site decides about who is judged and blocked
+	// Source is where the robots.txt comes from. SourceKey is what sites with this
+	// source share: its URL or path, "" for the site itself.
+	Source    origin.Source
+	SourceKey string
+	// Freshness, Fallback and FetchTimeout are for fetching it, FetchWait is how long
+	// a crawler's request waits for that.
+	Freshness    policy.Freshness
+	Fallback     policy.Fallback
+	FetchTimeout time.Duration
+	FetchWait    time.Duration
+	// Grace is how long a crawler may follow a text that was replaced, and
+	// ChangeGuard how long that text stays in force after a change that shuts
+	// search engines out; 0 for not at all.
+	Grace       time.Duration
+	ChangeGuard time.Duration
+
+	Registry *uaident.Registry // what is known of crawlers
+	Identity *identity.Checker // whether they are who they say
+	Sites    *request.Sites    // which hosts the configuration names
+	Events   *events           // nil for none
+	// Refuse answers a request that is blocked, or passes it on.
+	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
+	Logger *zap.Logger // what the owner is told
+}
+
+// Guard judges requests, notes what it finds and passes them on.
+type Guard struct {
+	Config
+	shared    *State
+	Metrics   *metrics.Metrics               // the same as of the State
+	sites     cowmap.Map[string, policy.Key] // by label, for which it has judged
+	gone      bool                           // its configuration has ended; guarded by presences.mu
+	lastHosts atomic.Pointer[request.Hosts]  // of the server that was asked last
+}
+
+// New makes a guard that lasts as long as ctx, with what it shares with
+// others.
+func New(ctx context.Context, shared *State, c Config) *Guard {
+	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics}
+	context.AfterFunc(ctx, func() { g.shared.presences.leave(g) })
+	if g.ChangeGuard > 0 {
+		g.shared.changes.Guarded(ctx)
+	}
+	if g.SourceKey != "" {
+		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
+	}
+	return g
+}
+
+// Serve judges a request and passes it on or answers it.
+func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if origin.IsVirtual(r.Context()) {
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+		clearPlaceholders(r)
+		return next.ServeHTTP(w, r)
+	}
+	j := g.Judge(r)
+	if j == nil {
+		clearPlaceholders(r)
+	} else {
+		g.Publish(r, j)
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r)):
+		return g.passRobots(w, r, j, next)
+	case j == nil:
+		return next.ServeHTTP(w, r)
+	case j.Action == judge.Blocked:
+		return g.Refuse(w, r, j, next)
+	}
+	return g.pass(w, r, j, next)
+}
+
+// Judge judges a request. It returns nil for requests that are nobody's
+// business: those of browsers and of clients without a name. It does not
+// allocate for these.
+func (g *Guard) Judge(r *http.Request) *Judgement {
+	userAgent := request.UserAgentOf(r)
+	if userAgent == "" || request.HasNoPath(r) {
+		return nil
+	}
+	site := g.siteOf(r)
+	entry := g.shared.Cache.Get(site.Key)
+	atHand := g.atHand(entry, site.Key)
+	client := g.Registry.IdentifyWith(userAgent, overlayOf(g.Registry, atHand))
+	if client.Class == uaident.Browser {
+		return nil
+	}
+	original := request.OriginalRequest(r)
+	if request.IsACMEChallenge(original) {
+		return nil
+	}
+	who, proof := g.Identity.Identify(r, client)
+	j := &Judgement{
+		Request: judge.Request{
+			Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
+		},
+		Proof: proof,
+		Site:  site,
+	}
+	if signed, ok := identity.SignatureOf(r); ok {
+		j.signature = signed.Reason.String()
+	}
+	if request.IsRobotsTxt(original) || g.Settings.Exempt.Has(client, who) {
+		g.decide(j, nil, false) // whatever the rules are, so there is no reason to read them
+		return j
+	}
+	g.ask(r, entry, atHand, j)
+	return j
+}
+
+// atHand returns what is known of a site without reading anything, nil if nothing
+// is. Of a host that clients have invented that is what its neighbours have.
+func (g *Guard) atHand(entry *policy.Entry, key policy.Key) *policy.State {
+	if entry != nil {
+		if state := entry.State(); state != nil {
+			return state
+		}
+	}
+	return g.shared.Cache.Shared(key)
+}
+
+// siteOf returns the site that a request is for, and whose robots.txt it is
+// judged by.
+func (g *Guard) siteOf(r *http.Request) request.Site {
+	s := request.NewSite(g.hostsOf(r).Key(r))
+	if g.SourceKey != "" {
+		s.Key, s.Segment = policy.Key{Source: g.SourceKey}, policy.Named
+	}
+	return s
+}
+
+// hostsOf returns the hosts that the configuration names on the request's
+// server.
+func (g *Guard) hostsOf(r *http.Request) *request.Hosts {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if last := g.lastHosts.Load(); last != nil && last.Server == server {
+		return last
+	}
+	known := g.Sites.Of(server)
+	g.lastHosts.Store(known)
+	return known
+}

@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// scriptedSource is a source that answers what a test says.
+type scriptedSource struct {
+	answer func(ctx context.Context) policy.Answer
+	reads  atomic.Int32
+}
+
+func (s *scriptedSource) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+		s.reads.Add(1)
+		return s.answer(ctx)
+	}, true
+}
+
+func serving(text string) *scriptedSource {
+	return &scriptedSource{answer: func(context.Context) policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+	}}
+}
+
+// options are those of robots_guard that a test is about.
+type options struct {
+	Enforce                               bool
+	Wildcard, Exempt, OnlyLog             []string
+	Unreachable                           policy.Fallback
+	FetchTimeout, FetchWait, Grace, Guard time.Duration // Grace is a day by default
+	SourceKey                             string
+}
+
+// config returns what a guard goes by that has these options.
+func (o options) config(t testing.TB) Config {
+	t.Helper()
+	registry := uaident.Default()
+	c := Config{
+		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey,
+		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
+		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
+		Grace:     max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
+		Registry: registry, Identity: &identity.Checker{Registry: registry, Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
+		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
+			return caddyhttp.Error(http.StatusForbidden, nil)
+		},
+	}
+	for _, parse := range []func() (err error){
+		func() (err error) { c.Settings.Wildcard, err = judge.ParseClasses(o.Wildcard); return err },
+		func() (err error) { c.Settings.Exempt, err = judge.ParseClients(registry, o.Exempt, nil); return err },
+		func() (err error) { c.Settings.OnlyLog, err = judge.ParseClients(registry, o.OnlyLog, nil); return err },
+	} {
+		if err := parse(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// testGuard returns a guard with a state of its own.
+func testGuard(t testing.TB, o options, s origin.Source) *Guard {
+	t.Helper()
+	c := o.config(t)
+	c.Source = s
+	shared := &State{
+		Cache:      policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		readers:    ledger.NewReaders(100, 100),
+		violations: newLogLimits(time.Now),
+		holdLines:  newLogLimits(time.Now),
+		Identities: identity.NewShared(),
+	}
+	shared.Metrics = metrics.New(shared, store.Kinds(), store.Results())
+	return New(context.Background(), shared, c)
+}
+
+func requestBy(userAgent, target string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r.Header.Set("User-Agent", userAgent)
+	return r
+}
+
+// fetchDone makes sure that the robots.txt for a request has been fetched.
+func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
+	key := keyFor(r)
+	fetch, _ := g.Source.Prepare(r, keyFor(r), origin.Witness{})
+	done := g.shared.Cache.Add(key, policy.Invented).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return fetch(context.Background(), nil) }, nil)
+	if done == nil {
+		closed := make(chan struct{})
+		close(closed)
+		return closed
+	}
+	return done
+}
+
+// keyFor returns whose robots.txt a request is about.
+func keyFor(r *http.Request) policy.Key {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return request.HostsOfServer(server).Key(r)
+}

@@ -1,0 +1,121 @@
+package guard
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Judgement is all that the guard has to say about one request.
+type Judgement struct {
+	judge.Request
+	judge.Result
+	Proof     verify.Method   // what decided about the identity
+	signature string          // what came of checking the request's signature, "" if none was checked
+	Site      request.Site    // whose robots.txt it is about
+	held      bool            // allowed by a version that the change guard keeps in force
+	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
+}
+
+// KnownName returns the crawler's name as the registry or the robots.txt spells
+// it, "" if neither does: only such a name may be kept, for clients can invent
+// all others.
+func (j *Judgement) KnownName() string {
+	group := ""
+	if j.Named {
+		group = j.Evidence.Group.Name
+	}
+	return judge.KnownName(j.Client, group)
+}
+
+// versionID returns the start of the hash of the file, "" if none is known.
+func (j *Judgement) versionID() string {
+	if j.Version == nil {
+		return ""
+	}
+	return hex.EncodeToString(j.Version.Hash[:6])
+}
+
+// placeholderPrefix begins the names of all placeholders.
+const placeholderPrefix = "http.robots_guard."
+
+// placeholders are the values of the placeholders by the rest of their names.
+var placeholders = map[string]func(*Judgement) string{
+	"verdict":  func(j *Judgement) string { return j.Verdict.String() },
+	"action":   func(j *Judgement) string { return j.Action.String() },
+	"crawler":  func(j *Judgement) string { return j.Client.Name() },
+	"class":    func(j *Judgement) string { return j.Client.Class.String() },
+	"identity": func(j *Judgement) string { return j.Identity.String() },
+	"rule":     func(j *Judgement) string { return j.Evidence.Rule.String() },
+	"line": func(j *Judgement) string {
+		if j.Evidence.Rule.Line == 0 {
+			return ""
+		}
+		return strconv.Itoa(j.Evidence.Rule.Line)
+	},
+	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
+	"version": (*Judgement).versionID,
+}
+
+// placeholder implements caddy.ReplacerFunc.
+func (j *Judgement) placeholder(key string) (any, bool) {
+	name, ok := strings.CutPrefix(key, placeholderPrefix)
+	value := placeholders[name]
+	if !ok || value == nil {
+		return nil, false
+	}
+	return value(j), true
+}
+
+// emptyPlaceholder implements caddy.ReplacerFunc for requests without a judgement.
+func emptyPlaceholder(key string) (any, bool) {
+	name, ok := strings.CutPrefix(key, placeholderPrefix)
+	if !ok || placeholders[name] == nil {
+		return nil, false
+	}
+	return "", true
+}
+
+// MarshalLogObject implements [zapcore.ObjectMarshaler]: it writes the judgement
+// into a log line.
+func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
+	enc.AddString("verdict", j.Verdict.String())
+	enc.AddString("action", j.Action.String())
+	enc.AddString("crawler", j.Client.Name())
+	enc.AddString("class", j.Client.Class.String())
+	enc.AddString("identity", j.Identity.String())
+	if j.Proof != verify.None {
+		enc.AddString("proof", j.Proof.String())
+	}
+	if j.signature != "" {
+		enc.AddString("signature", j.signature)
+	}
+	if rule := j.Evidence.Rule; rule.Line > 0 {
+		enc.AddString("rule", rule.String())
+		enc.AddInt("line", rule.Line)
+	}
+	if group := j.Evidence.Group; group.Line > 0 {
+		enc.AddString("group", group.Name)
+		enc.AddInt("group_line", group.Line)
+	}
+	if j.Evidence.Form != 0 {
+		enc.AddString("form", j.Evidence.Form.String())
+	}
+	if j.Evidence.Ambiguous {
+		enc.AddBool("ambiguous", true)
+	}
+	if j.held {
+		enc.AddBool("held", true)
+	}
+	if j.Version != nil {
+		enc.AddString("version", j.versionID())
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package guard
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Bounds of what a log line repeats of a request, in bytes.
+const (
+	maxLoggedTarget    = 1024
+	maxLoggedUserAgent = 512
+)
+
+// logViolation writes a line about a request outside the robots.txt, unless
+// the crawler has had its share.
+func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
+	suppressed, ok := g.shared.violations.line(j.Site.Label, crawler)
+	if !ok {
+		return
+	}
+	level := zapcore.InfoLevel
+	if g.Settings.Enforce && g.Settings.EnforceMeans(j.Client) {
+		level = zapcore.WarnLevel
+	}
+	message := "request outside robots.txt"
+	switch {
+	case j.Reason == judge.Closed:
+		message = "request while robots.txt cannot be read"
+	case j.FalseName:
+		message = "request under a false name"
+	}
+	c := g.Logger.Check(level, message)
+	if c == nil {
+		return
+	}
+	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	read, at := g.hasRead(r, j)
+	readAt := zap.Skip()
+	if !at.IsZero() {
+		readAt = zap.Time("robots_read_at", at)
+	}
+	c.Write(
+		zap.Inline(j),
+		zap.String("host", text.Cut(r.Host, request.MaxHost)),
+		zap.String("method", r.Method),
+		zap.String("uri", text.Cut(j.Target, maxLoggedTarget)),
+		zap.String("client_ip", clientIP),
+		zap.String("user_agent", text.Cut(request.UserAgentOf(r), maxLoggedUserAgent)),
+		zap.String("robots_read", read),
+		readAt,
+		zap.Uint64("suppressed", suppressed),
+	)
+}
+
+// logFetched tells the owner when the robots.txt was read, changed or could
+// not be read. Hosts that only clients name are worth a debug line only.
+func (g *Guard) logFetched(s request.Site, before, after policy.State, changed bool) {
+	level, message := zapcore.DebugLevel, "robots.txt read"
+	switch {
+	case after.Failures == 1:
+		level, message = zapcore.WarnLevel, "robots.txt cannot be read"
+	case after.Failures > 1:
+		message = "robots.txt still cannot be read"
+	case before.Failures > 0:
+		level, message = zapcore.InfoLevel, "robots.txt can be read again"
+	case changed && before.Good != nil:
+		level, message = zapcore.InfoLevel, "robots.txt changed"
+	case changed:
+		level = zapcore.InfoLevel
+	}
+	if s.Segment == policy.Invented {
+		level = zapcore.DebugLevel
+	}
+	c := g.Logger.Check(level, message)
+	if c == nil {
+		return
+	}
+	fields := []zap.Field{
+		zap.String("site", s.Key.String()),
+		zap.Stringer("meaning", after.Last),
+		zap.Time("next_attempt", after.Due),
+	}
+	if after.Err != nil {
+		fields = append(fields, zap.Error(after.Err))
+	}
+	if after.Good != nil {
+		findings, more := after.Good.Robots.Findings()
+		fields = append(fields,
+			zap.Int("status", after.Good.Status),
+			zap.Int("rules", after.Good.Robots.RuleCount()),
+			zap.Int("findings", len(findings)+more),
+			zap.Time("last_read", after.Good.LastRead))
+	}
+	c.Write(fields...)
+}
+
+// logRefused warns that the guard is refused the robots.txt that clients are
+// served.
+func (g *Guard) logRefused(s request.Site, answer policy.Answer) {
+	level := zapcore.WarnLevel
+	if s.Segment == policy.Invented {
+		level = zapcore.DebugLevel
+	}
+	if c := g.Logger.Check(level, "the site refuses its robots.txt to the guard and serves it to clients; what they are served is used"); c != nil {
+		c.Write(zap.String("site", s.Key.String()), zap.Int("status", answer.Status), zap.Error(answer.Err),
+			zap.String("advice", "let 127.0.0.1 through to /robots.txt in what stands before robots_guard: a firewall, an address list, a rate limit"))
+	}
+}

@@ -1,0 +1,190 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// logFields are the types of a line's fields by name.
+type logFields map[string]string
+
+// documentedFields returns the fields of a section of docs/logs.md, and those
+// of them that are always there.
+func documentedFields(t *testing.T, section string) (all, always logFields) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/logs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "\n## "+section+"\n")
+	if !ok {
+		t.Fatalf("docs/logs.md has no section %q", section)
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	all, always = make(logFields), make(logFields)
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| (yes )?\\|").FindAllStringSubmatch(rest, -1) {
+		all[m[1]] = m[2]
+		if m[3] != "" {
+			always[m[1]] = m[2]
+		}
+	}
+	return all, always
+}
+
+// logLines calls f with a logger that writes as Caddy does, and returns the
+// fields of the lines by message.
+func logLines(t *testing.T, f func(*zap.Logger)) map[string]logFields {
+	t.Helper()
+	var out bytes.Buffer
+	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{MessageKey: "msg", EncodeTime: zapcore.EpochTimeEncoder})
+	f(zap.New(zapcore.NewCore(encoder, zapcore.AddSync(&out), zapcore.DebugLevel)))
+	found := make(map[string]logFields)
+	for line := range strings.Lines(out.String()) {
+		var values map[string]any
+		if err := json.Unmarshal([]byte(line), &values); err != nil {
+			t.Fatal(err)
+		}
+		fields := make(logFields)
+		for name, value := range values {
+			switch value.(type) {
+			case string:
+				fields[name] = "string"
+			case float64:
+				fields[name] = "number"
+			case bool:
+				fields[name] = "boolean"
+			case []any:
+				fields[name] = "array"
+			default:
+				t.Errorf("%s is a %T", name, value)
+			}
+		}
+		delete(fields, "msg")
+		found[values["msg"].(string)] = fields
+	}
+	return found
+}
+
+// TestLogSchema compares the lines with docs/logs.md: a field that is renamed,
+// removed or of another type breaks what somebody has built on it.
+func TestLogSchema(t *testing.T) {
+	compare := func(t *testing.T, got map[string]logFields, want logFields, messages ...string) {
+		t.Helper()
+		for _, message := range messages {
+			if fields, ok := got[message]; !ok {
+				t.Errorf("no line %q", message)
+			} else if !maps.Equal(fields, want) {
+				t.Errorf("%s: the fields are\n%v, docs/logs.md says\n%v", message, fields, want)
+			}
+		}
+	}
+	version := &policy.Version{FirstRead: time.Now().Add(-time.Hour)}
+	full := &Judgement{
+		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Identity: verify.Verified, Target: "/x"},
+		Result: judge.Result{
+			Verdict: judge.Disallowed, Action: judge.Blocked,
+			Evidence: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
+		},
+		Proof: verify.Ranges, signature: "verified", held: true, Version: version,
+	}
+	bare := &Judgement{
+		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
+		Result:  judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked},
+	}
+	verdictAll, verdictAlways := documentedFields(t, "The verdict")
+
+	t.Run("verdict", func(t *testing.T) {
+		compare(t, logLines(t, func(l *zap.Logger) { l.Info("full", zap.Inline(full)) }), verdictAll, "full")
+		compare(t, logLines(t, func(l *zap.Logger) { l.Info("bare", zap.Inline(bare)) }), verdictAlways, "bare")
+	})
+	t.Run("requests", func(t *testing.T) {
+		all, always := documentedFields(t, "Requests outside of robots.txt")
+		maps.Copy(all, verdictAll)
+		maps.Copy(always, verdictAlways)
+		g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
+		r := requestBy("bingbot/2.0", "/x")
+		g.shared.readers.Read(g.claimedReader(r, full), ledger.Reading{At: time.Now(), Status: http.StatusOK})
+		write := func(j Judgement) map[string]logFields {
+			return logLines(t, func(l *zap.Logger) {
+				g.Logger = l
+				g.logViolation(r, &j, "bingbot")
+				j.FalseName = true
+				g.logViolation(r, &j, "bingbot")
+				j.Reason = judge.Closed
+				g.logViolation(r, &j, "bingbot")
+			})
+		}
+		messages := []string{"request outside robots.txt", "request while robots.txt cannot be read", "request under a false name"}
+		compare(t, write(*full), all, messages...)
+		compare(t, write(*bare), always, messages...)
+	})
+	t.Run("signatures", func(t *testing.T) {
+		all, _ := documentedFields(t, "Signatures")
+		got := logLines(t, func(l *zap.Logger) {
+			signingGuard(t, l).Judge(signedRequest(`x=("@authority");tag="web-bot-auth"`))
+		})
+		compare(t, got, all, "signature checked")
+	})
+	t.Run("robots.txt", func(t *testing.T) {
+		all, always := documentedFields(t, "The robots.txt")
+		g := testGuard(t, options{}, serving(""))
+		freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
+		good := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte(mixedRobots)}, time.Now(), freshness, 0)
+		refused := policy.Answer{Err: errors.New("connection refused")}
+		bad := good.After(refused, time.Now(), freshness, 0)
+		never := policy.State{}.After(refused, time.Now(), freshness, 0)
+		worse := bad.After(refused, time.Now(), freshness, 0)
+		got := logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			g.logFetched(request.Site{}, good, bad, false)
+			g.logFetched(request.Site{}, bad, worse, false)
+		})
+		compare(t, got, all, "robots.txt cannot be read", "robots.txt still cannot be read")
+		without := maps.Clone(all)
+		delete(without, "error")
+		got = logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			g.logFetched(request.Site{}, policy.State{}, good, true)
+			g.logFetched(request.Site{}, good, good, true)
+			g.logFetched(request.Site{}, bad, good, false)
+		})
+		compare(t, got, without, "robots.txt read", "robots.txt changed", "robots.txt can be read again")
+		always["error"] = all["error"]
+		got = logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			g.logFetched(request.Site{}, policy.State{}, never, false)
+		})
+		compare(t, got, always, "robots.txt cannot be read")
+	})
+	t.Run("change guard", func(t *testing.T) {
+		all, always := documentedFields(t, "The change guard")
+		s := newGuardedSite(t, loose)
+		s.visit(uaBingbot, "/a", http.StatusOK)
+		got := logLines(t, func(l *zap.Logger) {
+			s.g.Logger = l
+			s.become(strict)
+			s.visit(uaBingbot, "/a", http.StatusOK)
+		})
+		const message = "change guard: the new robots.txt forbids what search engines were served; the version before stays in force"
+		compare(t, got, all, message)
+		compare(t, got, always, message)
+	})
+}

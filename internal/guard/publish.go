@@ -1,0 +1,75 @@
+package guard
+
+import (
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Var is the request variable in which matchers find the judgement.
+const Var = "robots_guard.judgement"
+
+// Publish counts a judgement, logs it and makes it available to whatever handles
+// the request next.
+func (g *Guard) Publish(r *http.Request, j *Judgement) {
+	crawler := g.labelOf(j)
+	if g.Identity.Verifies() && j.Client.Crawler != nil {
+		g.Metrics.CheckedBy(j.Proof, j.Identity)
+	}
+	g.Metrics.Requests.Count(metrics.Request{
+		Host: j.Site.Label, Crawler: crawler, Named: j.KnownName() != "",
+		Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
+	})
+
+	ctx := r.Context()
+	caddyhttp.SetVar(ctx, Var, j)
+	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(j.placeholder)
+	}
+	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Set(zap.Object("robots_guard", j))
+	}
+	g.record(r, j)
+	if j.Action != judge.None {
+		g.logViolation(r, j, crawler)
+		g.emitViolation(r, j, crawler)
+	}
+}
+
+// Block makes a request one that a guard has blocked, for whatever handles it
+// next.
+func Block(r *http.Request) {
+	j := &Judgement{Result: judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked}}
+	caddyhttp.SetVar(r.Context(), Var, j)
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(j.placeholder)
+	}
+}
+
+// clearPlaceholders makes the placeholders empty for a request that was not judged:
+// else a header made of them would carry their names. It does not allocate.
+func clearPlaceholders(r *http.Request) {
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(emptyPlaceholder)
+	}
+}
+
+// labelOf returns the crawler label of a judgement. Only names that the
+// registry or the robots.txt spells out can be labels; clients can invent all
+// others.
+func (g *Guard) labelOf(j *Judgement) string {
+	if j.Identity == verify.Spoofed {
+		return judge.SpoofedName
+	}
+	name := j.KnownName()
+	if name == "" {
+		return judge.OtherName
+	}
+	return g.Metrics.Labels.Crawler(j.Site.Label, name, j.Named)
+}

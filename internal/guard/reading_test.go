@@ -1,0 +1,293 @@
+package guard
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// changingSite is a guard of a site whose robots.txt a test changes.
+type changingSite struct {
+	t     *testing.T
+	g     *Guard
+	text  string
+	entry *policy.Entry
+}
+
+func newChangingSite(t *testing.T, h options, text string) *changingSite {
+	s := &changingSite{t: t, text: text}
+	s.g = testGuard(t, h, &scriptedSource{answer: func(context.Context) policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
+	}})
+	key := keyFor(requestBy("bingbot/2.0", "/"))
+	s.entry = s.g.shared.Cache.Add(key, policy.Invented)
+	s.reread()
+	return s
+}
+
+// reread makes the guard notice what the text is now.
+func (s *changingSite) reread() {
+	s.t.Helper()
+	s.entry.MakeDue()
+	always := policy.Freshness{Default: -1, Min: -1, Max: -1} // due again at once
+	done := s.entry.Refresh(always, func() policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text), Header: http.Header{"Etag": {fmt.Sprintf("%q", s.text[:12])}}}
+	}, nil)
+	if done == nil {
+		s.t.Fatal("the entry is not due")
+	}
+	<-done
+}
+
+// hold ends the rereading: what comes next is judged by what is known now.
+func (s *changingSite) hold() {
+	s.t.Helper()
+	s.entry.MakeDue()
+	done := s.entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
+	}, nil)
+	if done == nil {
+		s.t.Fatal("the entry is not due")
+	}
+	<-done
+}
+
+// from makes a request come from an address.
+func from(r *http.Request, address string) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{caddyhttp.ClientIPVarKey: address}))
+}
+
+// reads lets a crawler read the robots.txt through the guard.
+func (s *changingSite) reads(r *http.Request, text string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	w := httptest.NewRecorder()
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err := s.g.passRobots(w, r, s.g.Judge(r), next); err != nil {
+		s.t.Fatal(err)
+	}
+	return w
+}
+
+const (
+	loose  = "User-agent: *\nDisallow: /private/\n"
+	strict = "User-agent: *\nDisallow: /\n"
+)
+
+func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
+	bing := func(target string) *http.Request { return from(requestBy("bingbot/2.0", target), "192.0.2.1") }
+	for _, tc := range []struct {
+		name    string
+		handler options
+		reads   *http.Request // who reads the new text through the guard
+		asks    *http.Request
+		verdict judge.Verdict
+		action  judge.Action
+	}{
+		{"nobody has read the new text", options{Enforce: true}, nil, bing("/x"), judge.Stale, judge.None},
+		{"forbidden before and after", options{Enforce: true}, nil, bing("/private/x"), judge.Disallowed, judge.Blocked},
+		{"the crawler has read it", options{Enforce: true}, bing("/robots.txt"), bing("/x"), judge.Disallowed, judge.Blocked},
+		{"the crawler has read it from the same network", options{Enforce: true}, from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.99"), bing("/x"), judge.Disallowed, judge.Blocked},
+		{"somebody of that name has read it elsewhere", options{Enforce: true}, from(requestBy("bingbot/2.0", "/robots.txt"), "198.51.100.1"), bing("/x"), judge.Stale, judge.None},
+		{"another crawler has read it", options{Enforce: true}, from(requestBy("Googlebot/2.1", "/robots.txt"), "192.0.2.1"), bing("/x"), judge.Stale, judge.None},
+		{"no grace", options{Enforce: true, Grace: -1}, nil, bing("/x"), judge.Disallowed, judge.Blocked},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newChangingSite(t, tc.handler, loose)
+			s.text = strict
+			s.reread()
+			s.hold()
+			if tc.reads != nil {
+				s.reads(tc.reads, strict)
+			}
+			j := s.g.Judge(tc.asks)
+			if j.Verdict != tc.verdict || j.Action != tc.action {
+				t.Errorf("%s, %s; want %s, %s", j.Verdict, j.Action, tc.verdict, tc.action)
+			}
+			if j.Evidence.Rule.Line == 0 {
+				t.Error("the verdict does not say by which rule")
+			}
+		})
+	}
+}
+
+func TestWhatAViolatorHasRead(t *testing.T) {
+	s := newChangingSite(t, options{Enforce: true, Grace: -1}, loose)
+	s.hold()
+	asks := func() *http.Request { return from(requestBy("bingbot/2.0", "/private/x"), "192.0.2.1") }
+	has := func() string {
+		what, at := s.g.hasRead(asks(), s.g.Judge(asks()))
+		if (what == "never") != at.IsZero() {
+			t.Errorf("%s at %v", what, at)
+		}
+		return what
+	}
+	if got := has(); got != "never" {
+		t.Errorf("before any reading: %s", got)
+	}
+	s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), loose)
+	if got := has(); got != "current" {
+		t.Errorf("after a reading: %s", got)
+	}
+	s.text = strict
+	s.reread()
+	s.hold()
+	if got := has(); got != "old" {
+		t.Errorf("after a change: %s", got)
+	}
+	s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), strict)
+	if got := has(); got != "current" {
+		t.Errorf("after another reading: %s", got)
+	}
+}
+
+func TestHeadIsNoReading(t *testing.T) {
+	s := newChangingSite(t, options{Enforce: true}, loose)
+	s.text = strict
+	s.reread()
+	s.hold()
+	head := from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1")
+	head.Method = http.MethodHead
+	s.reads(head, "")
+	if j := s.g.Judge(from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")); j.Verdict != judge.Stale {
+		t.Errorf("%s after a HEAD, want stale", j.Verdict)
+	}
+}
+
+func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
+	s := newChangingSite(t, options{Enforce: true}, strict)
+	s.hold()
+	// The owner loosens the file; a crawler reads it before the guard does, and
+	// the guard is slow to see the same.
+	s.g.Source = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
+		<-ctx.Done()
+		return policy.Answer{Err: ctx.Err()}
+	}}
+	s.entry.State().Good.LastRead = time.Now().Add(-time.Minute)
+	w := s.reads(requestBy("bingbot/2.0", "/robots.txt"), loose)
+	if w.Body.String() != loose {
+		t.Errorf("the crawler got %q", w.Body)
+	}
+	if !s.entry.Suspect() || !s.entry.Due(time.Now()) {
+		t.Fatal("the copy is not due")
+	}
+	if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Stale || j.Action != judge.None {
+		t.Errorf("%s, %s while the new copy is being read; want stale and none", j.Verdict, j.Action)
+	}
+	if j := s.g.Judge(requestBy("GPTBot/1.2", "/x")); j.Verdict != judge.Disallowed || j.Action != judge.Blocked {
+		t.Errorf("%s, %s for one that has read nothing; want disallowed and blocked", j.Verdict, j.Action)
+	}
+}
+
+func TestABrowserShowsASuspectCopyToo(t *testing.T) {
+	s := newChangingSite(t, options{}, strict)
+	s.hold()
+	s.entry.State().Good.LastRead = time.Now().Add(-time.Minute)
+	s.reads(requestBy(uaFirefox, "/robots.txt"), loose)
+	if !s.entry.Suspect() {
+		t.Error("the copy is not suspect")
+	}
+}
+
+func TestDiffers(t *testing.T) {
+	good := func(status int) *policy.State {
+		return &policy.State{Good: &policy.Version{Status: status, Hash: sha256.Sum256([]byte("text")), ETag: `"1"`, LastModified: "Monday"}}
+	}
+	hash := func(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+	for _, tc := range []struct {
+		name   string
+		answer robotsAnswer
+		known  *policy.State
+		want   bool
+	}{
+		{"nothing is known", robotsAnswer{status: 200, hash: hash("x")}, nil, false},
+		{"the same text", robotsAnswer{status: 200, hash: hash("text"), etag: `"2"`}, good(200), false},
+		{"another text", robotsAnswer{status: 200, hash: hash("x"), etag: `"1"`}, good(200), true},
+		{"a coding that was not unpacked has validators of its own", robotsAnswer{status: 200, coded: true, etag: `"2"`, lastModified: "Tuesday"}, good(200), false},
+		{"the same entity tag", robotsAnswer{status: 200, etag: `W/"1"`}, good(200), false},
+		{"another entity tag", robotsAnswer{status: 200, etag: `"2"`}, good(200), true},
+		{"another date", robotsAnswer{status: 200, lastModified: "Tuesday"}, good(200), true},
+		{"nothing to tell by", robotsAnswer{status: 200}, good(200), false},
+		{"not modified", robotsAnswer{status: 304, etag: `"1"`}, good(200), false},
+		{"not modified since something newer", robotsAnswer{status: 304, etag: `"2"`}, good(200), true},
+		{"gone", robotsAnswer{status: 404}, good(200), true},
+		{"still not there", robotsAnswer{status: 404}, good(404), false},
+		{"there now", robotsAnswer{status: 200, hash: hash("")}, good(404), true},
+		{"a failure says nothing", robotsAnswer{status: 503}, good(200), false},
+		{"nor does 429", robotsAnswer{status: 429}, good(200), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.answer.differs(tc.known); got != tc.want {
+				t.Errorf("differs = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// discard is a client that takes everything. (A httptest.ResponseRecorder takes
+// early hints for the answer.)
+type discard http.Header
+
+func (d discard) Header() http.Header         { return http.Header(d) }
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d discard) WriteHeader(int)             {}
+
+func TestWatcherSeesWhatPasses(t *testing.T) {
+	long := strings.Repeat("a", 3*policy.MaxSize)
+	for _, tc := range []struct {
+		name   string
+		method string
+		handle func(http.ResponseWriter) error
+		status int
+		text   string // "" if it is not seen
+	}{
+		{"an implicit status", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.WriteString(w, "text"); return err }, 200, "text"},
+		{"through ReadFrom", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.Copy(w, strings.NewReader("text")); return err }, 200, "text"},
+		{"after early hints", http.MethodGet, func(w http.ResponseWriter) error {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusOK)
+			_, err := io.WriteString(w, "text")
+			return err
+		}, 200, "text"},
+		{"compressed", http.MethodGet, func(w http.ResponseWriter) error {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, err := io.WriteString(w, "text")
+			return err
+		}, 200, ""},
+		{"more than is parsed", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.WriteString(w, long); return err }, 200, long[:policy.MaxSize+1]},
+		{"HEAD", http.MethodHead, func(w http.ResponseWriter) error { w.WriteHeader(http.StatusOK); return nil }, 200, ""},
+		{"an error for the error routes", http.MethodGet, func(http.ResponseWriter) error { return caddyhttp.Error(403, io.EOF) }, 403, ""},
+		{"another error", http.MethodGet, func(http.ResponseWriter) error { return io.EOF }, 500, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := watch(discard{}, tc.method)
+			got := w.answer(tc.handle(w))
+			var want [sha256.Size]byte
+			if tc.text != "" {
+				want = sha256.Sum256([]byte(tc.text))
+			}
+			if got.status != tc.status || got.hash != want {
+				t.Errorf("status %d, hash %x; want %d, %x", got.status, got.hash, tc.status, want)
+			}
+		})
+	}
+}
+
+// readingOf is a reading of a text now.
+func readingOf(text string) ledger.Reading {
+	return ledger.Reading{At: time.Now(), Status: http.StatusOK, Hash: sha256.Sum256([]byte(text))}
+}

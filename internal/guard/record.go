@@ -1,0 +1,192 @@
+package guard
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// record counts a judgement in the ledger.
+func (g *Guard) record(r *http.Request, j *Judgement) {
+	if g.shared.Ledger == nil {
+		return
+	}
+	g.presence(j)
+	q := g.ledgerRequest(r, j)
+	g.shared.Ledger.Record(&q)
+}
+
+// recordReading counts in the ledger what a crawler got for a robots.txt.
+func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading) {
+	if g.shared.Ledger == nil {
+		return
+	}
+	q := g.ledgerRequest(r, j)
+	g.shared.Ledger.RecordRead(&q, ledger.Read{At: read.At.UnixMilli(), Status: read.Status, Version: read.Hash})
+}
+
+// ledgerRequest returns a judged request as the ledger counts it.
+func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
+	q := ledger.Request{
+		At:         time.Now(),
+		Site:       j.Site.Label,
+		Shared:     j.Site.Segment == policy.Invented,
+		Token:      j.KnownName(),
+		Named:      j.Named,
+		Class:      j.Client.Class,
+		Identity:   j.Identity,
+		Verdict:    j.Verdict,
+		Action:     j.Action,
+		WouldBlock: j.Action == judge.Logged && !j.LogOnly,
+		Method:     r.Method,
+		Target:     j.Target,
+		UserAgent:  request.UserAgentOf(r),
+		GroupLine:  j.Evidence.Group.Line,
+	}
+	switch {
+	case j.Identity == verify.Spoofed:
+		q.Token, q.Class, q.Named = judge.SpoofedName, uaident.Other, false
+	case q.Token == "":
+		q.Token = ledger.Other
+	}
+	if j.Version != nil {
+		q.Since = j.Version.FirstRead
+		q.Rule = ledger.Rule{Version: j.Version.Hash, Line: j.Evidence.Rule.Line, Group: j.Evidence.Group.Name}
+	}
+	if j.Verdict == judge.Disallowed || j.Verdict == judge.Stale {
+		q.Rule.Text = j.Evidence.Rule.String()
+	}
+	if j.Verdict == judge.Disallowed {
+		q.Network = addr.Network(request.ClientAddr(r))
+	}
+	return q
+}
+
+// presences remember which guards judge for which sites, and where the
+// robots.txt of each comes from. What they hold is bounded by the configured
+// hosts. The zero presences are empty.
+type presences struct {
+	mu       sync.Mutex
+	sites    map[string]*presence // by label
+	registry *uaident.Registry    // of the last of them; nil before there was one
+}
+
+type presence struct {
+	key     policy.Key // the zero Key where clients choose it
+	enforce map[*Guard]bool
+}
+
+// presence remembers that the guard judges for the site of a judgement.
+func (g *Guard) presence(j *Judgement) {
+	if key, ok := g.sites.Load(j.Site.Label); ok && !prefers(j.Site, key) {
+		return
+	}
+	p := &g.shared.presences
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	site := p.sites[j.Site.Label]
+	if site == nil {
+		if p.sites == nil {
+			p.sites = make(map[string]*presence)
+		}
+		site = &presence{enforce: make(map[*Guard]bool)}
+		p.sites[j.Site.Label] = site
+	}
+	if prefers(j.Site, site.key) {
+		site.key = j.Site.Key
+	}
+	if !g.gone { // a request may outlive its configuration
+		site.enforce[g] = g.Settings.Enforce
+		p.registry = g.Registry
+	}
+	g.sites.Store(j.Site.Label, site.key)
+}
+
+// prefers reports whether the key of a site tells more than the one that is
+// known: clients choose ports, and may choose http where there is https.
+func prefers(s request.Site, known policy.Key) bool {
+	switch {
+	case s.Segment == policy.Invented, s.Key == known:
+		return false
+	case known == policy.Key{}, s.Key.Source != known.Source:
+		return true
+	case (s.Key.Host == s.Label) != (known.Host == s.Label):
+		return s.Key.Host == s.Label
+	}
+	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
+}
+
+// leave forgets a guard whose configuration has ended.
+func (p *presences) leave(g *Guard) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g.gone = true
+	for _, site := range p.sites {
+		delete(site.enforce, g)
+	}
+}
+
+// all returns where the robots.txt of each site comes from and its mode, ""
+// where no guard of a running configuration has judged yet, and what is known
+// of crawlers.
+func (p *presences) all() (keys map[string]policy.Key, modes map[string]string, registry *uaident.Registry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	keys, modes = make(map[string]policy.Key), make(map[string]string)
+	for label, site := range p.sites {
+		keys[label] = site.key
+		for _, enforce := range site.enforce {
+			mode := judge.ModeOf(enforce)
+			if known := modes[label]; known != "" && known != mode {
+				mode = modeMixed
+			}
+			modes[label] = mode
+		}
+	}
+	return keys, modes, p.registry
+}
+
+// modeMixed is the mode of a site of which some parts are enforced.
+const modeMixed = "mixed"
+
+// Reports returns what the reports of a time are made of, which is nothing where no
+// ledger is kept.
+func (s *State) Reports(now time.Time) *report.Source {
+	source := &report.Source{Now: now, Live: make(map[string]report.Live)}
+	if s == nil || s.Ledger == nil {
+		return source
+	}
+	source.Ledger = s.Ledger.Snapshot()
+	if others := s.Memory.Others(); others != nil {
+		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())
+	}
+	seen := make(map[string]bool)
+	for _, site := range source.Ledger.Sites {
+		seen[site.Name] = true
+	}
+	keys, modes, registry := s.presences.all()
+	source.Registry = registry
+	for label, key := range keys {
+		live := report.Live{Mode: modes[label]}
+		if key != (policy.Key{}) {
+			live.Authority, live.Source = key.String(), key.SourceKind()
+			if e := s.Cache.Get(key); e != nil {
+				live.State = e.State()
+			}
+			live.HeldUntil = s.changes.HeldUntil(key)
+		}
+		if live.Mode != "" || seen[label] {
+			source.Live[label] = live
+		}
+	}
+	return source
+}

@@ -1,0 +1,218 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestOthers has one name for whatever has none of its own.
+func TestOthers(t *testing.T) {
+	if ledger.Other != judge.OtherName {
+		t.Errorf("others are %s in the ledger", ledger.Other)
+	}
+}
+
+// recordingGuard is a handler of the host example.com with a ledger.
+func recordingGuard(t *testing.T, o options, text string) *Guard {
+	t.Helper()
+	g := testGuard(t, o, serving(text))
+	g.shared.Ledger = ledger.New(time.Now)
+	return g
+}
+
+// exampleServer names example.com in its configuration.
+var exampleServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{
+	{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com", "*.example.net"}}}},
+}}
+
+// visit sends a request for a URL through a handler.
+func (g *Guard) visit(t *testing.T, userAgent, url, clientIP string) {
+	t.Helper()
+	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	w, r := httptest.NewRecorder(), requestBy(userAgent, "/"+path)
+	r.Host = host
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, exampleServer)
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, clientIP)
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := w.Write([]byte(mixedRobots))
+		return err
+	})
+	_ = g.Serve(w, r, next) // an error is the answer to a blocked request
+}
+
+func TestRecord(t *testing.T) {
+	g := recordingGuard(t, options{Enforce: true, OnlyLog: []string{"curl"}}, mixedRobots)
+	g.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1") // reads the file
+	g.visit(t, "bingbot/2.0", "http://example.com/robots.txt", "192.0.2.1")
+	g.visit(t, "bingbot/2.0", "http://example.com/private/x?y", "192.0.2.1")
+	g.visit(t, "curl/8.7.1", "http://example.com/named/x", "2001:db8:1:2::3")
+	g.visit(t, "acmescraper/0.1", "http://example.com/named/x", "192.0.2.1")
+	g.visit(t, "Twitterbot/1.0", "http://example.com/private/x", "192.0.2.1")
+	g.visit(t, "inventedcrawler/0.1 (+http://invented.example/bot)", "http://example.com/", "192.0.2.1")
+	g.visit(t, uaFirefox, "http://example.com/private/x", "192.0.2.1")
+	g.visit(t, "", "http://example.com/private/x", "192.0.2.1")
+
+	list := g.shared.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100)
+	got := make(map[string]string)
+	for _, c := range list.Crawlers {
+		got[c.Token] = fmt.Sprint(c.Class, " ", c.Requests, c.Allowed, c.Disallowed, c.Exempt, c.Blocked, c.WouldBlock, " ", c.Action)
+	}
+	for token, want := range map[string]string{
+		"bingbot":     "search 3 2 1 0 1 0 blocked",
+		"curl":        "library 1 0 1 0 0 0 logged",
+		"acmescraper": "crawler 1 0 1 0 1 0 blocked",
+		"Twitterbot":  "preview 1 0 0 1 0 0 none",
+		"_other":      "crawler 1 1 0 0 0 0 none",
+	} {
+		if got[token] != want {
+			t.Errorf("%s: %s, want %s", token, got[token], want)
+		}
+	}
+	if len(got) != 5 {
+		t.Errorf("recorded are %v", got)
+	}
+	bing, ok := g.shared.Reports(time.Now()).Crawler(report.Filter{}, "bingbot")
+	if !ok || bing.Crawler.Read == nil || bing.Crawler.Read.Status != 200 || !bing.Crawler.Read.Current || bing.Crawler.SinceRead != 1 {
+		t.Fatalf("bingbot has read %+v, %d requests since", bing.Crawler.Read, bing.Crawler.SinceRead)
+	}
+	if p := bing.Paths; len(p) != 1 || p[0].Path != "/private/x?y" || p[0].Rule != "Disallow: /private/" || p[0].Line != 2 || p[0].Site != "example.com" {
+		t.Errorf("its paths are %+v", p)
+	}
+	if n := bing.Networks; len(n) != 1 || n[0].Network != "192.0.2.0/24" {
+		t.Errorf("its networks are %+v", n)
+	}
+	curl, _ := g.shared.Reports(time.Now()).Crawler(report.Filter{}, "curl")
+	if n := curl.Networks; len(n) != 1 || n[0].Network != "2001:db8:1::/48" {
+		t.Errorf("the networks of curl are %+v", n)
+	}
+	robots, ok := g.shared.Reports(time.Now()).Robots(report.Filter{Site: "example.com"})
+	if !ok || robots.Health.State != report.OK || robots.Lines[1].Hits != 1 || robots.Health.Authority != "http://example.com" {
+		t.Errorf("robots.txt: %+v, %+v", robots.Health, robots.Lines)
+	}
+}
+
+// TestRecordInvented keeps nothing apart that clients invent.
+func TestRecordInvented(t *testing.T) {
+	g := recordingGuard(t, options{}, mixedRobots)
+	for i := range 200 {
+		g.visit(t, fmt.Sprintf("invented%dbot/1.0 (+http://x.example/)", i), fmt.Sprintf("http://host%d.example/private/%d", i, i), "192.0.2.1")
+		g.visit(t, "bingbot/2.0", fmt.Sprintf("http://host%d.example.net:%d/private/%d", i, 8000+i, i), "192.0.2.1")
+		g.visit(t, "bingbot/2.0", fmt.Sprintf("http://example.com:%d/", 8000+i), "192.0.2.1")
+	}
+	s := g.shared.Ledger.Snapshot()
+	var names []string
+	for _, site := range s.Sites {
+		names = append(names, fmt.Sprint(site.Name, " ", len(site.Rows), " ", len(site.Files)))
+	}
+	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
+		t.Errorf("sites, crawlers and files: %s", got)
+	}
+	if n := len(g.shared.presences.sites); n != 3 {
+		t.Errorf("%d sites are known to be guarded", n)
+	}
+	if live := g.shared.Reports(time.Now()).Live; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != "monitor" {
+		t.Errorf("live: %+v", live)
+	}
+}
+
+func TestPresences(t *testing.T) {
+	shared := new(State)
+	shared.Cache = policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)
+	shared.Ledger = ledger.New(time.Now)
+	here := &Judgement{Site: request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
+	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
+	mode := func() string { return shared.Reports(time.Now()).Live["example.com"].Mode }
+	for _, step := range []struct {
+		name string
+		do   func()
+		want string
+	}{
+		{"nobody", func() {}, ""},
+		{"one", func() { monitor.presence(here) }, "monitor"},
+		{"two", func() { enforce.presence(here) }, "mixed"},
+		{"the first ends", func() { shared.presences.leave(monitor) }, "enforce"},
+		{"a late request", func() { monitor.sites = cowmap.Map[string, policy.Key]{}; monitor.presence(here) }, "enforce"},
+		{"the second ends", func() { shared.presences.leave(enforce) }, ""},
+	} {
+		if step.do(); mode() != step.want {
+			t.Errorf("%s: %q, want %q", step.name, mode(), step.want)
+		}
+	}
+}
+
+func TestPrefers(t *testing.T) {
+	https, http := policy.Key{Secure: true, Host: "example.com"}, policy.Key{Host: "example.com"}
+	port := policy.Key{Secure: true, Host: "example.com:8443"}
+	file := policy.Key{Source: "/srv/robots.txt"}
+	for _, tc := range []struct {
+		key, known policy.Key
+		segment    policy.Segment
+		want       bool
+	}{
+		{http, policy.Key{}, policy.Named, true},
+		{http, policy.Key{}, policy.Invented, false},
+		{http, http, policy.Named, false},
+		{https, http, policy.Named, true},
+		{http, https, policy.Named, false},
+		{port, http, policy.Named, false},
+		{http, port, policy.Named, true},
+		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.Named, false},
+		{file, https, policy.Named, true},
+	} {
+		if got := prefers(request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
+			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
+		}
+	}
+}
+
+// TestGuardLeaves forgets the guard of a configuration that has ended.
+func TestGuardLeaves(t *testing.T) {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	cancel()
+	g := &Guard{shared: new(State)}
+	g.presence(&Judgement{Site: request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
+	done := make(chan struct{})
+	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })
+	<-done
+	if _, modes, _ := g.shared.presences.all(); len(modes) != 0 {
+		t.Errorf("modes: %v", modes)
+	}
+}
+
+// BenchmarkNote measures what is done about a judgement, with and without the
+// ledger.
+func BenchmarkNote(b *testing.B) {
+	for _, tc := range []struct {
+		name   string
+		ledger *ledger.Ledger
+	}{{"without a ledger", nil}, {"with a ledger", ledger.New(time.Now)}} {
+		b.Run(tc.name, func(b *testing.B) {
+			g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
+			g.shared.Ledger = tc.ledger
+			r := browserRequest()
+			r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
+			j := g.Judge(r)
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					g.record(r, j)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package guard
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// state returns what is known of the site, nil if nothing is. If the
+// robots.txt is due it is fetched in the background. Only who is to wait waits for
+// that, only for a first copy or one that is too old, and for most at most.
+func (g *Guard) state(r *http.Request, entry *policy.Entry, j *Judgement, waits bool, now time.Time, most time.Duration) *policy.State {
+	state := entry.State()
+	if !entry.Due(now) {
+		return state
+	}
+	fetch, ok := g.Source.Prepare(r, j.Site.Key, origin.Witness{})
+	if !ok {
+		return state
+	}
+	var have *policy.Version
+	if state != nil {
+		have = state.Good
+	}
+	refresh := func() <-chan struct{} {
+		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, j.Site, fetch), have, j.Site.Key), g.onFetched(j.Site))
+	}
+	begun := time.Now()
+	done := refresh()
+	for done == nil && waits && entry.State() == nil && time.Since(begun) < most { // others are being fetched
+		awaitClosed(r, nil, min(slotInterval, most))
+		if r.Context().Err() != nil {
+			break
+		}
+		done = refresh()
+	}
+	if done == nil || !waits || state != nil && !state.Expired(now) {
+		return state
+	}
+	awaitClosed(r, done, most-time.Since(begun))
+	return entry.State()
+}
+
+// timed bounds and counts an attempt to fetch a robots.txt. The attempt is ended
+// by cancelling its context, never by a deadline: reverse_proxy takes a
+// deadline for a failure of the upstream.
+func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) func() policy.Answer {
+	return func() policy.Answer {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		timer := time.AfterFunc(g.FetchTimeout, func() { cancel(origin.ErrFetchTimeout) })
+		defer timer.Stop()
+		start := time.Now()
+		answer := fetch(ctx, have)
+		g.Metrics.Fetched(key.SourceKind(), answer.Meaning(), time.Since(start))
+		return answer
+	}
+}
+
+// onFetched returns what is to be done when an attempt to fetch a robots.txt has
+// changed what is known of the site.
+func (g *Guard) onFetched(s request.Site) func(before, after policy.State) {
+	return func(before, after policy.State) {
+		changed := after.Failures == 0 && (before.Good == nil || before.Good.Hash != after.Good.Hash)
+		if s.Label != judge.OtherName && s.Segment == policy.Named {
+			// Not only after a change: what was restored from the storage is
+			// not shown yet.
+			g.Metrics.SetState(s.Label, after)
+		}
+		g.logFetched(s, before, after, changed)
+		if changed {
+			g.emitChanged(s, before, after)
+		}
+		g.holds(s, &after)
+	}
+}
+
+// slotInterval is how often a request that waits looks whether its robots.txt can
+// be read now.
+const slotInterval = 5 * time.Millisecond
+
+// awaitClosed waits until a channel is closed or a request has gone, for most at
+// most.
+func awaitClosed(r *http.Request, done <-chan struct{}, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}

@@ -1,0 +1,138 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/readers"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// servedTo returns the texts that a crawler was served in the last day and is
+// held to in place of our copy: none if it has read nothing, or what we have. A
+// verified crawler may have several, of which the operator's crawlers share some,
+// our copy among them. pending says that it is not known yet what it was served.
+// A request that waits at all waits for that, for most at most.
+func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now time.Time, most time.Duration) (texts []*policy.Version, pending bool) {
+	if g.SourceKey != "" || state == nil || state.Good == nil || !entry.ServesOthers(now) {
+		return nil, false // with a source, whatever the site serves counts for nothing
+	}
+	if !waits {
+		most = 0
+	}
+	var all [3]ledger.Reading
+	hasOurs := false
+	for _, read := range all[:g.readings(r, j, &all)] {
+		switch {
+		case read.Hash == [sha256.Size]byte{} || now.Sub(read.At) >= policy.MaxAge:
+			continue
+		case read.Hash == state.Good.Hash:
+			hasOurs = true
+			continue
+		}
+		text := g.textOf(r, j, read.Hash, state, now)
+		if text == nil {
+			var wait bool
+			text, wait = g.askFor(r, j, read, state, now, most)
+			pending = pending || wait
+		}
+		if text != nil {
+			texts = append(texts, text)
+		}
+	}
+	if hasOurs && len(texts) > 0 {
+		texts = append(texts, state.Good)
+	}
+	return texts, pending && len(texts) == 0 && !hasOurs
+}
+
+// textOf returns the text of a hash if it is known that the site serves it to
+// this crawler: as a version that was ours within the grace, or from asking.
+func (g *Guard) textOf(r *http.Request, j *Judgement, hash [sha256.Size]byte, state *policy.State, now time.Time) *policy.Version {
+	for _, v := range state.Held(now, time.Time{}, g.Grace) {
+		if v.Hash == hash {
+			return v
+		}
+	}
+	site := g.shared.served.Site(j.Site.Own)
+	if j.Identity == verify.Verified {
+		if text := site.Text(operatorClient(j), hash, now); text != nil {
+			return text
+		}
+	}
+	return site.Text(claimedClient(r), hash, now)
+}
+
+// askFor asks the site for its robots.txt as it is served to this crawler, with
+// its User-Agent and nothing else of its request, and waits for the answer.
+func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now time.Time, most time.Duration) (text *policy.Version, pending bool) {
+	done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
+	if !pending {
+		return nil, false
+	}
+	if done != nil {
+		awaitClosed(r, done, most)
+		select {
+		case <-done:
+			if read.Hash == codedText {
+				read, _ = g.lastReading(r, j)
+			}
+			if read.Hash == state.Good.Hash {
+				return state.Good, false
+			}
+			return g.textOf(r, j, read.Hash, state, now), false
+		default:
+		}
+	}
+	return nil, g.shared.served.Site(j.Site.Own).MayPass(addr.Network(request.ClientAddr(r)), now)
+}
+
+// askSite begins to ask the site as a crawler, if that is not going on already: by
+// its User-Agent, and where that yields another text by its address, too, by
+// which a proxy may choose an upstream. found, if it is not nil, is told the text
+// that the site serves, and then any will do.
+func (g *Guard) askSite(r *http.Request, j *Judgement, hash [sha256.Size]byte, now time.Time, found func(hash [sha256.Size]byte)) (done <-chan struct{}, pending bool) {
+	who, network := witnessOf(r), addr.Network(request.ClientAddr(r))
+	if request.MaybeInvented(r) {
+		who.ClientIP = ""
+	}
+	client, of := claimedClient(r), j.Site
+	fetch, ok := g.Source.Prepare(r, of.Own, origin.Witness{UserAgent: who.UserAgent})
+	outside, _ := g.Source.Prepare(r, of.Own, who)
+	if !ok {
+		return nil, false
+	}
+	begin := func() bool { return g.shared.served.Begin(of.Segment) }
+	return g.shared.served.Site(of.Own).Ask(client, network, hash, now, begin, func() {
+		defer g.shared.served.End(of.Segment)
+		as := fetch
+		for range readers.MaxAsks {
+			answer := g.timed(as, nil, of.Own)()
+			if as = outside; refusesUs(answer) {
+				continue
+			}
+			g.shared.served.Confirm(of.Own, client, network, answer, now)
+			got, ok := policy.HashOf(answer)
+			if ok && found != nil {
+				found(got)
+			}
+			if !ok || got == hash || found != nil {
+				return
+			}
+		}
+	})
+}
+
+// operatorClient is all crawlers of an operator, for a verified one, and
+// claimedClient is whoever sends the User-Agent of a request.
+func operatorClient(j *Judgement) readers.Client { return readers.Client{Operator: operatorOf(j)} }
+
+func claimedClient(r *http.Request) readers.Client {
+	return readers.Client{UserAgent: sha256.Sum256([]byte(request.UserAgentOf(r)))}
+}

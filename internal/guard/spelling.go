@@ -1,0 +1,63 @@
+package guard
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// knownSpelling returns the state of the authority that an origin knows, where
+// a request names the site by another: nil where it does not, or where the origin
+// makes no difference.
+//
+// A site at a port of its own has two authorities, with the port and without, for
+// a proxy may map it, and the clients of each have to be judged by its rules. An
+// origin that compares hosts byte by byte may know only one of them, and answer
+// to the other what it answers to any host, which is then no rule of this site.
+// So where the two differ, the guard asks for a third that nobody can mean.
+func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State, waits bool, now time.Time, most time.Duration) *policy.State {
+	key := j.Site.Own
+	listener := request.ListenerPort(r, key.Secure, request.IsTrustedProxy(r))
+	if g.SourceKey != "" || listener == 0 || key.Host == "" || state == nil || state.Good == nil {
+		return nil
+	}
+	name, port := addr.CutPort(key.Host)
+	other, odd := key, key
+	if other.Host = name; port == "" {
+		other.Host = name + ":" + strconv.Itoa(listener)
+	}
+	entry := g.shared.Cache.Get(other)
+	if entry == nil {
+		return nil
+	}
+	beside := entry.State()
+	if beside == nil || beside.Good == nil || beside.Good.Hash == state.Good.Hash {
+		return nil
+	}
+	odd.Host = name + ":" + strconv.Itoa(oddPort(listener))
+	asked := g.shared.Cache.Add(odd, policy.Invented)
+	if asked.Due(now) {
+		if fetch, ok := g.Source.Prepare(r, odd, origin.Witness{}); ok {
+			if done := asked.Refresh(g.Freshness, g.timed(fetch, nil, odd), nil); done != nil && waits && asked.State() == nil {
+				awaitClosed(r, done, most)
+			}
+		}
+	}
+	if any := asked.State(); any == nil || any.Good == nil || any.Good.Hash != state.Good.Hash {
+		return nil
+	}
+	return beside
+}
+
+// oddPort returns a port that is not the listener's and stands in no URL.
+func oddPort(listener int) int {
+	if listener == 1 {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,97 @@
+package guard
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestStandaloneSourcesOverReloads uses the source of the configuration that
+// was loaded last and runs still.
+func TestStandaloneSourcesOverReloads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s standaloneSources
+		key := policy.Key{Source: "/srv/robots.txt"}
+		load := func() (source *standaloneSource, end func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			source = new(standaloneSource)
+			s.add(ctx, key, source)
+			return source, func() {
+				cancel()
+				synctest.Wait()
+			}
+		}
+		expect := func(when string, want *standaloneSource) {
+			t.Helper()
+			if s.of(key) != want {
+				t.Errorf("%s: it is another source", when)
+			}
+		}
+		expect("at first", nil)
+		first, endFirst := load()
+		expect("configured", first)
+		_, endFailed := load()
+		endFailed()
+		expect("after a load that failed", first)
+		second, endSecond := load()
+		endFirst()
+		expect("after a reload", second)
+		endSecond()
+		expect("removed", nil)
+		if len(s.known) != 0 {
+			t.Errorf("%d sources are left", len(s.known))
+		}
+	})
+}
+
+// TestReadingAtOnceIsTold as one that a request causes.
+func TestReadingAtOnceIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "robots.txt")
+		become := func(text string) {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		become(loose)
+		g := testGuard(t, options{Enforce: true}, origin.File{Path: file})
+		core, logs := observer.New(zap.InfoLevel)
+		g.SourceKey, g.Logger = file, zap.New(core)
+		g.shared.Ledger = nil
+		for _, label := range []string{judge.OtherName, "b.test", "a.test"} {
+			g.sites.Store(label, policy.Key{})
+		}
+		key := policy.Key{Source: file}
+		entry := g.shared.Cache.Add(key, policy.Named)
+		if g.shared.Fetch(entry) {
+			t.Error("a source that nobody configured is read")
+		}
+		g.shared.sources.add(t.Context(), key, g.standalone())
+		for _, text := range []string{loose, strict} {
+			time.Sleep(time.Minute)
+			become(text)
+			entry.MakeDue()
+			if !g.shared.Fetch(entry) || entry.State().Good.Robots.Text() != text {
+				t.Fatal("it was not read at once")
+			}
+			synctest.Wait() // it is told of afterwards
+			changed := shown(t, g.Metrics, "changed_timestamp_seconds", "host")["a.test"]
+			if want := float64(entry.State().Good.FirstRead.UnixMilli()) / 1000; changed != want {
+				t.Errorf("the metric says %v, want %v", changed, want)
+			}
+		}
+		if n := logs.FilterMessage("robots.txt changed").Len(); n != 1 {
+			t.Errorf("%d lines about the change: %v", n, logs.All())
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package guard
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/lease"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/readers"
+	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// State is what survives a reload of the configuration. It holds nothing of a
+// configuration, and stays usable after the last handler has released it:
+// requests may still be under way.
+type State struct {
+	Cache      *policy.Cache // of robots.txt
+	readers    *ledger.Readers
+	Metrics    *metrics.Metrics // which read from the state
+	violations *logLimits
+	holdLines  *logLimits // of the change guard, by host: those that only clients name must not fill the log
+	changes    changeguard.Changes
+	served     readers.Texts
+	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
+	presences  presences
+	eventTimes eventTimes
+	retentions lease.Leases[time.Duration]
+
+	sizes lease.Leases[Sizes]
+
+	Identities *identity.Shared // what claims are verified by
+
+	Memory *store.Memory // what is stored of all this; nil in tests that store nothing
+
+	sources standaloneSources
+}
+
+// Policies returns what is known of the robots.txt of each site, in any order.
+func (s *State) Policies() []*policy.Entry {
+	if s == nil {
+		return nil
+	}
+	return s.Cache.Entries()
+}
+
+// CacheStats tells how full a part of the cache of policies is.
+func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.Cache.Stats(segment) }
+
+// HeldHosts returns the configured hosts for which the change guard holds a change back.
+func (s *State) HeldHosts() map[string]bool { return s.changes.HeldHosts() }
+
+// VerifierStats tells what the verifier of claims did.
+func (s *State) VerifierStats() verify.Stats { return s.Identities.Verifier.Stats() }
+
+// AddressLists returns how it stands with the lists of addresses that the verifier
+// reads.
+func (s *State) AddressLists() []verify.ListStatus { return s.Identities.Verifier.Lists() }
+
+// SigningKeys returns the numbers of usable keys by signing agent.
+func (s *State) SigningKeys() map[string]int { return s.Identities.SigningKeys() }
+
+// Destruct implements caddy.Destructor. What is known of addresses can still be
+// asked for.
+func (s *State) Destruct() error {
+	s.Identities.Verifier.Close()
+	return nil
+}
+
+// Bounds of the cache. Hosts that only clients name get less, so that inventing
+// them costs their inventor more than the server.
+var (
+	// NamedBounds are the default for sites that the configuration names.
+	NamedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, Reads: 64}
+	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
+)
+
+// Bounds of whose readings of a robots.txt are remembered; one takes about 300
+// bytes.
+const (
+	maxReadersInPart   = 4096
+	maxReadersInvented = 4096
+)
+
+// NewState returns what guards share, before anything is known.
+func NewState() *State {
+	s := &State{
+		Cache:      policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
+		violations: newLogLimits(time.Now),
+		holdLines:  newLogLimits(time.Now),
+		Identities: identity.NewShared(),
+		Ledger:     ledger.New(time.Now),
+	}
+	s.Memory = store.NewMemory(s.parts())
+	s.Metrics = metrics.New(s, store.Kinds(), store.Results())
+	return s
+}
+
+// Warm reports whether the robots.txt of some configured site is known.
+func (s *State) Warm() bool {
+	for _, e := range s.Cache.Entries() {
+		if state := e.State(); e.Segment() == policy.Named && state != nil && state.Good != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// parts returns what of the state is stored.
+func (s *State) parts() store.Parts {
+	return store.Parts{Policies: s.Cache, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities}
+}
+
+// awaitStored waits until it is known what is stored, as a crawler waits for a
+// first copy. Caddy starts its apps in no order, so requests may come before.
+func (s *State) awaitStored(r *http.Request, most time.Duration) {
+	if restored := s.Memory.Restored(); restored != nil {
+		awaitClosed(r, restored, most)
+	}
+}
+
+// Interface guards
+var (
+	_ store.Changes    = (*changeguard.Changes)(nil)
+	_ store.Lists      = (*identity.Shared)(nil)
+	_ metrics.Observed = (*State)(nil)
+)

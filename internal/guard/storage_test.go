@@ -1,0 +1,74 @@
+package guard
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// instance is a server with a cold cache and a store, at a time of its own.
+type instance struct {
+	*store.Store
+	storage *storetest.Storage
+	shared  *State
+	logs    *observer.ObservedLogs
+	time    time.Time
+}
+
+func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
+	core, logs := observer.New(zap.DebugLevel)
+	i := &instance{storage: m, logs: logs, time: now}
+	clock := func() time.Time { return i.time }
+	i.shared = &State{
+		Cache:      policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
+		readers:    ledger.NewReaders(100, 100),
+		changes:    changeguard.Changes{Clock: clock},
+		Identities: identity.NewShared(),
+	}
+	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.Results())
+	i.shared.Memory = store.NewMemory(i.shared.parts())
+	i.Store = store.New(store.Options{
+		Storage: m, Instance: id, Memory: i.shared.Memory, Observer: i.shared.Metrics, Logger: zap.New(core), Policies: 100, Now: clock,
+	})
+	return i
+}
+
+// learn reads the robots.txt of a site.
+func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
+	e := i.shared.Cache.Add(key, segment)
+	e.MakeDue()
+	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+		func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
+}
+
+// later lets time pass and writes what is pending.
+func (i *instance) later(t *testing.T, d time.Duration) {
+	t.Helper()
+	i.time = i.time.Add(d)
+	i.storage.Now = i.time
+	i.Write(t.Context())
+}
+
+// logged fails unless one line has this message.
+func (i *instance) logged(t *testing.T, message string) {
+	t.Helper()
+	if n := i.logs.FilterMessage(message).Len(); n != 1 {
+		t.Errorf("%d lines %q: %v", n, message, i.logs.All())
+	}
+}
+
+var (
+	siteA = policy.Key{Site: "a.test", Host: "a.test"}
+
+	noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+)

@@ -1,0 +1,147 @@
+package guard
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// expects makes a guard wait for what is stored, until the function is called.
+func (o *scriptedOrigin) expects(t *testing.T) (restored func()) {
+	o.g.shared.Memory = store.NewMemory(store.Parts{})
+	return o.g.shared.Memory.Expect(t.Context())
+}
+
+// keeps begins to keep what a guard knows in a storage that answers when the
+// function is called. The server has just begun if cold is set.
+func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
+	state, storage := o.g.shared, storetest.New()
+	storage.Silent = make(chan struct{})
+	parts := state.parts()
+	parts.Ledger = ledger.New(time.Now)
+	state.Memory = store.NewMemory(parts)
+	s := store.New(store.Options{Storage: storage, Instance: "first", Memory: state.Memory, Observer: state.Metrics,
+		Logger: zap.NewNop(), Restored: state.Memory.Expect(t.Context())})
+	go s.Start(t.Context(), cold)
+	synctest.Wait()
+	return func() { close(storage.Silent) }
+}
+
+// TestWaitsForTheStorage as a crawler waits for a first copy: Caddy may serve
+// before it is known what is stored.
+func TestWaitsForTheStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newScriptedOrigin(t, options{FetchWait: time.Second})
+		o.turns(down)
+		restored := o.expects(t)
+		took := func(userAgent, host string) time.Duration {
+			start := time.Now()
+			r := requestBy(userAgent, "/private/x")
+			r.Host = host
+			o.g.Judge(r)
+			return time.Since(start)
+		}
+		if got := took("bingbot/2.0", "a.test"); got != time.Second {
+			t.Errorf("a crawler waits %v", got)
+		}
+		if got := took("curl/8.7.1", "b.test"); got != 0 {
+			t.Errorf("a library waits %v", got)
+		}
+		synctest.Wait()
+		o.delay = time.Hour
+		if got := took("bingbot/2.0", "c.test"); got != time.Second {
+			t.Errorf("for a storage and an origin that hang a crawler waits %v", got)
+		}
+		time.Sleep(time.Minute) // so that nobody asks the origin any more
+		synctest.Wait()
+		o.delay = 0
+		time.AfterFunc(time.Millisecond, func() {
+			key := keyFor(requestBy("", "/"))
+			var s policy.State
+			s = s.After(file(open), time.Now(), policy.Freshness{Max: time.Hour, Default: time.Hour}, 0)
+			o.g.shared.Cache.Restore(key, policy.Named, s, true)
+			restored()
+		})
+		o.expect("/private/x", judge.Disallowed, judge.Blocked)
+	})
+}
+
+// TestWaitsForAllOfTheStorage at the start: a version is restored before it is
+// known who has read it.
+func TestWaitsForAllOfTheStorage(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		cold    bool
+		waits   time.Duration
+		verdict judge.Verdict
+	}{
+		{"at the start", true, 100 * time.Millisecond, judge.Disallowed},
+		{"after a reload", false, 0, judge.Stale},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newScriptedOrigin(t, options{})
+				r := requestBy("bingbot/2.0", "/x")
+				key := keyFor(r)
+				holds := policy.Freshness{Max: time.Hour, Default: time.Hour}
+				var s policy.State
+				for _, robots := range []string{loose, strict} {
+					s = s.After(file(robots), time.Now(), holds, 0)
+					time.Sleep(time.Minute)
+				}
+				o.g.shared.Cache.Restore(key, policy.Named, s, true)
+				answer := o.keeps(t, tc.cold)
+				time.AfterFunc(100*time.Millisecond, func() {
+					reader := o.g.claimedReader(r, &Judgement{Request: judge.Request{Client: o.g.Registry.Identify("bingbot/2.0")}, Site: request.NewSite(key)})
+					o.g.shared.readers.Read(reader, ledger.Reading{At: time.Now(), Status: 200, Hash: s.Good.Hash})
+					answer()
+				})
+				start := time.Now()
+				j := o.g.Judge(r)
+				if waited := time.Since(start); waited != tc.waits || j.Verdict != tc.verdict {
+					t.Errorf("waited %v, %s; want %v, %s", waited, j.Verdict, tc.waits, tc.verdict)
+				}
+				time.Sleep(time.Second)
+			})
+		})
+	}
+}
+
+// TestWaitsOnce for the storage and the origin together.
+func TestWaitsOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name            string
+		storage, origin time.Duration // until they answer
+		waits           time.Duration
+		verdict         judge.Verdict
+	}{
+		{"both are quick", 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond, judge.Disallowed},
+		{"the origin is slow", 600 * time.Millisecond, 600 * time.Millisecond, time.Second, judge.Unknown},
+		{"the storage is slow", 2 * time.Second, time.Millisecond, time.Second, judge.Unknown},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newScriptedOrigin(t, options{FetchWait: time.Second})
+				o.turns(file(strict))
+				o.delay = tc.origin
+				restored := o.expects(t)
+				time.AfterFunc(tc.storage, restored)
+				start := time.Now()
+				j := o.g.Judge(requestBy("bingbot/2.0", "/x"))
+				if waited := time.Since(start); waited != tc.waits || j.Verdict != tc.verdict {
+					t.Errorf("waited %v, %s; want %v, %s", waited, j.Verdict, tc.waits, tc.verdict)
+				}
+				time.Sleep(time.Minute) // whatever goes on ends
+			})
+		})
+	}
+}

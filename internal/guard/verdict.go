@@ -1,0 +1,165 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// ask judges by the robots.txt of the site, reading it first if need be. atHand is
+// what was known before.
+func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, j *Judgement) {
+	arrived := time.Now()
+	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, atHand)
+	if waits && (entry == nil || g.shared.Memory.Cold()) {
+		g.shared.awaitStored(r, g.FetchWait)
+	}
+	if entry == nil {
+		entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
+		g.adoptUnnamed(j.Site)
+		g.shared.Memory.Want(j.Site.Key)
+	}
+	now := time.Now()
+	entry.Use(now)
+	g.Metrics.LookedUp(entry.State() != nil)
+	state := g.state(r, entry, j, waits, now, g.FetchWait-now.Sub(arrived))
+	var texts []*policy.Version
+	pending := false
+	if known := g.knownSpelling(r, j, state, waits, now, g.FetchWait-time.Since(arrived)); known != nil {
+		state = known // what is served by another spelling counts for nobody
+	} else {
+		texts, pending = g.servedTo(r, j, entry, state, waits, now, g.FetchWait-time.Since(arrived))
+	}
+	ours, closed := inForce(state, now, g.Fallback)
+	if never := state == nil || state.Good == nil; never && !closed {
+		if shared := g.shared.Cache.Shared(j.Site.Key); shared != nil {
+			state, ours = shared, shared.Good
+		}
+	}
+	g.decide(j, ours, closed)
+	if ours == nil || j.Verdict != judge.Disallowed && len(texts) == 0 {
+		return
+	}
+	milder := slices.ContainsFunc(texts, func(text *policy.Version) bool { return g.allows(j, text) }) // of what it was served
+	isFalse := j.Identity == verify.Spoofed                                                            // who gains nothing by what he was served
+	switch {
+	case j.Verdict != judge.Disallowed && milder:
+	case j.Verdict != judge.Disallowed:
+		if g.hasReplaced(r, j, state, texts) {
+			return
+		}
+		if g.ChangeGuard > 0 && j.Client.Class == uaident.Search {
+			g.Settings.Excuse(&j.Request, &j.Result)
+			j.held = true // until our copy changes, and the change guard looks at it
+			return
+		}
+		g.decide(j, texts[0], false)
+	case g.heldBack(state, j):
+		g.Settings.Excuse(&j.Request, &j.Result)
+		j.held = true
+	case (milder || pending) && !isFalse, len(texts) == 0 && g.mayNotKnow(r, state, j, now):
+		g.Settings.Excuse(&j.Request, &j.Result)
+	}
+}
+
+// decide judges by a version, nil where nobody knows the rules; closed says that
+// everything is closed for that reason.
+func (g *Guard) decide(j *Judgement, version *policy.Version, closed bool) {
+	rules := judge.Rules{Closed: closed}
+	if j.Version = version; version != nil {
+		rules.Robots = version.Robots
+	}
+	var scratch judge.Scratch
+	g.Settings.Judge(&j.Request, rules, &scratch, &j.Result)
+	if j.Verdict == judge.Exempt {
+		j.Group, j.Named = nil, false // it obeys none
+	}
+}
+
+// allows reports whether a version allows a request.
+func (g *Guard) allows(j *Judgement, version *policy.Version) bool {
+	var scratch judge.Scratch
+	var result judge.Result
+	g.Settings.Judge(&j.Request, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	return result.Verdict != judge.Disallowed
+}
+
+// adoptUnnamed takes over what is known of a site from when its server had no name
+// in keys: a reload has added another server for the same host.
+func (g *Guard) adoptUnnamed(s request.Site) {
+	unnamed := s.Key
+	if unnamed.Server = ""; s.Key.Server == "" {
+		return
+	}
+	if before := g.shared.Cache.Get(unnamed); before != nil && before.State() != nil {
+		g.shared.Cache.Restore(s.Key, s.Segment, *before.State(), true)
+	}
+}
+
+// isNamed reports whether a policy names a client, so that its owner wants it to
+// be held to that.
+func isNamed(client uaident.Identity, state *policy.State) bool {
+	if state == nil || state.Good == nil {
+		return false
+	}
+	var names [8]string
+	_, named, _ := judge.Subject{Chain: client.AppendChain(names[:0])}.Group(state.Good.Robots)
+	return named
+}
+
+// inForce returns the version that holds at now, nil if nobody knows the rules,
+// and whether everything is closed for that reason.
+func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
+	if state == nil {
+		return nil, false
+	}
+	robots, closed := state.Usable(now, fallback)
+	if robots == nil {
+		return nil, closed
+	}
+	return state.Good, false
+}
+
+// mayNotKnow reports whether a crawler may not know yet that the current version
+// forbids what it asks for: it may still follow an older copy that allows it.
+// What it was served counts in place of this, if that is known. Where it is not,
+// because nobody else is served so, it is as if the crawler had read nothing.
+func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, now time.Time) bool {
+	if len(state.Past) == 0 {
+		return false
+	}
+	last, _ := g.lastReading(r, j)
+	if last.Hash == state.Good.Hash {
+		return false
+	}
+	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
+		last = ledger.Reading{}
+	}
+	refused := g.shared.served.Site(j.Site.Own).IsRefused()
+	for _, v := range state.Held(now, last.At, g.Grace) {
+		if refused && refusesUs(policy.Answer{Status: v.Status}) {
+			continue // the guard was refused the file, and nobody else
+		}
+		if g.allows(j, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasReplaced reports whether our copy has replaced a text since a crawler has read
+// it: for what the owner allows by now no crawler is blamed.
+func (g *Guard) hasReplaced(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version) bool {
+	last, _ := g.lastReading(r, j)
+	return last.At.Before(state.Good.FirstRead) && slices.ContainsFunc(state.Past, func(v *policy.Version) bool {
+		return slices.ContainsFunc(texts, func(text *policy.Version) bool { return text.Hash == v.Hash })
+	})
+}

@@ -1,0 +1,173 @@
+package judge
+
+import (
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Rules are what is known of the rules of a site.
+type Rules struct {
+	// Robots is the robots.txt, nil where nobody knows it.
+	Robots *policy.Robots
+	// Closed says that the configuration closes the site while that is so.
+	Closed bool
+}
+
+// Result is what becomes of a request, and why.
+type Result struct {
+	Verdict Verdict // by the rules
+	Action  Action  // by the settings
+	Reason  Reason  // why the verdict is what it is
+	// Evidence is what the rules say, that they allow it where they were not
+	// asked.
+	Evidence policy.Verdict
+	// Group is the group that the client has to obey, nil if there is none, and
+	// Named whether it names the client rather than being the * group.
+	Group *policy.Selection
+	Named bool
+	// FalseName says that the rules do not forbid it, and only the false name of the
+	// client is held against it.
+	FalseName bool
+	// LogOnly says that only the configuration keeps it from being blocked in
+	// enforce mode.
+	LogOnly bool
+}
+
+// Scratch is the memory that judging takes. The zero Scratch is ready, and may be
+// used again by one goroutine.
+type Scratch struct {
+	// Target is what was compared with the rules last.
+	Target policy.Target
+	names  [8]string
+}
+
+// Bound is what is found of a client in a robots.txt.
+type Bound struct{ by [2]binding } // where the * group is not meant for the request, and where it is
+
+type binding struct {
+	found, named, exempt bool
+	group                *policy.Selection
+}
+
+// Judge decides about a request: whether the rules allow it, and what is done if
+// they do not. It does not allocate but for targets in many forms and for files
+// with two readings.
+func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
+	*r = Result{Evidence: policy.Verdict{Allowed: true}}
+	switch isAgent := q.Token == ""; {
+	case isAgent && q.Client.Class == uaident.Browser:
+		r.Verdict, r.Reason = Exempt, NobodyJudged
+		return
+	case IsACMEChallenge(q.Method, q.path()):
+		r.Verdict, r.Reason = Exempt, Challenge
+		return
+	case q.path() == robotsTxt:
+		r.Reason = RobotsTxt
+		return
+	case isAgent && s.Exempt.Has(q.Client, q.Identity):
+		r.Verdict, r.Reason = Exempt, Configured
+		return
+	case rules.Robots == nil:
+		s.judgeUnknown(q, rules, r)
+	default:
+		s.judgeBy(q, rules.Robots, scratch, r)
+	}
+	s.act(q, r)
+}
+
+// Excuse takes back that a request is outside of robots.txt: the crawler need not
+// know yet what forbids it.
+func (s *Settings) Excuse(q *Request, r *Result) {
+	r.Verdict, r.Action, r.Reason, r.FalseName, r.LogOnly = Stale, None, NotKnownYet, false, false
+	s.act(q, r)
+}
+
+// judgeUnknown judges a request while nobody knows the rules.
+func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
+	r.Verdict, r.Reason = Unknown, NoRules
+	if rules.Closed && (s.wildcard(q) && q.Spared() == NotSpared) {
+		r.Reason = Closed
+	}
+}
+
+// judgeBy judges a request by a robots.txt.
+func (s *Settings) judgeBy(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
+	subject := q.Subject(scratch.names[:0], s.wildcard(q))
+	var exempt bool
+	if r.Group, r.Named, exempt = q.Bound.group(subject, robots); exempt {
+		r.Verdict, r.Reason = Exempt, s.exemption(q)
+		return
+	}
+	scratch.Target.Set(q.Target, s.KeepSlashes)
+	r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
+	if r.Evidence.Allowed && q.isOpaque() { // others than that proxy serve /
+		scratch.Target.Set("/", s.KeepSlashes)
+		r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
+	}
+	switch {
+	case !r.Evidence.Allowed:
+		r.Verdict, r.Reason = Disallowed, ByRule
+	case r.Evidence.Ambiguous:
+		r.Reason = TwoReadings
+	case r.Evidence.Rule.Line > 0:
+		r.Reason = ByRule
+	case r.Group == nil:
+		r.Reason = NoGroup
+	default:
+		r.Reason = NoRule
+	}
+}
+
+// wildcard reports whether the * group is meant for the client of a request.
+func (s *Settings) wildcard(q *Request) bool {
+	return q.Token != "" || q.Identity == verify.Spoofed || s.MeantForAll(q.Client)
+}
+
+// exemption tells why the * group is not meant for a request.
+func (s *Settings) exemption(q *Request) Reason {
+	if s.wildcard(q) {
+		switch q.Spared() {
+		case NoCrawling:
+			return DeliversOrAsks
+		case WellKnown:
+			return ForPrograms
+		}
+	}
+	return NotMeant
+}
+
+// act decides what to do about a request.
+func (s *Settings) act(q *Request, r *Result) {
+	isFalse := q.Token == "" && q.Identity == verify.Spoofed
+	switch {
+	case r.Verdict == Disallowed, r.Reason == Closed:
+	case isFalse && s.FalseName == BlockFalseName:
+		r.FalseName = true
+	default:
+		return
+	}
+	r.LogOnly = q.Token == "" && s.Spares(q.Client, q.Identity)
+	r.Action = Logged
+	means := q.Token != "" || isFalse && s.FalseName == BlockFalseName || s.EnforceMeans(q.Client)
+	if s.Enforce && means && !r.LogOnly {
+		r.Action = Blocked
+	}
+}
+
+// group returns the group that a client has to obey, as [Subject.Group] does, and
+// remembers it. b may be nil.
+func (b *Bound) group(subject Subject, robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
+	if b == nil {
+		return subject.Group(robots)
+	}
+	known := &b.by[0]
+	if subject.Wildcard {
+		known = &b.by[1]
+	}
+	if !known.found {
+		known.found = true
+		known.group, known.named, known.exempt = subject.Group(robots)
+	}
+	return known.group, known.named, known.exempt
+}

@@ -1,0 +1,68 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestUnknownNames refuses words by which nobody would ever be chosen, and proposes
+// what is meant.
+func TestUnknownNames(t *testing.T) {
+	registry, err := uaident.Default().With(uaident.Crawler{Token: "AcmeSpider", Class: uaident.GenericCrawler})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		word, want string // "" for none
+		matcher    bool
+	}{
+		{"Googelbot", "did you mean Googlebot?", false},
+		{"serach", "did you mean search?", false},
+		{"ai-training", "did you mean ai_training?", false},
+		{"Search", "did you mean search?", false},
+		{"AI", "did you mean ai_training or ai_search or ai_assistant?", true},
+		{"GTPBot", "did you mean GPTBot?", false},
+		{"Bignbot", "did you mean bingbot?", false},
+		{"CCBto", "did you mean CCBot?", false},
+		{"OpenAI", "did you mean ChatGPT-User or GPTBot or OAI-AdsBot or OAI-SearchBot?", false},
+		{"AcmeSpidre", "did you mean AcmeSpider?", false},
+		{"verifed", "did you mean verified?", true},
+		{"verified", "no class and no known crawler", false},
+		{"Zxqvbnmw", "the classes are other, library", false},
+		{"Fast Zxqvbnmw", `write "token:Fast Zxqvbnmw"`, false},
+		{"Google-Extended", "no request carries the name Google-Extended", false},
+		{"token:Google-Extended", "no request carries the name Google-Extended", false},
+		{"token:", "neither a class", false},
+		{"token:*", "neither a class", false},
+		{"browser", "never judged", false},
+		{"x", "the classes are", false},
+		{strings.Repeat("x", 1000), "the classes are", false},
+
+		{"googlebot", "", false},
+		{"HaosouSpider", "", false}, // an alias
+		{"acmespider", "", false},
+		{"ai_training", "", false},
+		{"spoofed", "", true},
+		{"token:NewBot", "", true},
+		{"token:search", "", false},
+		{"token:GPTBot", "", false},
+	} {
+		_, err := ParseSelector(registry, []string{tc.word}, tc.matcher)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%.40s: %v, want %q", tc.word, err, tc.want)
+		}
+	}
+}
+
+// TestMeantToken chooses clients by a token that nobody knows, or that is spelt as
+// a class is.
+func TestMeantToken(t *testing.T) {
+	for word, userAgent := range map[string]string{"token:NewBot": "NewBot/1.0", "token:gptbot": "GPTBot/1.2"} {
+		s, err := ParseSelector(uaident.Default(), []string{word}, false)
+		if err != nil || !s.Has(uaident.Identify(userAgent)) || s.Has(uaident.Identify("bingbot/2.0")) {
+			t.Errorf("%s: %v, chooses %s: %t", word, err, userAgent, s.Has(uaident.Identify(userAgent)))
+		}
+	}
+}

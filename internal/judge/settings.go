@@ -1,0 +1,73 @@
+package judge
+
+import (
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Settings are what the owner of a site has decided about judging. The zero
+// Settings are the defaults.
+type Settings struct {
+	// Enforce blocks what is outside of robots.txt; else it is logged only.
+	Enforce bool
+	// EnforceOnly are the clients that Enforce is for, none named for all. The
+	// others are judged as without it.
+	EnforceOnly Selector
+	// KeepSlashes keeps runs of slashes in a path apart.
+	KeepSlashes bool
+	// Wildcard are the classes that the * group judges, none for the default.
+	Wildcard Classes
+	// Exempt are clients that are not judged.
+	Exempt Clients
+	// OnlyLog are clients that are logged and not blocked.
+	OnlyLog Clients
+	// FalseName is what to do about clients under a false name.
+	FalseName FalseName
+}
+
+// FalseName is what to do about requests under a false name.
+type FalseName uint8
+
+const (
+	// JudgeFalseName judges by the stricter of the group that the name chooses
+	// and the * group.
+	JudgeFalseName FalseName = iota
+	// BlockFalseName blocks all of them but those for /robots.txt.
+	BlockFalseName
+	// LogFalseName blocks none of them.
+	LogFalseName
+)
+
+// MeantForAll reports whether the * group is meant for a client. What is known
+// of a crawler wins over the configured classes.
+func (s *Settings) MeantForAll(client uaident.Identity) bool {
+	switch {
+	case s.Wildcard == 0:
+		return client.Wildcard()
+	case client.Crawler != nil && client.Crawler.Wildcard != uaident.WildcardByClass:
+		return client.Crawler.Wildcard == uaident.WildcardOn
+	}
+	return s.Wildcard.Has(client.Class)
+}
+
+// Spares reports whether a client is logged and not blocked in enforce mode.
+func (s *Settings) Spares(client uaident.Identity, identity verify.State) bool {
+	if identity == verify.Spoofed {
+		return s.FalseName == LogFalseName
+	}
+	return s.OnlyLog.Has(client, identity)
+}
+
+// EnforceMeans reports whether Enforce is for a client, were it on.
+func (s *Settings) EnforceMeans(client uaident.Identity) bool {
+	return s.EnforceOnly.Any() || s.EnforceOnly.Has(client)
+}
+
+// ModeOf returns the word for whether a site is enforced: "monitor" or "enforce", which
+// it is, too, where that is for some clients only.
+func ModeOf(enforce bool) string {
+	if enforce {
+		return "enforce"
+	}
+	return "monitor"
+}

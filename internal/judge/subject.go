@@ -1,0 +1,101 @@
+package judge
+
+import (
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Subject is whom a robots.txt is held against: how a client is found in it.
+type Subject struct {
+	Chain     []string // the names to try
+	Wildcard  bool     // whether the * group is meant for its request
+	Forgiving bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
+	False     bool     // it is known not to be who it says
+}
+
+// Subject returns how the client of r is found in a robots.txt. wildcard says
+// whether the * group is meant for the client, by default or as configured. The
+// names are appended to names.
+func (r *Request) Subject(names []string, wildcard bool) Subject {
+	if r.Token == "*" {
+		return Subject{Wildcard: true}
+	}
+	if r.Token != "" {
+		known := uaident.Default().Lookup(r.Token)
+		return Subject{Chain: append(names, r.Token), Wildcard: true, Forgiving: known != nil && known.Forgiving()}
+	}
+	false := r.Identity == verify.Spoofed
+	return Subject{
+		Chain:     r.Client.AppendChain(names),
+		Wildcard:  (wildcard || false) && r.Spared() == NotSpared,
+		Forgiving: r.Client.Forgiving(),
+		False:     false,
+	}
+}
+
+// Group returns the group that the client has to obey, nil if there is none,
+// and whether the group names it. exempt says that there is a * group, which is
+// not meant for it.
+func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
+	if group = s.choose(robots, s.Wildcard); group != nil || s.Wildcard {
+		return group, group.Named(), false
+	}
+	group = robots.Select(true)
+	return group, false, group != nil
+}
+
+// choose is Select for the client.
+func (s Subject) choose(robots *policy.Robots, global bool) *policy.Selection {
+	if s.Forgiving {
+		return robots.SelectForgiving(global, s.Chain...)
+	}
+	return robots.Select(global, s.Chain...)
+}
+
+// Verdict judges a target. A client that the * group is not meant for may fetch
+// everything.
+func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
+	group, _, exempt := s.Group(robots)
+	if exempt {
+		return policy.Verdict{Allowed: true}
+	}
+	return s.judge(robots, group, target)
+}
+
+// judge judges a target by the client's group. A client under a false name gains
+// nothing by it: what the * group forbids is forbidden to it, too, where that
+// group judges at all.
+func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
+	verdict := group.JudgeTarget(target)
+	if s.False && s.Wildcard && verdict.Allowed {
+		if everybody := robots.Select(true).JudgeTarget(target); !everybody.Allowed {
+			return everybody
+		}
+	}
+	return verdict
+}
+
+// KnownName returns the name of a client that asks for nothing special as the
+// registry or the robots.txt spells it, "" if neither does.
+func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
+	var scratch Scratch
+	group, named, _ := q.Bound.group(q.Subject(scratch.names[:0], s.wildcard(q)), robots)
+	if !named {
+		return KnownName(q.Client, "")
+	}
+	return KnownName(q.Client, group.Group().Name)
+}
+
+// KnownName returns the crawler's name as the registry or the robots.txt spells
+// it, "" if neither does: only such a name may be kept, for clients can invent
+// all others. group is the name of its group if that names the client, else "".
+func KnownName(client uaident.Identity, group string) string {
+	switch {
+	case client.Known():
+		return client.Name()
+	case group != "" && policy.NameMatches(group, client.Token):
+		return group[:len(client.Token)]
+	}
+	return ""
+}

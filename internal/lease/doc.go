@@ -1,0 +1,3 @@
+// Package lease has the last of several configurations decide about what they
+// share, for as long as it runs.
+package lease

@@ -1,0 +1,163 @@
+package ledger
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestLedgerCrowd gives the rows to those that the owner names, then as
+// crawlers come; nothing is lost of all others.
+func TestLedgerCrowd(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	ask := func(token string, named bool) {
+		q := gptbot(c.now(), "/")
+		q.Token, q.Named = token, named
+		record(l, q)
+	}
+	for i := range 200 {
+		ask(fmt.Sprint("bot", i), false)
+	}
+	for i := range 100 {
+		ask(fmt.Sprint("named", i), true)
+	}
+	s := l.Snapshot()
+	if own, all := s.Sites[0].own(), s.total(); own != maxRows || all.Requests() != 300 {
+		t.Errorf("%d rows and %d requests, want %d and 300", own, all.Requests(), maxRows)
+	}
+	s.row(t, "example.com", "bot35")
+	s.row(t, "example.com", "named11")
+	if got := s.row(t, "example.com", Other).SinceRead; got != 300-maxRows {
+		t.Errorf("%d requests of others, want %d", got, 300-maxRows)
+	}
+	c.advance(23 * time.Hour)
+	ask("bot0", false)
+	c.advance(2 * time.Hour)
+	ask("late", false)
+	s = l.Snapshot()
+	s.row(t, "example.com", "late")
+	s.row(t, "example.com", "bot0")
+	if own, all := s.Sites[0].own(), s.total(); own != maxRows || all.Requests() != 302 {
+		t.Errorf("%d rows and %d requests, want %d and 302", own, all.Requests(), maxRows)
+	}
+}
+
+// TestLedgerHostile takes no more memory than it says, whatever clients invent.
+func TestLedgerHostile(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	empty := heap()
+	crawlers := uaident.Default().Crawlers()
+	random := rand.New(rand.NewPCG(1, 2))
+	long := strings.Repeat("%20\x00\"", 60)
+	attack := func(n int, span time.Duration) {
+		for i := range n {
+			q := gptbot(c.now().Add(-time.Duration(random.Int64N(int64(span)))), fmt.Sprint("/", i, long))
+			crawler := &crawlers[i%len(crawlers)]
+			q.Token, q.Named, q.Class = crawler.Token, i%3 == 0, max(crawler.Class, uaident.Other)
+			q.Identity = verify.States()[i%4]
+			q.UserAgent = fmt.Sprint("x", i, long)
+			q.Rule = Rule{Version: Version{byte(i >> 6), byte(i >> 14)}, Line: i, Text: fmt.Sprint("Disallow: /", i, long), Group: long}
+			q.GroupLine = i + 1
+			q.Network = addr.Network(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
+			l.Record(q)
+		}
+		l.flush()
+	}
+	n := 100_000
+	if raceEnabled {
+		n = 3_000
+	}
+	attack(n/5, MaxRetention) // fills all series
+	before := heap()
+	attack(n, time.Hour)
+	if used := int64(heap()) - int64(empty); used > 8<<20 {
+		t.Errorf("a site takes %d KiB, more than the 8 MB in docs/admin.md", used>>10)
+	}
+	grown := int64(heap()) - int64(before)
+	s := l.Snapshot()
+	if len(s.Sites) != 1 || s.Sites[0].own() > maxRows || len(s.Sites[0].Rows) > maxRows+16*len(verify.States()) {
+		t.Fatalf("%d sites, %d rows", len(s.Sites), len(s.Sites[0].Rows))
+	}
+	if grown > 4<<20 {
+		t.Errorf("%d inventions took %d KiB more", n, grown>>10)
+	}
+	for _, w := range s.Sites[0].Rows {
+		if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.Agents.Items) > maxAgents {
+			t.Errorf("%s keeps %d paths", w.Token, len(w.Paths.Items))
+		}
+		for _, item := range w.Paths.Items {
+			if len(item.Key.Path) > maxTarget || len(item.Key.Text) > maxRule {
+				t.Fatalf("%d bytes of a path are kept", len(item.Key.Path))
+			}
+		}
+	}
+	data, err := Stored{Saved: noon, Site: s.Sites[0]}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeStored(data); err != nil {
+		t.Errorf("the largest site cannot be read again: %v", err)
+	}
+	t.Logf("%d rows, %d KiB stored, heap %d KiB", len(s.Sites[0].Rows), len(data)>>10, heap()>>10)
+	runtime.KeepAlive(l)
+}
+
+// TestLedgerSites bounds the sites and the rows of all of them.
+func TestLedgerSites(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	for i := range 2 * maxSites {
+		for k := range 6 {
+			q := gptbot(c.now(), "/")
+			q.Site, q.Token = fmt.Sprint("site", i), fmt.Sprint("bot", k)
+			q.Class = uaident.Classes()[1+k]
+			l.Record(q)
+		}
+	}
+	s := l.Snapshot()
+	rows := 0
+	for _, site := range s.Sites {
+		rows += len(site.Rows)
+	}
+	if got := s.total(); len(s.Sites) > maxSites+1 || rows > maxAllRows+len(s.Sites) || got.Requests() != 12*maxSites {
+		t.Errorf("%d sites, %d rows, %d requests", len(s.Sites), rows, got.Requests())
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestLedgerKeepsNothingOfTheRequest gives back the memory of requests.
+func TestLedgerKeepsNothingOfTheRequest(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	before := heap()
+	for i := range 500 {
+		file := strings.Repeat("x", 100<<10)
+		q := gptbot(c.now().Add(time.Duration(i)*time.Minute), file[:100])
+		q.Site, q.Token, q.UserAgent, q.Method = file[:20], file[:10], file[:30], file[:3]
+		q.Rule.Text, q.Rule.Group = file[:40], file[:8]
+		q.Rule.Line = i
+		l.Record(q)
+	}
+	l.flush()
+	if grown := int64(heap()) - int64(before); grown > 2<<20 {
+		t.Errorf("%d KiB are kept of 500 requests", grown>>10)
+	}
+	runtime.KeepAlive(l)
+}

@@ -1,0 +1,41 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+)
+
+// TestMerge adds up what several instances have counted.
+func TestMerge(t *testing.T) {
+	c := newClock()
+	first, second := New(c.now), New(c.now)
+	record(first, gptbot(c.now(), "/a"))
+	first.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200})
+	c.advance(time.Minute)
+	second.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 304})
+	for _, path := range []string{"/a", "/b"} {
+		record(second, gptbot(c.now(), path))
+	}
+	other := gptbot(c.now(), "/a")
+	other.Site = "example.org"
+	record(second, other)
+	a, b := first.Snapshot(), second.Snapshot()
+	before := asJSON(t, []Snapshot{a, b})
+	merged := Merge(a, b)
+	if got := merged.total(); got.Requests() != 4 || len(merged.Sites) != 2 || merged.Since != noon.UnixMilli() {
+		t.Errorf("%d requests at %d sites since %s", got.Requests(), len(merged.Sites), Time(merged.Since))
+	}
+	w := merged.row(t, "example.com", "GPTBot")
+	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.Read.Status != 304 || w.SinceRead != 2 {
+		t.Errorf("paths %v, %d requests since %v", w.Paths.Items, w.SinceRead, w.Read)
+	}
+	if merged.Sites[0].Files[0].Lines[6] != 3 {
+		t.Errorf("line 6 was hit %d times, want 3", merged.Sites[0].Files[0].Lines[6])
+	}
+	if asJSON(t, []Snapshot{a, b}) != before {
+		t.Error("merging has changed a snapshot")
+	}
+	if got := Merge(); got.Sites != nil || got.Since != 0 {
+		t.Errorf("nothing merged is %+v", got)
+	}
+}

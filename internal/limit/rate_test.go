@@ -1,0 +1,83 @@
+package limit
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestTake(t *testing.T) {
+	var r Rate
+	const interval, burst = 10 * time.Second, 10
+	now := time.Hour
+	take := func() (n int) {
+		for r.Take(now, interval, burst) {
+			n++
+		}
+		return n
+	}
+	for _, tc := range []struct {
+		name string
+		pass time.Duration
+		want int
+	}{
+		{"a burst", 0, burst},
+		{"nothing is left of it", 0, 0},
+		{"just before the next one", interval - 1, 0},
+		{"the next one", 1, 1},
+		{"three intervals", 3 * interval, 3},
+		{"as long as a burst", burst * interval, burst},
+		{"long after that", 1000 * interval, burst},
+	} {
+		now += tc.pass
+		if got := take(); got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	var r Rate
+	r.Reset()
+	now, interval := -time.Hour, time.Second // also by a clock that is before its beginning
+	if r.Ahead(now) > 0 {
+		t.Errorf("nothing has happened, and it is %v ahead", r.Ahead(now))
+	}
+	for range 3 {
+		r.Count(now, interval)
+	}
+	if r.Ahead(now) != 3*interval || r.Due() != now+3*interval || r.Ahead(now+interval) != 2*interval {
+		t.Errorf("%v ahead, due %v", r.Ahead(now), r.Due())
+	}
+	if now += time.Minute; r.Ahead(now) > 0 {
+		t.Errorf("%v ahead after a minute", r.Ahead(now))
+	}
+	if r.Count(now, interval); r.Ahead(now) != interval {
+		t.Errorf("%v ahead, want one interval: time that passed is not saved up", r.Ahead(now))
+	}
+	if r.Reset(); r.Ahead(now) > 0 {
+		t.Errorf("%v ahead after Reset", r.Ahead(now))
+	}
+}
+
+// TestTogether has goroutines take at once: none gets one too many, and none is
+// counted twice.
+func TestTogether(t *testing.T) {
+	var r Rate
+	var taken atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 1000 {
+				if r.Take(time.Hour, time.Second, 100) {
+					taken.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := taken.Load(); n != 100 || r.Ahead(time.Hour) != 100*time.Second {
+		t.Errorf("%d taken, %v ahead", n, r.Ahead(time.Hour))
+	}
+}

@@ -1,0 +1,204 @@
+package metrics
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// gatherAll gathers all metrics of the module.
+func gatherAll(t *testing.T, m *Metrics) (total int) {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	for _, c := range m.all() {
+		registry.MustRegister(c)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkFamilies(t, families)
+}
+
+// worstJudgements calls f with every combination that a judgement can have.
+func worstJudgements(f func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action)) {
+	for _, class := range uaident.Classes() {
+		for who := verify.Claimed; who <= verify.Spoofed; who++ {
+			for v := judge.Allowed; v <= judge.Unknown; v++ {
+				for a := judge.None; a <= judge.Blocked; a++ {
+					none, refused := a == judge.None, v == judge.Disallowed
+					switch {
+					case none && refused, !none && !refused && v != judge.Unknown && who != verify.Spoofed:
+						continue // what is allowed is stopped for those under a false name only
+					}
+					f(class, who, v, a)
+				}
+			}
+		}
+	}
+}
+
+// TestSeriesBudget has every label value that there is, on 20 hosts.
+func TestSeriesBudget(t *testing.T) {
+	m := New(nothing{}, kinds, results)
+	crawlers := uaident.Default().Crawlers()
+	var text strings.Builder // with every finding that one file can have
+	text.WriteString("\ufeffDisallow: /x\nUser-agent: *\nDisalow: x\nDisallow: x$y\nNonsense\nUser-agent: *\nUser-agent: a*b, c\nFoo: x\n")
+	freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
+	read := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte(text.String())}, time.Now(), freshness, 0)
+	failing := read.After(policy.Answer{Status: http.StatusBadGateway}, time.Now(), freshness, 0)
+	for h := range 21 {
+		host := fmt.Sprintf("h%d.example", h)
+		if h == 20 {
+			host = judge.OtherName
+		} else {
+			m.SetState(host, read)
+			for _, code := range policy.Codes() {
+				m.findings.WithLabelValues(host, string(code)).Set(1)
+			}
+			m.SetState(host, failing)
+		}
+		for i, crawler := range crawlers {
+			label := m.Labels.Crawler(host, crawler.Token, i%2 == 0)
+			m.ReadBy(host, label, time.Now())
+			if i%20 > 0 { // enough to fill all
+				continue
+			}
+			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
+				counted := Request{Host: host, Crawler: label, Class: class, Identity: who, Verdict: v, Action: a}
+				if who == verify.Spoofed {
+					counted.Crawler = judge.SpoofedName
+				}
+				m.Requests.Count(counted)
+			})
+		}
+	}
+	for _, source := range []string{"server", "url", "file"} {
+		for meaning := policy.Rules; ; meaning++ {
+			m.Fetched(source, meaning, time.Second)
+			if meaning == policy.Unchanged {
+				break
+			}
+		}
+	}
+	for _, method := range []string{"none", "ranges", "rdns", "web_bot_auth"} {
+		for who := verify.Claimed; who <= verify.Spoofed; who++ {
+			m.checks.WithLabelValues(method, who.String())
+		}
+	}
+	m.LookedUp(true)
+	m.LookedUp(false)
+	if total := gatherAll(t, m); total > seriesBudget || total < seriesBudget/2 {
+		t.Errorf("%d series, want many and at most %d", total, seriesBudget)
+	}
+}
+
+// TestSummedRequests fills the room of a host: totals, verdicts and actions
+// stay true, and so does everything about search engines.
+func TestSummedRequests(t *testing.T) {
+	m := New(nothing{}, kinds, results)
+	sent, search, spoofed, overflowed := 0.0, 0.0, 0.0, 0.0
+	first := Request{Host: "a.example", Crawler: "FirstBot", Class: uaident.SEO}
+	m.Requests.Count(first)
+	for i := range 50 {
+		worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
+			counted := Request{Host: "a.example", Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a}
+			if who == verify.Spoofed {
+				counted.Crawler = judge.SpoofedName
+				spoofed++
+			}
+			m.Requests.Count(counted)
+			if v == judge.Disallowed && a == judge.Blocked {
+				sent++
+				if class == uaident.Search && who == verify.Claimed {
+					search++
+				}
+			}
+		})
+	}
+	m.Requests.Count(first)
+	var other, blocked, blockedSearch, underFalseNames float64
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m.Requests, m.overflow)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			value, labels := metric.GetCounter().GetValue(), make(map[string]string)
+			for _, pair := range metric.GetLabel() {
+				labels[pair.GetName()] = pair.GetValue()
+			}
+			if strings.HasSuffix(family.GetName(), "overflow_total") {
+				overflowed = value
+				continue
+			}
+			switch labels["crawler"] {
+			case judge.OtherName:
+				other += value
+			case judge.SpoofedName:
+				underFalseNames += value
+			}
+			if labels["verdict"] == "disallowed" && labels["action"] == "blocked" {
+				blocked += value
+				if labels["class"] == "search" && labels["identity"] == "claimed" {
+					blockedSearch += value
+				}
+			}
+			if labels["crawler"] == "FirstBot" && value != 2 {
+				t.Errorf("who came first was counted %v times, want 2", value)
+			}
+		}
+	}
+	if blocked != sent || blockedSearch != search || underFalseNames != spoofed {
+		t.Errorf("%v blocked, %v of them of search engines, %v under false names, want %v, %v and %v",
+			blocked, blockedSearch, underFalseNames, sent, search, spoofed)
+	}
+	if overflowed != other || other == 0 {
+		t.Errorf("%v requests summed up, the counter says %v", other, overflowed)
+	}
+}
+
+// TestRequestCountersForSeveralGoroutines loses no request, also at the moment
+// when a host is full.
+func TestRequestCountersForSeveralGoroutines(t *testing.T) {
+	m := New(nothing{}, kinds, results)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 2000 {
+				m.Requests.Count(Request{
+					Host: fmt.Sprintf("h%d", i%3), Crawler: fmt.Sprintf("bot%d", i%37),
+					Identity: verify.States()[i%4], Verdict: judge.Verdicts()[i%5],
+				})
+			}
+		})
+	}
+	wg.Wait()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m.Requests)
+	families, _ := registry.Gather()
+	total := 0.0
+	for _, metric := range families[0].GetMetric() {
+		total += metric.GetCounter().GetValue()
+	}
+	if total != 8000 {
+		t.Errorf("%v requests counted, want 8000", total)
+	}
+	for i := range 3 {
+		if n := m.Requests.host(fmt.Sprintf("h%d", i)).series.Len(); n > maxRequestSeries+46 {
+			t.Errorf("h%d has %d series", i, n)
+		}
+	}
+}

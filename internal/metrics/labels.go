@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+)
+
+// maxCrawlerLabels bounds the values of the crawler label for one host.
+const maxCrawlerLabels = 40
+
+// ownersShare is how many of them are kept for names that the robots.txt of
+// the host spells out, whatever else comes by before these.
+const ownersShare = 20
+
+// Labels remembers which crawlers have a label value of their own. A value is
+// never taken back or given to another crawler, so that a time series stays
+// what it was. What it holds is bounded by the configured hosts.
+type Labels struct {
+	byHost cowmap.Map[string, *crawlerLabels]
+}
+
+type crawlerLabels struct {
+	mu     sync.Mutex
+	names  cowmap.Map[string, struct{}]
+	others atomic.Int32 // names that no robots.txt spelled out
+}
+
+func newLabels() *Labels { return new(Labels) }
+
+// Crawler returns the label value of a crawler: its name, or judge.OtherName if the
+// host has no room for it. named says that the host's robots.txt names it.
+func (l *Labels) Crawler(host, name string, named bool) string {
+	return l.host(host).crawler(name, named)
+}
+
+func (l *Labels) host(host string) *crawlerLabels {
+	if c, ok := l.byHost.Load(host); ok {
+		return c
+	}
+	return l.byHost.LoadOrStore(host, func() *crawlerLabels { return new(crawlerLabels) })
+}
+
+func (c *crawlerLabels) crawler(name string, named bool) string {
+	if label, ok := c.known(name, named); ok {
+		return label
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if label, ok := c.known(name, named); ok {
+		return label
+	}
+	if !named {
+		c.others.Add(1)
+	}
+	c.names.Store(name, struct{}{})
+	return name
+}
+
+// known returns the label value of a crawler that has one, or for which there is
+// no room.
+func (c *crawlerLabels) known(name string, named bool) (label string, ok bool) {
+	if _, ok := c.names.Load(name); ok {
+		return name, true
+	}
+	if c.names.Len() >= maxCrawlerLabels || !named && c.others.Load() >= maxCrawlerLabels-ownersShare {
+		return judge.OtherName, true
+	}
+	return "", false
+}

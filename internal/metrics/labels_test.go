@@ -1,0 +1,99 @@
+package metrics
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+)
+
+func TestCrawlerLabelsAreBounded(t *testing.T) {
+	l := newLabels()
+	got := make(map[string]bool)
+	for i := range 1000 {
+		got[l.Crawler("example.com", fmt.Sprintf("bot%d", i), true)] = true
+	}
+	if len(got) != maxCrawlerLabels+1 || !got[judge.OtherName] {
+		t.Errorf("%d values, want %d and %s", len(got), maxCrawlerLabels, judge.OtherName)
+	}
+}
+
+func TestCrawlerLabelsKeepRoomForTheOwnersNames(t *testing.T) {
+	l := newLabels()
+	for i := range 1000 {
+		l.Crawler("example.com", fmt.Sprintf("bot%d", i), false)
+	}
+	for i := range ownersShare {
+		name := fmt.Sprintf("named%d", i)
+		if got := l.Crawler("example.com", name, true); got != name {
+			t.Errorf("%s became %s", name, got)
+		}
+	}
+	if got := l.Crawler("example.com", "late", true); got != judge.OtherName {
+		t.Errorf("a name beyond the bound became %s", got)
+	}
+}
+
+func TestCrawlerLabelsAreNeverReassigned(t *testing.T) {
+	l := newLabels()
+	first := make(map[string]string)
+	for range 3 {
+		for i := range 100 {
+			name := fmt.Sprintf("bot%d", i)
+			label := l.Crawler("example.com", name, i%2 == 0)
+			if before, ok := first[name]; ok && before != label {
+				t.Fatalf("%s was %s and is %s", name, before, label)
+			}
+			first[name] = label
+		}
+	}
+	if got := l.Crawler("example.org", "bot99", false); got != "bot99" {
+		t.Errorf("another host gave %s, want a label of its own", got)
+	}
+}
+
+func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
+	l := newLabels()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 200 {
+				l.Crawler(fmt.Sprintf("host%d", j%5), fmt.Sprintf("bot%d", (i+j)%60), j%2 == 0)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 5 {
+		if n := l.host(fmt.Sprintf("host%d", i)).names.Len(); n > maxCrawlerLabels {
+			t.Errorf("host%d has %d names", i, n)
+		}
+	}
+}
+
+// Crawlers without a label would wait for one another if it were otherwise.
+func TestCrawlerLabelsThatAreAllGivenTakeNoLock(t *testing.T) {
+	l := newLabels()
+	for i := range 1000 {
+		l.Crawler("example.com", fmt.Sprintf("bot%d", i), false)
+	}
+	c := l.host("example.com")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := make(chan string, 2) // which has room even if nobody waits any more
+	go func() {
+		got <- c.crawler("bot0", false)
+		got <- c.crawler("bot999", false)
+	}()
+	for _, want := range []string{"bot0", judge.OtherName} {
+		select {
+		case label := <-got:
+			if label != want {
+				t.Errorf("the label is %s, want %s", label, want)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("no label while the lock is held, want %s", want)
+		}
+	}
+}

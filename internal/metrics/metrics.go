@@ -1,0 +1,191 @@
+package metrics
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Metrics are the collectors of the module. All label values are taken from
+// closed sets.
+type Metrics struct {
+	OperatorMetrics
+	fetches  *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	lookups  *prometheus.CounterVec
+	hit      prometheus.Counter // of lookups, as is miss
+	miss     prometheus.Counter
+	findings *prometheus.GaugeVec
+	read     *prometheus.GaugeVec
+	changed  *prometheus.GaugeVec
+	failing  *prometheus.GaugeVec
+	cache    cacheCollector
+	checks   *prometheus.CounterVec
+	checked  checkCounters
+	identity identityCollector
+	SignatureCounters
+	StorageMetrics
+}
+
+// Observed is what the collectors read when they are asked for.
+type Observed interface {
+	// CacheStats tells how full a part of the cache of policies is.
+	CacheStats(segment policy.Segment) policy.CacheStats
+	// HeldHosts are those for which the change guard holds a change back.
+	HeldHosts() map[string]bool
+	// VerifierStats tells what the verifier of claims did.
+	VerifierStats() verify.Stats
+	// AddressLists are those that it reads.
+	AddressLists() []verify.ListStatus
+	// SigningKeys are the numbers of usable keys by signing agent.
+	SigningKeys() map[string]int
+}
+
+// New returns the collectors, which read from what is observed. kinds are those of
+// stored values, and results what may come of reading one.
+func New(from Observed, kinds, results []string) *Metrics {
+	const namespace, subsystem = "caddy", "robots_guard"
+	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
+	m := &Metrics{
+		OperatorMetrics: newOperatorMetrics(name),
+		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("fetches_total"),
+			Help: "Attempts to read a robots.txt, by where it comes from and what the answer means.",
+		}, []string{"source", "result"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    name("fetch_duration_seconds"),
+			Help:    "How long reading a robots.txt took.",
+			Buckets: []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"source"}),
+		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("lookups_total"),
+			Help: "Looks at the cache of policies, by whether a copy was there.",
+		}, []string{"result"}),
+		read: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("read_timestamp_seconds"),
+			Help: "When the robots.txt of a configured host was last read with success.",
+		}, []string{"host"}),
+		changed: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("changed_timestamp_seconds"),
+			Help: "When the current text of the robots.txt of a configured host was first read.",
+		}, []string{"host"}),
+		failing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("unreachable_since_timestamp_seconds"),
+			Help: "Since when the robots.txt of a configured host cannot be read; absent while it can.",
+		}, []string{"host"}),
+		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("findings"),
+			Help: "What the parser noticed in the current robots.txt of a configured host.",
+		}, []string{"host", "code"}),
+		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("identity_checks_total"),
+			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
+		}, []string{"method", "identity"}),
+		identity: newIdentityCollector(name, from),
+
+		SignatureCounters: newSignatureCounters(name),
+		StorageMetrics:    newStorageMetrics(name, kinds, results),
+		cache: cacheCollector{
+			from: from,
+			held: prometheus.NewDesc(name("change_held"),
+				"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil),
+			policies: prometheus.NewDesc(name("policies_cached"), "Sites whose robots.txt is kept.", []string{"segment"}, nil),
+			bytes:    prometheus.NewDesc(name("policies_bytes"), "Estimated memory of the policies kept.", []string{"segment"}, nil),
+			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites dropped to keep within the bounds.", []string{"segment"}, nil),
+		},
+	}
+	m.hit, m.miss = m.lookups.WithLabelValues("hit"), m.lookups.WithLabelValues("miss")
+	return m
+}
+
+// Register registers the collectors with the registry of a
+// configuration, which another handler may have done already.
+func (m *Metrics) Register(registry prometheus.Registerer) error {
+	for _, c := range m.all() {
+		if err := registry.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// all returns the collectors.
+func (m *Metrics) all() []prometheus.Collector {
+	return append(m.collectors(), m.Requests, m.overflow, m.handlers, m.crawlers, m.root,
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories)
+}
+
+// Fetched counts an attempt to fetch a robots.txt from a kind of source.
+func (m *Metrics) Fetched(source string, result policy.Meaning, took time.Duration) {
+	m.fetches.WithLabelValues(source, result.String()).Inc()
+	m.duration.WithLabelValues(source).Observe(took.Seconds())
+}
+
+// LookedUp counts a look at the cache.
+func (m *Metrics) LookedUp(found bool) {
+	if found {
+		m.hit.Inc()
+	} else {
+		m.miss.Inc()
+	}
+}
+
+// SetState shows what is known of a host after an attempt to fetch its
+// robots.txt.
+func (m *Metrics) SetState(host string, s policy.State) {
+	if s.Failures > 0 {
+		m.failing.WithLabelValues(host).Set(timestamp(s.FailingSince))
+		return
+	}
+	m.failing.DeleteLabelValues(host)
+	m.read.WithLabelValues(host).Set(timestamp(s.Good.LastRead))
+	m.changed.WithLabelValues(host).Set(timestamp(s.Good.FirstRead))
+	m.judgedRoot(host, s.Good.Robots)
+	counts := make(map[policy.Code]int)
+	findings, _ := s.Good.Robots.Findings()
+	for _, f := range findings {
+		counts[f.Code]++
+	}
+	for _, code := range policy.Codes() {
+		if n := counts[code]; n > 0 {
+			m.findings.WithLabelValues(host, string(code)).Set(float64(n))
+		} else {
+			m.findings.DeleteLabelValues(host, string(code))
+		}
+	}
+}
+
+// timestamp is a time as Prometheus wants it.
+func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// cacheCollector reads the counts of the cache, and which changes are held back,
+// when they are asked for.
+type cacheCollector struct {
+	from                           Observed
+	policies, bytes, evicted, held *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c cacheCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.policies
+	ch <- c.bytes
+	ch <- c.evicted
+	ch <- c.held
+}
+
+// Collect implements prometheus.Collector.
+func (c cacheCollector) Collect(ch chan<- prometheus.Metric) {
+	for _, segment := range []policy.Segment{policy.Named, policy.Invented} {
+		stats, label := c.from.CacheStats(segment), segment.String()
+		ch <- prometheus.MustNewConstMetric(c.policies, prometheus.GaugeValue, float64(stats.Entries), label)
+		ch <- prometheus.MustNewConstMetric(c.bytes, prometheus.GaugeValue, float64(stats.Bytes), label)
+		ch <- prometheus.MustNewConstMetric(c.evicted, prometheus.CounterValue, float64(stats.Evicted), label)
+	}
+	for host := range c.from.HeldHosts() {
+		ch <- prometheus.MustNewConstMetric(c.held, prometheus.GaugeValue, 1, host)
+	}
+}

@@ -1,0 +1,87 @@
+package metrics
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// gathered returns the values of a metric by the value of one label.
+func gathered(t *testing.T, c prometheus.Collector, label string) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make(map[string]float64)
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, pair := range metric.GetLabel() {
+				if pair.GetName() == label {
+					values[pair.GetValue()] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return values
+}
+
+func TestMetricsOfAHost(t *testing.T) {
+	const host = "metrics.example"
+	m := New(nothing{}, kinds, results)
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
+	var s policy.State
+	after := func(d time.Duration, a policy.Answer) {
+		s = s.After(a, at.Add(d), freshness, 0)
+		m.SetState(host, s)
+	}
+	check := func(what string, read, changed, failing time.Duration) {
+		t.Helper()
+		for _, g := range []struct {
+			name string
+			vec  *prometheus.GaugeVec
+			want time.Duration // -1 if absent
+		}{{"read", m.read, read}, {"changed", m.changed, changed}, {"unreachable since", m.failing, failing}} {
+			got, ok := gathered(t, g.vec, "host")[host]
+			if ok != (g.want >= 0) || ok && got != timestamp(at.Add(g.want)) {
+				t.Errorf("%s: %s is %v (%t), want %v", what, g.name, got, ok, g.want)
+			}
+		}
+	}
+	text := policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nNonsense: x\n")}
+	after(0, text)
+	check("first read", 0, 0, -1)
+	after(time.Hour, text)
+	check("read again", time.Hour, 0, -1)
+	after(2*time.Hour, policy.Answer{Status: http.StatusBadGateway})
+	after(3*time.Hour, policy.Answer{Status: http.StatusBadGateway})
+	check("unreachable", time.Hour, 0, 2*time.Hour)
+	if codes := gathered(t, m.findings, "code"); codes[string(policy.UnknownKey)] != 1 {
+		t.Errorf("findings: %v", codes)
+	}
+	after(4*time.Hour, policy.Answer{Status: http.StatusNotFound})
+	check("gone", 4*time.Hour, 4*time.Hour, -1)
+	if codes := gathered(t, m.findings, "code"); codes[string(policy.UnknownKey)] != 0 {
+		t.Errorf("findings of a file that is gone: %v", codes)
+	}
+}
+
+// kinds and results are labels of stored values.
+var kinds, results = []string{"policies", "readers", "changes", "lists", "ledger"}, []string{"good", "set_aside", "expired", "failed"}
+
+// nothing is observed.
+type nothing struct{}
+
+func (nothing) CacheStats(policy.Segment) policy.CacheStats { return policy.CacheStats{} }
+func (nothing) HeldHosts() map[string]bool                  { return nil }
+func (nothing) VerifierStats() verify.Stats                 { return verify.Stats{} }
+func (nothing) AddressLists() []verify.ListStatus           { return nil }
+func (nothing) SigningKeys() map[string]int                 { return nil }

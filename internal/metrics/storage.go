@@ -1,0 +1,60 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// StorageMetrics count what is done with the storage. They stay at zero without
+// one.
+type StorageMetrics struct {
+	writes    *prometheus.CounterVec
+	reads     *prometheus.CounterVec
+	lastWrite prometheus.Gauge
+}
+
+func newStorageMetrics(name func(string) string, kinds, results []string) StorageMetrics {
+	m := StorageMetrics{
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("storage_writes_total"),
+			Help: "Attempts to write a value to the storage.",
+		}, []string{"kind", "result"}),
+		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("storage_reads_total"),
+			Help: "Values of all instances in the storage that were looked at, by what came of it.",
+		}, []string{"kind", "result"}),
+		lastWrite: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: name("storage_write_timestamp_seconds"),
+			Help: "When a value was last written to the storage with success, 0 if never.",
+		}),
+	}
+	for _, kind := range kinds {
+		for _, result := range []string{"success", "failure"} {
+			m.writes.WithLabelValues(kind, result)
+		}
+		for _, result := range results {
+			m.reads.WithLabelValues(kind, result)
+		}
+	}
+	return m
+}
+
+func (m *StorageMetrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.writes, m.reads, m.lastWrite}
+}
+
+// ValueWritten implements [store.Observer].
+func (m *StorageMetrics) ValueWritten(kind string, at time.Time, err error) {
+	if err != nil {
+		m.writes.WithLabelValues(kind, "failure").Inc()
+		return
+	}
+	m.writes.WithLabelValues(kind, "success").Inc()
+	m.lastWrite.Set(timestamp(at))
+}
+
+// ValueRead implements [store.Observer].
+func (m *StorageMetrics) ValueRead(kind, result string) {
+	m.reads.WithLabelValues(kind, result).Inc()
+}

@@ -1,0 +1,76 @@
+package origin
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// tagged serves a file with validators, at /robots.txt and through /moved.
+func tagged(etag, modified string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/robots.txt", http.StatusFound)
+			return
+		}
+		if etag != "" {
+			w.Header().Set("ETag", etag)
+		}
+		var at time.Time
+		if modified != "" {
+			at, _ = http.ParseTime(modified)
+		}
+		http.ServeContent(w, r, "robots.txt", at, strings.NewReader("User-agent: *\nDisallow: /\n"))
+	})
+}
+
+const monday = "Mon, 05 Jan 2026 00:00:00 GMT"
+
+func TestConditionalReading(t *testing.T) {
+	for _, tc := range []struct {
+		name, path, etag, modified string
+		have                       *policy.Version
+		want                       policy.Meaning
+	}{
+		{"nothing known", "/robots.txt", `"1"`, monday, nil, policy.Rules},
+		{"the same entity tag", "/robots.txt", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Unchanged},
+		{"another entity tag", "/robots.txt", `"2"`, monday, &policy.Version{ETag: `"1"`, LastModified: monday}, policy.Rules},
+		{"the same date", "/robots.txt", "", monday, &policy.Version{LastModified: monday}, policy.Unchanged},
+		{"no validators known", "/robots.txt", `"1"`, monday, &policy.Version{}, policy.Rules},
+		{"found elsewhere", "/moved", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Rules},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			origin := httptest.NewServer(tagged(tc.etag, tc.modified))
+			defer origin.Close()
+			answer := NewURL(origin.URL+tc.path, true).Fetch(t.Context(), tc.have)
+			if answer.Meaning() != tc.want {
+				t.Fatalf("meaning %s (%v), want %s", answer.Meaning(), answer.Err, tc.want)
+			}
+			keeps := answer.Header.Get("ETag") != "" || answer.Header.Get("Last-Modified") != ""
+			if keeps != (tc.path == "/robots.txt") {
+				t.Errorf("validators are kept: %t", keeps)
+			}
+		})
+	}
+}
+
+func TestConditionalVirtualRequest(t *testing.T) {
+	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://example.com/x", nil))
+	u := authorityOf(pattern).url("/robots.txt")
+	serve := func(conditions http.Header) policy.Answer {
+		return NewServer(false).serve(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)
+	}
+	if answer := serve(conditionsOf(&policy.Version{ETag: `"1"`})); answer.Meaning() != policy.Unchanged {
+		t.Errorf("meaning %s (%v), want unchanged", answer.Meaning(), answer.Err)
+	}
+	if answer := serve(nil); answer.Meaning() != policy.Rules || len(answer.Body) == 0 {
+		t.Errorf("without conditions: meaning %s, %d bytes", answer.Meaning(), len(answer.Body))
+	}
+	if pattern.Header.Get("If-None-Match") != "" {
+		t.Error("the condition of one request is left in the next")
+	}
+}

@@ -1,0 +1,54 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// File reads a file of this machine. A file that does not exist is like a
+// site without robots.txt: it restricts nothing.
+type File struct {
+	Path string // as the operating system spells it
+}
+
+// Prepare implements [Source]. ok is always true: no request is needed.
+func (s File) Prepare(*http.Request, policy.Key, Witness) (fetch Fetch, ok bool) {
+	return func(context.Context, *policy.Version) policy.Answer { return s.fetch() }, true
+}
+
+func (s File) fetch() policy.Answer {
+	body, err := ReadFile(s.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return policy.Answer{Status: http.StatusNotFound}
+	case err != nil:
+		return policy.Answer{Err: fmt.Errorf("source file: %w", err)}
+	}
+	return policy.Answer{Status: http.StatusOK, Body: body}
+}
+
+// ReadFile returns the beginning of a regular file, as much of it as is parsed.
+func ReadFile(path string) ([]byte, error) {
+	// Opening a named pipe or a device can block for as long as nobody writes
+	// to it, so look first.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a directory, a pipe or a device; it has to be a regular file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
+}

@@ -1,0 +1,85 @@
+package origin
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func TestFileSource(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"robots.txt": "User-agent: *\n",
+		"empty.txt":  "",
+		"long.txt":   strings.Repeat("# long\n", policy.MaxSize),
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"link.txt": "robots.txt", "dangling.txt": "missing.txt", "circle.txt": "circle.txt"} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Skip("no symbolic links:", err)
+		}
+	}
+	for _, tc := range []struct {
+		file    string
+		meaning policy.Meaning
+		size    int
+	}{
+		{"robots.txt", policy.Rules, 14},
+		{"empty.txt", policy.Rules, 0},
+		{"long.txt", policy.Rules, policy.MaxSize + 1},
+		{"link.txt", policy.Rules, 14},
+		{"missing.txt", policy.Unavailable, 0},
+		{"missing/robots.txt", policy.Unavailable, 0},
+		{"dangling.txt", policy.Unavailable, 0},
+		{"circle.txt", policy.Unreachable, 0},
+		{".", policy.Unreachable, 0},
+		{"robots.txt/x", policy.Unreachable, 0},
+	} {
+		t.Run(tc.file, func(t *testing.T) {
+			fetch, ok := File{Path: at(tc.file)}.Prepare(nil, policy.Key{}, Witness{})
+			if !ok {
+				t.Fatal("not ok")
+			}
+			answer := fetch(t.Context(), nil)
+			if answer.Meaning() != tc.meaning || len(answer.Body) != tc.size {
+				t.Errorf("got %v, %d bytes, error %v", answer.Meaning(), len(answer.Body), answer.Err)
+			}
+		})
+	}
+
+	if err := os.Chmod(at("robots.txt"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Open(at("robots.txt")); err == nil {
+		f.Close() // root reads everything
+	} else if answer := (File{Path: at("robots.txt")}).fetch(); answer.Meaning() != policy.Unreachable {
+		t.Errorf("a file that may not be read means %v", answer.Meaning())
+	}
+}
+
+// Pipes and devices are refused before they can block.
+func TestFileSourceDevice(t *testing.T) {
+	for _, path := range []string{"/dev/zero", "/dev/tty", os.DevNull} {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		done := make(chan policy.Answer, 1)
+		go func() { done <- File{Path: path}.fetch() }()
+		select {
+		case answer := <-done:
+			if answer.Err == nil || !strings.Contains(answer.Err.Error(), "regular file") {
+				t.Errorf("%s: got %v", path, answer.Err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s blocks", path)
+		}
+	}
+}

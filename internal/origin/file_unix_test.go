@@ -1,0 +1,29 @@
+//go:build unix
+
+package origin
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func TestFileSourceNamedPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "robots.txt")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	done := make(chan policy.Answer, 1)
+	go func() { done <- File{Path: path}.fetch() }()
+	select {
+	case answer := <-done:
+		if answer.Meaning() != policy.Unreachable {
+			t.Errorf("got %v", answer.Meaning())
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("blocks until somebody writes to the pipe")
+	}
+}

@@ -1,0 +1,22 @@
+package origin
+
+import (
+	"fmt"
+	"net/netip"
+	"syscall"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+)
+
+// refusePrivate is a [net.Dialer] Control function. It lets connections to
+// public addresses pass only.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("refusing to connect to %s: %w", address, err)
+	}
+	if !addr.IsPublic(to.Addr()) {
+		return fmt.Errorf("refusing to connect to %s, which is no public address; if that is meant, write allow_private on", to.Addr())
+	}
+	return nil
+}

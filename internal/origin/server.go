@@ -1,0 +1,265 @@
+package origin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Server reads the robots.txt that the site itself serves to anybody, by
+// a virtual request through the whole server. The next handler would not do:
+// inside handle, route or handle_path, or after a rewrite, a robots.txt that
+// stands beside them is not in it.
+type Server struct {
+	outbound *outbound
+	running  atomic.Int32
+	bypassed sync.Map // *caddyhttp.Server to the *sync.Once that gives its proxies their bypasses
+}
+
+// maxRunning bounds the virtual requests of one handler that have not ended,
+// among them those that nobody waits for any more because they do not react to
+// being cancelled.
+const maxRunning = 256
+
+// NewServer returns the source that is the site itself. allowPrivate lets its
+// redirects to other hosts lead to addresses inside of the owner's network.
+func NewServer(allowPrivate bool) *Server {
+	return &Server{outbound: newOutbound(allowPrivate)}
+}
+
+// Prepare implements [Source]. ok is false for a request that came through no
+// server.
+func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fetch, ok bool) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return nil, false
+	}
+	once, _ := s.bypassed.LoadOrStore(server, new(sync.Once))
+	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
+	req := virtualRequest(r, key, as, server.ClientIPHeaders)
+	own, isProxied := authorityOf(req), request.IsTrustedProxy(r)
+	return func(ctx context.Context, have *policy.Version) policy.Answer {
+		first := own.url("/robots.txt")
+		return follow(ctx, first, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+			switch {
+			case u == first:
+				return s.serve(ctx, server, req, u, conditions)
+			case own.has(u):
+				return s.serve(ctx, server, fromOutside(req, isProxied, server.ClientIPHeaders), u, conditions)
+			}
+			return s.outbound.get(ctx, u, conditions)
+		})
+	}, true
+}
+
+// localClient is the address that virtual requests come from: matchers and loggers
+// need a valid one.
+const localClient = "127.0.0.1:1"
+
+// OutsideClient is the address of a client outside of the owner's network. It is
+// one for documentation (RFC 5737), so it is nobody's.
+const OutsideClient = "192.0.2.1"
+
+// fromOutside returns a virtual request as it would be were its client none of
+// the owner's network. Where a redirect leads is the choice of the origin, and
+// what the site shows to 127.0.0.1 alone must not become its robots.txt: each
+// of its rules is shown to whoever breaks it. Behind a trusted proxy, which is
+// who connects, the fields that Caddy reads the client's address from name it.
+func fromOutside(virtual *http.Request, isProxied bool, clientIPHeaders []string) *http.Request {
+	outside := virtual.Clone(virtual.Context())
+	if !isProxied {
+		outside.RemoteAddr = OutsideClient + ":1"
+		return outside
+	}
+	for _, name := range clientIPHeaders {
+		outside.Header.Set(name, OutsideClient)
+	}
+	return outside
+}
+
+// virtualRequest makes of a client's request the pattern of those that the
+// guard makes. It takes over what tells one site from another, in its canonical
+// spelling, and of the client nothing but what as has of it.
+func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders []string) *http.Request {
+	virtual := &http.Request{
+		Method:     http.MethodGet,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     http.Header{"User-Agent": {cmp.Or(as.UserAgent, GuardUserAgent)}},
+		Body:       http.NoBody,
+		Host:       key.Host,
+		RemoteAddr: cmp.Or(as.RemoteAddr, localClient),
+	}
+	switch {
+	case r.Host == "":
+		// Only HTTP/1.0 knows requests without; for HTTP/1.1 it is an error.
+		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
+	case len(key.Host) != len(r.Host) && strings.HasPrefix(key.Host, request.Digested):
+		virtual.Host, _ = addr.CutPort(r.Host)
+	}
+	if r.TLS != nil {
+		state := *r.TLS
+		state.PeerCertificates, state.VerifiedChains = nil, nil // the client's
+		if state.ServerName != "" {
+			name, _ := addr.CutPort(virtual.Host)
+			state.ServerName = addr.Unbracket(name)
+		}
+		virtual.TLS = &state
+	}
+	if request.IsTrustedProxy(r) {
+		// An origin that is told "http" redirects to https for ever, and Caddy
+		// passes these on from the address of that proxy only.
+		virtual.RemoteAddr = r.RemoteAddr
+		if r.Header.Get("X-Forwarded-Proto") != "" {
+			virtual.Header.Set("X-Forwarded-Proto", request.SchemeOf(key.Secure))
+		}
+		switch forwarded := r.Header.Get("X-Forwarded-Host"); {
+		case forwarded == "":
+		case len(forwarded) > request.MaxHost:
+			virtual.Header.Set("X-Forwarded-Host", forwarded)
+		default:
+			virtual.Header.Set("X-Forwarded-Host", cmp.Or(key.Forwarded, virtual.Host))
+		}
+		for _, name := range clientIPHeaders {
+			if as.ClientIP != "" {
+				virtual.Header.Set(name, as.ClientIP)
+			}
+		}
+	}
+	// Values of the connection are kept; the request's own, which its handlers
+	// go on changing, are replaced by the server. The request may end before.
+	ctx := context.WithoutCancel(r.Context())
+	ctx = context.WithValue(ctx, virtualKey{}, true)
+	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may stand in handle_errors
+	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
+	return virtual.WithContext(ctx)
+}
+
+// authority is a site as its clients address it.
+type authority struct {
+	scheme string
+	host   string
+	names  [2]string // in their usual form
+}
+
+// authorityOf returns the authority that a virtual request is for. Behind a
+// trusted proxy the client may have used another host than the proxy does; an
+// origin builds its redirects with either.
+func authorityOf(virtual *http.Request) authority {
+	a := authority{scheme: request.SchemeOf(virtual.TLS != nil), host: virtual.Host}
+	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
+		a.scheme = request.SchemeOf(strings.EqualFold(proto, "https"))
+	}
+	if host := virtual.Header.Get("X-Forwarded-Host"); host != "" {
+		a.host = host
+	}
+	secure := a.scheme == "https"
+	a.names = [2]string{request.NormalHost(virtual.Host, secure), request.NormalHost(a.host, secure)}
+	return a
+}
+
+func (a authority) url(path string) *url.URL {
+	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
+}
+
+// has reports whether a URL is one of this site.
+func (a authority) has(u *url.URL) bool {
+	host := request.NormalHost(u.Host, a.scheme == "https")
+	return u.Scheme == a.scheme && (host == a.names[0] || host == a.names[1])
+}
+
+// serve lets the server answer a virtual request for u. It waits neither for
+// the rest of an answer that is too long nor for a handler that goes on after
+// ctx is done.
+func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.Request, u *url.URL, conditions http.Header) policy.Answer {
+	// The server sees a cancellation without a cause, as when a client goes
+	// away. reverse_proxy takes anything else, such as a deadline, for a failure
+	// of the upstream, and would close the site to everybody.
+	virtual, cancel := context.WithCancel(pattern.Context())
+	defer cancel()
+
+	met := new(exchange)
+	req := pattern.Clone(context.WithValue(virtual, exchangeKey{}, met))
+	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	req.RequestURI = u.RequestURI()
+	maps.Copy(req.Header, conditions)
+
+	if s.running.Add(1) > maxRunning {
+		s.running.Add(-1)
+		return policy.Answer{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
+	}
+	rec := newRecorder()
+	ended := make(chan error, 1)
+	go func() {
+		defer s.running.Add(-1)
+		ended <- serveRecovered(server, rec, req)
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-rec.full:
+	case <-ctx.Done():
+	}
+
+	got, direct := rec.take(), met.take()
+	switch {
+	case direct != nil && ctx.Err() == nil:
+		return *direct
+	case got.cut:
+		return answerOf(got.status, got.header, got.body)
+	case ctx.Err() != nil:
+		// Before all else: reverse_proxy answers 499 to a cancellation, and any
+		// 4xx would say that there is no robots.txt.
+		return policy.Answer{Err: context.Cause(ctx)}
+	case err != nil:
+		return policy.Answer{Err: err}
+	case got.short && got.status < 300:
+		return policy.Answer{Err: errors.New("the answer is shorter than its Content-Length")}
+	case got.status == http.StatusNotModified && conditions != nil:
+		return policy.Answer{Status: got.status, Header: got.header}
+	case got.status == statusClientClosed:
+		return policy.Answer{Err: errors.New("the server gave up on the request (status 499)")}
+	case got.status == 0:
+		// Nobody handled it. net/http sends an empty 200.
+		return answerOf(http.StatusOK, rec.header, nil)
+	}
+	return answerOf(got.status, got.header, got.body)
+}
+
+// statusClientClosed is what reverse_proxy writes when a request was cancelled.
+// It is about the request, not about the robots.txt.
+const statusClientClosed = 499
+
+// ErrBrokeOff says that a handler gave up on an answer, or on the client.
+var ErrBrokeOff = errors.New("the answer broke off")
+
+// serveRecovered serves a request and returns a panic as an error. Handlers
+// panic with [http.ErrAbortHandler] when an answer that has begun cannot be
+// completed; in a goroutine of ours that would end the process.
+func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler:
+			err = ErrBrokeOff
+		default:
+			err = fmt.Errorf("a handler panicked: %v", v)
+		}
+	}()
+	server.ServeHTTP(w, req)
+	return nil
+}

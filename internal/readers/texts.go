@@ -1,0 +1,94 @@
+package readers
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/time/rate"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Bounds of what is remembered of the texts that crawlers are served: sites that
+// the configuration names and hosts that only clients name, and texts, crawlers
+// and networks of each.
+const (
+	maxServedNamed    = 2048
+	maxServedInvented = 64
+	maxServedTexts    = 16
+	maxServedClients  = 256
+	maxServedNetworks = 256
+	maxServedBytes    = 64 << 20 // estimated memory of all texts
+)
+
+// Texts remembers which texts sites serve to crawlers beside the one that the
+// guard reads: where two upstreams have different files during a release, or an
+// origin answers by User-Agent. A crawler is held to the text that it was
+// served, once the guard was served the same for its User-Agent: else clients
+// could earn a milder text by a header of theirs. The zero Texts is empty and
+// may be used by several goroutines at once.
+type Texts struct {
+	mu     sync.Mutex
+	sites  [2]*simplelru.LRU[policy.Key, *SiteTexts]
+	bytes  int             // estimated memory of all texts
+	asking [2]atomic.Int32 // sites that are being asked
+}
+
+// Site returns what is remembered of a site, making it if there is nothing.
+func (s *Texts) Site(of policy.Key) *SiteTexts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, most := s.sites[of.Segment()], maxServedNamed
+	if of.Segment() == policy.Invented {
+		most = maxServedInvented
+	}
+	if known == nil {
+		known, _ = simplelru.NewLRU[policy.Key, *SiteTexts](most, nil) // fails for sizes below 1 only
+		s.sites[of.Segment()] = known
+	}
+	if found, ok := known.Get(of); ok {
+		return found
+	}
+	clients, _ := simplelru.NewLRU[Client, *servedAsk](maxServedClients, nil)
+	networks, _ := simplelru.NewLRU[netip.Prefix, *servedNetwork](maxServedNetworks, nil)
+	made := &SiteTexts{clients: clients, networks: networks, asks: rate.NewLimiter(rate.Every(allRate), allBurst)}
+	if known.Len() == most {
+		s.forget(known)
+	}
+	known.Add(of, made)
+	return made
+}
+
+// forget drops the site that was asked about least lately. s.mu must be held.
+func (s *Texts) forget(sites *simplelru.LRU[policy.Key, *SiteTexts]) bool {
+	_, site, ok := sites.RemoveOldest()
+	if !ok {
+		return false
+	}
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	site.gone = true
+	for _, text := range site.texts {
+		s.bytes -= text.version.Robots.Size()
+	}
+	return true
+}
+
+// Confirm remembers that a client is served a text, if the answer holds one.
+func (s *Texts) Confirm(of policy.Key, client Client, by netip.Prefix, a policy.Answer, now time.Time) {
+	site := s.Site(of)
+	if hash, ok := policy.HashOf(a); !ok || site.again(client, hash, now) {
+		return
+	}
+	version := policy.VersionOf(a, now)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes += site.add(client, by, version, now)
+	for _, sites := range []*simplelru.LRU[policy.Key, *SiteTexts]{s.sites[policy.Invented], s.sites[policy.Named]} {
+		for s.bytes > maxServedBytes && sites != nil && s.forget(sites) {
+		}
+	}
+}

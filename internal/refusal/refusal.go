@@ -1,0 +1,103 @@
+// Package refusal writes the answer to a blocked request: the status, and a text
+// from which the author of an honest crawler learns what to mend.
+package refusal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// closedRetryAfter is when a crawler may come back that was sent away because
+// the robots.txt cannot be read.
+const closedRetryAfter = 10 * time.Minute
+
+// Write answers a request that the robots.txt forbids, or one under a false name,
+// with a status. While nobody can know the rules the status is 503 instead. It
+// returns an error where an error route of the server turns that into a response.
+func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
+	switch {
+	case j.Reason == judge.Closed:
+		return closed(w, r)
+	case j.FalseName:
+		summary := falseName(j)
+		return answer(w, r, status, summary, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
+			"publish the addresses that it uses.\n")
+	}
+	summary := fmt.Sprintf("robots.txt does not allow %s to fetch this URL: line %d, %s", text.Printable(j.Client.Name()), j.Evidence.Rule.Line, text.Printable(j.Evidence.Rule.String()))
+	return answer(w, r, status, summary, explanation(j))
+}
+
+// closed answers a crawler while nobody can know what the robots.txt
+// forbids.
+func closed(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Retry-After", strconv.Itoa(int(closedRetryAfter.Seconds())))
+	const summary = "the robots.txt of this site cannot be read at the moment"
+	return answer(w, r, http.StatusServiceUnavailable, summary,
+		"The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
+			"(RFC 9309, section 2.3.1.4). Please come back later.\n")
+}
+
+// answer returns an error where an error route of the server will turn it into
+// a response, and writes the response itself elsewhere: Caddy's would be empty.
+func answer(w http.ResponseWriter, r *http.Request, status int, summary, body string) error {
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Add("Vary", "User-Agent")
+	err := caddyhttp.Error(status, errors.New(summary))
+	if errorroutes.Handle(r, err) {
+		return err
+	}
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, writeErr := w.Write([]byte(body))
+	return writeErr
+}
+
+// falseName tells a client how its name is known to be false.
+func falseName(j *guard.Judgement) string {
+	by := "the addresses"
+	if j.Proof == verify.ReverseDNS {
+		by = "the names of the addresses"
+	}
+	operator := cmp.Or(j.Client.Crawler.Operator, "its operator")
+	return fmt.Sprintf("This client calls itself %s, but its address does not fit %s that %s publishes.", text.Printable(j.Client.Name()), by, text.Printable(operator))
+}
+
+// explanation is what an honest crawler's author needs to mend it.
+func explanation(j *guard.Judgement) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The robots.txt of this site does not allow %s to fetch this URL.\n\n", text.Printable(j.Client.Name()))
+	fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own.String()+"/robots.txt"))
+	fmt.Fprintf(&b, "group: User-agent: %s (line %d)\n", text.Printable(j.Evidence.Group.Name), j.Evidence.Group.Line)
+	fmt.Fprintf(&b, "rule:  %s (line %d)\n", text.Printable(j.Evidence.Rule.String()), j.Evidence.Rule.Line)
+	if j.Evidence.Form != 0 {
+		fmt.Fprintf(&b, "The rule matches another spelling of the same URL (%s).\n", j.Evidence.Form)
+	}
+	if j.Identity == verify.Spoofed {
+		fmt.Fprintf(&b, "%s So the rules for everybody hold, too.\n", falseName(j))
+	}
+	if j.Version != nil {
+		fmt.Fprintf(&b, "read:  %s, SHA-256 %x\n", j.Version.LastRead.UTC().Format(time.RFC3339), j.Version.Hash)
+	}
+	b.WriteString("\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,\n" +
+		"your client calls itself by that name in its User-Agent.\n")
+	return b.String()
+}

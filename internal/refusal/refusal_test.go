@@ -1,0 +1,56 @@
+package refusal
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestWrite answers clients for each of the reasons to refuse one.
+func TestWrite(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\n"))
+	for _, tc := range []struct {
+		name, userAgent string
+		identity        verify.State
+		falseName       judge.FalseName
+		rules           judge.Rules
+		status          int
+		want            string
+	}{
+		{"by a rule", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Robots: robots}, 451, "rule:  Disallow: /private/ (line 2)\n"},
+		{"by a rule, under a false name", "Googlebot/2.1", verify.Spoofed, 0, judge.Rules{Robots: robots}, 451, "So the rules for everybody hold, too.\n"},
+		{"for the false name alone", "Googlebot/2.1", verify.Spoofed, judge.BlockFalseName, judge.Rules{Robots: policy.Parse(nil)}, 451, "This client calls itself Googlebot"},
+		{"while nobody knows the rules", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Closed: true}, 503, "Please come back later.\n"},
+	} {
+		j := &guard.Judgement{
+			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},
+			Site:    request.NewSite(policy.Key{Secure: true, Host: "example.com"}),
+		}
+		var scratch judge.Scratch
+		settings := judge.Settings{Enforce: true, FalseName: tc.falseName}
+		settings.Judge(&j.Request, tc.rules, &scratch, &j.Result)
+		if j.Action != judge.Blocked {
+			t.Fatalf("%s: %s", tc.name, j.Action)
+		}
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			w := httptest.NewRecorder()
+			if err := Write(w, httptest.NewRequest(method, "/private/a", nil), j, 451); err != nil {
+				t.Fatalf("%s: %v", tc.name, err)
+			}
+			if body := w.Body.String(); w.Code != tc.status || method == http.MethodGet && !strings.Contains(body, tc.want) || method == http.MethodHead && body != "" {
+				t.Errorf("%s, %s: %d %q, want %d and %q", tc.name, method, w.Code, body, tc.status, tc.want)
+			}
+			if h := w.Header(); h.Get("Cache-Control") != "no-store" || h.Get("Vary") != "User-Agent" {
+				t.Errorf("%s, %s: %v may be cached for others", tc.name, method, h)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
+)
+
+// endless is a reader of one line without end.
+type endless struct{ n int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.n <= 0 {
+		return 0, io.EOF
+	}
+	for i := range p {
+		p[i] = 'x'
+	}
+	n := int(min(int64(len(p)), e.n))
+	e.n -= int64(n)
+	return n, nil
+}
+
+// TestEndlessLine has a line of many times the memory that is there for one.
+func TestEndlessLine(t *testing.T) {
+	t.Parallel()
+	line := combined(noon, "GET /x", googlebot)
+	r := replayed(t, "", func(o *Options) {
+		o.Stdin = io.MultiReader(strings.NewReader(line), &endless{n: 64 << 20}, strings.NewReader("\n"+line))
+	})
+	if r.Lines != 3 || r.Malformed != 1 || r.Requests != 2 {
+		t.Errorf("%d lines, %d malformed, %d requests", r.Lines, r.Malformed, r.Requests)
+	}
+}
+
+// TestNoAllocation replays a log a second time: nothing is allocated for a line
+// that was not the first of its kind.
+func TestNoAllocation(t *testing.T) {
+	p, logs, err := (&Options{Logs: []string{"-"}, Stdin: bytes.NewReader(combinedLog(1, 2000)), Versions: oneVersion(sample.Robots), Progress: new(Progress), Workers: 1}).plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorker(p)
+	k := &chunk{in: logs[0], data: combinedLog(1, 2000)}
+	w.work(k)
+	if n := testing.AllocsPerRun(5, func() { w.work(k) }); n > 20 {
+		t.Errorf("%v allocations for 2,000 lines", n)
+	}
+}
+
+// TestBoundedMemory has a log of which every line invents a crawler, a path and
+// a host: what is kept does not grow with them.
+func TestBoundedMemory(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&log, "h%d.example 192.0.2.1 - - [%s +0000] \"GET /private/%d HTTP/1.1\" 200 5 \"-\" \"Invented%dBot/1.0 (+http://x%d.example)\"\n",
+			i, time.Unix(int64(i)*86400*4, 0).UTC().Format("02/Jan/2006:15:04:05"), i, i, i)
+	}
+	r := replayed(t, log.String(), nil)
+	if len(r.Crawlers) != 1 || r.Crawlers[0].Token != "_other" || r.Disallowed != 20000 || len(r.Paths) != reportedPaths || len(r.Hosts) != reportedHosts ||
+		len(r.Days) > maxDays || len(r.Rules) != 1 {
+		t.Errorf("%d crawlers, %d paths, %d hosts, %d days, %d rules", len(r.Crawlers), len(r.Paths), len(r.Hosts), len(r.Days), len(r.Rules))
+	}
+}

@@ -1,0 +1,148 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Bounds of the report.
+const (
+	reportedRules = 200
+	reportedPaths = 200
+	reportedHosts = 20
+	ruleCrawlers  = 20
+)
+
+// fill makes the report of the counts.
+func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input) {
+	r.Lines, r.Malformed, r.Other, r.OtherSite, r.OtherTime = t.lines, t.malformed, t.other, t.otherSite, t.otherTime
+	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
+	if t.first <= t.last {
+		r.First, r.Last = pointer(t.first), pointer(t.last)
+	}
+	r.Sites = append([]string{}, o.Sites...)
+	r.fillVersions(p)
+	r.fillCrawlers(p, t)
+	r.fillRules(p, t)
+	r.fillPaths(p, t)
+	r.Hosts = []HostReport{}
+	for _, e := range t.hosts.Items {
+		r.Hosts = append(r.Hosts, HostReport{Host: valid(e.Key), Lines: e.Count})
+	}
+	slices.SortFunc(r.Hosts, func(a, b HostReport) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Host, b.Host))
+	})
+	r.Hosts = r.Hosts[:min(len(r.Hosts), reportedHosts)]
+	r.Days = []DayReport{}
+	for day, d := range t.days {
+		r.Days = append(r.Days, DayReport{Date: timeOf(int64(day) * int64(24*time.Hour)).Format(time.DateOnly), Requests: d.requests, Disallowed: d.disallowed})
+	}
+	slices.SortFunc(r.Days, func(a, b DayReport) int { return strings.Compare(a.Date, b.Date) })
+	r.fillNotes(p, t, o, logs)
+}
+
+func (r *Report) fillVersions(p *plan) {
+	for _, v := range p.versions {
+		report := VersionReport{Name: v.name, Rules: v.robots.RuleCount()}
+		if !v.single() {
+			report.From = pointer(v.from)
+		}
+		r.Robots = append(r.Robots, report)
+	}
+}
+
+func (r *Report) fillCrawlers(p *plan, t *tally) {
+	classes := make(map[uaident.Class]*ClassReport)
+	r.Crawlers, r.Classes = []CrawlerReport{}, []ClassReport{}
+	for id, c := range t.crawlers {
+		if c.requests == 0 {
+			continue
+		}
+		key := p.crawlers.key(int32(id))
+		row := CrawlerReport{
+			Token: key.name, Class: key.class.String(), Requests: c.requests, Disallowed: c.disallowed, Stale: c.stale, Exempt: c.exempt,
+			Allowed: c.requests - c.disallowed - c.stale - c.exempt, RobotsRequests: c.robots, RobotsStatus: c.readStatus,
+		}
+		if c.readStatus > 0 && c.read != 0 {
+			row.RobotsRead = pointer(c.read)
+		}
+		if c.last != 0 {
+			row.Last = pointer(c.last)
+		}
+		r.Crawlers = append(r.Crawlers, row)
+		class := classes[key.class]
+		if class == nil {
+			class = &ClassReport{Class: row.Class}
+			classes[key.class] = class
+		}
+		class.Crawlers++
+		class.Requests += c.requests
+		class.Disallowed += c.disallowed
+		class.WouldBlock += c.disallowed - c.spared
+		class.Stale += c.stale
+		class.Exempt += c.exempt
+		r.Disallowed += c.disallowed
+		r.Stale += c.stale
+		r.Exempt += c.exempt
+	}
+	slices.SortFunc(r.Crawlers, func(a, b CrawlerReport) int {
+		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Token, b.Token), strings.Compare(a.Class, b.Class))
+	})
+	for _, class := range classes {
+		r.Classes = append(r.Classes, *class)
+	}
+	slices.SortFunc(r.Classes, func(a, b ClassReport) int {
+		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Class, b.Class))
+	})
+}
+
+func (r *Report) fillRules(p *plan, t *tally) {
+	type place struct{ version, line int32 }
+	rules := make(map[place]*RuleReport)
+	for key, c := range t.rules {
+		at := place{key.version, key.line}
+		rule := rules[at]
+		if rule == nil {
+			rule = &RuleReport{Rule: valid(c.rule.String()), Line: c.rule.Line, Group: valid(c.group), Robots: p.versions[key.version].name}
+			rules[at] = rule
+		}
+		rule.Group = min(rule.Group, valid(c.group)) // it may have several names
+		rule.Requests += c.count
+		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.key(key.crawler).name, Requests: c.count})
+	}
+	r.Rules = []RuleReport{}
+	for _, rule := range rules {
+		slices.SortFunc(rule.Crawlers, func(a, b RuleCrawlers) int {
+			return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Token, b.Token))
+		})
+		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), ruleCrawlers)]
+		r.Rules = append(r.Rules, *rule)
+	}
+	slices.SortFunc(r.Rules, func(a, b RuleReport) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Robots, b.Robots), cmp.Compare(a.Line, b.Line))
+	})
+	r.Rules = r.Rules[:min(len(r.Rules), reportedRules)]
+}
+
+func (r *Report) fillPaths(p *plan, t *tally) {
+	r.Paths = []PathReport{}
+	for _, e := range t.paths.Items {
+		r.Paths = append(r.Paths, PathReport{Path: valid(e.Key.path), Token: p.crawlers.key(e.Key.crawler).name, Requests: e.Count, Excess: e.Error})
+	}
+	slices.SortStableFunc(r.Paths, func(a, b PathReport) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path), strings.Compare(a.Token, b.Token))
+	})
+	r.Paths = r.Paths[:min(len(r.Paths), reportedPaths)]
+}
+
+func pointer(at int64) *time.Time {
+	t := timeOf(at)
+	return &t
+}
+
+// valid makes what a client sent fit for a report.
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// identity is what a User-Agent is by one version of the robots.txt.
+type identity struct {
+	userAgent []byte
+	hash      uint64
+	version   int32
+	used      bool
+
+	browser bool
+	client  uaident.Identity // refers to userAgent
+	bound   judge.Bound      // by the rules of the version
+	crawler int32
+	before  *identity // what it is by the text before the edit
+}
+
+// Bounds of the memory for User-Agents: how many, and how long ones.
+const (
+	knownIdentities  = 2048
+	maxKnownIdentity = 512
+)
+
+// identify tells who a User-Agent claims to be. The answer holds until the next
+// call.
+func (w *worker) identify(userAgent []byte) *identity {
+	if len(userAgent) > maxKnownIdentity {
+		who := &w.known[knownIdentities]
+		w.meet(who, unsafeString(userAgent))
+		return who
+	}
+	hash := maphash.Bytes(w.seed, userAgent)
+	who := &w.known[hash%knownIdentities]
+	if who.used && who.hash == hash && who.version == int32(w.version) && bytes.Equal(who.userAgent, userAgent) {
+		return who
+	}
+	who.userAgent = append(who.userAgent[:0], userAgent...)
+	who.hash, who.version, who.used = hash, int32(w.version), true
+	w.meet(who, unsafeString(who.userAgent))
+	return who
+}
+
+// meet identifies a User-Agent.
+func (w *worker) meet(who *identity, userAgent string) {
+	if w.before != nil {
+		w.meetTwice(who, userAgent)
+		return
+	}
+	w.meetBy(who, userAgent, &w.versions[w.version])
+}
+
+// meetBy identifies a User-Agent with the names of a version, as the handler
+// does.
+func (w *worker) meetBy(who *identity, userAgent string, current *version) {
+	who.client = w.registry.IdentifyWith(userAgent, current.overlay)
+	who.bound = judge.Bound{}
+	if who.browser = who.client.Class == uaident.Browser; who.browser {
+		return
+	}
+	name := w.settings.KnownName(&judge.Request{Client: who.client, Bound: &who.bound}, current.robots)
+	if name == "" {
+		name = otherName
+	}
+	who.crawler = w.crawlers.id(crawlerKey{name, who.client.Class})
+}
+
+// ask judges the request of the record, by what is known of the client.
+func (w *worker) ask(who *identity, robots *policy.Robots) {
+	q := w.requestOf(who)
+	w.settings.Judge(&q, judge.Rules{Robots: robots}, &w.scratch, &w.result)
+}
+
+// requestOf returns the request of the record.
+func (w *worker) requestOf(who *identity) judge.Request {
+	r := &w.record
+	return judge.Request{
+		Client: who.client, Method: methodOf(r.Method), Target: unsafeString(r.Target),
+		Path: unsafeString(w.pathOf(r.Target)), Bound: &who.bound,
+	}
+}

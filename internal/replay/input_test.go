@@ -1,0 +1,109 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMalformed counts lines that are none and shows some.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	good := combined(noon, "GET /x", googlebot)
+	log := good + "oops \x1b[2J\xff\n" + strings.Repeat(good, 3) + strings.Repeat("x", 5000) + "\n" + good + strings.Repeat("cut off\n", 10) + good + `192.0.2.1 - - [21/N`
+	r := replayed(t, log, func(o *Options) { o.maxLine = 1000 })
+	if r.Lines != 19 || r.Malformed != 13 || r.Requests != 6 || r.Logs[0].Lines != 19 || r.Logs[0].Malformed != 13 {
+		t.Errorf("%d lines, %d malformed, %d requests, %+v", r.Lines, r.Malformed, r.Requests, r.Logs[0])
+	}
+	var lines []int
+	for _, e := range r.Examples {
+		lines = append(lines, e.Line)
+	}
+	if fmt.Sprint(lines) != "[2 6 8 9 10]" || r.Examples[1].Problem != "longer than 512 KiB" || r.Examples[0].Text != "oops \x1b[2J\ufffd" {
+		t.Errorf("examples %+v", r.Examples)
+	}
+	var table bytes.Buffer
+	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "standard input:2: ") || strings.Contains(table.String(), "\x1b") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+}
+
+// TestW3CAcrossChunks changes the fields within a log that is read in pieces.
+func TestW3CAcrossChunks(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	for part := range 20 {
+		fields, line := "date time cs-method cs-uri-stem cs(User-Agent)", "2026-11-21 12:00:00 GET /private/x GPTBot/1.2\r\n"
+		if part%2 == 1 {
+			fields, line = "cs(User-Agent) cs-uri-stem cs-method sc-status date time", "GPTBot/1.2 /private/x GET 200 2026-11-21 12:00:00\r\n"
+		}
+		log.WriteString("#Software: x\r\n#Fields: " + fields + "\r\n" + strings.Repeat(line, 100))
+	}
+	r := replayed(t, log.String(), func(o *Options) { o.maxLine, o.Workers = 700, 4 })
+	if r.Disallowed != 2000 || r.Malformed != 0 || r.Other != 40 || r.Logs[0].Format != "w3c" {
+		t.Errorf("%d disallowed, %d malformed, %d others", r.Disallowed, r.Malformed, r.Other)
+	}
+}
+
+// TestLogsThatCannotBeRead has an answer for each that says what to do.
+func TestLogsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	log := write("good.log", combined(noon, "GET /x", googlebot))
+	for _, tc := range []struct {
+		name string
+		logs []string
+		want string
+	}{
+		{"missing", []string{filepath.Join(dir, "no.log")}, "no.log does not exist"},
+		{"a directory", []string{dir}, "is a directory; name its files, for example " + filepath.Join(dir, "access.log*")},
+		{"no match", []string{filepath.Join(dir, "no*.log")}, "no file matches"},
+		{"a bad pattern", []string{filepath.Join(dir, "[")}, "cannot be read"},
+		{"twice", []string{log, filepath.Join(dir, "good*")}, "is named twice"},
+		{"binary", []string{write("binary", "\x7fELF\x00\x00\x00\x00abc")}, "is a binary file, not a log"},
+		{"prose", []string{write("prose", "Lorem ipsum\ndolor\n")}, `prose: no known log format; it begins with "Lorem ipsum"; say what it is with --format`},
+		{"bzip2", []string{write("a.bz2", "BZh91AY&SY")}, "bzcat"},
+		{"xz", []string{write("a.xz", "\xfd7zXZ\x00\x00")}, "xzcat"},
+		{"zip", []string{write("a.zip", "PK\x03\x04abc")}, "zip archive"},
+		{"a broken gzip header", []string{write("a.gz", "\x1f\x8b\x00\x00\x00\x00")}, "a.gz cannot be read"},
+		{"none", nil, "no log given"},
+	} {
+		r, err := Run(context.Background(), Options{Logs: tc.logs, Versions: oneVersion(rules)})
+		if r != nil || err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %s", tc.name, err, tc.want)
+		}
+	}
+	r, err := Run(context.Background(), Options{Logs: []string{write("empty.log", ""), log}, Versions: oneVersion(rules)})
+	if err != nil || r.Requests != 1 || len(r.Logs) != 2 || !strings.Contains(fmt.Sprint(r.Notes), "empty.log is empty.") {
+		t.Errorf("empty: %v, %+v", err, r)
+	}
+	whole := compressed(t, combinedLog(1, 3000), 1)
+	r, err = Run(context.Background(), Options{Logs: []string{write("cut.gz", string(whole[:len(whole)/2])), log}, Versions: oneVersion(rules)})
+	if err == nil || r == nil || !strings.Contains(err.Error(), fmt.Sprintf("cut.gz cannot be read beyond line %d: its gzip data ends in the middle", r.Logs[0].Lines)) || strings.Count(err.Error(), "EOF") != 1 || r.Lines < 100 || r.Incomplete == "" || r.Logs[1].Lines+r.Logs[0].Lines != int(r.Lines) {
+		t.Errorf("cut: %v, %+v", err, r)
+	}
+	r = replayed(t, "", nil)
+	if r.Lines != 0 || fmt.Sprint(r.Notes) != "[standard input is empty.]" {
+		t.Errorf("nothing on standard input: %+v", r)
+	}
+	r = replayed(t, combined("21/Nov/2036:12:00:00", "GET /x", googlebot), func(o *Options) { o.Now = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
+	if !strings.Contains(fmt.Sprint(r.Notes), "The logs reach into the future, to 2036-11-21T12:00:00Z") {
+		t.Errorf("notes %q", r.Notes)
+	}
+	r = replayed(t, `192.0.2.1 - - [21/Nov/2026:12:00:00 +0000] "GET /private/x HTTP/1.1" 200 5`, nil)
+	if !strings.Contains(fmt.Sprint(r.Notes), "has no User-Agents (format common)") {
+		t.Errorf("notes %q", r.Notes)
+	}
+}

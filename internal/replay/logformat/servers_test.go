@@ -1,0 +1,163 @@
+package logformat
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const (
+	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+	firefox   = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+)
+
+// sent are the requests that the servers of testdata were asked: targets and
+// User-Agents as they went over the wire.
+var sent = []struct{ target, userAgent string }{
+	{"/", firefox},
+	{"/robots.txt", googlebot},
+	{"/private/a", googlebot},
+	{`/private/b?x=1&y="q"`, gptbot},
+	{`/private/"quoted\path"`, googlebot},
+	{"/private/\xff\xfe\xc3(", googlebot},
+	{"/private/\u00fcn\u00ef", googlebot},
+	{"/p%72ivate/x%2Fy", googlebot},
+	{"/private/" + strings.Repeat("a", 8000), googlebot},
+	{"/private/ua1", "GPTBot/1.2 \"quoted\" \\back\\slash \\x22 \t tab"},
+	{"/private/ua2", "GPTBot/1.2 \xff\xfe\x80 invalid"},
+	{"/private/ua3", `GPTBot/1.2" 200 5 "-" "Mozilla/5.0`},
+	{"/private/ua4", "GPTBot/1.2 \x01\x7f ctl"},
+	{"/private/noua", ""},
+	{"/private/emptyua", ""},
+	{"/private/dashua", "-"},
+	{"/private/curl", "curl/8.7.1"},
+	{"http://example.com/private/absolute", googlebot},
+	{"http://other.example/private/otherhost", googlebot},
+	{"/private/absolute", googlebot}, // the same as nginx has them in $request_uri
+	{"/private/otherhost", googlebot},
+	{"/private/head", googlebot},
+	{"/private/post", googlebot},
+	{"/private/user", googlebot},
+	{"/private/user2", googlebot},
+	{"/private/user3", googlebot},
+	{"/private/ref", googlebot},
+	{"/private/10", googlebot},
+	{"/private/09", ""},
+	{"/private/port", googlebot},
+	{"/private/case", googlebot},
+	{"/private/#frag", googlebot},
+	{"//private//x", googlebot},
+	{"/x/../private/dots", googlebot},
+	{"/robots%2Etxt?x", gptbot},
+	{"/missing", googlebot},
+	{"/private/long-ua", "GPTBot/1.2 " + strings.Repeat("z", 9000)},
+}
+
+// TestServers reads what real servers wrote and compares it with what they were
+// asked.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		log, format string // "" to recognise it
+		recognised  string
+		requests    int  // lines that hold a request with a target
+		others      int  // lines that do not
+		lossy       bool // invalid UTF-8 is replaced
+		host        bool
+	}{
+		{log: "nginx-combined", recognised: "combined", requests: 36, others: 3},
+		{log: "nginx-vhost", recognised: "host_combined", requests: 36, others: 3, host: true},
+		{log: "nginx-common", recognised: "common", requests: 36, others: 3},
+		{log: "nginx-main", recognised: "combined", requests: 36, others: 3},
+		{log: "nginx-json", format: `{"time":"$time_iso8601","host":"$host","method":"$request_method","uri":"$request_uri","status":$status,"ua":"$http_user_agent","ip":"$remote_addr","scheme":"$scheme"}`,
+			requests: 35, others: 4, host: true},
+		{log: "nginx-tabs", format: "$msec\t$remote_addr\t$scheme://$host:$server_port\t$request_method $request_uri\t$status\t$http_user_agent",
+			requests: 35, others: 4, host: true},
+		{log: "apache-combined", recognised: "combined", requests: 36, others: 3},
+		{log: "apache-vhost", recognised: "vhost_combined", requests: 36, others: 3, host: true},
+		{log: "apache-common", recognised: "common", requests: 36, others: 3},
+		{log: "apache-custom", format: `%{sec}t %a %m \"%r\" %>s %{Host}i \"%{User-agent}i\"`, requests: 36, others: 3, host: true},
+		{log: "caddy", recognised: "caddy", requests: 33, lossy: true, host: true},
+	} {
+		t.Run(tc.log, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join("testdata", tc.log+".log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f *Format
+			if tc.format != "" {
+				if f, err = Parse(tc.format); err != nil {
+					t.Fatal(err)
+				}
+			} else if f = Recognise(text); f == nil || f.Name != tc.recognised {
+				t.Fatalf("recognised as %v, want %s", f, tc.recognised)
+			}
+			want := make(map[string]string)
+			for _, s := range sent {
+				target, userAgent := s.target, s.userAgent
+				if tc.lossy {
+					target, userAgent = replaced(target), replaced(userAgent)
+				}
+				want[target] = userAgent
+			}
+			requests, others, n := 0, 0, 0
+			p := f.Parser()
+			var r Record
+			for line := range strings.Lines(string(text)) {
+				n++
+				what, why := p.Parse(TrimEnd([]byte(line)), &r)
+				if what != Request {
+					t.Errorf("line %d: %s", n, why)
+					continue
+				}
+				if !r.HasTime || timeOf(r.At).Format("2006-01-02") != "2026-11-21" || r.Status == 0 {
+					t.Errorf("line %d: time %v, status %d", n, timeOf(r.At), r.Status)
+				}
+				if len(r.Target) == 0 {
+					others++
+					continue
+				}
+				requests++
+				userAgent, ok := want[string(r.Target)]
+				switch {
+				case !ok && r.Status != 400:
+					t.Errorf("line %d: nobody asked for %.100q", n, r.Target)
+				case !f.agent, r.Status == 400: // refused before the User-Agent was read
+				case string(r.UserAgent) != string(orEmpty([]byte(userAgent))) && string(r.UserAgent) != userAgent:
+					t.Errorf("line %d: User-Agent %.100q, want %.100q", n, r.UserAgent, userAgent)
+				}
+				if host, _, _ := strings.Cut(string(r.Host), ":"); tc.host && r.Status != 400 && ok && userAgent != "" {
+					if w := wantHost(string(r.Target)); !strings.EqualFold(strings.TrimSuffix(host, "."), w) {
+						t.Errorf("line %d: host %q, want %q", n, host, w)
+					}
+				}
+			}
+			if requests != tc.requests || others != tc.others {
+				t.Errorf("%d requests and %d others, want %d and %d", requests, others, tc.requests, tc.others)
+			}
+		})
+	}
+}
+
+// wantHost returns the host that a target was asked of.
+func wantHost(target string) string {
+	if strings.Contains(target, "otherhost") {
+		return "other.example"
+	}
+	return "example.com"
+}
+
+// replaced returns s as Caddy logs it: each byte that is not UTF-8 replaced.
+func replaced(s string) string {
+	var b strings.Builder
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		b.WriteRune(r)
+		s = s[size:]
+	}
+	return b.String()
+}

@@ -1,0 +1,77 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// fillNotes says what a reader of the report has to know.
+func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
+	r.Notes = []string{}
+	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	for _, in := range logs {
+		switch {
+		case in.empty && in.format == nil:
+			note("%s is empty.", in.name)
+		case in.format != nil && !in.format.HasUserAgent():
+			note("%s has no User-Agents (format %s), so all its requests count as those of browsers.", in.name, in.format.Name)
+		}
+	}
+	if r.Last != nil && !o.Now.IsZero() && r.Last.After(o.Now.Add(time.Hour)) {
+		note("The logs reach into the future, to %s, by the clock of this machine.", r.Last.Format(time.RFC3339))
+	}
+	r.noteHosts(p, t, o, note)
+	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
+		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
+	}
+	if t.requests == 0 && t.noAgent == t.browsers && t.browsers > 1 && agents(logs) {
+		note("No request has a User-Agent; if the log leaves out that header, have it written.")
+	}
+	if t.beforeFirst > 0 {
+		note("%d requests came before the first version of the robots.txt and were judged by that.", t.beforeFirst)
+	}
+	if t.tooLong > 0 {
+		note("%d lines were longer than 512 KiB and skipped.", t.tooLong)
+	}
+	if t.rulesDropped > 0 {
+		note("%d requests are missing in the table of rules, which holds %d pairs of a rule and a crawler.", t.rulesDropped, maxRules)
+	}
+}
+
+// noteHosts says whose requests were judged by whose robots.txt.
+func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format string, args ...any)) {
+	var names, without []string
+	for _, host := range r.Hosts {
+		text := fmt.Sprintf("%s (%d lines)", host.Host, host.Lines)
+		names = append(names, text)
+		if _, ok := p.byHost[host.Host]; !ok {
+			without = append(without, text)
+		}
+	}
+	switch {
+	case p.byHost == nil && len(names) > 1 && len(o.Sites) == 0:
+		note("The logs name several hosts, and all were judged by the same robots.txt: %s. --site chooses one; --robots takes a directory with that of each host.", listed(names))
+	case p.byHost != nil && len(without) > 0 && len(o.Sites) == 0:
+		note("No robots.txt is there for %s; their requests count as those of other sites.", listed(without))
+	}
+	if t.noHost > 0 {
+		note("%d requests do not say of which host they are, so that no robots.txt is for them; give one as a file, or have the log name the host.", t.noHost)
+	}
+}
+
+// listed names the first of a list.
+func listed(names []string) string {
+	const most = 3
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names) - most; n > 0 {
+		text += " and others"
+	}
+	return text
+}
+
+// agents reports whether a log has a place for User-Agents.
+func agents(logs []*input) bool {
+	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.HasUserAgent() })
+}

@@ -1,0 +1,56 @@
+package replay
+
+import (
+	"bytes"
+	"net/netip"
+	"unsafe"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
+)
+
+// pathOf returns the decoded path of a target, without the query.
+func (w *worker) pathOf(target []byte) []byte {
+	w.path = w.path[:0]
+	return logformat.Unpercent(rawPath(target), &w.path)
+}
+
+// rawPath returns the path of a target as sent, without the query.
+func rawPath(target []byte) []byte {
+	if target[0] != '/' { // the absolute form
+		target = target[bytes.Index(target, []byte("://"))+3:]
+		i := bytes.IndexAny(target, "/?")
+		if i < 0 || target[i] == '?' {
+			return root
+		}
+		target = target[i:]
+	}
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	return target
+}
+
+var root = []byte{'/'}
+
+// methodOf returns a method as a string; GET where the format has none.
+func methodOf(b []byte) string {
+	switch string(b) {
+	case "GET", "":
+		return "GET"
+	case "HEAD":
+		return "HEAD"
+	}
+	return "POST" // all others are alike here
+}
+
+// network returns the network of an address in a log, the zero Prefix if it is
+// none.
+func network(b []byte) netip.Prefix {
+	client, _ := netip.ParseAddr(unsafeString(b))
+	return addr.Network(client)
+}
+
+// unsafeString returns the bytes as a string without copying them. It is for
+// callees that keep nothing of it.
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

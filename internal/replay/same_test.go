@@ -1,0 +1,41 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSameReport makes the same report of the same log each time, also where
+// counts are estimated, and whichever worker is the faster. A client of another
+// name is told by whom it names first.
+func TestSameReport(t *testing.T) {
+	var log bytes.Buffer
+	log.Write(combinedLog(3, 4000))
+	for i := range 12000 {
+		userAgent := googlebot
+		if i%3 == 0 {
+			userAgent = []string{"Mozilla/5.0 (compatible; Googlebot-Image/1.0)", "Googlebot-News", "googlebot/2.1"}[i/3%3]
+		}
+		log.WriteString(combined(noon, fmt.Sprintf("GET /private/%d", i*i%7919), userAgent))
+	}
+	text := rules + "\nUser-agent: googlebot-image\nUser-agent: Googlebot\nUser-agent: googlebot\nUser-agent: Googlebot-News\nDisallow: /\n"
+	var first string
+	for run := range 10 {
+		report := replayed(t, log.String(), func(o *Options) { o.Versions, o.Workers, o.maxLine = oneVersion(text), 4, 4096 })
+		if run == 0 && (len(report.Paths) == 0 || report.Paths[0].Excess == 0 && report.Paths[len(report.Paths)-1].Excess == 0) {
+			t.Fatal("no count is estimated; make more paths")
+		}
+		var got strings.Builder
+		if err := report.WriteJSON(&got); err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = got.String()
+		}
+		if got.String() != first {
+			t.Fatalf("run %d differs:\n%s\n%s", run, got.String(), first)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// unreadable says that a log could not be read to its end.
+type unreadable struct {
+	in  *input
+	err error
+}
+
+func (u *unreadable) Error() string { return u.in.name + ": " + u.err.Error() }
+
+func (u *unreadable) Unwrap() error { return u.err }
+
+// located says of logs that could not be read to their end how far they were.
+func (s *sequence) located(err error) error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range several.Unwrap() {
+			all = append(all, s.located(one))
+		}
+		return errors.Join(all...)
+	}
+	var u *unreadable
+	if !errors.As(err, &u) {
+		return err
+	}
+	where := fmt.Sprintf("%s cannot be read beyond line %d", u.in.name, s.lines[u.in].Lines)
+	if errors.Is(err, io.ErrUnexpectedEOF) && u.in.compression != "" {
+		return fmt.Errorf("%s: its %s data ends in the middle (%w); take a whole copy", where, u.in.compression, u.err)
+	}
+	return fmt.Errorf("%s: %w", where, u.err)
+}

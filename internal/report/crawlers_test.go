@@ -1,0 +1,92 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCrawlers(t *testing.T) {
+	s := scripted()
+	list := s.Crawlers(Filter{}, 0, 1)
+	if list.Total != 2 || len(list.Crawlers) != 1 || list.Next != "1" {
+		t.Fatalf("%d of %d, next %q", len(list.Crawlers), list.Total, list.Next)
+	}
+	c := list.Crawlers[0]
+	if c.Token != "GPTBot" || c.Operator != "OpenAI" || c.Class != "ai_training" || !c.Wildcard || c.Action != "blocked" {
+		t.Errorf("%+v", c)
+	}
+	if c.Compliance == nil || *c.Compliance != 100*2.0/62 {
+		t.Errorf("compliance %v", c.Compliance)
+	}
+	if c.Read == nil || !c.Read.Current || c.Read.Status != 200 || c.SinceRead != 60 {
+		t.Errorf("read %+v, %d requests since", c.Read, c.SinceRead)
+	}
+	if p := c.TopPath; p == nil || p.Path != "/articles/0" || p.Count != 20 || p.Line != 7 || p.Site != "example.com" {
+		t.Errorf("top path %+v", p)
+	}
+	// 46 requests since 14:16:00, 4.5 minutes ago; the group of GPTBot has no
+	// delay, and * is not for it.
+	if c.Rate.PerMinute != 46/4.5 || c.Rate.CrawlDelay != 0 || c.Rate.Exceeds {
+		t.Errorf("rate %+v", c.Rate)
+	}
+	last := s.Crawlers(Filter{}, 1, 1)
+	if last.Next != "" || last.Crawlers[0].Token != "bingbot" || last.Crawlers[0].Rate.CrawlDelay != 2 || last.Crawlers[0].Rate.Exceeds {
+		t.Errorf("%+v", last.Crawlers)
+	}
+	if beyond := s.Crawlers(Filter{}, 9, 10); len(beyond.Crawlers) != 0 || beyond.Next != "" {
+		t.Errorf("%+v", beyond.Crawlers)
+	}
+	detail, _ := s.Crawler(Filter{}, "GPTBot")
+	if len(detail.Rules) != 2 || detail.Rules[0].Count != 60 || detail.Rules[1].Verdict != "stale" || len(detail.Paths) != 4 || detail.Paths[0].Count != 20 {
+		t.Errorf("rules %+v, paths %+v", detail.Rules, detail.Paths)
+	}
+	if len(detail.Recent) == 0 || detail.Recent[0].Network != "192.0.2.0/24" || detail.Recent[0].UserAgent != "GPTBot/1.0" || detail.Recent[0].Read != "current" {
+		t.Errorf("recent %+v", detail.Recent)
+	}
+	if _, ok := s.Crawler(Filter{}, "nobody"); ok {
+		t.Error("a crawler that was never seen has a detail")
+	}
+	if _, ok := s.Crawler(Filter{Window: Week}, "_other:crawler"); !ok {
+		t.Error("the others have no detail")
+	}
+}
+
+func TestViolations(t *testing.T) {
+	s := scripted()
+	list := s.Violations(Filter{}, 0, 3)
+	if list.Total != 5 || list.Next != "3" || len(list.Violations) != 3 {
+		t.Fatalf("%d of %d, next %q", len(list.Violations), list.Total, list.Next)
+	}
+	if v := list.Violations[0]; v.Path != "/articles/0" || v.Count != 20 || v.Line != 7 || v.Reason != "" {
+		t.Errorf("%+v", v)
+	}
+	rest := s.Violations(Filter{}, 3, 3)
+	if v := rest.Violations[1]; v.Verdict != "stale" || v.Reason != reasonStale || rest.Next != "" {
+		t.Errorf("%+v", v)
+	}
+	if list := s.Violations(Filter{Site: "shop.example.com", Window: Month}, 0, 10); list.Total != 1 || list.Violations[0].Token != "_other" {
+		t.Errorf("%+v", list.Violations)
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	s := scripted()
+	for _, id := range []string{"GPTBot", "bingbot"} {
+		e, ok := s.Evidence(Filter{}, id)
+		if !ok {
+			t.Fatal("there is no evidence")
+		}
+		if len(e.Files) != 1 || e.Files[0].Text != currentText || len(e.Missing) != 0 {
+			t.Errorf("%d files, missing %v", len(e.Files), e.Missing)
+		}
+		var text strings.Builder
+		if err := e.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		goldenText(t, "evidence_"+strings.ToLower(id)+".txt", text.String())
+	}
+	s.Live = nil
+	if e, _ := s.Evidence(Filter{}, "GPTBot"); len(e.Missing) != 1 || len(e.Files) != 0 {
+		t.Errorf("missing are %v", e.Missing)
+	}
+}

@@ -1,0 +1,250 @@
+package request
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/idna"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Hosts are the hosts that the configuration of one server names.
+type Hosts struct {
+	Server    *caddyhttp.Server // nil for none
+	Name      string            // of the server in keys
+	exact     map[string]bool
+	below     map[string]string // wildcards such as *.example.com by what follows their *.
+	wildcards []string          // of other shapes
+}
+
+// HostsOfServer collects the hosts from the matchers of a server's routes.
+func HostsOfServer(server *caddyhttp.Server) *Hosts {
+	h := &Hosts{Server: server, exact: make(map[string]bool), below: make(map[string]string)}
+	if server != nil {
+		Walk(server, func(p Place, route caddyhttp.Route) {
+			if !p.Errors {
+				h.Add(HostsOf(route))
+			}
+		})
+	}
+	return h
+}
+
+// Sites tell the sites of a configuration apart. The zero Sites are those of a
+// server by itself.
+type Sites struct {
+	// Servers returns all servers of the configuration.
+	Servers func() []*caddyhttp.Server
+	// IsGuard reports whether a handler is a guard.
+	IsGuard func(caddyhttp.MiddlewareHandler) bool
+
+	known sync.Map // *caddyhttp.Server to its *Hosts
+}
+
+// Of returns the hosts of a server.
+func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
+	if known, ok := s.known.Load(server); ok {
+		return known.(*Hosts)
+	}
+	h := HostsOfServer(server)
+	h.Name = s.serverName(server)
+	known, _ := s.known.LoadOrStore(server, h)
+	return known.(*Hosts)
+}
+
+// serverName tells a server from others with a guard for one of its hosts: the
+// same host at two servers is two sites. It is where the server listens, and ""
+// where there is no such other, so that instances that listen elsewhere can share
+// what they know of a site.
+func (s *Sites) serverName(server *caddyhttp.Server) string {
+	if server == nil || s.Servers == nil {
+		return ""
+	}
+	own := s.guardedHosts(server)
+	for _, other := range s.Servers() {
+		if other == server || (len(other.TLSConnPolicies) > 0) != (len(server.TLSConnPolicies) > 0) {
+			continue // keys tell https from http
+		}
+		others := s.guardedHosts(other)
+		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same one
+		for host := range others {
+			shared = shared || own[host]
+		}
+		if shared {
+			return strings.Join(server.Listen, ",")
+		}
+	}
+	return ""
+}
+
+// guardedHosts returns the configured hosts for which a server has a guard; ""
+// stands for any host.
+func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
+	hosts := make(map[string]bool)
+	Walk(server, func(p Place, route caddyhttp.Route) {
+		if p.Errors || !slices.ContainsFunc(route.Handlers, s.IsGuard) {
+			return
+		}
+		for _, host := range p.Hosts {
+			hosts[strings.ToLower(host)] = true
+		}
+		if len(p.Hosts) == 0 {
+			hosts[""] = true
+		}
+	})
+	return hosts
+}
+
+// Add takes in the names of a host matcher, wildcards among them. One with a
+// placeholder is left out.
+func (h *Hosts) Add(names caddyhttp.MatchHost) {
+	for _, name := range names {
+		if ascii, err := idna.ToASCII(name); err == nil {
+			name = ascii // as Caddy does
+		}
+		name = strings.ToLower(name)
+		switch rest, below := strings.CutPrefix(name, "*."); {
+		case strings.ContainsAny(name, "{}"):
+			// a placeholder: only clients know what it stands for
+		case below && !strings.Contains(rest, "*"):
+			h.below[rest] = name
+		case strings.Contains(name, "*"):
+			h.wildcards = append(h.wildcards, name)
+		default:
+			h.exact[name] = true
+		}
+	}
+}
+
+// Label returns the configured host that Caddy takes a host for, in lower case
+// and without its port, and whether the configuration names just that host. For
+// a wildcard such as *.example.com the label is the wildcard: clients choose the
+// rest.
+func (h *Hosts) Label(host string) (label string, named bool) {
+	if h.exact[host] {
+		return host, true
+	}
+	if _, rest, ok := strings.Cut(host, "."); ok {
+		if pattern := h.below[rest]; pattern != "" {
+			return pattern, false
+		}
+	}
+	for _, pattern := range h.wildcards {
+		if matchesWildcard(pattern, host) {
+			return pattern, false
+		}
+	}
+	return judge.OtherName, false
+}
+
+// configured is Label with "" for hosts that no site names, as policy.Key.Site
+// has it.
+func (h *Hosts) configured(host string) string {
+	label, _ := h.Label(host)
+	if label == judge.OtherName {
+		return ""
+	}
+	return label
+}
+
+// Key tells whose robots.txt a request is about. A policy belongs to a configured
+// site: every spelling of a host that Caddy routes to it has the same one, and it
+// is read by the canonical spelling, which no client chooses. A client chooses
+// the port in a request, too: that of the listener counts, any other is as none,
+// for it may be the one that a proxy maps to the listener's. It does
+// not allocate for hosts that are in their usual form.
+func (h *Hosts) Key(r *http.Request) policy.Key {
+	proxied := IsTrustedProxy(r)
+	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
+	host, port := addr.CutPort(r.Host)
+	if len(host) > MaxHost {
+		key.Host = NormalHost(host, key.Secure)
+		return key
+	}
+	name := host
+	if !isNormalHost(host) {
+		name = h.canonical(host, key.Secure)
+	}
+	key.Site = h.configured(addr.Unbracket(name))
+	switch listener := ListenerPort(r, key.Secure, proxied); {
+	case port == "" || listener == 0 || !isPort(port, listener):
+		key.Host = name
+	case name == host:
+		key.Host = r.Host
+	default:
+		key.Host = name + port
+	}
+	if proxied {
+		forwarded := NormalHost(r.Header.Get("X-Forwarded-Host"), key.Secure)
+		if asked, _ := addr.CutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
+			key.Forwarded = forwarded
+		}
+	}
+	return key
+}
+
+// canonical returns the usual form of a host without a port if Caddy routes that
+// to the same site. It compares hosts as they are sent but for case: with a
+// trailing dot, or in Unicode, a configured host is another one.
+func (h *Hosts) canonical(host string, secure bool) string {
+	sent, name := strings.ToLower(host), NormalHost(host, secure)
+	if name != sent && h.configured(addr.Unbracket(name)) != h.configured(addr.Unbracket(sent)) {
+		return sent
+	}
+	return name
+}
+
+// DefaultPort returns the port that URLs of a scheme need not name.
+func DefaultPort(secure bool) int {
+	if secure {
+		return 443
+	}
+	return 80
+}
+
+// ListenerPort returns the port that stands in the authority of the site at which
+// a request arrived, 0 if none does: the port is the default one, there is none,
+// or a trusted proxy maps it.
+func ListenerPort(r *http.Request, secure, proxied bool) int {
+	port := 0
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		port = addr.Port
+	case *net.UDPAddr: // HTTP/3
+		port = addr.Port
+	}
+	if port == DefaultPort(secure) || proxied && r.Header.Get("X-Forwarded-Proto") != "" {
+		return 0
+	}
+	return port
+}
+
+// isPort reports whether a port with its colon is this one in its usual spelling.
+func isPort(port string, number int) bool {
+	n, err := strconv.ParseUint(port[1:], 10, 16)
+	return err == nil && int(n) == number && port[1] != '0'
+}
+
+// matchesWildcard reports whether each label of host is that of the pattern or
+// stands where the pattern has a *.
+func matchesWildcard(pattern, host string) bool {
+	for {
+		p, restP, moreP := strings.Cut(pattern, ".")
+		h, restH, moreH := strings.Cut(host, ".")
+		if p != "*" && p != h || moreP != moreH {
+			return false
+		}
+		if !moreP {
+			return true
+		}
+		pattern, host = restP, restH
+	}
+}

@@ -1,0 +1,68 @@
+package request
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+)
+
+// OriginalRequest returns the request as the client sent it, before any
+// rewrite.
+func OriginalRequest(r *http.Request) *http.Request {
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		return &original
+	}
+	return r
+}
+
+// TargetOf returns the request target as sent. That of CONNECT begins with an
+// authority, whatever follows it. What stands behind a scheme without a slash, as
+// in x:public/, is no path here, but a proxy passes it on.
+func TargetOf(original *http.Request) string {
+	switch {
+	case original.RequestURI != "" && original.Method != http.MethodConnect:
+		return original.RequestURI
+	case original.URL.Opaque != "":
+		return original.URL.String()
+	}
+	return original.URL.RequestURI()
+}
+
+// HasNoPath reports whether a request is for no resource: a CONNECT that names
+// only a host, and OPTIONS * (RFC 9112 section 3.2). With a path either is
+// passed on and answered like any other method; so are WebSockets over HTTP/2
+// and HTTP/3 (RFC 8441, RFC 9220).
+func HasNoPath(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodConnect:
+		return OriginalRequest(r).URL.Path == ""
+	case http.MethodOptions:
+		return OriginalRequest(r).URL.Path == "*"
+	}
+	return false
+}
+
+// UserAgentOf returns the User-Agent of a request. Several fields count as one
+// (RFC 9110 section 5.3): a name in the second would else hide behind a
+// browser's in the first.
+func UserAgentOf(r *http.Request) string {
+	switch fields := r.Header["User-Agent"]; len(fields) {
+	case 0:
+		return ""
+	case 1:
+		return fields[0]
+	default:
+		return strings.Join(fields, ", ")
+	}
+}
+
+// IsRobotsTxt reports whether the robots.txt itself is asked for.
+func IsRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
+
+// IsACMEChallenge reports whether a certificate validator asks for its token.
+func IsACMEChallenge(original *http.Request) bool {
+	return judge.IsACMEChallenge(original.Method, original.URL.Path)
+}

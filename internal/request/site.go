@@ -1,0 +1,109 @@
+package request
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/idna"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Site is whose robots.txt a request is judged by.
+type Site struct {
+	Own     policy.Key     // the site itself
+	Key     policy.Key     // where its robots.txt comes from
+	Segment policy.Segment // the part of the cache that Key is in
+	Label   string         // the configured host, judge.OtherName for hosts that only clients name
+	Named   bool           // the configuration names the site itself
+}
+
+// MaxHost bounds the authorities that are kept as they are, in bytes. DNS allows
+// 253 for a name.
+const MaxHost = 260
+
+// IsSecure reports whether the client came by https, as far as it or a trusted
+// proxy says.
+func IsSecure(r *http.Request, proxied bool) bool {
+	if proxied {
+		if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
+			return strings.EqualFold(proto, "https")
+		}
+	}
+	return r.TLS != nil
+}
+
+// SchemeOf returns "https" or "http".
+func SchemeOf(secure bool) string {
+	if secure {
+		return "https"
+	}
+	return "http"
+}
+
+// IsTrustedProxy reports whether a request comes from a trusted proxy.
+func IsTrustedProxy(r *http.Request) bool {
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	return trusted
+}
+
+// NewSite returns the site of a key.
+func NewSite(key policy.Key) Site {
+	s := Site{Own: key, Key: key, Label: key.Site, Segment: segmentOf(key)}
+	if s.Label == "" {
+		s.Label = judge.OtherName
+	}
+	s.Named = s.Segment == policy.Named
+	return s
+}
+
+// segmentOf returns the part of the cache that a key belongs to.
+func segmentOf(key policy.Key) policy.Segment { return key.Segment() }
+
+// Digested begins what stands for a host that is too long.
+const Digested = "sha256-"
+
+// NormalHost brings the authority of a URL into its usual form: lower case,
+// IDNs in punycode, no trailing dot, no default port. A digest stands for one
+// that is too long for any host: a catch-all site serves it all the same, as
+// Caddy does a port with a thousand zeros.
+func NormalHost(host string, secure bool) string {
+	if len(host) > MaxHost {
+		digest := sha256.Sum256([]byte(host))
+		return Digested + hex.EncodeToString(digest[:])
+	}
+	defaultPort := ":80"
+	if secure {
+		defaultPort = ":443"
+	}
+	if isNormalHost(host) && !strings.HasSuffix(host, defaultPort) {
+		return host
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, defaultPort))
+	name, port := addr.CutPort(host)
+	if ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, ".")); err == nil {
+		return ascii + port
+	}
+	return strings.TrimSuffix(name, ".") + port
+}
+
+// isNormalHost reports whether a host is in its usual form but for the port.
+func isNormalHost(host string) bool {
+	for i := range len(host) {
+		switch c := host[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == ':', c == '[', c == ']', c == '_':
+		case c == '.':
+			if i+1 == len(host) || host[i+1] == ':' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,209 @@
+package spacesaving
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Sketch counts many different items in little memory: the Space-Saving
+// algorithm of Metwally, Agrawal and El Abbadi, "Efficient Computation of
+// Frequent and Top-k Elements in Data Streams" (2005). Where there is no room
+// for a new item it takes the place, and inherits the count, of the one with
+// the lowest count. So no count is too low, each may be too high by its Error
+// at most, and whatever occurs more often than the lowest count is there.
+//
+// The zero Sketch is empty. Items may be read, but changed by methods only.
+type Sketch[K comparable] struct {
+	Items []Item[K] `json:"items,omitempty"`
+	// Floor is the most that an item which is not there can have occurred, and
+	// FloorAt when one was last displaced, in Unix milliseconds.
+	Floor   uint64 `json:"floor,omitempty"`
+	FloorAt int64  `json:"floor_at,omitempty"`
+
+	places *places[K] // of a sketch of many items; nil if they have to be looked up anew
+}
+
+// Item is one item of a sketch. It occurred at most Count times and at least
+// Count-Error times. First and Last are the times of the first occurrence that
+// is known and of the last, in Unix milliseconds.
+type Item[K comparable] struct {
+	Key   K      `json:"key"`
+	Count uint64 `json:"count"`
+	Error uint64 `json:"error,omitempty"`
+	First int64  `json:"first"`
+	Last  int64  `json:"last"`
+}
+
+// places tells where items are.
+type places[K comparable] struct {
+	of     map[K]int32
+	low    uint64 // no count is lower,
+	cursor int    // and no item before this place has this one
+}
+
+// indexed is for how many items a sketch keeps an index. Fewer are looked through
+// as fast.
+const indexed = 64
+
+// Add counts n occurrences of an item, keeping at most so many items. It has keep,
+// if not nil, make the key of a new item one that keeps nothing of the caller's.
+func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, keep func(K) K) {
+	place, lowest := s.find(key, most)
+	if place >= 0 {
+		item := &s.Items[place]
+		item.Count += n
+		item.First, item.Last = min(item.First, at), max(item.Last, at)
+		return
+	}
+	if place = len(s.Items); place < most {
+		s.Items = append(s.Items, Item[K]{})
+	} else {
+		if place = lowest; place < 0 {
+			place = s.lowest()
+		}
+		displaced := &s.Items[place]
+		s.Floor, s.FloorAt = max(s.Floor, displaced.Count), max(s.FloorAt, at)
+		if s.places != nil {
+			delete(s.places.of, displaced.Key)
+		}
+	}
+	if keep != nil {
+		key = keep(key)
+	}
+	s.Items[place] = Item[K]{Key: key, Count: s.Floor + n, Error: s.Floor, First: at, Last: at}
+	if s.places != nil {
+		s.places.of[key] = int32(place)
+	}
+}
+
+// find returns the place of an item, -1 if it is not there. If it looked through
+// all it returns the lowest, too, else -1.
+func (s *Sketch[K]) find(key K, most int) (place, lowest int) {
+	if most > indexed {
+		if s.places == nil {
+			s.reindex()
+		}
+		return s.Index(key), -1
+	}
+	for i := range s.Items {
+		if s.Items[i].Key == key {
+			return i, -1
+		}
+		if s.Items[i].Count < s.Items[lowest].Count {
+			lowest = i
+		}
+	}
+	return -1, lowest
+}
+
+func (s *Sketch[K]) reindex() {
+	s.places = &places[K]{of: make(map[K]int32, len(s.Items))}
+	for i := range s.Items {
+		s.places.of[s.Items[i].Key] = int32(i)
+	}
+}
+
+// lowest returns an item with the lowest count. Counts only grow, so one look
+// through all items finds one after the other of those with this count.
+func (s *Sketch[K]) lowest() int {
+	for p := s.places; ; {
+		for ; p.cursor < len(s.Items); p.cursor++ {
+			if s.Items[p.cursor].Count <= p.low {
+				return p.cursor
+			}
+		}
+		p.low, p.cursor = s.Items[0].Count, 0
+		for i := range s.Items {
+			p.low = min(p.low, s.Items[i].Count)
+		}
+	}
+}
+
+// Index returns the place of an item in Items, -1 if it is not there.
+func (s *Sketch[K]) Index(key K) int {
+	if s.places != nil {
+		if place, ok := s.places.of[key]; ok {
+			return int(place)
+		}
+		return -1
+	}
+	return slices.IndexFunc(s.Items, func(item Item[K]) bool { return item.Key == key })
+}
+
+// Merge adds what another sketch has counted, keeping at most so many items. The
+// sum of sketches is one as good (Agarwal and others, "Mergeable Summaries",
+// 2012).
+func (s *Sketch[K]) Merge(other Sketch[K], most int) {
+	if most > indexed {
+		s.reindex()
+		other.reindex()
+	}
+	merged := make([]Item[K], 0, len(s.Items)+len(other.Items))
+	for _, item := range s.Items {
+		if i := other.Index(item.Key); i >= 0 {
+			o := other.Items[i]
+			item.Count, item.Error = item.Count+o.Count, item.Error+o.Error
+			item.First, item.Last = min(item.First, o.First), max(item.Last, o.Last)
+		} else {
+			item.Count, item.Error = item.Count+other.Floor, item.Error+other.Floor
+		}
+		merged = append(merged, item)
+	}
+	for _, item := range other.Items {
+		if s.Index(item.Key) < 0 {
+			item.Count, item.Error = item.Count+s.Floor, item.Error+s.Floor
+			merged = append(merged, item)
+		}
+	}
+	s.Floor, s.FloorAt = s.Floor+other.Floor, max(s.FloorAt, other.FloorAt)
+	s.Items, s.places = merged, nil
+	s.limit(most)
+}
+
+// limit keeps the items with the highest counts.
+func (s *Sketch[K]) limit(most int) {
+	if len(s.Items) <= most {
+		return
+	}
+	slices.SortStableFunc(s.Items, func(a, b Item[K]) int { return cmp.Compare(b.Count, a.Count) })
+	for _, dropped := range s.Items[most:] {
+		s.Floor, s.FloorAt = max(s.Floor, dropped.Count), max(s.FloorAt, dropped.Last)
+	}
+	s.Items = slices.Clone(s.Items[:most])
+}
+
+// Clean brings a sketch that was read from elsewhere into the form that Add
+// leaves, with at most so many items. bound, if not nil, bounds their keys.
+func (s *Sketch[K]) Clean(most int, bound func(*K)) {
+	items := s.Items
+	s.Items, s.places = nil, nil
+	for _, item := range items[:min(len(items), most)] {
+		if bound != nil {
+			bound(&item.Key)
+		}
+		if s.Index(item.Key) < 0 {
+			item.Error = min(item.Error, item.Count)
+			s.Items = append(s.Items, item)
+		}
+	}
+}
+
+// Prune forgets items that did not occur for the time of retention, and what
+// displaced items have left behind after that time.
+func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
+	oldest := now - retention.Milliseconds()
+	s.Items, s.places = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
+	for i := range s.Items {
+		s.Items[i].Last = min(s.Items[i].Last, now) // a clock that was wrong keeps nothing for ever
+	}
+	s.FloorAt = min(s.FloorAt, now)
+	if s.FloorAt < oldest {
+		s.Floor, s.FloorAt = 0, 0
+	}
+}
+
+// Clone returns a copy that shares nothing but the memory of strings.
+func (s *Sketch[K]) Clone() Sketch[K] {
+	return Sketch[K]{Items: slices.Clone(s.Items), Floor: s.Floor, FloorAt: s.FloorAt}
+}

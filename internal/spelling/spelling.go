@@ -1,0 +1,47 @@
+// Package spelling tells how near the spellings of two names are.
+package spelling
+
+import "strings"
+
+// Letters drops what people write differently: case, and what parts words.
+func Letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -_.!", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// Distance returns how many bytes have to be put in, left out, replaced or swapped
+// with their neighbour to make b of a (the Damerau-Levenshtein distance in which no
+// part is edited twice); most if it is that many or more.
+func Distance(a, b string, most int) int {
+	rows := [3][]int{}
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+	}
+	for j := range rows[1] {
+		rows[1][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, now := rows[(i+2)%3], rows[(i)%3], rows[(i+1)%3]
+		now[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				now[j] = min(now[j], before[j-2]+1)
+			}
+			least = min(least, now[j])
+		}
+		if least >= most {
+			return most
+		}
+	}
+	return min(most, rows[(len(a)+1)%3][len(b)])
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// instance is a process with a cold cache, at a time of its own.
+type instance struct {
+	*Store
+	inMemory *storetest.Storage
+	cache    *policy.Cache
+	read     *ledger.Readers
+	counted  *ledger.Ledger
+	verifier *verify.Verifier
+	fetched  uint64
+	observed *observed
+	logs     *observer.ObservedLogs
+	time     time.Time
+}
+
+var (
+	namedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, Reads: 64}
+	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
+)
+
+// derived is what is kept beside a text.
+type derived struct{}
+
+func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
+	core, logs := observer.New(zap.DebugLevel)
+	i := &instance{inMemory: m, logs: logs, time: now, observed: newObserved()}
+	clock := func() time.Time { return i.time }
+	i.cache = policy.NewCache(namedBounds, inventedBounds, clock, func(*policy.Robots) any { return new(derived) })
+	i.read = ledger.NewReaders(100, 100)
+	i.counted = ledger.New(clock)
+	i.verifier = verify.New(verify.Options{Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
+	i.Store = New(Options{
+		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
+		Memory: NewMemory(Parts{
+			Policies: i.cache, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
+		}),
+	})
+	i.maxPolicies = 1000
+	return i
+}
+
+// observed are counts by what was done, kind and result.
+type observed struct {
+	mu     sync.Mutex
+	counts map[[3]string]int
+	last   time.Time // with success
+}
+
+func newObserved() *observed { return &observed{counts: make(map[[3]string]int)} }
+
+func (o *observed) ValueWritten(kind string, at time.Time, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	result := "success"
+	if err != nil {
+		result = "failure"
+	} else {
+		o.last = at
+	}
+	o.counts[[3]string{"write", kind, result}]++
+}
+
+func (o *observed) ValueRead(kind, result string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts[[3]string{"read", kind, result}]++
+}
+
+// reads returns how many values of a kind were looked at with a result.
+func (o *observed) reads(kind, result string) int { return o.counts[[3]string{"read", kind, result}] }
+
+// writes is reads for attempts to write.
+func (o *observed) writes(kind, result string) int { return o.counts[[3]string{"write", kind, result}] }
+
+// noChanges is a guard that holds nothing back.
+type noChanges struct{}
+
+func (noChanges) Sites() []policy.Key                        { return nil }
+func (noChanges) Revision(policy.Key) (holds, visits uint64) { return 0, 0 }
+func (noChanges) Snapshot(policy.Key) (ledger.Changes, bool) { return ledger.Changes{}, false }
+func (noChanges) Restore(ledger.Changes, *policy.State, bool) (int, bool) {
+	return 0, true
+}
+
+// fetchedLists are the lists of a verifier.
+type fetchedLists struct {
+	*verify.Verifier
+	fetched *uint64
+}
+
+func (l fetchedLists) Fetched() uint64 { return *l.fetched }
+
+// learn reads the robots.txt of a site.
+func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
+	e := i.cache.Add(key, segment)
+	e.MakeDue()
+	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+		func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
+}
+
+// text returns what an instance knows of a site.
+func (i *instance) text(key policy.Key) string {
+	if e := i.cache.Get(key); e != nil && e.State() != nil && e.State().Good != nil {
+		return e.State().Good.Robots.Text()
+	}
+	return "(nothing)"
+}
+
+// bingOf is bingbot at a site.
+func bingOf(key policy.Key) ledger.Reader {
+	return ledger.Reader{Site: key, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
+}
+
+// reads notes that bingbot has read the robots.txt of a site.
+func (i *instance) reads(key policy.Key) {
+	i.read.Read(bingOf(key), ledger.Reading{At: i.time, Status: 200, Hash: [32]byte{1}})
+}
+
+// hasRead reports when bingbot has read it, as far as this instance knows.
+func (i *instance) hasRead(key policy.Key) time.Time {
+	last, _ := i.read.Last(bingOf(key))
+	return last.At
+}
+
+// ask counts requests of GPTBot at a site.
+func (i *instance) ask(site string, n int) {
+	for range n {
+		i.counted.Record(&ledger.Request{At: i.time, Site: site, Token: "GPTBot", Class: uaident.AITraining})
+	}
+}
+
+// readLedger looks at the ledgers.
+func (i *instance) readLedger(ctx context.Context) { i.counts.read(ctx) }
+
+// writeLedger stores what is new in the ledger.
+func (i *instance) writeLedger(ctx context.Context) { i.write(ctx, i.counts, false) }
+
+// later lets time pass and writes what is pending.
+func (i *instance) later(t *testing.T, d time.Duration) {
+	t.Helper()
+	i.time = i.time.Add(d)
+	i.inMemory.Now = i.time
+	i.Write(t.Context())
+}
+
+// logged fails unless one line has this message.
+func (i *instance) logged(t *testing.T, message string) {
+	t.Helper()
+	if n := i.logs.FilterMessage(message).Len(); n != 1 {
+		t.Errorf("%d lines %q: %v", n, message, i.logs.All())
+	}
+}
+
+// policyKey returns where an instance stores the policy of a site.
+func policyKey(instance string, site policy.Key) key {
+	return key{instance, kindPolicies, siteName(site)}
+}
+
+func namedKey(host string) policy.Key { return policy.Key{Site: host, Host: host} }
+
+var (
+	siteA   = namedKey("a.test")
+	siteURL = policy.Key{Source: "https://example.com/robots.txt"}
+	siteF   = policy.Key{Source: "/srv/robots.txt"}
+
+	noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+)
+
+const (
+	open = "User-agent: *\nDisallow: /private/\n"
+	shut = "User-agent: *\nDisallow: /\n"
+)

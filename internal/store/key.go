@@ -1,0 +1,87 @@
+package store
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// root is the directory of everything that is stored.
+const root = "robots_guard/v1"
+
+// The kinds of values, which are also the directories of an instance.
+const (
+	kindPolicies = "policies"
+	kindReaders  = "readers"
+	kindChanges  = "changes"
+	kindLists    = "lists"
+	kindLedger   = "ledger"
+)
+
+// quarantine is the directory of an instance for values that cannot be used.
+const quarantine = "set_aside"
+
+// Kinds returns the names of the kinds of values.
+func Kinds() []string {
+	return []string{kindPolicies, kindReaders, kindChanges, kindLists, kindLedger}
+}
+
+// The suffixes of the names of values. That of the ledger keeps versions of this
+// product from its values that know no ledger.
+const (
+	suffixJSON   = ".json"
+	suffixLedger = ".ledger"
+)
+
+// key is a key of ours.
+type key struct{ instance, kind, name string }
+
+// String returns the key as the storage knows it.
+func (k key) String() string { return k.directory() + "/" + k.name }
+
+// directory returns the key of all values of an instance that are of this kind.
+func (k key) directory() string { return strings.Join([]string{root, k.instance, k.kind}, "/") }
+
+// aside returns where a value is kept that cannot be used.
+func (k key) aside() key { return key{k.instance, quarantine, k.kind + "-" + k.name} }
+
+// parseKey reads a key from a listing, which may also name directories and what
+// others keep.
+func parseKey(name string) (k key, ok bool) {
+	rest, ok := strings.CutPrefix(name, root+"/")
+	parts := strings.Split(rest, "/")
+	if !ok || len(parts) != 3 {
+		return key{}, false
+	}
+	k = key{parts[0], parts[1], parts[2]}
+	isJSON, isLedger := strings.HasSuffix(k.name, suffixJSON), strings.HasSuffix(k.name, suffixLedger)
+	switch {
+	case k.kind == quarantine:
+		return k, isJSON || isLedger
+	case k.kind == kindLedger:
+		return k, isLedger
+	}
+	return k, isJSON && slices.Contains(Kinds(), k.kind)
+}
+
+// instanceOf returns the instance in a key or directory from a listing, "" if it
+// is none of ours.
+func instanceOf(name string) string {
+	rest, ok := strings.CutPrefix(name, root+"/")
+	if !ok {
+		return ""
+	}
+	instance, _, _ := strings.Cut(rest, "/")
+	return instance
+}
+
+// siteName returns the name of what is stored about a site.
+func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSON) }
+
+// hashName returns a name that stands for a text of any form.
+func hashName(text, suffix string) string {
+	return fmt.Sprintf("%x%s", sha256.Sum256([]byte(text)), suffix)
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"testing"
+)
+
+func TestParseKey(t *testing.T) {
+	for name, want := range map[string]key{
+		"robots_guard/v1/a/policies/0f.json":             {"a", "policies", "0f.json"},
+		"robots_guard/v1/a/readers/7.json":               {"a", "readers", "7.json"},
+		"robots_guard/v1/a/changes/0f.json":              {"a", "changes", "0f.json"},
+		"robots_guard/v1/a/lists/ranges.json":            {"a", "lists", "ranges.json"},
+		"robots_guard/v1/a/ledger/0f.ledger":             {"a", "ledger", "0f.ledger"},
+		"robots_guard/v1/a/set_aside/policies-0f.json":   {"a", "set_aside", "policies-0f.json"},
+		"robots_guard/v1/a/set_aside/ledger-0f.ledger":   {"a", "set_aside", "ledger-0f.ledger"},
+		"robots_guard/v1/a/set_aside/0f.ledger":          {"a", "set_aside", "0f.ledger"}, // by earlier versions
+		"robots_guard/v1/a/policies":                     {},
+		"robots_guard/v1/a/policies/0f.json/x":           {},
+		"robots_guard/v1/a/policies/0f.ledger":           {},
+		"robots_guard/v1/a/ledger/0f.json":               {},
+		"robots_guard/v1/a/others/0f.json":               {},
+		"robots_guard/v2/a/policies/0f.json":             {},
+		"certificates/robots_guard/v1/a/policies/0.json": {},
+	} {
+		got, ok := parseKey(name)
+		if ok != (want != key{}) || ok && (got != want || got.String() != name) {
+			t.Errorf("%s: got %+v, %t; want %+v", name, got, ok, want)
+		}
+	}
+}
+
+// TestKeysStay as they are: another version finds what was stored by them.
+func TestKeysStay(t *testing.T) {
+	for got, want := range map[string]string{
+		siteName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",
+		ledgerName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
+		readersName(7):       "7.json",
+		listsName:            "ranges.json",
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+)
+
+const (
+	// maxLedgers is of how many peers the ledger is read, those that have
+	// written last.
+	maxLedgers = 8
+
+	// maxLedgerSites is how many sites of an instance are read; a ledger has less.
+	maxLedgerSites = 4096
+)
+
+// counts is the ledger, by site. What peers have counted is shown together with
+// what this instance has, and kept apart.
+type counts struct {
+	store     *Store
+	retention time.Duration
+	tracker
+
+	own    []ledger.Stored // that was read
+	others *ledger.Ledger  // that is being read
+}
+
+func (*counts) name() string { return kindLedger }
+func (*counts) max() int64   { return ledger.MaxStored }
+func (*counts) most() int    { return maxLedgerSites }
+
+func ledgerName(site string) string { return hashName(site, suffixLedger) }
+
+// due returns the sites with a request since they were last written, and the
+// others once in a while. Nothing may take the place of what was not read.
+func (c *counts) due(context.Context, bool) iter.Seq[pending] {
+	memory := c.store.memory
+	return func(yield func(pending) bool) {
+		memory.ledgerRead.Lock()
+		done := memory.ledgerRead.done
+		memory.ledgerRead.Unlock()
+		if !done {
+			return
+		}
+		snapshot := memory.parts.Ledger.Snapshot()
+		for _, site := range snapshot.Sites {
+			p, ok := c.tracker.due(change{
+				name: ledgerName(site.Name), about: zap.String("site", site.Name), at: revision{other: latest(site)},
+				encode: func() (d ledger.Document, empty bool, err error) {
+					d.Saved = c.store.now()
+					d.Data, err = ledger.Stored{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
+					d.Sum = sha256.Sum256(d.Data)
+					return d, false, err
+				},
+			}, c.store.now())
+			if ok && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// latest returns when something was counted last.
+func latest(site *ledger.Site) uint64 {
+	last := int64(0)
+	for _, row := range site.Rows {
+		last = max(last, row.LastSeen)
+		if row.Read != nil {
+			last = max(last, row.Read.At)
+		}
+	}
+	return uint64(last)
+}
+
+func (c *counts) take(v value, _ *summary) error {
+	if v.old {
+		return errExpired
+	}
+	stored, err := ledger.DecodeStored(v.data)
+	switch {
+	case err != nil:
+		return err
+	case ledgerName(stored.Site.Name) != v.key.name:
+		return fmt.Errorf("it is about %s, which has another key", stored.Site.Name)
+	case v.own:
+		c.own = append(c.own, stored)
+	default:
+		c.others.Restore(stored.Site, stored.Since)
+	}
+	return nil
+}
+
+// storedLedger is what an instance has stored.
+type storedLedger struct {
+	values   []storedValue
+	modified time.Time // the latest
+}
+
+type storedValue struct {
+	key      key
+	size     int64
+	modified time.Time
+}
+
+// read restores what this instance has stored, if that was not done yet, and
+// takes notice of what peers have.
+func (c *counts) read(ctx context.Context) {
+	found := newSummary()
+	found.ofLedger = true
+	defer func() {
+		if ctx.Err() == nil {
+			c.store.reportTrouble(found)
+		}
+	}()
+	all := c.list(ctx, found)
+	if found.failed > 0 {
+		return
+	}
+	c.restore(ctx, all[c.store.instance], found)
+	delete(all, c.store.instance)
+	peers := make([]string, 0, len(all))
+	for peer := range all {
+		peers = append(peers, peer)
+	}
+	slices.SortFunc(peers, func(a, b string) int { return all[b].modified.Compare(all[a].modified) })
+	c.others = ledger.New(c.store.now)
+	c.others.Retain(c.retention)
+	for _, peer := range peers[:min(len(peers), maxLedgers)] {
+		c.readAll(ctx, all[peer].values, found)
+	}
+	if ctx.Err() == nil {
+		c.store.memory.others.Store(c.others)
+	}
+	c.others = nil
+}
+
+// list returns what instances have stored. What nobody has refreshed for long is
+// removed.
+func (c *counts) list(ctx context.Context, found *summary) map[string]storedLedger {
+	instances, err := c.store.instances(ctx)
+	if err != nil {
+		c.store.failedRead(key{kind: kindLedger}, err, found)
+	}
+	all := make(map[string]storedLedger)
+	for _, instance := range instances {
+		if all[instance] = c.listOf(ctx, instance, found); found.failed > 0 {
+			return nil
+		}
+	}
+	return all
+}
+
+// listOf is list for one instance. A first failure ends it.
+func (c *counts) listOf(ctx context.Context, instance string, found *summary) (stored storedLedger) {
+	keys, err := c.store.keys(ctx, instance, c)
+	if err != nil {
+		c.store.failedRead(key{kind: kindLedger}, err, found)
+	}
+	for _, k := range keys {
+		size, modified, err := c.store.stat(ctx, k)
+		switch {
+		case err != nil:
+			c.store.failedRead(k, err, found)
+		case c.store.isOld(modified):
+			c.store.remove(ctx, k, newSummary()) // if that fails it is found again, and hinders nothing
+		default:
+			stored.values = append(stored.values, storedValue{k, size, modified})
+			if modified.After(stored.modified) {
+				stored.modified = modified
+			}
+		}
+		if found.failed > 0 {
+			break
+		}
+	}
+	return stored
+}
+
+// readAll reads values that were listed.
+func (c *counts) readAll(ctx context.Context, values []storedValue, found *summary) {
+	for _, v := range values {
+		if ctx.Err() != nil {
+			return
+		}
+		c.store.readStated(ctx, v.key, v.size, v.modified, found)
+	}
+}
+
+// restore takes what this instance has stored into the ledger, once in the life
+// of the process, and all or nothing of it.
+func (c *counts) restore(ctx context.Context, stored storedLedger, found *summary) {
+	memory := c.store.memory
+	memory.ledgerRead.Lock()
+	defer memory.ledgerRead.Unlock()
+	if memory.ledgerRead.done {
+		return
+	}
+	defer func() { c.own = nil }()
+	if c.readAll(ctx, stored.values, found); found.failed > 0 || ctx.Err() != nil {
+		return
+	}
+	for _, stored := range c.own {
+		memory.parts.Ledger.Restore(stored.Site, stored.Since)
+	}
+	memory.ledgerRead.done = true
+	if len(c.own) > 0 {
+		c.store.logger.Info("ledger restored from the storage", zap.Int("sites", len(c.own)))
+	}
+}

@@ -1,0 +1,275 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// shown returns the number of requests at each site that are shown.
+func (i *instance) shown() string {
+	counts := make(map[string]uint64)
+	shown := i.counted.Snapshot()
+	if others := i.memory.Others(); others != nil {
+		shown = ledger.Merge(shown, others.Snapshot())
+	}
+	for _, site := range shown.Sites {
+		for _, row := range site.Rows {
+			sum := row.Series[ledger.Days].Sum(ledger.Days, time.Time{}, i.time)
+			counts[site.Name] += sum.Requests()
+		}
+	}
+	return fmt.Sprint(counts)
+}
+
+func TestLedgerStoreAfterRestart(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	first := newInstance(m, "first", noon)
+	first.readLedger(ctx)
+	first.ask("a.test", 3)
+	first.ask("b.test", 2)
+	first.writeLedger(ctx)
+	first.writeLedger(ctx)
+	if m.Writes != 2 {
+		t.Errorf("%d writes, want one for each site: %v", m.Writes, m.Keys())
+	}
+	first.time = noon.Add(time.Minute)
+	first.ask("a.test", 1)
+	first.writeLedger(ctx)
+	if m.Writes != 3 {
+		t.Errorf("%d writes after a request at one site, want 3", m.Writes)
+	}
+
+	again := newInstance(m, "first", noon.Add(time.Hour))
+	again.ask("a.test", 10) // comes before the storage has answered
+	again.readLedger(ctx)
+	again.readLedger(ctx)
+	if got := again.shown(); got != "map[a.test:14 b.test:2]" {
+		t.Errorf("after a restart: %s", got)
+	}
+	again.writeLedger(ctx)
+	third := newInstance(m, "first", noon.Add(2*time.Hour))
+	third.readLedger(ctx)
+	if got := third.shown(); got != "map[a.test:14 b.test:2]" {
+		t.Errorf("after another restart: %s", got)
+	}
+}
+
+// TestLedgerStoreKeepsIdleSites for as long as the ledger does, although nobody
+// comes.
+func TestLedgerStoreKeepsIdleSites(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	i := newInstance(m, "first", noon)
+	i.readLedger(ctx)
+	i.ask("a.test", 3)
+	for days := range 60 {
+		i.time = noon.Add(time.Duration(days) * 24 * time.Hour)
+		m.Now = i.time
+		i.writeLedger(ctx)
+		i.readLedger(ctx)
+	}
+	if m.Writes != 9 {
+		t.Errorf("%d writes, want one a week", m.Writes)
+	}
+	again := newInstance(m, "first", i.time)
+	again.readLedger(ctx)
+	if got := again.shown(); got != "map[a.test:3]" {
+		t.Errorf("after two months: %s", got)
+	}
+}
+
+// TestLedgerStoreIsCounted as the other values in the storage are.
+func TestLedgerStoreIsCounted(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	i := newInstance(m, "first", noon)
+	peer := newInstance(m, "second", noon)
+	all := func(i *instance) string {
+		var counts []int
+		for _, result := range []string{"success", "failure"} {
+			counts = append(counts, i.observed.writes(kindLedger, result))
+		}
+		for _, result := range Results() {
+			counts = append(counts, i.observed.reads(kindLedger, result))
+		}
+		return fmt.Sprint(counts)
+	}
+	i.readLedger(ctx)
+	i.ask("a.test", 1)
+	i.ask("b.test", 1)
+	m.Refuse = key{"first", kindLedger, ledgerName("a.test")}.name
+	i.writeLedger(ctx)
+	m.Refuse = ""
+	i.time = noon.Add(firstWriteRetry)
+	i.writeLedger(ctx)
+	if got := all(i); got != "[2 1 0 0 0 0]" {
+		t.Errorf("after writing: %s", got)
+	}
+	a := key{"first", kindLedger, ledgerName("a.test")}
+	m.Values[a.String()] = m.Values[a.String()][:100]
+	peer.readLedger(ctx)
+	peer.time = noon.Add(maxUnrefreshed)
+	peer.readLedger(ctx)
+	if got := all(peer); got != "[0 0 1 1 2 0]" {
+		t.Errorf("after reading: %s", got)
+	}
+	if peer.readOne(ctx, a, newSummary()); all(peer) != "[0 0 1 1 2 0]" {
+		t.Errorf("what is gone counts: %s", all(peer))
+	}
+	m.Broken = errors.New("no network")
+	m.Values[a.String()] = []byte("x")
+	if peer.readOne(ctx, a, newSummary()); all(peer) != "[0 0 1 1 2 1]" {
+		t.Errorf("a failure: %s", all(peer))
+	}
+}
+
+// TestLedgerStoreTogether shows what all instances have counted, once.
+func TestLedgerStoreTogether(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	var all []*instance
+	for n, id := range []string{"first", "second", "third"} {
+		i := newInstance(m, id, noon)
+		i.readLedger(ctx)
+		i.ask("a.test", n+1)
+		i.ask(id+".test", 1)
+		i.writeLedger(ctx)
+		all = append(all, i)
+	}
+	for range 2 {
+		for _, i := range all {
+			i.readLedger(ctx)
+			if got := i.shown(); got != "map[a.test:6 first.test:1 second.test:1 third.test:1]" {
+				t.Errorf("%s shows %s", i.instance, got)
+			}
+			i.writeLedger(ctx)
+		}
+	}
+	// A container without a volume is another instance after a restart.
+	reborn := newInstance(m, "fourth", noon.Add(24*time.Hour))
+	reborn.readLedger(ctx)
+	if got := reborn.shown(); got != "map[a.test:6 first.test:1 second.test:1 third.test:1]" {
+		t.Errorf("a new instance shows %s", got)
+	}
+	reborn.time = noon.Add(maxUnrefreshed)
+	reborn.readLedger(ctx)
+	if got := reborn.shown(); got != "map[]" || len(m.Keys()) != 0 {
+		t.Errorf("what nobody refreshes is still there: %s, %v", got, m.Keys())
+	}
+}
+
+// TestLedgerStoreKeepsWhatIsThere writes nothing before it knows what is stored.
+func TestLedgerStoreKeepsWhatIsThere(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	first := newInstance(m, "first", noon)
+	first.readLedger(ctx)
+	first.ask("a.test", 3)
+	first.writeLedger(ctx)
+	again := newInstance(m, "first", noon.Add(time.Hour))
+	m.Broken = errors.New("no network")
+	again.readLedger(ctx)
+	again.ask("a.test", 1)
+	m.Broken = nil
+	again.writeLedger(ctx)
+	if m.Writes != 1 {
+		t.Error("what was stored is lost")
+	}
+	again.logged(t, "stored values cannot be read")
+	again.readLedger(ctx)
+	again.writeLedger(ctx)
+	if got := again.shown(); got != "map[a.test:4]" || m.Writes != 2 {
+		t.Errorf("%s, %d writes", got, m.Writes)
+	}
+	again.logged(t, "stored values can be read again")
+	m.Broken = errors.New("no network")
+	again.time = noon.Add(2 * time.Hour)
+	again.ask("a.test", 1)
+	again.writeLedger(ctx)
+	again.writeLedger(ctx)
+	if n := again.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; it is tried again").Len(); n != 1 {
+		t.Errorf("%d warnings", n)
+	}
+}
+
+// TestLedgerStoreSetsAside keeps what it cannot read, and leaves alone what is
+// not its own.
+func TestLedgerStoreSetsAside(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	first := newInstance(m, "first", noon)
+	first.readLedger(ctx)
+	first.ask("a.test", 1)
+	first.ask("b.test", 1)
+	first.writeLedger(ctx)
+	a, b := key{"first", kindLedger, ledgerName("a.test")}, key{"first", kindLedger, ledgerName("b.test")}
+	damaged := bytes.Clone(m.Values[a.String()])
+	damaged[len(damaged)-1] ^= 1
+	m.Values[a.String()] = damaged
+	m.Values[key{"first", kindLedger, ledgerName("c.test")}.String()] = m.Values[b.String()] // renamed
+	m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] = damaged
+	m.Values["robots_guard/v1/first/policies/x.json"] = []byte("not a ledger")
+	for key := range m.Values {
+		m.Times[key] = noon
+	}
+	again := newInstance(m, "first", noon)
+	again.readLedger(ctx)
+	if got := again.shown(); got != "map[b.test:1]" {
+		t.Errorf("restored is %s", got)
+	}
+	again.logged(t, "stored values cannot be used and are set aside")
+	if n := again.logs.FilterMessage("stored values cannot be used and are set aside").All()[0].ContextMap()["count"]; n != int64(3) {
+		t.Errorf("%v values are set aside, want 3", n)
+	}
+	if !bytes.Equal(m.Values[a.aside().String()], damaged) || m.Values[a.String()] != nil {
+		t.Errorf("the damaged value is not set aside: %v", m.Keys())
+	}
+	if m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] == nil {
+		t.Error("a value of another instance was moved")
+	}
+	// Nobody is told of the same value again.
+	again.readLedger(ctx)
+	again.logged(t, "stored values cannot be used and are set aside")
+
+	// What was set aside goes, too, when nobody has needed it for long.
+	again.time = noon.Add(maxUnrefreshed)
+	again.Read(ctx)
+	again.readLedger(ctx)
+	if got := m.Keys(); len(got) != 0 {
+		t.Errorf("left are %v", got)
+	}
+}
+
+// TestLedgerStoreRuns starts and ends: what is pending at the end is written.
+func TestLedgerStoreRuns(t *testing.T) {
+	m := storetest.New()
+	i := newInstance(m, "first", noon)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := i.Start(ctx, false)
+	i.ask("a.test", 1)
+	restored := func() bool {
+		i.memory.ledgerRead.Lock()
+		defer i.memory.ledgerRead.Unlock()
+		return i.memory.ledgerRead.done
+	}
+	for deadline := time.Now().Add(20 * time.Second); !restored() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if !closedWithin(done, 20*time.Second) {
+		t.Fatal("it does not end")
+	}
+	if len(m.Keys()) != 1 {
+		t.Errorf("stored are %v", m.Keys())
+	}
+}

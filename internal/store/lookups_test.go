@@ -1,0 +1,132 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestListsPrefixes looks below the directories of which it needs the values, and
+// never at all of a storage: that may hold much else.
+func TestListsPrefixes(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	for _, id := range []string{"first", "second"} {
+		i := newInstance(m, id, noon)
+		i.Read(ctx)
+		i.readLedger(ctx)
+		i.learn(siteA, policy.Named, open)
+		i.reads(siteA)
+		i.ask("a.test", 1)
+		i.Write(ctx)
+		i.writeLedger(ctx)
+	}
+	m.Values["robots_guard/v1/note.txt"] = []byte("not ours")
+	i := newInstance(m, "first", noon)
+	listed := func(look func()) string {
+		m.Lists = nil
+		look()
+		for n, directory := range m.Lists {
+			m.Lists[n] = strings.TrimPrefix(directory, root)
+		}
+		slices.Sort(m.Lists)
+		return strings.Join(m.Lists, " ")
+	}
+	all := func(instance string) string {
+		return fmt.Sprintf(" /%[1]s/changes /%[1]s/lists /%[1]s/policies /%[1]s/readers /%[1]s/set_aside", instance)
+	}
+	for _, tc := range []struct {
+		name string
+		look func()
+		want string
+	}{
+		{"all", func() { i.Read(ctx) }, all("first") + all("note.txt") + all("second")},
+		{"what peers have noted", func() { i.Sync(ctx) }, " /note.txt/changes /note.txt/readers /second/changes /second/readers"},
+		{"the ledgers", func() { i.readLedger(ctx) }, " /first/ledger /note.txt/ledger /second/ledger"},
+		{"a site", func() { i.memory.Want(siteA); i.Write(ctx) }, ""},
+	} {
+		if got := listed(tc.look); got != tc.want {
+			t.Errorf("%s: listed are\n%s, want\n%s", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestPeersTroubleIsToldOnce although a peer is looked at all the time.
+func TestPeersTroubleIsToldOnce(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	i := newInstance(m, "first", noon)
+	i.Read(ctx)
+	noise := key{"second", kindReaders, readersName(0)}.String()
+	m.Values[noise], m.Times[noise] = []byte("noise"), noon
+	for range 10 {
+		i.Sync(ctx)
+		i.time = i.time.Add(syncInterval)
+	}
+	i.logged(t, "stored values cannot be used and are set aside")
+	m.Times[noise] = i.time
+	i.Sync(ctx)
+	if n := i.logs.FilterMessage("stored values cannot be used and are set aside").Len(); n != 2 {
+		t.Errorf("%d warnings after it was written again, want another", n)
+	}
+
+	m.Broken = errors.New("no network")
+	for range 10 {
+		i.Sync(ctx)
+	}
+	if n := i.logs.FilterMessage("stored values cannot be read").FilterLevelExact(zap.WarnLevel).Len(); n != 1 {
+		t.Errorf("%d warnings of a storage that is down, want 1", n)
+	}
+	m.Broken = nil
+	i.Sync(ctx)
+	i.logged(t, "stored values can be read again")
+}
+
+// TestIdlePeers are looked at now and then, so that the dead cost little.
+func TestIdlePeers(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	second := newInstance(m, "second", noon)
+	second.Read(ctx)
+	second.reads(siteA)
+	second.Write(ctx)
+	looks := func(i *instance, times int) (n int) {
+		m.Lists = nil
+		for range times {
+			i.Sync(ctx)
+		}
+		for _, directory := range m.Lists {
+			if strings.HasSuffix(directory, "/second/readers") {
+				n++
+			}
+		}
+		return n
+	}
+	first := newInstance(m, "first", noon)
+	first.Read(ctx)
+	for _, tc := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 2 * idleLooks}, {idleAfter - 1, 2 * idleLooks}, {idleAfter, 2}} {
+		first.time = noon.Add(tc.after)
+		if n := looks(first, 2*idleLooks); n != tc.want {
+			t.Errorf("after %v: %d looks of %d, want %d", tc.after, n, 2*idleLooks, tc.want)
+		}
+	}
+	second.time = first.time
+	second.reads(siteA)
+	m.Now = first.time
+	second.Write(ctx)
+	looks(first, idleLooks)
+	if n := looks(first, idleLooks); n != idleLooks {
+		t.Errorf("after it was heard of again: %d looks, want all", n)
+	}
+}

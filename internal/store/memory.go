@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// maxWanted is how many sites wait for what is stored of them.
+const maxWanted = 256
+
+// Parts are what of the memory of a process is stored.
+type Parts struct {
+	Policies *policy.Cache   // the robots.txt of each site
+	Readers  *ledger.Readers // who has read which version
+	Changes  Changes         // what the change guard knows
+	Lists    Lists           // of addresses
+	Ledger   *ledger.Ledger  // what crawlers did
+}
+
+// Changes is what is remembered of changes of a robots.txt, at sites that the
+// configuration names.
+type Changes interface {
+	// Sites returns the sites of which something is remembered.
+	Sites() []policy.Key
+	// Revision tells whether there is something new: to what is held back, which
+	// is to be stored at once, and to what was visited.
+	Revision(site policy.Key) (holds, visits uint64)
+	// Snapshot returns what is worth keeping of a site. ok is false if that is
+	// nothing any more.
+	Snapshot(site policy.Key) (kept ledger.Changes, ok bool)
+	// Restore takes in what was kept, by this instance or elsewhere, and returns
+	// how many changes are held back again. complete is false if that is about
+	// a version which is not known yet. state is nil if none of the site is.
+	Restore(kept ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool)
+}
+
+// Lists are the lists of addresses of crawlers.
+type Lists interface {
+	// Fetched returns how often one was fetched: what has not been is not stored.
+	Fetched() uint64
+	// Export returns all lists as bytes, for Import.
+	Export() ([]byte, error)
+	// Import takes lists into use that are newer than what is known of them.
+	Import(data []byte) error
+}
+
+// Memory is what one process knows and a store keeps. It survives its stores: a
+// reload has two of them for a moment. A nil Memory is that of a process which
+// keeps nothing.
+type Memory struct {
+	parts Parts
+	// These are held while a value goes to the storage, so that the last one
+	// written is the last one known. The ledger waits for nobody.
+	writing, writingLedger sync.Mutex
+
+	wanted   chan policy.Key
+	cold     atomic.Bool
+	restored atomic.Pointer[<-chan struct{}] // nil without a storage
+
+	ledgerRead struct {
+		sync.Mutex
+		done bool
+	}
+	others atomic.Pointer[ledger.Ledger]
+}
+
+// writingOf returns what is held while a value of a kind is written.
+func (m *Memory) writingOf(kind string) *sync.Mutex {
+	if kind == kindLedger {
+		return &m.writingLedger
+	}
+	return &m.writing
+}
+
+// NewMemory returns a memory of these parts, of which all are needed.
+func NewMemory(parts Parts) *Memory {
+	return &Memory{parts: parts, wanted: make(chan policy.Key, maxWanted)}
+}
+
+// Expect says that a store will begin, which need not be soon. The store is told
+// the function that is returned; the end of ctx is the end of waiting, too.
+func (m *Memory) Expect(ctx context.Context) (restored func()) {
+	known, restored := context.WithCancel(ctx)
+	done := known.Done()
+	m.restored.Store(&done)
+	return restored
+}
+
+// Restored returns a channel that is closed once it is known what is stored, nil
+// if nothing is.
+func (m *Memory) Restored() <-chan struct{} {
+	if m == nil {
+		return nil
+	}
+	if restored := m.restored.Load(); restored != nil {
+		return *restored
+	}
+	return nil
+}
+
+// Cold reports whether the process has just begun, and may know some of what is
+// stored and not all.
+func (m *Memory) Cold() bool { return m != nil && m.cold.Load() }
+
+// Want asks for what is stored of a site that was not in the cache: it may have
+// been there before, and have been dropped for others. That is of use for sites
+// that the configuration names. Nobody waits for it.
+func (m *Memory) Want(site policy.Key) {
+	if m == nil || site.Segment() != policy.Named {
+		return
+	}
+	select {
+	case m.wanted <- site:
+	default: // nobody reads the storage, or not fast enough
+	}
+}
+
+// Others returns what other instances have counted and stored, nil if that is
+// not known.
+func (m *Memory) Others() *ledger.Ledger {
+	if m == nil {
+		return nil
+	}
+	return m.others.Load()
+}

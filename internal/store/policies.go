@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+const (
+	rewriteInterval = time.Hour // between notes that a version is still current
+
+	keysPerPolicy = 4 // that are read, for a few instances with the same sites
+)
+
+// maxPoliciesFor returns how many values are read where policies of so many named
+// sites are kept. No key tells which policies are of others.
+func maxPoliciesFor(sites int) int { return keysPerPolicy * (sites + maxStoredUnnamed) }
+
+// policies are the versions of robots.txt: of the sites that the configuration
+// names, and of the most used of other hosts.
+type policies struct {
+	store *Store
+	began time.Time
+	short bool // the configuration ended before it was known what is stored
+
+	mu      sync.Mutex // guards what follows while values are taken in
+	stored  map[policy.Key]storedPolicy
+	unnamed map[policy.Key]bool // hosts that no site names of which this instance stores policies
+	chosen  time.Time           // when these were chosen
+}
+
+// storedPolicy is what is known to be stored of a site, by any instance.
+type storedPolicy struct {
+	hash     [sha256.Size]byte
+	status   int
+	lastRead time.Time
+}
+
+func newPolicies(s *Store) *policies {
+	return &policies{store: s, stored: make(map[policy.Key]storedPolicy), unnamed: make(map[policy.Key]bool)}
+}
+
+func (*policies) name() string { return kindPolicies }
+func (*policies) max() int64   { return policy.MaxSnapshot }
+func (*policies) most() int    { return math.MaxInt } // of all instances together, see maxPoliciesFor
+
+// due returns what is known and not stored yet: versions that are new, and once in
+// a while those that were seen again.
+func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
+	renew := rewriteInterval
+	if last && p.store.exiting() {
+		renew = time.Second
+	}
+	return func(yield func(pending) bool) {
+		p.forget()
+		for _, e := range p.storable(ctx) {
+			site, state := e.Key(), e.State()
+			waits := !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now())
+			if waits || !p.isDue(site, state, renew) {
+				continue
+			}
+			if p.stored[site].forgotten(state) {
+				p.store.readSite(ctx, site)
+			}
+			if !yield(p.pending(e)) {
+				return
+			}
+		}
+	}
+}
+
+// isDue reports whether a policy should be stored now.
+func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Duration) bool {
+	known, good := p.stored[site], state.Good
+	switch {
+	case p.short && good.FirstRead.Before(p.began):
+		return false // the configuration before has stored it, the next one will look
+	case known.hash != good.Hash, known.status != good.Status, known.forgotten(state):
+		return true
+	}
+	return good.LastRead.Sub(known.lastRead) >= renew
+}
+
+// forgotten reports whether the cache has dropped a site since it was stored, with
+// the versions that it knew.
+func (known storedPolicy) forgotten(now *policy.State) bool {
+	if known.lastRead.IsZero() || !now.Good.FirstRead.After(known.lastRead) {
+		return false
+	}
+	return !slices.ContainsFunc(now.Past, func(v *policy.Version) bool { return v.Hash == known.hash })
+}
+
+// pending returns how the policy of an entry is written.
+func (p *policies) pending(e *policy.Entry) pending {
+	var good *policy.Version
+	return pending{
+		name:  siteName(e.Key()),
+		about: zap.Stringer("site", e.Key()),
+		encode: func() ([]byte, error) {
+			state := e.State()
+			good = state.Good
+			return policy.Snapshot{Key: e.Key(), State: *state, Saved: p.store.now()}.Encode()
+		},
+		stored: func() { p.stored[e.Key()] = storedPolicy{good.Hash, good.Status, good.LastRead} },
+	}
+}
+
+// keyOf returns where the policy of a site is stored by an instance.
+func (*policies) keyOf(instance string, site policy.Key) key {
+	return key{instance, kindPolicies, siteName(site)}
+}
+
+func (p *policies) take(v value, found *summary) error {
+	snapshot, err := policy.DecodeSnapshot(v.data)
+	switch {
+	case err != nil:
+		return err
+	case siteName(snapshot.Key) != v.key.name:
+		return fmt.Errorf("it is about %s, which has another key", snapshot.Key)
+	case p.store.isExpired(snapshot.Saved):
+		return errExpired
+	}
+	if v.own || !snapshot.Key.IsFile() { // a file of the same name is another one for each instance
+		p.restore(snapshot, v.own, found)
+	}
+	return nil
+}
+
+// restore takes a policy into the cache.
+func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
+	site, segment := snapshot.Key, snapshot.Key.Segment()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	newest := found.restored[site]
+	found.read++
+	if p.store.memory.parts.Policies.Restore(site, segment, snapshot.State, newest) {
+		found.restored[site] = true
+	}
+	if own && segment == policy.Invented {
+		p.unnamed[site] = true
+	}
+	good := snapshot.State.Good
+	if good.LastRead.After(p.store.now()) {
+		return // by a clock that was wrong; it will be replaced
+	}
+	if known := p.stored[site]; good.LastRead.After(known.lastRead) {
+		p.stored[site] = storedPolicy{good.Hash, good.Status, good.LastRead}
+	}
+}
+
+// forget drops what is known to be stored of sites that have left the cache.
+func (p *policies) forget() {
+	cache := p.store.memory.parts.Policies
+	if len(p.stored) <= 2*cache.Stats(policy.Named).Entries+100 {
+		return
+	}
+	for site := range p.stored {
+		if cache.Get(site) == nil {
+			delete(p.stored, site)
+		}
+	}
+}

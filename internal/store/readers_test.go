@@ -1,0 +1,200 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+func TestNotesOfReadersOverARestart(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first := newInstance(m, "first", noon)
+	first.reads(siteA)
+	first.writeAll(ctx, false)
+	if len(m.Values) != 0 {
+		t.Fatalf("%v are written before it is known what is stored", m.Keys())
+	}
+	first.Read(ctx)
+	first.later(t, 0)
+	if got := m.Keys(); len(got) != 1 || !strings.HasPrefix(got[0], "robots_guard/v1/first/readers/") {
+		t.Fatalf("stored are %v", got)
+	}
+	for step, want := range []struct {
+		after  time.Duration
+		read   bool
+		writes int
+	}{
+		{2 * time.Second, false, 1}, // nothing is new
+		{2 * time.Second, true, 1},  // it was written just now
+		{6 * time.Second, false, 2},
+		{time.Hour, false, 2},
+		{renewInterval, false, 3}, // so that nobody takes it for a dead one's
+		{time.Hour, false, 3},
+	} {
+		first.time = first.time.Add(want.after)
+		if want.read {
+			first.reads(siteA)
+		}
+		first.later(t, 0)
+		if m.Writes != want.writes {
+			t.Errorf("step %d: %d writes, want %d", step, m.Writes, want.writes)
+		}
+	}
+
+	again := newInstance(m, "first", first.time)
+	again.Read(ctx)
+	if got := again.hasRead(siteA); !got.Equal(first.hasRead(siteA)) || got.IsZero() {
+		t.Errorf("after a restart it was read at %v, want %v", got, first.hasRead(siteA))
+	}
+	again.later(t, noteInterval)
+	if m.Writes != 3 {
+		t.Error("what was read from the storage was written again")
+	}
+	again.reads(siteA)
+	again.writeAll(ctx, true)
+	if m.Writes != 4 {
+		t.Error("what was read last is not written at the end")
+	}
+}
+
+func TestNotesOfSiblings(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
+	first.Read(ctx)
+	second.Read(ctx)
+	first.reads(siteA)
+	first.later(t, 0)
+	second.Sync(ctx)
+	if got := second.hasRead(siteA); !got.Equal(noon) {
+		t.Errorf("read at %v, as far as a peer knows", got)
+	}
+	second.later(t, noteInterval)
+	if len(m.Values) != 1 {
+		t.Errorf("what a peer has stored is stored again: %v", m.Keys())
+	}
+	first.time = noon.Add(time.Minute)
+	first.reads(siteA)
+	first.later(t, 0)
+	second.time = noon.Add(2 * time.Minute)
+	second.Sync(ctx)
+	if got := second.hasRead(siteA); !got.Equal(noon.Add(time.Minute)) {
+		t.Errorf("read at %v, as far as a peer knows", got)
+	}
+	cold := newInstance(m, "third", second.time)
+	cold.Read(ctx)
+	if got := cold.hasRead(siteA); got.IsZero() {
+		t.Error("one that starts does not know")
+	}
+
+	// A peer that is dead is looked at now and then, and its notes go in the end.
+	last := noon.Add(time.Minute)
+	second.time = last.Add(maxUnrefreshed - 1)
+	second.Read(ctx)
+	if len(m.Values) != 1 {
+		t.Errorf("left are %v", m.Keys())
+	}
+	second.time = last.Add(maxUnrefreshed)
+	second.Read(ctx)
+	if len(m.Values) != 0 {
+		t.Errorf("left are %v", m.Keys())
+	}
+}
+
+func TestNotesSetAside(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	first := newInstance(m, "first", noon)
+	first.Read(ctx)
+	first.reads(siteA)
+	first.later(t, 0)
+	key := m.Keys()[0]
+	future := strings.Replace(string(m.Values[key]), `"format":2`, `"format":9`, 1)
+	m.Values[key] = []byte(future)
+	for name, value := range map[string]string{"second/readers/0": "noise", "second/changes/x": future} {
+		name = "robots_guard/v1/" + name + ".json"
+		m.Values[name], m.Times[name] = []byte(value), noon
+	}
+	again := newInstance(m, "first", noon)
+	again.Read(ctx)
+	again.logged(t, "stored values cannot be used and are set aside")
+	aside := strings.Replace(key, "readers/", "set_aside/readers-", 1)
+	if string(m.Values[aside]) != future {
+		t.Errorf("it is not kept: %v", m.Keys())
+	}
+	if n := again.observed.reads(kindReaders, readSetAside); n != 2 {
+		t.Error("it is not counted")
+	}
+	again.reads(siteA)
+	again.later(t, 0)
+	if m.Values[key] == nil {
+		t.Error("nothing is stored in its place")
+	}
+}
+
+// TestNotesOfAnEarlierVersion are not taken in, without a warning: what this
+// instance has written of them goes, what another one has stays until that one
+// is gone.
+func TestNotesOfAnEarlierVersion(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	own := []string{key{"first", kindReaders, readersName(0)}.String(), key{"first", kindChanges, "x.json"}.String()}
+	others := []string{key{"second", kindReaders, readersName(0)}.String(), key{"second", kindChanges, "x.json"}.String()}
+	for _, key := range slices.Concat(own, others) {
+		m.Values[key], m.Times[key] = []byte(`{"format":1}`), noon
+	}
+	first := newInstance(m, "first", noon.Add(time.Hour))
+	first.Read(ctx)
+	first.Sync(ctx)
+	slices.Sort(others)
+	if got := m.Keys(); !slices.Equal(got, others) {
+		t.Errorf("left are %v, want %v", got, others)
+	}
+	if n := first.logs.FilterLevelExact(zap.WarnLevel).Len(); n != 0 {
+		t.Errorf("%d warnings: %v", n, first.logs.All())
+	}
+	first.reads(siteA)
+	first.later(t, 0)
+	if len(m.Values) != len(others)+1 {
+		t.Errorf("stored are %v, want what was read now, too", m.Keys())
+	}
+
+	newInstance(m, "first", noon.Add(maxUnrefreshed)).Read(ctx)
+	for _, key := range others {
+		if m.Values[key] != nil {
+			t.Errorf("%s is left of an instance that is gone", key)
+		}
+	}
+}
+
+// TestNotesAreNotLostByAFailure reads what was stored before it replaces it.
+func TestNotesAreNotLostByAFailure(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first := newInstance(m, "first", noon)
+	first.Read(ctx)
+	first.reads(siteA)
+	first.later(t, 0)
+
+	m.Broken = errors.New("no network")
+	again := newInstance(m, "first", noon.Add(time.Hour))
+	again.Read(ctx)
+	again.Sync(ctx)
+	m.Broken = nil
+	again.reads(siteURL)
+	again.later(t, 0)
+	if m.Writes != 1 {
+		t.Error("it was written before it was read")
+	}
+	again.Sync(ctx)
+	again.later(t, 0)
+	cold := newInstance(m, "third", again.time)
+	cold.Read(ctx)
+	if cold.hasRead(siteA).IsZero() || cold.hasRead(siteURL).IsZero() {
+		t.Errorf("read at %v and %v", cold.hasRead(siteA), cold.hasRead(siteURL))
+	}
+}

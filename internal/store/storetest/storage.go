@@ -1,0 +1,122 @@
+// Package storetest has a storage in memory for tests, which breaks when it is
+// told to.
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Storage is a storage that several instances share. Tests set its fields while
+// nobody uses it.
+type Storage struct {
+	Values map[string][]byte
+	Times  map[string]time.Time // of the values, when they were written
+	Now    time.Time            // when values are written
+	Writes int                  // attempts
+	Lists  []string             // the directories that were listed, with "/..." for all below
+
+	Broken error         // of everything
+	Silent chan struct{} // if set, nobody gets a list before it is closed
+	Refuse string        // part of keys that are not stored
+	Keep   error         // of everything that is to be deleted
+
+	mu sync.Mutex
+}
+
+// New returns a storage that is empty.
+func New() *Storage {
+	return &Storage{Values: make(map[string][]byte), Times: make(map[string]time.Time), Now: time.Now()}
+}
+
+// Store writes a value.
+func (m *Storage) Store(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Writes++
+	if m.Broken != nil || m.Refuse != "" && strings.Contains(key, m.Refuse) {
+		return errors.Join(m.Broken, errors.New("refused"))
+	}
+	m.Values[key], m.Times[key] = slices.Clone(value), m.Now
+	return nil
+}
+
+// Load returns a value.
+func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok := m.Values[key]
+	if !ok {
+		return nil, cmp.Or(m.Broken, fs.ErrNotExist)
+	}
+	return value, m.Broken
+}
+
+// Delete removes a value.
+func (m *Storage) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.Keep != nil {
+		return m.Keep
+	}
+	delete(m.Values, key)
+	return m.Broken
+}
+
+// List returns the keys below a directory, and directories, too, as a file system
+// does.
+func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]string, error) {
+	if m.Silent != nil {
+		<-m.Silent
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if recursive {
+		m.Lists = append(m.Lists, directory+"/...")
+	} else {
+		m.Lists = append(m.Lists, directory)
+	}
+	found := make(map[string]bool)
+	for key := range m.Values {
+		rest, ok := strings.CutPrefix(key, directory+"/")
+		if !ok {
+			continue
+		}
+		parts := strings.Split(rest, "/")
+		if !recursive {
+			parts = parts[:1]
+		}
+		for i := range parts {
+			found[directory+"/"+strings.Join(parts[:i+1], "/")] = true
+		}
+	}
+	if len(found) == 0 {
+		return nil, cmp.Or(m.Broken, fs.ErrNotExist)
+	}
+	return slices.Sorted(maps.Keys(found)), m.Broken
+}
+
+// Stat returns the size of a value and when it was written.
+func (m *Storage) Stat(_ context.Context, key string) (size int64, modified time.Time, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok := m.Values[key]
+	if !ok {
+		return 0, time.Time{}, fs.ErrNotExist
+	}
+	return int64(len(value)), m.Times[key], m.Broken
+}
+
+// Keys returns the keys of all values, in order.
+func (m *Storage) Keys() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.Values))
+}

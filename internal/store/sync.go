@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+)
+
+// Sync takes in what peers have noted since the last look. [Store.Start] does it
+// every 15 seconds.
+func (s *Store) Sync(ctx context.Context) {
+	found := newSummary()
+	if !s.known {
+		for _, k := range s.notes() {
+			s.syncKind(ctx, s.instance, k, found)
+		}
+		if ctx.Err() == nil && found.failed == 0 {
+			s.known = true
+		}
+	}
+	instances, err := s.instances(ctx) // if not all, those that are known are asked
+	for _, instance := range s.peers.due(instances, s.instance, s.now()) {
+		for _, k := range s.synced() {
+			s.syncKind(ctx, instance, k, found)
+		}
+	}
+	if err != nil {
+		found.fail(err)
+	}
+	if ctx.Err() == nil {
+		s.report(found, 0)
+	}
+}
+
+// syncKind reads the values of a kind that an instance has written since the last
+// look. A first failure ends it: the next look will come.
+func (s *Store) syncKind(ctx context.Context, instance string, kind kind, found *summary) {
+	if found.failed > 0 || ctx.Err() != nil {
+		return
+	}
+	keys, err := s.keys(ctx, instance, kind)
+	if err != nil {
+		s.failedRead(key{instance: instance, kind: kind.name()}, err, found)
+	}
+	for _, k := range keys {
+		if found.failed > 0 || ctx.Err() != nil {
+			return
+		}
+		size, modified, err := s.stat(ctx, k)
+		if err != nil {
+			s.failedRead(k, err, found)
+		} else if s.peers.isNews(k, modified, s.now()) {
+			s.readStated(ctx, k, size, modified, found)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"crypto/sha256"
+	"maps"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+)
+
+// tracker knows which values of a kind this instance has stored, by their names.
+// The zero value knows none.
+type tracker struct {
+	mu     sync.Mutex
+	stored map[string]tracked
+}
+
+// tracked is a value that is stored.
+type tracked struct {
+	sum   [sha256.Size]byte
+	saved time.Time
+	at    revision
+}
+
+// revision tells whether there is something new to store.
+type revision struct{ urgent, other uint64 }
+
+func (t *tracker) get(name string) tracked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stored[name]
+}
+
+func (t *tracker) set(name string, value tracked) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stored == nil {
+		t.stored = make(map[string]tracked)
+	}
+	t.stored[name] = value
+}
+
+// forget drops what is known of values that are not needed any more, once there
+// are many.
+func (t *tracker) forget(needed map[string]bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.stored) > 2*len(needed)+100 {
+		maps.DeleteFunc(t.stored, func(name string, _ tracked) bool { return !needed[name] })
+	}
+}
+
+// change is a value of which there may be something new to store.
+type change struct {
+	name   string
+	about  zap.Field
+	at     revision
+	wait   time.Duration // since the last write
+	encode func() (d ledger.Document, empty bool, err error)
+}
+
+// due returns a value that has become another, once the last write was long
+// enough ago. ok is false if it is not to be written now.
+func (t *tracker) due(c change, now time.Time) (p pending, ok bool) {
+	known := t.get(c.name)
+	first := known.saved.IsZero()
+	renew := !first && now.Sub(known.saved) >= renewInterval
+	if c.at == known.at && !renew || !first && now.Sub(known.saved) < c.wait {
+		return pending{}, false
+	}
+	var d ledger.Document
+	return pending{
+		name:  c.name,
+		about: c.about,
+		encode: func() (data []byte, err error) {
+			var empty bool
+			d, empty, err = c.encode()
+			switch {
+			case err != nil:
+				return nil, err
+			case d.Sum == known.sum && !renew, empty && first:
+				known.at = c.at
+				t.set(c.name, known)
+				return nil, nil
+			case empty && renew:
+				return nil, nil // it will be removed in time
+			}
+			return d.Data, nil
+		},
+		stored: func() { t.set(c.name, tracked{sum: d.Sum, saved: d.Saved, at: c.at}) },
+	}, true
+}

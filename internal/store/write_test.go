@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestStoreFailures tries again later, and tells about it once.
+func TestStoreFailures(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	i := newInstance(m, "first", noon)
+	for n := range 10 {
+		i.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, "# x\n")
+	}
+	m.Broken = errors.New("no network")
+	i.Read(ctx)
+	i.logged(t, "the storage cannot be listed; no policies are restored from it")
+	i.Write(ctx)
+	if m.Writes != maxWriteFailures {
+		t.Errorf("%d attempts, want %d", m.Writes, maxWriteFailures)
+	}
+	for range 5 {
+		i.Write(ctx)
+	}
+	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; it is tried again").Len(); n != 1 || m.Writes != 10 {
+		t.Errorf("%d warnings, %d attempts", n, m.Writes)
+	}
+	m.Broken, m.Refuse = nil, policyKey("first", namedKey("3.test")).name
+	i.time = noon.Add(firstWriteRetry)
+	i.Write(ctx)
+	if len(m.Values) != 9 {
+		t.Errorf("%d are stored, want all but the one that is refused", len(m.Values))
+	}
+	if n := i.logs.FilterMessage("values can be stored again").Len(); n == 0 {
+		t.Error("nobody says that it works again")
+	}
+	m.Refuse = ""
+	i.time = noon.Add(time.Hour)
+	i.Write(ctx)
+	if len(m.Values) != 10 {
+		t.Errorf("%d are stored", len(m.Values))
+	}
+}
+
+// TestStoreAtTheEnd tries again at once what could not be written.
+func TestStoreAtTheEnd(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	i := newInstance(m, "first", noon)
+	i.Read(ctx)
+	i.learn(siteA, policy.Named, open)
+	i.reads(siteA)
+	m.Refuse = "first"
+	i.writeAll(ctx, false)
+	m.Refuse = ""
+	i.writeAll(ctx, false)
+	if len(m.Values) != 0 {
+		t.Errorf("stored are %v although nothing was due", m.Keys())
+	}
+	i.writeAll(ctx, true)
+	if len(m.Values) != 2 {
+		t.Errorf("stored are %v, want the policy and the reading", m.Keys())
+	}
+}
+
+// TestStoreCutShort writes what is new although it did not learn what is
+// stored, but not everything.
+func TestStoreCutShort(t *testing.T) {
+	m := storetest.New()
+	m.Now = noon
+	i := newInstance(m, "first", noon)
+	i.learn(siteA, policy.Named, "# before\n")
+	i.time = noon.Add(time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	i.policies.began, i.policies.short = i.time, true
+	i.Read(ctx)
+	i.learn(siteURL, policy.Named, "# after\n")
+	i.Write(t.Context())
+	if got := m.Keys(); len(got) != 1 || got[0] != policyKey("first", siteURL).String() {
+		t.Errorf("stored are %v", got)
+	}
+}
+
+// TestStoreForgets does not remember sites for ever.
+func TestStoreForgets(t *testing.T) {
+	m := storetest.New()
+	i := newInstance(m, "first", noon)
+	for n := range 500 {
+		i.policies.stored[policy.Key{Host: fmt.Sprint(n)}] = storedPolicy{}
+	}
+	i.learn(siteA, policy.Named, "# a\n")
+	i.Write(t.Context())
+	if len(i.policies.stored) != 1 {
+		t.Errorf("%d are remembered, want 1", len(i.policies.stored))
+	}
+}

@@ -1,0 +1,140 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCacheEvictsTheLeastUsed(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	for i := range 3 {
+		c.Add(Key{Host: fmt.Sprint(i)}, Named)
+	}
+	clock.advance(time.Minute)
+	c.Get(Key{Host: "0"}).Use(clock.now())
+	c.Add(Key{Host: "3"}, Named)
+	for host, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true} {
+		if got := c.Get(Key{Host: host}) != nil; got != want {
+			t.Errorf("%s is kept: %t, want %t", host, got, want)
+		}
+	}
+	if stats := c.Stats(Named); stats.Entries != 3 || stats.Evicted != 1 {
+		t.Errorf("stats = %+v", stats)
+	}
+}
+
+// TestCacheEvictsWhatCanBeReadAgain gives entries a second chance whose eviction
+// would be noticed, and none too many.
+func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
+	fail := func() Answer { return failing }
+	text := func(n int) func() Answer { return func() Answer { return version(n) } }
+	for _, tc := range []struct {
+		name   string
+		before []func() Answer // the answers of the oldest entry
+		later  time.Duration   // until something is evicted
+		kept   bool
+	}{
+		{"one version", []func() Answer{text(1)}, time.Minute, false},
+		{"never read", nil, time.Minute, false},
+		{"never read with success", []func() Answer{fail}, time.Minute, false},
+		{"changed lately", []func() Answer{text(1), text(2)}, time.Hour, true},
+		{"changed a day ago", []func() Answer{text(1), text(2)}, MaxAge, false},
+		{"cannot be read", []func() Answer{text(1), fail}, 48 * time.Hour, true},
+		{"can be read again", []func() Answer{text(1), fail, text(1)}, time.Minute, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+			old := c.Add(Key{Host: "old"}, Named)
+			for _, read := range tc.before {
+				old.MakeDue()
+				<-old.Refresh(holding(time.Hour), read, nil)
+			}
+			clock.advance(tc.later)
+			for i := range 2 {
+				<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), text(i), nil)
+			}
+			c.Add(Key{Host: "2"}, Named)
+			if got := c.Get(Key{Host: "old"}) != nil; got != tc.kept {
+				t.Errorf("it is kept: %t, want %t", got, tc.kept)
+			}
+			if n := c.Stats(Named).Entries; n != 3 {
+				t.Errorf("%d entries, want 3", n)
+			}
+		})
+	}
+	t.Run("all of them", func(t *testing.T) {
+		const most = 100
+		c, clock := newTestCache(Bounds{Entries: most, Bytes: 1 << 20, Reads: 1})
+		for i := range 3 * most {
+			e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+			<-e.Refresh(holding(time.Hour), text(1), nil)
+			clock.advance(time.Hour)
+			<-e.Refresh(holding(time.Hour), fail, nil)
+		}
+		if stats := c.Stats(Named); stats.Entries != most || stats.Evicted != 2*most {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+func TestCacheInventedHostsDoNotEvictNamedOnes(t *testing.T) {
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 16, Reads: 4})
+	named := c.Add(Key{Host: "example.com"}, Named)
+	<-named.Refresh(holding(time.Hour), func() Answer { return forbidding }, nil)
+	for i := range 10_000 {
+		e := c.Add(Key{Host: fmt.Sprintf("%d.invented", i)}, Invented)
+		if done := e.Refresh(holding(time.Hour), answering(fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)), nil); done != nil && i%100 == 0 {
+			<-done
+		}
+	}
+	if c.Get(Key{Host: "example.com"}) != named || named.State().Good == nil {
+		t.Error("the named site is gone")
+	}
+	if stats := c.Stats(Invented); stats.Entries > 10 {
+		t.Errorf("%d invented hosts are kept, want at most 10", stats.Entries)
+	}
+}
+
+func TestCacheIsBoundedByBytes(t *testing.T) {
+	const bound = 100_000
+	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bound, Reads: 1})
+	for i := range 100 {
+		body := fmt.Sprintf("User-agent: *\n# %d\n%s", i, strings.Repeat("Disallow: /x\n", 100))
+		<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), answering(body), nil)
+		if stats := c.Stats(Named); stats.Bytes > bound {
+			t.Fatalf("after %d sites: %d bytes, want at most %d", i, stats.Bytes, bound)
+		}
+	}
+	if stats := c.Stats(Named); stats.Evicted == 0 || stats.Entries == 0 {
+		t.Errorf("stats = %+v", stats)
+	}
+}
+
+// TestCacheKeepsHostsInUse holds tenants of a catch-all site against somebody who
+// invents hosts.
+func TestCacheKeepsHostsInUse(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 1000, Bytes: 32 << 20, Reads: 8})
+	var tenants []*Entry
+	for i := range 100 {
+		tenants = append(tenants, c.Add(Key{Host: fmt.Sprintf("tenant%d.test", i)}, Invented))
+	}
+	for range 3 {
+		clock.advance(time.Minute)
+		for _, e := range tenants {
+			e.Use(clock.now())
+		}
+	}
+	for i := range 11_000 {
+		c.Add(Key{Host: fmt.Sprintf("%d.invented.test", i)}, Invented).Use(clock.now())
+	}
+	for _, e := range tenants {
+		if c.Get(e.Key()) != e {
+			t.Fatalf("%s is gone", e.Key())
+		}
+	}
+	if n := c.Stats(Invented).Entries; n != 1000 {
+		t.Errorf("%d hosts are kept, want 1000", n)
+	}
+}

@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestCacheSharesEqualTexts(t *testing.T) {
+	clock := new(testClock)
+	derived := 0
+	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { derived++; return r.Names() })
+	var first *Version
+	for i := range 50 {
+		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+		<-e.Refresh(holding(time.Hour), answering("User-agent: FooBot\nDisallow: /\n"), nil)
+		good := e.State().Good
+		if first == nil {
+			first = good
+		}
+		if good.Robots != first.Robots {
+			t.Fatal("equal texts were compiled twice")
+		}
+		if names, _ := good.Derived.([]string); len(names) != 1 || names[0] != "FooBot" {
+			t.Fatalf("derived = %v", good.Derived)
+		}
+	}
+	if stats := c.Stats(Named); stats.Bytes != first.Robots.Size() {
+		t.Errorf("bytes = %d, want %d: equal texts count once", stats.Bytes, first.Robots.Size())
+	}
+	clock.advance(2 * time.Hour)
+	for i := range 50 {
+		<-c.Get(Key{Host: fmt.Sprint(i)}).Refresh(holding(time.Hour), func() Answer { return missing }, nil)
+	}
+	if got, want := c.Stats(Named).Bytes, Parse(nil).Size()+first.Robots.Size(); got != want {
+		t.Errorf("bytes = %d after all texts changed, want %d: the new one and the one before", got, want)
+	}
+}
+
+func TestCacheSharedText(t *testing.T) {
+	c, _ := newTestCache(roomy)
+	site := func(host string) Key { return Key{Server: ":443", Site: "*.shop.test", Secure: true, Host: host} }
+	read := func(key Key, a Answer) {
+		e := c.Add(key, Invented)
+		e.MakeDue()
+		<-e.Refresh(holding(time.Hour), func() Answer { return a }, nil)
+	}
+	shared := func() string {
+		if s := c.Shared(site("new.shop.test")); s != nil {
+			return ruleOf(s.Good)
+		}
+		return ""
+	}
+	if shared() != "" {
+		t.Error("a text is shared where none is known")
+	}
+	read(site("a.shop.test"), version(1))
+	read(site("b.shop.test"), version(1))
+	if got := shared(); got != "1" {
+		t.Errorf("all hosts have version 1, the shared one is %q", got)
+	}
+	read(Key{Server: ":443", Site: "", Secure: true, Host: "other.test"}, version(2))
+	read(Key{Server: ":8443", Site: "*.shop.test", Secure: true, Host: "c.shop.test"}, version(2))
+	read(Key{Server: ":443", Site: "*.shop.test", Host: "c.shop.test"}, version(2))
+	if got := shared(); got != "1" {
+		t.Errorf("another site, server or scheme has version 2, the shared one is %q", got)
+	}
+	read(site("b.shop.test"), version(2))
+	if got := shared(); got != "" {
+		t.Errorf("the hosts differ, and %q is shared", got)
+	}
+	read(site("a.shop.test"), version(2))
+	if got := shared(); got != "2" {
+		t.Errorf("all hosts have version 2, the shared one is %q", got)
+	}
+	if n := testing.AllocsPerRun(100, func() { c.Shared(site("new.shop.test")) }); n != 0 {
+		t.Errorf("Shared allocates %v times", n)
+	}
+}

@@ -1,0 +1,282 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// modelled is an entry of a cache and what the model knows of it.
+type modelled struct {
+	*Entry
+	history history
+	suspect bool
+	madeDue time.Time // zero if it was not since the last answer
+	again   bool      // it was made due during a fetch
+	answers chan Answer
+	done    <-chan struct{} // of the fetch under way, nil if there is none
+}
+
+// cacheModel does random things to a cache.
+type cacheModel struct {
+	*testing.T
+	dice  dice
+	cache *Cache
+	clock *testClock
+	rules Freshness
+	all   map[*Entry]*modelled // also those that were evicted
+	slow  []*modelled          // those that are being read
+}
+
+// settle notes an answer.
+func (m *cacheModel) settle(x *modelled, e event) {
+	x.history = append(x.history, e)
+	x.madeDue = time.Time{}
+	if _, failing := x.history.split(); len(failing) == 0 {
+		x.suspect = false
+	}
+}
+
+// due tells whether an entry should be read.
+func (x *modelled) due(now time.Time) bool {
+	if len(x.history) == 0 {
+		return true
+	}
+	_, failing := x.history.split()
+	return !now.Before(x.State().Due) || x.suspect && len(failing) == 0
+}
+
+// fetching counts the fetches under way in a segment.
+func (m *cacheModel) fetching(s Segment) (n int) {
+	for _, x := range m.slow {
+		if x.Segment() == s {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *cacheModel) act() {
+	m.clock.advance(max(0, m.dice.step()))
+	now := m.clock.now()
+	host := m.dice.IntN(10)
+	key := Key{Host: fmt.Sprint(host)}
+	entry := m.cache.Get(key)
+	if entry == nil {
+		entry = m.cache.Add(key, Segment(host%2))
+	}
+	x := m.all[entry]
+	if x == nil {
+		x = &modelled{Entry: entry}
+		m.all[entry] = x
+	}
+	if got, want := entry.Due(now), x.due(now); got != want {
+		m.Errorf("%s is due: %t, want %t", key.Host, got, want)
+	}
+	switch m.dice.IntN(8) {
+	case 0:
+		entry.MarkSuspect(now)
+		settled, _ := x.history.split()
+		if len(settled) > 0 && now.Sub(settled[len(settled)-1].at) >= 10*time.Second {
+			x.suspect = true
+		}
+	case 1:
+		entry.MakeDue()
+		if x.done != nil {
+			x.again = true
+		} else if len(x.history) > 0 {
+			x.madeDue = now
+		}
+	case 2:
+		m.begin(x)
+	case 3:
+		m.end()
+	default:
+		entry.Use(now)
+		m.refresh(x, now)
+	}
+	if entry.Suspect() != x.suspect {
+		m.Errorf("%s is suspect: %t, want %t", key.Host, entry.Suspect(), x.suspect)
+	}
+	m.compare(x)
+}
+
+// refresh reads an entry if it is due and nothing stands against it.
+func (m *cacheModel) refresh(x *modelled, now time.Time) {
+	e := m.dice.event(now)
+	want := x.due(now) && x.done == nil && m.fetching(x.Segment()) < 2
+	asked := false
+	done := x.Refresh(m.rules, func() Answer { asked = true; return e.answer }, nil)
+	if x.done == nil && done != nil {
+		<-done
+		m.settle(x, e)
+	}
+	if asked != want {
+		m.Errorf("read: %t, want %t", asked, want)
+	}
+}
+
+// begin begins a fetch that takes its time.
+func (m *cacheModel) begin(x *modelled) {
+	if x.done != nil {
+		return
+	}
+	answers := make(chan Answer)
+	x.answers = answers
+	if x.done = x.Refresh(m.rules, func() Answer { return <-answers }, nil); x.done != nil {
+		m.slow = append(m.slow, x)
+	}
+}
+
+// end lets the fetch end that began first. Its entry may have been evicted.
+func (m *cacheModel) end() {
+	if len(m.slow) == 0 {
+		return
+	}
+	x := m.slow[0]
+	m.slow = m.slow[1:]
+	e := m.dice.event(m.clock.now())
+	x.answers <- e.answer
+	<-x.done
+	x.done = nil
+	m.settle(x, e)
+	if x.again {
+		x.again, x.madeDue = false, m.clock.now()
+	}
+	m.compare(x)
+}
+
+// compare compares what is known of a site with the model, and the counts of
+// the cache with what it holds.
+func (m *cacheModel) compare(x *modelled) {
+	if s := x.State(); (s != nil) != (len(x.history) > 0) {
+		m.Fatalf("known: %t after %d answers", s != nil, len(x.history))
+	} else if s != nil {
+		state := *s
+		if !x.madeDue.IsZero() {
+			if !s.Due.Equal(x.madeDue) {
+				m.Errorf("made due at %v and due at %v", x.madeDue.Sub(epoch), s.Due.Sub(epoch))
+			}
+			state.Due, _ = x.history.due(m.rules)
+		}
+		if what := x.history.divergence(state, m.dice.question(m.clock.now()), m.rules); what != "" {
+			for _, e := range x.history {
+				m.Log(e)
+			}
+			m.Fatal(what)
+		}
+	}
+	for s, kept := range m.cache.kept {
+		entries, bytes, users := 0, 0, make(map[[sha256.Size]byte]int)
+		for _, e := range m.cache.Entries() {
+			if e.Segment() != Segment(s) {
+				continue
+			}
+			entries++
+			if state := e.State(); state != nil && state.Good != nil {
+				for _, v := range append([]*Version{state.Good}, state.Past...) {
+					users[v.Hash]++
+					if shared := kept.texts.byHash[v.Hash]; shared == nil || shared.robots != v.Robots {
+						m.Fatal("a text is not shared")
+					}
+				}
+			}
+		}
+		for hash, shared := range kept.texts.byHash {
+			if bytes += shared.robots.Size(); shared.users != users[hash] {
+				m.Fatalf("a text has %d users, want %d", shared.users, users[hash])
+			}
+		}
+		if len(users) != len(kept.texts.byHash) || bytes != kept.texts.bytes {
+			m.Fatalf("%d texts of %d bytes, want %d of %d", len(kept.texts.byHash), kept.texts.bytes, len(users), bytes)
+		}
+		if entries != kept.order.len() || entries > kept.bounds.Entries || entries > 1 && bytes > kept.bounds.Bytes {
+			m.Fatalf("%d entries of %d bytes, noted as %d", entries, bytes, kept.order.len())
+		}
+	}
+}
+
+// TestCacheKeepsTheRules does random things to a cache that is too small for
+// its sites, and compares it with the model after each. What is known of a site
+// begins anew when it was evicted, and with nothing else.
+func TestCacheKeepsTheRules(t *testing.T) {
+	sequences, most := 60, 300
+	if raceEnabled || testing.Short() {
+		sequences = 10
+	}
+	var evicted uint64
+	for seed := range uint64(sequences) {
+		d := newDice(seed)
+		m := &cacheModel{T: t, dice: d, clock: new(testClock), all: make(map[*Entry]*modelled),
+			rules: Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: MaxAge}}
+		b := Bounds{Entries: 4, Bytes: pick(d, 8<<10, 1<<20), Reads: 2}
+		m.cache = NewCache(b, b, m.clock.now, nil)
+		for range most {
+			m.act()
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+		for len(m.slow) > 0 {
+			m.end()
+		}
+		for i, kept := range m.cache.kept {
+			evicted += m.cache.Stats(Segment(i)).Evicted
+			for kept.order.len() > 0 {
+				m.cache.evict(kept)
+			}
+			if len(kept.texts.byHash) != 0 || kept.texts.bytes != 0 || kept.attempts != 0 {
+				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d fetches", seed, len(kept.texts.byHash), kept.texts.bytes, kept.attempts)
+			}
+		}
+		if left := m.cache.Entries(); len(left) != 0 {
+			t.Errorf("seed %d: %d entries are left", seed, len(left))
+		}
+	}
+	t.Logf("%d sequences, %d steps, %d evictions", sequences, sequences*most, evicted)
+	if evicted == 0 {
+		t.Error("nothing was evicted")
+	}
+}
+
+// TestCacheEvictionIsInvisible visits the same sites through a cache with room
+// for all and through one that evicts all the time. Whatever their files become,
+// both judge alike.
+func TestCacheEvictionIsInvisible(t *testing.T) {
+	d := newDice(1)
+	large, clock := newTestCache(roomy)
+	small := NewCache(Bounds{Entries: 3, Bytes: 8 << 10, Reads: 1}, roomy, clock.now, nil)
+	files := make([]Answer, 20)
+	for i := range files {
+		files[i] = version(d.IntN(d.texts))
+	}
+	for range 5000 {
+		clock.advance(time.Duration(d.Int64N(int64(time.Hour))))
+		host := d.IntN(len(files))
+		if d.IntN(10) == 0 {
+			files[host] = pick(d, version(d.IntN(d.texts)), missing, Answer{Status: 200})
+		}
+		var verdicts [2]string
+		for i, c := range []*Cache{large, small} {
+			key := Key{Host: fmt.Sprint(host)}
+			e := c.Get(key)
+			if e == nil {
+				e = c.Add(key, Named)
+			}
+			e.Use(clock.now())
+			e.MakeDue()
+			<-e.Refresh(holding(time.Hour), func() Answer { return files[host] }, nil)
+			robots, closed := e.State().Usable(clock.now(), LastGood)
+			for path := range d.texts {
+				verdicts[i] += fmt.Sprintln(robots.Select(true, "FooBot").Judge(fmt.Sprintf("/%d", path)), closed)
+			}
+		}
+		if verdicts[0] != verdicts[1] {
+			t.Fatalf("host %d: with room %q, without %q", host, verdicts[0], verdicts[1])
+		}
+	}
+	if n := small.Stats(Named).Evicted; n < 1000 {
+		t.Errorf("only %d evictions", n)
+	}
+}

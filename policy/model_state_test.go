@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// question is what is asked of a state at some time.
+type question struct {
+	now   time.Time
+	read  time.Time
+	grace time.Duration
+}
+
+// fold returns the state after all answers.
+func (h history) fold(f Freshness) (s State) {
+	for _, e := range h {
+		s = s.After(e.answer, e.at, f, e.jitter)
+	}
+	return s
+}
+
+// divergence tells where a state is not what the history says, "" if nowhere.
+func (h history) divergence(s State, q question, f Freshness) string {
+	if len(h) == 0 {
+		return ""
+	}
+	settled, failing := h.split()
+	runs, past := h.runs(), h.past()
+	if known := s.Good != nil; known != (len(settled) > 0) {
+		return fmt.Sprintf("a copy is known: %t", known)
+	}
+	if s.Good != nil {
+		if m := versionIs(s.Good, runs[len(runs)-1]); m != "" {
+			return "current: " + m
+		}
+	}
+	if len(s.Past) != len(past) {
+		return fmt.Sprintf("%d versions before, want %d", len(s.Past), len(past))
+	}
+	for i := range past {
+		if m := versionIs(s.Past[i], past[i]); m != "" {
+			return fmt.Sprintf("%d versions ago: %s", i+1, m)
+		}
+	}
+	if s.Failures != len(failing) {
+		return fmt.Sprintf("%d failures, want %d", s.Failures, len(failing))
+	}
+	if len(failing) > 0 && !s.FailingSince.Equal(failing[0].at) {
+		return fmt.Sprintf("failing since %v", s.FailingSince)
+	}
+	if from, to := h.due(f); s.Due.Before(from) || s.Due.After(to) {
+		return fmt.Sprintf("due at %v, want %v to %v", s.Due.Sub(epoch), from.Sub(epoch), to.Sub(epoch))
+	}
+	for _, choice := range []Fallback{LastGood, AllowAll, DisallowAll, DisallowGoogle} {
+		text, known, closed := h.usable(q.now, choice)
+		robots, gotClosed := s.Usable(q.now, choice)
+		if (robots != nil) != known || gotClosed != closed {
+			return fmt.Sprintf("fallback %d at %v: known %t, closed %t; want %t, %t", choice, q.now.Sub(epoch), robots != nil, gotClosed, known, closed)
+		}
+		if known && !says(robots, text) {
+			return fmt.Sprintf("fallback %d at %v: judged by another text", choice, q.now.Sub(epoch))
+		}
+	}
+	if want := len(settled) > 0 && len(failing) == 0 && q.now.Sub(settled[len(settled)-1].at) >= 24*time.Hour; s.Expired(q.now) != want {
+		return fmt.Sprintf("expired at %v: %t", q.now.Sub(epoch), !want)
+	}
+	var held []string
+	for _, v := range s.Held(q.now, q.read, q.grace) {
+		held = append(held, string(v.Robots.text))
+	}
+	if want := h.held(q.now, q.read, q.grace); !slices.Equal(held, want) {
+		return fmt.Sprintf("held at %v by who read at %v, grace %v: %q, want %q", q.now.Sub(epoch), q.read.Sub(epoch), q.grace, held, want)
+	}
+	return ""
+}
+
+func versionIs(v *Version, want run) string {
+	switch {
+	case v.Hash != sha256.Sum256([]byte(want.text)) || !says(v.Robots, want.text):
+		return fmt.Sprintf("another text than %q", want.text)
+	case v.Status != want.status || v.ETag != want.etag:
+		return fmt.Sprintf("status %d, ETag %q; want %d, %q", v.Status, v.ETag, want.status, want.etag)
+	case !v.FirstRead.Equal(want.first) || !v.LastRead.Equal(want.last) || !v.Until.Equal(want.until):
+		return fmt.Sprintf("read from %v to %v, replaced at %v", v.FirstRead.Sub(epoch), v.LastRead.Sub(epoch), v.Until.Sub(epoch))
+	}
+	return ""
+}
+
+// says reports whether robots judges as one of the texts of the model does.
+func says(robots *Robots, text string) bool {
+	_, path, forbids := strings.Cut(strings.TrimSpace(text), "Disallow: ")
+	if !forbids {
+		path = "/"
+	}
+	group := robots.Select(true, "FooBot")
+	return group.Judge(path).Allowed != forbids && group.Judge("/none").Allowed
+}
+
+// smaller leaves out of a history what is not needed for a divergence.
+func (h history) smaller(q question, f Freshness) history {
+	for i := 0; i < len(h); {
+		without := slices.Delete(slices.Clone(h), i, i+1)
+		if without.divergence(without.fold(f), q, f) != "" {
+			h, i = without, 0
+		} else {
+			i++
+		}
+	}
+	return h
+}
+
+// TestStateKeepsTheRules runs random sequences of answers and times, and
+// compares what is known and what is to be done at random times with the model.
+func TestStateKeepsTheRules(t *testing.T) {
+	sequences, most := 300, 60
+	if raceEnabled || testing.Short() {
+		sequences = 50
+	}
+	f := Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: 36 * time.Hour}
+	steps, asked := 0, 0
+	for seed := range uint64(sequences) {
+		d := newDice(seed)
+		d.texts = 1 + d.IntN(12)
+		var h history
+		var s State
+		now := epoch
+		for range most {
+			now = now.Add(max(0, d.step()))
+			e := d.event(now)
+			h = append(h, e)
+			s = s.After(e.answer, e.at, f, e.jitter)
+			steps++
+			for range 3 {
+				q := d.question(now)
+				asked++
+				if h.divergence(s, q, f) == "" {
+					continue
+				}
+				small := h.smaller(q, f)
+				for _, e := range small {
+					t.Log(e)
+				}
+				t.Fatalf("seed %d: %s", seed, small.divergence(small.fold(f), q, f))
+			}
+		}
+	}
+	t.Logf("%d sequences, %d steps, %d questions", sequences, steps, asked)
+}

@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// resealed changes the policy of an encoded snapshot and mends the checksum.
+func resealed(t testing.TB, data []byte, change func(policy map[string]any)) []byte {
+	t.Helper()
+	var envelope snapshotJSON
+	var policy map[string]any
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(envelope.Policy, &policy); err != nil {
+		t.Fatal(err)
+	}
+	change(policy)
+	envelope.Policy, _ = json.Marshal(policy)
+	sum := sha256.Sum256(envelope.Policy)
+	envelope.SHA256 = hex.EncodeToString(sum[:])
+	changed, err := json.Marshal(envelope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// TestDecodeSnapshotRefuses shows what is no snapshot.
+func TestDecodeSnapshotRefuses(t *testing.T) {
+	past := versionOf(200, smallFile, epoch, epoch)
+	past.Until = epoch
+	good := encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, "User-agent: *\nDisallow: /\n", epoch, epoch), past))
+	current := func(name string, value any) func(map[string]any) {
+		return func(p map[string]any) { p["current"].(map[string]any)[name] = value }
+	}
+	field := func(name string, value any) func(map[string]any) {
+		return func(p map[string]any) { p[name] = value }
+	}
+	for name, tc := range map[string]struct {
+		data   []byte
+		change func(map[string]any)
+		want   string
+	}{
+		"empty":            {data: []byte{}, want: "no snapshot"},
+		"not JSON":         {data: []byte("hello"), want: "no snapshot"},
+		"cut":              {data: good[:len(good)/2], want: "no snapshot"},
+		"more behind it":   {data: append(bytes.Clone(good), 'x'), want: "no snapshot"},
+		"too large":        {data: make([]byte, MaxSnapshot+1), want: "more than a snapshot can have"},
+		"a flipped bit":    {data: bytes.Replace(good, []byte("a.test"), []byte("b.test"), 1), want: "checksum"},
+		"the future":       {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":3`), 1), want: "newer version"},
+		"the past":         {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":1`), 1), want: "earlier version"},
+		"no format":        {data: []byte("{}"), want: "format 0"},
+		"no key":           {change: field("host", ""), want: "neither a site nor a source"},
+		"two keys":         {change: field("source", "x"), want: "neither a site nor a source"},
+		"no texts":         {change: field("current", map[string]any{}), want: "no SHA-256"},
+		"another hash":     {change: current("sha256", strings.Repeat("00", 32)), want: "not the one with that SHA-256"},
+		"a long hash":      {change: current("sha256", strings.Repeat("00", 33)), want: "no SHA-256"},
+		"a status":         {change: current("status", 503), want: "settles no rules"},
+		"no status":        {change: current("status", 0), want: "settles no rules"},
+		"rules of a 404":   {change: current("status", 404), want: "comes without rules"},
+		"a form":           {change: func(p map[string]any) { current("form", "new")(p); current("sha256", strings.Repeat("00", 32))(p) }, want: "is not known"},
+		"not cut":          {change: current("form", "cut"), want: "the text is whole"},
+		"not UTF-16":       {change: func(p map[string]any) { current("form", "utf16")(p); current("sha256", strings.Repeat("00", 32))(p) }, want: "not what a parser keeps"},
+		"a long key":       {change: field("host", strings.Repeat("x", 10_000)), want: "bytes are more than"},
+		"a long validator": {change: current("etag", strings.Repeat("x", 2000)), want: "validator"},
+		"read backwards":   {change: current("first_read", epoch.Add(time.Hour)), want: "times"},
+		"no time":          {change: current("last_read", time.Time{}), want: "times"},
+		"an end":           {change: current("until", epoch.Add(time.Hour)), want: "times"},
+		"due late":         {change: field("due", epoch.Add(25*time.Hour)), want: "times"},
+		"never saved":      {change: field("saved", time.Time{}), want: "times"},
+		"no end":           {change: func(p map[string]any) { delete(p["past"].([]any)[0].(map[string]any), "until") }, want: "no end"},
+		"many versions": {change: func(p map[string]any) {
+			for range MaxVersions {
+				p["past"] = append(p["past"].([]any), p["past"].([]any)[0])
+			}
+		}, want: "past versions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := tc.data
+			if tc.change != nil {
+				data = resealed(t, good, tc.change)
+			}
+			_, err := DecodeSnapshot(data)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got the error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// FuzzSnapshot decodes anything, with a right checksum, too. What it accepts it
+// writes again and reads again alike.
+func FuzzSnapshot(f *testing.F) {
+	for _, body := range oddFiles {
+		past := versionOf(200, smallFile, epoch, epoch)
+		past.Until = epoch
+		data, err := snapshotOf(Key{Host: "a.test"}, versionOf(200, body, epoch, epoch), past).Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		var envelope snapshotJSON
+		if err := json.Unmarshal(data, &envelope); err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(envelope.Policy))
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, policy []byte) {
+		_, _ = DecodeSnapshot(policy)
+		sum := sha256.Sum256(policy)
+		data := fmt.Appendf(nil, `{"format":2,"sha256":"%x","policy":%s}`, sum, policy)
+		first, err := DecodeSnapshot(data)
+		if err != nil {
+			return
+		}
+		again, err := first.Encode()
+		if err != nil {
+			t.Fatalf("what was decoded cannot be encoded: %v", err)
+		}
+		second, err := DecodeSnapshot(again)
+		if err != nil {
+			t.Fatalf("what was encoded cannot be decoded: %v", err)
+		}
+		same(t, second, first)
+		if third := encoded(t, second); !bytes.Equal(third, again) {
+			t.Errorf("got %q, then %q", again, third)
+		}
+	})
+}

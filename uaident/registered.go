@@ -1,0 +1,148 @@
+package uaident
+
+import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+
+// inRegistry looks for names of the registry: the best one that is a
+// crawler's, and the first that is a library's or a headless browser's.
+func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
+	best, end := 0, uint16(0) // of the last name of several words
+	for i := range s.words[:s.n] {
+		w := &s.words[i]
+		if w.start < end {
+			continue // it belongs to that name
+		}
+		if w.key < 0 && w.kind == words.Unknown {
+			s.withoutVersion(r, w)
+		}
+		if w.key < 0 || w.flags&afterLike != 0 {
+			continue
+		}
+		c, token, weak := s.nameAt(r, w)
+		if c == nil {
+			continue
+		}
+		end = w.end
+		rank := s.rank(i)
+		if weak && rank == elsewhere && !s.bare() ||
+			weak && rank == inFront && s.onDevice() && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
+			c.App && w.flags&afterCompatible == 0 && !robotLike(token) && s.contactOf(i) < 0 {
+			continue
+		}
+		id := Identity{Token: token, Crawler: c, Class: c.Class, Evidence: FromRegistry}
+		switch {
+		case c.Class == Library:
+			id.Evidence = FromLibrary
+			if fallback.Crawler == nil && (rank > elsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
+				fallback = id
+			}
+		case c.Class == Headless:
+			id.Evidence = FromHeadless
+			if fallback.Crawler == nil {
+				fallback = id
+			}
+		default:
+			if c.JudgedByWildcard() {
+				rank += inFront
+			}
+			if rank > best {
+				crawler, best = id, rank
+			}
+		}
+	}
+	return crawler, fallback
+}
+
+// onDevice reports whether a User-Agent that begins with a product of its own
+// goes on as those of apps do, with the system that they run on: "Acme/9692
+// CFNetwork/1121.2.2 Darwin/19.3.0".
+func (s *scan) onDevice() bool { return s.stops > 1 || s.signs&sign(words.Device) != 0 }
+
+// endsLikeProduct reports whether a name that ends at the given place is a whole
+// product: "Java/17", but not "Java(TM) Runtime".
+func (s *scan) endsLikeProduct(end int) bool {
+	return s.nameStops(end) && (end == len(s.ua) || s.ua[end] != '(')
+}
+
+// Where a name stands, the better the higher.
+const (
+	elsewhere = 1 + iota
+	inCompatible
+	withContact
+	inFront
+)
+
+func (s *scan) rank(i int) int {
+	w := &s.words[i]
+	switch {
+	case i == s.firstProduct() && !s.likeBrowser():
+		return inFront
+	case w.flags&inDevice != 0:
+		return elsewhere
+	case s.contactOf(i) >= 0:
+		return withContact
+	case w.flags&afterCompatible != 0:
+		return inCompatible
+	}
+	return elsewhere
+}
+
+// nameAt returns the registry's crawler whose name begins at w, the longest.
+func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool) {
+	k := &r.keys[w.key]
+	for _, p := range k.Phrases {
+		end := int(w.start) + len(p.Text)
+		if hasFoldedPrefix(s.ua[w.start:], p.Text) && (end == len(s.ua) || words.Fold[s.ua[end]] <= words.Dot) &&
+			(p.Exact == "" || p.Exact == s.ua[w.start:end]) {
+			w.kind, w.end = words.Name, uint16(end)
+			for i := range s.words[:s.n] {
+				if v := &s.words[i]; v.start > w.start && v.start < w.end {
+					v.flags |= inVersion
+				}
+			}
+			return &r.crawlers[p.Crawler], s.ua[w.start:end], false
+		}
+	}
+	if k.Kind != words.Name {
+		return nil, "", false
+	}
+	return &r.crawlers[k.Crawler], s.text(w), k.Weak
+}
+
+// withoutVersion looks an unknown word up again without the version that it
+// ends with, as in Nutch-1.7.
+func (s *scan) withoutVersion(r *Registry, w *word) {
+	text := s.text(w)
+	end := len(text)
+	for end > 0 && words.Fold[text[end-1]]&words.Letter == 0 {
+		end--
+	}
+	for i := end; i < len(text); i++ {
+		if text[i] == '-' || text[i] == '_' {
+			short := text[:i]
+			if k := r.key(short, words.Hash(short)); k != nil && k.Kind == words.Name {
+				s.lookUpAgain(r, w, i)
+			}
+			return
+		}
+	}
+}
+
+// lookUpAgain looks up the first n bytes of a word; the token is the word up to
+// the dot of its version.
+func (s *scan) lookUpAgain(r *Registry, w *word, n int) {
+	end := w.start + uint16(len(cutVersion(s.text(w))))
+	w.end = w.start + uint16(n)
+	w.hash = words.Hash(s.text(w))
+	s.lookUp(r, w)
+	w.end = end
+}
+
+// cutVersion returns a word up to the first dot that a digit follows.
+func cutVersion(w string) string {
+	for i := 1; i+1 < len(w); i++ {
+		if w[i] == '.' && words.Digit(w[i+1]) {
+			return w[:i]
+		}
+	}
+	return w
+}

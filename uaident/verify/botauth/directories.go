@@ -1,0 +1,47 @@
+package botauth
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Directory tells what is known of an agent's key directory.
+type Directory struct {
+	Agent, Operator string
+	// Keys is how many usable keys it has.
+	Keys int
+	// Fetched is when it was read and Expires until when it is fresh; both zero
+	// if it never was.
+	Fetched, Expires time.Time
+	// Next is before when it is not fetched; zero if it never was.
+	Next time.Time
+	// Err is why the last fetch failed, nil if it did not.
+	Err error
+}
+
+// Directories returns the state of every agent's directory, in order of agents.
+func (v *Verifier) Directories() []Directory {
+	list := make([]Directory, 0, len(v.agents))
+	for _, a := range v.agents {
+		entry := Directory{Agent: a.origin, Operator: a.operator}
+		if d := a.directory.Load(); d != nil {
+			entry.Keys, entry.Fetched, entry.Expires = len(d.keys), d.fetched, d.expires
+		}
+		a.mu.Lock()
+		entry.Next, entry.Err = a.next, a.err
+		a.mu.Unlock()
+		list = append(list, entry)
+	}
+	slices.SortFunc(list, func(a, b Directory) int { return strings.Compare(a.Agent, b.Agent) })
+	return list
+}
+
+// agent returns an allowed agent by any spelling of its origin.
+func (v *Verifier) agent(name string) (*agent, error) {
+	if origin, ok := Origin(name); ok && v.agents[origin] != nil {
+		return v.agents[origin], nil
+	}
+	return nil, fmt.Errorf("web bot auth agent %q is not allowed", name)
+}

@@ -1,0 +1,78 @@
+package verify
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func TestKeptLists(t *testing.T) {
+	s := serveList(t, "")
+	s.does(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-None-Match") == `"7"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("ETag", `"7"`)
+		fmt.Fprint(w, fourPrefixes)
+	})
+	v, clock, bar := fetched(t, s)
+	kept, err := v.Export()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true}
+	after := configured(t, Options{Now: clock.Now, Transport: s.Client().Transport}, config)
+	if err := after.Import(kept); err != nil {
+		t.Fatal(err)
+	}
+	for addr, want := range map[string]State{"192.0.2.1": Verified, "203.0.113.1": Spoofed} {
+		if got := after.Check(bar, netip.MustParseAddr(addr)); got.State != want {
+			t.Errorf("%s is %s, want %s", addr, got.State, want)
+		}
+	}
+	after.loadAll(t.Context(), after.isDue)
+	if s.count() != 1 {
+		t.Error("a list that was just kept is fetched")
+	}
+	clock.Add(24 * time.Hour)
+	after.loadAll(t.Context(), after.isDue)
+	if l := after.Lists()[0]; s.count() != 2 || l.Err != nil || !l.Checked.Equal(clock.Now()) || l.Changed.Equal(l.Checked) {
+		t.Errorf("after a day: %+v", l)
+	}
+	// What is older does not replace what is newer.
+	if err := after.Import([]byte(strings.ReplaceAll(string(kept), "192.0.2", "203.0.113"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := after.Check(bar, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
+		t.Errorf("after an old import: %v", got)
+	}
+
+	for _, tc := range []struct{ name, kept, want string }{
+		{"empty", "", "kept lists"},
+		{"no JSON", "x", "kept lists"},
+		{"another version", `{"version":2,"lists":[]}`, "version 2"},
+		{"no version", `{}`, "version 0"},
+		{"everybody", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"checked":"2026-02-11T00:00:00Z","prefixes":["0.0.0.0/0"]}]}`, s.URL+"/list.json"), "wide"},
+		{"nobody", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"checked":"2026-02-11T00:00:00Z","prefixes":[]}]}`, s.URL+"/list.json"), "no address"},
+		{"a prefix that is none", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"prefixes":[""]}]}`, s.URL+"/list.json"), "entry 0"},
+	} {
+		v := configured(t, Options{Now: clock.Now}, config)
+		if err := v.Import([]byte(tc.kept)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want an error with %q", tc.name, err, tc.want)
+		}
+		if l := v.Lists()[0]; l.Prefixes != 0 {
+			t.Errorf("%s: %+v", tc.name, l)
+		}
+	}
+	// Lists of others are nobody's business.
+	v = configured(t, Options{Now: clock.Now}, Config{})
+	if err := v.Import(kept); err != nil || len(v.Lists()) != 0 {
+		t.Errorf("without a use for it: %v, %v", err, v.Lists())
+	}
+}
