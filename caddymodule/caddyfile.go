@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -93,36 +94,36 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", d.Val())
 	}
-	return readBlock(d, h.options(onViolation), h.validateValues, h.Validate)
+	return option.ReadBlock(d, h.options(onViolation), h.validateValues, h.Validate)
 }
 
 // options are what may stand in the block of the directive.
-func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option {
-	return []option{
-		{name: "source", usage: "server, a URL such as https://example.com/robots.txt, or file <path>", set: h.setSource},
-		{name: "fetch_timeout", usage: "a duration such as 5s", set: one(&h.FetchTimeout, duration)},
-		{name: "fetch_wait", usage: "a duration such as 250ms", set: one(&h.FetchWait, duration)},
-		{name: "ttl", usage: "a minimum and a maximum such as 1m 24h", set: h.setTTL},
-		{name: "grace", usage: "off or a duration such as 24h", set: one(&h.Grace, durationOr(-1))},
-		{name: "change_guard", usage: "off or a duration such as 6h", set: one(&h.ChangeGuard, durationOr(0))},
-		{name: "unreachable", usage: listed(unreachableWords, "or"), set: one(&h.Unreachable, word)},
-		{name: "merge_slashes", usage: "on or off", set: one(&h.KeepSlashes, offOn)},
-		{name: "allow_private", usage: "on or off", set: one(&h.AllowPrivate, onOff)},
-		{name: "wildcard", usage: "one or more classes such as search", set: many(&h.Wildcard)},
-		{name: "exempt", usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified",
-			set: clients("exempt", &h.Exempt, &h.ExemptVerified), again: true},
-		{name: "only_log", usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified",
-			set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), again: true},
-		{name: "spoofed", usage: listed(spoofedWords, "or"), set: one(&h.Spoofed, word)},
-		{name: "status", usage: "403 or another status code from 400 to 599", set: one(&h.Status, number)},
-		{name: "on_violation", usage: "a block of directives", set: none, block: onViolation},
+func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
+	return []option.Option{
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, or file <path>", Set: h.setSource},
+		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
+		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
+		{Name: "ttl", Usage: "a minimum and a maximum such as 1m 24h", Set: h.setTTL},
+		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.One(&h.Grace, option.DurationOr(-1))},
+		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.One(&h.ChangeGuard, option.DurationOr(0))},
+		{Name: "unreachable", Usage: option.Listed(unreachableWords, "or"), Set: option.One(&h.Unreachable, option.Word)},
+		{Name: "merge_slashes", Usage: "on or off", Set: option.One(&h.KeepSlashes, option.OffOn)},
+		{Name: "allow_private", Usage: "on or off", Set: option.One(&h.AllowPrivate, option.OnOff)},
+		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.Many(&h.Wildcard)},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified",
+			Set: clients("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified",
+			Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
+		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
+		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
+		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
 	}
 }
 
 func (h *Handler) setSource(args []string) error {
 	switch {
 	case len(args) == 0:
-		return errCount
+		return option.ErrCount
 	case len(args) == 1 && args[0] == "server":
 		h.Source = nil
 	case len(args) == 1 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")):
@@ -130,16 +131,16 @@ func (h *Handler) setSource(args []string) error {
 	case len(args) == 2 && args[0] == "file" && args[1] != "":
 		h.Source = &Source{File: args[1]}
 	default:
-		return errValue
+		return option.ErrValue
 	}
 	return nil
 }
 
 func (h *Handler) setTTL(args []string) error {
 	if len(args) != 2 {
-		return errCount
+		return option.ErrCount
 	}
-	return cmp.Or(one(&h.TTLMin, duration)(args[:1]), one(&h.TTLMax, duration)(args[1:]))
+	return cmp.Or(option.One(&h.TTLMin, option.Duration)(args[:1]), option.One(&h.TTLMax, option.Duration)(args[1:]))
 }
 
 // clients is for an option that lists clients, those behind "verified" on a line
@@ -153,6 +154,6 @@ func clients(name string, claimed, verified *[]string) func([]string) error {
 		if *into != nil {
 			return fmt.Errorf("%s is set twice; keep one", name)
 		}
-		return many(into)(args)
+		return option.Many(into)(args)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -32,8 +33,8 @@ func configuredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) 
 		return known, nil
 	}
 	var app App
-	if option, ok := helper.Option("robots_guard").(httpcaddyfile.App); ok {
-		if err := json.Unmarshal(option.Value, &app); err != nil {
+	if global, ok := helper.Option("robots_guard").(httpcaddyfile.App); ok {
+		if err := json.Unmarshal(global.Value, &app); err != nil {
 			return nil, err
 		}
 	}
@@ -76,37 +77,37 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
 	}
-	return readBlock(d, a.options(), a.validateValues, a.Validate)
+	return option.ReadBlock(d, a.options(), a.validateValues, a.Validate)
 }
 
 // options are what may stand in the block of the global option.
-func (a *App) options() []option {
-	return []option{
-		{name: "policies", usage: countUpTo(maxPolicies), set: one(&a.Policies, number)},
-		{name: "unnamed_hosts", usage: countUpTo(maxPolicies), set: one(&a.UnnamedHosts, number)},
-		{name: "unnamed_reads", usage: countUpTo(maxUnnamedReads), set: one(&a.UnnamedReads, number)},
-		{name: "storage", usage: "on or off", set: one(&a.Storage, onOff)},
-		{name: "retention", usage: retentionRange, set: one(&a.Retention, duration)},
-		{name: "verify", usage: "on or off, or a block of options", set: a.setVerify, block: a.readVerify},
-		{name: "crawler", usage: "a product token and a block of options", set: a.addCrawler, block: a.readCrawler, again: true},
+func (a *App) options() []option.Option {
+	return []option.Option{
+		{Name: "policies", Usage: countUpTo(maxPolicies), Set: option.One(&a.Policies, option.Number)},
+		{Name: "unnamed_hosts", Usage: countUpTo(maxPolicies), Set: option.One(&a.UnnamedHosts, option.Number)},
+		{Name: "unnamed_reads", Usage: countUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
+		{Name: "storage", Usage: "on or off", Set: option.One(&a.Storage, option.OnOff)},
+		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
+		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify},
+		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true},
 	}
 }
 
 func (a *App) setVerify(args []string) error {
 	switch {
 	case len(args) > 1:
-		return errCount
+		return option.ErrCount
 	case len(args) == 0 || args[0] == "on":
 		a.Verify = new(Verify)
 	case args[0] != "off":
-		return errValue
+		return option.ErrValue
 	}
 	return nil
 }
 
 func (a *App) readVerify(d *caddyfile.Dispenser) error {
 	if a.Verify != nil {
-		return readBlock(d, a.Verify.options(), a.validateValues, a.validateValues)
+		return option.ReadBlock(d, a.Verify.options(), a.validateValues, a.validateValues)
 	}
 	if nesting := d.Nesting(); d.NextBlock(nesting) {
 		return d.Errf("verify is off, so %s means nothing; remove one of them", d.Val())
@@ -115,18 +116,18 @@ func (a *App) readVerify(d *caddyfile.Dispenser) error {
 }
 
 // options are what may stand in the block of verify.
-func (v *Verify) options() []option {
-	return []option{
-		{name: "ranges", usage: listed(rangesWords, "or"), set: one(&v.Ranges, word)},
-		{name: "rdns", usage: "on or off", set: one(&v.NoRDNS, offOn)},
-		{name: "resolver", usage: "the address of a DNS server such as 192.0.2.53", set: one(&v.Resolver, anyText)},
-		{name: "web_bot_auth", usage: "on or off", set: one(&v.WebBotAuth, onOff)},
+func (v *Verify) options() []option.Option {
+	return []option.Option{
+		{Name: "ranges", Usage: option.Listed(rangesWords, "or"), Set: option.One(&v.Ranges, option.Word)},
+		{Name: "rdns", Usage: "on or off", Set: option.One(&v.NoRDNS, option.OffOn)},
+		{Name: "resolver", Usage: "the address of a DNS server such as 192.0.2.53", Set: option.One(&v.Resolver, option.AnyText)},
+		{Name: "web_bot_auth", Usage: "on or off", Set: option.One(&v.WebBotAuth, option.OnOff)},
 	}
 }
 
 func (a *App) addCrawler(args []string) error {
 	a.Crawlers = append(a.Crawlers, Crawler{})
-	return one(&a.Crawlers[len(a.Crawlers)-1].Token, anyText)(args)
+	return option.One(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyText)(args)
 }
 
 // readCrawler reads the block of the crawler that was added last. What it has in
@@ -134,33 +135,33 @@ func (a *App) addCrawler(args []string) error {
 func (a *App) readCrawler(d *caddyfile.Dispenser) error {
 	c := &a.Crawlers[len(a.Crawlers)-1]
 	valid := func() error { _, err := c.entry(uaident.Default()); return err }
-	return readBlock(d, c.options(), valid, valid)
+	return option.ReadBlock(d, c.options(), valid, valid)
 }
 
 // options are what may stand in the block of a crawler.
-func (c *Crawler) options() []option {
-	return []option{
-		{name: "operator", usage: "a name such as Acme", set: one(&c.Operator, anyText)},
-		{name: "class", usage: "a class such as ai_training", set: one(&c.Class, anyText)},
-		{name: "fallback", usage: "one or more product tokens such as Googlebot", set: many(&c.Fallback)},
-		{name: "wildcard", usage: "on or off", set: func(args []string) error {
+func (c *Crawler) options() []option.Option {
+	return []option.Option{
+		{Name: "operator", Usage: "a name such as Acme", Set: option.One(&c.Operator, option.AnyText)},
+		{Name: "class", Usage: "a class such as ai_training", Set: option.One(&c.Class, option.AnyText)},
+		{Name: "fallback", Usage: "one or more product tokens such as Googlebot", Set: option.Many(&c.Fallback)},
+		{Name: "wildcard", Usage: "on or off", Set: func(args []string) error {
 			c.Wildcard = new(bool)
-			return one(c.Wildcard, onOff)(args)
+			return option.One(c.Wildcard, option.OnOff)(args)
 		}},
-		{name: "ranges", usage: "url and one or more https URLs, or file and one or more paths", set: c.setRanges},
-		{name: "rdns", usage: "one or more domains such as crawler.example.com", set: many(&c.RDNS)},
-		{name: "web_bot_auth", usage: "an https URL", set: one(&c.WebBotAuth, anyText)},
+		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges},
+		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.Many(&c.RDNS)},
+		{Name: "web_bot_auth", Usage: "an https URL", Set: option.One(&c.WebBotAuth, option.AnyText)},
 	}
 }
 
 func (c *Crawler) setRanges(args []string) error {
 	if len(args) < 2 {
-		return errCount
+		return option.ErrCount
 	}
 	for _, arg := range args[1:] {
 		list, ok := map[string]Ranges{"url": {URL: arg}, "file": {File: arg}}[args[0]]
 		if !ok {
-			return errValue
+			return option.ErrValue
 		}
 		c.Ranges = append(c.Ranges, list)
 	}

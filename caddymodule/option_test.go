@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
 // blocks are the options by the block that they stand in.
-func blocks() map[string][]option {
-	return map[string][]option{
+func blocks() map[string][]option.Option {
+	return map[string][]option.Option{
 		"directive": new(Handler).options(nil),
 		"global":    new(App).options(),
 		"verify":    new(Verify).options(),
@@ -29,13 +31,13 @@ func blocks() map[string][]option {
 func TestOptionUsage(t *testing.T) {
 	for block, options := range blocks() {
 		for _, o := range options {
-			if len(o.usage) < 5 {
-				t.Errorf("%s %s: no usage", block, o.name)
+			if len(o.Usage) < 5 {
+				t.Errorf("%s %s: no usage", block, o.Name)
 			}
-			for _, line := range []string{o.name, o.name + strings.Repeat(" ''", 3)} {
+			for _, line := range []string{o.Name, o.Name + strings.Repeat(" ''", 3)} {
 				d := caddyfile.NewTestDispenser(line)
 				d.Next()
-				if err := o.read(d); err != nil && (!strings.Contains(err.Error(), o.usage) || !strings.HasSuffix(err.Error(), ", at Testfile:1")) {
+				if err := o.Read(d); err != nil && (!strings.Contains(err.Error(), o.Usage) || !strings.HasSuffix(err.Error(), ", at Testfile:1")) {
 					t.Errorf("%s %s: %v", block, line, err)
 				}
 			}
@@ -71,9 +73,9 @@ func TestOptionsInTables(t *testing.T) {
 }
 
 // same fails if the names are not those of the options, in their order.
-func same(t *testing.T, where string, names []string, options []option) {
+func same(t *testing.T, where string, names []string, options []option.Option) {
 	t.Helper()
-	if want := namesOf(options); !slices.Equal(names, want) {
+	if want := option.Names(options); !slices.Equal(names, want) {
 		t.Errorf("%s has the options\n\t%s, and there are\n\t%s", where, names, want)
 	}
 }

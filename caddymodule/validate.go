@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -96,7 +97,7 @@ func (h *Handler) validateClients() error {
 func nameIn(word string) string { return judge.FoldName(strings.TrimPrefix(word, judge.MeantToken)) }
 
 func errMode(mode string) error {
-	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, listed(modeWords, "or"))
+	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.Listed(modeWords, "or"))
 }
 
 // oneOf checks an option that takes one of these words.
@@ -104,7 +105,7 @@ func oneOf(name, value string, words []string) error {
 	if value == "" || slices.Contains(words, value) {
 		return nil
 	}
-	return fmt.Errorf("%w %q for %s; use %s", errValue, value, name, listed(words, "or"))
+	return fmt.Errorf("%w %q for %s; use %s", option.ErrValue, value, name, option.Listed(words, "or"))
 }
 
 // validate checks a source as far as that can be done without using it.

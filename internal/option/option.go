@@ -1,0 +1,168 @@
+// Package option knows how a block of options in a Caddyfile is read: one line an
+// option, each with what it takes, and errors that say it.
+package option
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// Option is a line that may stand in a block of the Caddyfile.
+type Option struct {
+	Name  string
+	Usage string // what stands behind the name, for the error if something else does
+
+	// Set takes over what stands behind the name. It returns ErrCount or ErrValue,
+	// or an error that stands for itself.
+	Set func(args []string) error
+
+	// Block reads the block that may follow on the line, nil if none may.
+	Block func(d *caddyfile.Dispenser) error
+
+	Again bool // may stand several times
+}
+
+// Errors of Option.Set that the usage of the option tells.
+var (
+	ErrCount = errors.New("wrong number of arguments")
+	ErrValue = errors.New("unknown value")
+)
+
+// ReadBlock reads a block of options. After each of them valid checks what is
+// set by then, so that its error names the line, and whole checks the rest at
+// the end.
+func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() error) error {
+	seen := make(map[string]bool)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		name := d.Val()
+		i := slices.Index(Names(options), name)
+		if i < 0 {
+			return d.Errf("unrecognized option %q; known are %s", name, Listed(Names(options), "and"))
+		}
+		if seen[name] && !options[i].Again {
+			return d.Errf("%s is set twice; keep one", name)
+		}
+		seen[name] = true
+		if err := options[i].Read(d); err != nil {
+			return err
+		}
+		if err := valid(); err != nil {
+			return d.WrapErr(err)
+		}
+	}
+	if err := whole(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// Read reads what follows the name.
+func (o *Option) Read(d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	switch err := o.Set(args); err {
+	case nil:
+	case ErrCount:
+		return d.Errf("%w; %s takes %s", err, o.Name, o.Usage)
+	case ErrValue:
+		return d.Errf("%w %q for %s; use %s", err, strings.Join(args, " "), o.Name, o.Usage)
+	default:
+		return d.WrapErr(err)
+	}
+	if o.Block != nil {
+		return o.Block(d)
+	}
+	if nesting := d.Nesting(); d.NextBlock(nesting) {
+		return d.Errf("%s takes no block", o.Name)
+	}
+	return nil
+}
+
+// Names returns the names of options in their order.
+func Names(options []Option) (names []string) {
+	for _, o := range options {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// Listed joins words as "a, b or c".
+func Listed(words []string, conjunction string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
+}
+
+// None is for an option without arguments.
+func None(args []string) error {
+	if len(args) > 0 {
+		return ErrCount
+	}
+	return nil
+}
+
+// One is for an option with one argument.
+func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error {
+	return func(args []string) error {
+		if len(args) != 1 {
+			return ErrCount
+		}
+		value, ok := parse(args[0])
+		if !ok {
+			return ErrValue
+		}
+		*into = value
+		return nil
+	}
+}
+
+// Many is for an option with one or more arguments.
+func Many(into *[]string) func([]string) error {
+	return func(args []string) error {
+		if len(args) == 0 {
+			return ErrCount
+		}
+		*into = args
+		return nil
+	}
+}
+
+// What can stand behind an option. Zero is refused where it means the default in
+// JSON: who writes it means something else.
+
+// AnyText takes any text, the empty one too.
+func AnyText(arg string) (string, bool) { return arg, true }
+
+// Word takes any text but the empty one.
+func Word(arg string) (string, bool) { return arg, arg != "" }
+
+// OnOff takes on and off; the value is whether it is on.
+func OnOff(arg string) (on, ok bool) { return arg == "on", arg == "on" || arg == "off" }
+
+// OffOn takes on and off; the value is whether it is off.
+func OffOn(arg string) (off, ok bool) { return arg == "off", arg == "on" || arg == "off" }
+
+// Number takes an integer other than 0.
+func Number(arg string) (int, bool) {
+	n, err := strconv.Atoi(arg)
+	return n, err == nil && n != 0
+}
+
+// Duration takes a duration of more than 0, in days too (1d).
+func Duration(arg string) (caddy.Duration, bool) {
+	d, err := caddy.ParseDuration(arg)
+	return caddy.Duration(d), err == nil && d > 0
+}
+
+// DurationOr takes a duration of more than 0, and "off" for the value off.
+func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
+	return func(arg string) (caddy.Duration, bool) {
+		if arg == "off" {
+			return off, true
+		}
+		return Duration(arg)
+	}
+}
