@@ -13,7 +13,7 @@
 //	impact.json      impact.csv       what enforce means
 //	evidence.json    evidence.txt     all that is kept about one crawler: ?id=
 //
-// The parameters site, class, identity and window (1h, 24h, 7d, 30d) narrow
-// each of them. The lists of crawlers and violations take limit and, for the
+// The parameters site, class, identity and window (1h, 24h, 7d, 30d) or, in
+// place of the last, from and to narrow each of them. The lists of crawlers and violations take limit and, for the
 // next page, after.
 package dashboard

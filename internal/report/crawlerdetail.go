@@ -115,7 +115,7 @@ func (v *view) samples(entries []entry) []Sample {
 	list := []Sample{}
 	for _, e := range entries {
 		for _, s := range e.row.Samples {
-			if ledger.Time(s.At).Before(v.from) {
+			if !v.holds(ledger.Time(s.At)) {
 				continue
 			}
 			sample := Sample{

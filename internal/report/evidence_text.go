@@ -66,7 +66,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 	} else {
 		line("Crawler:     %s", clean(c.Token))
 	}
-	line("Period:      %s to %s (all times are UTC)", stamp(e.From), stamp(e.Generated))
+	line("Period:      %s to %s (all times are UTC)", stamp(e.From), stamp(e.To))
 	line("Requests:    %d, of which %d outside robots.txt, %d blocked", c.Requests, c.Disallowed, c.Blocked)
 	line("Identity:    %d verified, %d claimed, %d unknown, %d spoofed", c.Identities.Verified, c.Identities.Claimed, c.Identities.Unknown, c.Identities.Spoofed)
 	line("")

@@ -17,7 +17,7 @@ func TestExamples(t *testing.T) {
 	percent := func(p float64) *float64 { return &p }
 	head := Head{
 		Filter: Filter{Window: Day}, Generated: now, From: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Since: ago(9 * 24 * time.Hour),
-		CountedFrom: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), PreviousFrom: time.Date(2026, 11, 19, 15, 0, 0, 0, time.UTC),
+		To: now, CountedFrom: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), PreviousFrom: time.Date(2026, 11, 19, 15, 0, 0, 0, time.UTC),
 		Sites: []string{"_other", "example.com", "shop.example.com"}, Classes: []string{"ai_training", "crawler", "search"},
 		Identities: []string{"claimed", "verified"},
 	}
@@ -102,7 +102,7 @@ func TestExamples(t *testing.T) {
 		}),
 	})
 	golden(t, "summary_empty.json", Summary{
-		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
+		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
 		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})

@@ -203,9 +203,60 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
+// TestRanges takes the finest steps that are kept for all of a range, and counts
+// what is in it only.
+func TestRanges(t *testing.T) {
+	s := scripted()
+	s.Ledger.Since = now.Add(-90 * 24 * time.Hour).UnixMilli()
+	s.Now = now.Add(time.Hour)
+	ago := func(d time.Duration) time.Time { return s.Now.Add(-d) }
+	const day = 24 * time.Hour
+	all := s.Summary(Filter{Window: Month}).Requests
+	for _, tc := range []struct {
+		from, to    time.Time
+		begin       string
+		steps, step int
+		requests    bool
+	}{
+		{ago(2 * time.Hour), time.Time{}, "11-21 13:20", 121, 60, true},
+		{ago(2 * time.Hour), ago(time.Hour), "11-21 13:20", 61, 60, true},
+		{ago(40 * time.Minute), ago(10*time.Minute + 30*time.Second), "11-21 14:40", 30, 60, false},
+		{ago(5 * time.Hour), time.Time{}, "11-21 10:00", 6, 3600, true},
+		{ago(7 * time.Hour), ago(6 * time.Hour), "11-21 08:00", 2, 3600, true},
+		{ago(13 * day), ago(12 * day), "11-08 15:00", 25, 3600, false},
+		{ago(15 * day), time.Time{}, "11-06 00:00", 16, 86400, true},
+		{ago(400 * day), time.Time{}, "08-24 00:00", 90, 86400, true},
+		{ago(-day), time.Time{}, "11-21 15:20", 1, 60, false},
+		{ago(400 * day), ago(300 * day), "08-24 00:00", 1, 86400, false},
+	} {
+		sum := s.Summary(Filter{Window: Range, From: tc.from, To: tc.to})
+		if begin := sum.From.Format("01-02 15:04"); begin != tc.begin || len(sum.Series.Points) != tc.steps || sum.Series.StepSeconds != tc.step {
+			t.Errorf("%v to %v: %d steps of %d s from %s, want %d of %d from %s", tc.from, tc.to, len(sum.Series.Points), sum.Series.StepSeconds, begin, tc.steps, tc.step, tc.begin)
+		}
+		if got := sum.Requests > 0; got != tc.requests || sum.Requests > all {
+			t.Errorf("%v to %v: %d requests of %d", tc.from, tc.to, sum.Requests, all)
+		}
+		if sum.To.After(sum.Generated) || !sum.From.Before(sum.To) {
+			t.Errorf("%v to %v: shown from %v to %v", tc.from, tc.to, sum.From, sum.To)
+		}
+	}
+	if sum := s.Summary(Filter{Window: Range, From: ago(4 * time.Hour), To: ago(3 * time.Hour)}); sum.Previous == nil || !sum.PreviousFrom.Equal(sum.From.Add(-61*time.Minute)) {
+		t.Errorf("before: %v from %v", sum.Previous, sum.PreviousFrom)
+	}
+	if sum := s.Summary(Filter{Window: Range, From: ago(13 * day), To: ago(10 * day)}); sum.Previous != nil {
+		t.Error("compared with hours that are not kept")
+	}
+	if list := s.Violations(Filter{Window: Range, From: ago(40 * time.Minute)}, 0, 10); list.Total != 0 {
+		t.Errorf("%d violations after the last one", list.Total)
+	}
+}
+
 func TestParseFilterRefuses(t *testing.T) {
 	for filter, want := range map[string]string{
-		"window=2h":        "window \"2h\" cannot be; use one of [1h 24h 7d 30d]",
+		"window=2h":               "window \"2h\" cannot be; use one of [1h 24h 7d 30d]",
+		"from=yesterday":          "from \"yesterday\" is no time such as",
+		"to=2026-11-21T14:00:00Z": "from \"\" is no time",
+		"from=2026-11-21T14:00:00Z&to=2026-11-21T14:00:00Z": "is no time after from",
 		"class=searching":  "class \"searching\" is none",
 		"identity=perhaps": "identity \"perhaps\" is none",
 	} {

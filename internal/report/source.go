@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Source is what views are made of. It does not change.
@@ -60,25 +58,6 @@ func (l Live) versions() []*policy.Version {
 	return append([]*policy.Version{l.State.Good}, l.State.Past...)
 }
 
-// ParseFilter reads a filter from the parameters site, class, identity and
-// window of a URL.
-func ParseFilter(query url.Values) (Filter, error) {
-	f := Filter{Site: query.Get("site"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
-	if f.Window == "" {
-		f.Window = Day
-	}
-	if !slices.Contains(Windows(), f.Window) {
-		return Filter{}, fmt.Errorf("window %.40q cannot be; use one of %v", f.Window, Windows())
-	}
-	if _, ok := uaident.ParseClass(f.Class); f.Class != "" && !ok {
-		return Filter{}, fmt.Errorf("class %.40q is none; the classes are %v", f.Class, uaident.Classes()[1:])
-	}
-	if f.Identity != "" && new(verify.State).UnmarshalText([]byte(f.Identity)) != nil {
-		return Filter{}, fmt.Errorf("identity %.40q is none; use verified, claimed, unknown or spoofed", f.Identity)
-	}
-	return f, nil
-}
-
 // entry is a row of the ledger that a filter lets through.
 type entry struct {
 	site   string
@@ -99,7 +78,7 @@ func (s *Source) view(f Filter) *view {
 	if f.Window == "" {
 		f.Window = Day
 	}
-	v := &view{Source: s, span: s.span(f.Window), filter: f}
+	v := &view{Source: s, span: s.span(f), filter: f}
 	for _, site := range s.Ledger.Sites {
 		if f.Site != "" && site.Name != f.Site {
 			continue
@@ -109,7 +88,7 @@ func (s *Source) view(f Filter) *view {
 				continue
 			}
 			series := row.Series[v.resolution]
-			e := entry{site: site.Name, row: row, counts: series.Sum(v.resolution, v.from, v.now)}
+			e := entry{site: site.Name, row: row, counts: series.Sum(v.resolution, v.from, v.end.Add(-1))}
 			if !v.previous.IsZero() {
 				e.before = series.Sum(v.resolution, v.previous, v.from.Add(-1))
 			}
@@ -131,7 +110,7 @@ func (v *view) head() Head {
 		}
 	}
 	return Head{
-		Filter: v.filter, Generated: v.now, From: v.from, CountedFrom: v.counted, PreviousFrom: v.previous, Since: ledger.Time(v.Ledger.Since),
+		Filter: v.filter, Generated: v.now, From: v.from, To: v.to(), CountedFrom: v.counted, PreviousFrom: v.previous, Since: ledger.Time(v.Ledger.Since),
 		Sites: sorted(sites), Classes: sorted(classes), Identities: sorted(identities),
 	}
 }
@@ -233,7 +212,7 @@ func estimate[K comparable](item spacesaving.Item[K]) Estimate {
 
 // inWindow reports whether an item of a sketch was seen in the window.
 func inWindow[K comparable](v *view, item spacesaving.Item[K]) bool {
-	return !ledger.Time(item.Last).Before(v.from)
+	return !ledger.Time(item.Last).Before(v.from) && ledger.Time(item.First).Before(v.end)
 }
 
 // byCount sorts the most frequent first, then the latest.

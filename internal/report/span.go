@@ -10,14 +10,15 @@ import (
 type span struct {
 	resolution ledger.Resolution
 	steps      int
-	from, now  time.Time
+	from, end  time.Time // of its steps; the last one may not be over
+	now        time.Time
 	counted    time.Time // see Head.CountedFrom
 	previous   time.Time // see Head.PreviousFrom
 }
 
-func (s *Source) span(w Window) span {
+func (s *Source) span(f Filter) span {
 	p := span{resolution: ledger.Hours, steps: 24, now: s.Now.UTC()}
-	switch w {
+	switch f.Window {
 	case Hour:
 		p.resolution, p.steps = ledger.Minutes, 60
 	case Week:
@@ -27,6 +28,10 @@ func (s *Source) span(w Window) span {
 	}
 	step := p.resolution.Step()
 	p.from = p.now.Truncate(step).Add(-time.Duration(p.steps-1) * step)
+	if f.Window == Range {
+		step = p.between(f.From, f.To)
+	}
+	p.end = p.from.Add(time.Duration(p.steps) * step)
 	since := ledger.Time(s.Ledger.Since)
 	if kept := p.now.Add(-s.Ledger.Retention); s.Ledger.Retention > 0 && kept.After(since) {
 		since = kept
@@ -35,8 +40,54 @@ func (s *Source) span(w Window) span {
 		p.counted = since
 	}
 	previous := p.from.Add(-time.Duration(p.steps) * step)
-	if !since.After(previous) && !since.IsZero() {
+	if !since.After(previous) && !since.IsZero() && !previous.Before(p.oldest()) {
 		p.previous = previous
 	}
 	return p
 }
+
+// maxMinutes is the longest range that is shown minute by minute.
+const maxMinutes = 3 * time.Hour
+
+// between makes it the range between two times, the second one zero for now, in
+// the finest steps that are kept for all of it. It returns the step.
+func (p *span) between(from, to time.Time) (step time.Duration) {
+	if to.IsZero() || to.After(p.now) {
+		to = p.now
+	}
+	for p.resolution = ledger.Minutes; ; p.resolution++ {
+		step = p.resolution.Step()
+		last, oldest := p.now.Truncate(step), p.oldest()
+		p.from = from.UTC().Truncate(step)
+		if p.resolution < ledger.Days && (p.from.Before(oldest) || p.resolution == ledger.Minutes && to.Sub(from) > maxMinutes) {
+			continue
+		}
+		if p.from.Before(oldest) {
+			p.from = oldest
+		}
+		if p.from.After(last) {
+			p.from = last
+		}
+		break
+	}
+	// The step in which it ends counts, unless it ends with one.
+	p.steps = max(1, int((to.Sub(p.from)+step-1)/step))
+	return step
+}
+
+// oldest is the first step that is kept at its resolution.
+func (p span) oldest() time.Time {
+	step := p.resolution.Step()
+	return p.now.Truncate(step).Add(-time.Duration(p.resolution.Steps()-1) * step)
+}
+
+// to is the end of the window: now, if its last step is not over.
+func (p span) to() time.Time {
+	if p.end.After(p.now) {
+		return p.now
+	}
+	return p.end
+}
+
+// holds reports whether a time is in the window.
+func (p span) holds(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }

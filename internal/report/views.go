@@ -48,7 +48,7 @@ func (v *view) searchBlocked() []SearchBlocked {
 		}
 		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
 		for _, s := range e.row.Samples {
-			if s.Action == judge.Blocked && !ledger.Time(s.At).Before(v.from) {
+			if s.Action == judge.Blocked && v.holds(ledger.Time(s.At)) {
 				blocked.Last, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Path, s.Rule.Text, s.Rule.Line
 			}
 		}
