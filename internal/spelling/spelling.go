@@ -45,3 +45,17 @@ func Distance(a, b string, most int) int {
 	}
 	return min(most, rows[(len(a)+1)%3][len(b)])
 }
+
+// Swapped reports whether two neighbours in a, and nothing else, have to change
+// places to make b of it.
+func Swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) - 1 {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
+}

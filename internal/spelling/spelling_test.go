@@ -35,3 +35,25 @@ func TestLetters(t *testing.T) {
 		}
 	}
 }
+
+func TestSwapped(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"gtpbot", "gptbot", true},
+		{"ccbto", "ccbot", true},
+		{"bignbot", "bingbot", true},
+		{"pgtbot", "gptbot", true},
+		{"gptbot", "gptbot", false},
+		{"tgpbot", "gptbot", false},
+		{"gpbtot", "gptbto", false},
+		{"gptbo", "gptbot", false},
+		{"bx", "by", false},
+		{"", "", false},
+	} {
+		if got := Swapped(tc.a, tc.b); got != tc.want {
+			t.Errorf("Swapped(%q, %q) = %v, want %v", tc.a, tc.b, got, tc.want)
+		}
+	}
+}
