@@ -5,11 +5,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
-
-// searchEngines are those whose absence hurts most, with their chain of names.
-var searchEngines = [][]string{{"Googlebot"}, {"bingbot", "msnbot"}}
 
 // closesAll reports whether a verdict is by a rule that closes the whole site.
 func closesAll(v policy.Verdict) bool {
@@ -28,22 +24,7 @@ const anywhere = "/a-page-that-no-rule-is-about"
 
 // checkGroups looks at whom the groups shut out and let in.
 func (c *checker) checkGroups() {
-	var shut []string
-	var rule policy.Rule
-	for _, chain := range searchEngines {
-		group := c.robots.Select
-		if known := uaident.Default().Lookup(chain[0]); known != nil && known.Forgiving() {
-			group = c.robots.SelectForgiving
-		}
-		if v := group(true, chain...).Judge(anywhere); closesAll(v) {
-			shut = append(shut, chain[0])
-			rule = v.Rule
-		}
-	}
-	if len(shut) > 0 {
-		c.add(SearchShutOut, rule.Line, c.at(rule.Line).keyColumn(), "%s closes the site to %s; if this is not a staging site, remove the rule or give them a group of their own",
-			quoted(rule.String()), strings.Join(shut, " and "))
-	}
+	c.checkSearchEngines()
 	star := c.robots.Select(true)
 	if v := star.Judge(anywhere); closesAll(v) && !c.robots.Named("AdsBot-Google") {
 		c.add(AdsIgnoreStar, v.Group.Line, c.at(v.Group.Line).valueColumn(),

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -94,8 +95,23 @@ func (c *checker) checkNames() {
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
 				c.checkUnknown(a, name)
+			} else if crawler == nil || !crawler.Forgiving() { // Google says that it reads the name alone
+				c.checkVersion(a, name)
 			}
 		}
+	}
+}
+
+// hasVersion matches a name behind which a version stands and nothing else.
+var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
+
+// checkVersion looks for a version behind a name. RFC 9309 section 2.2.1 has names
+// of letters, "_" and "-" alone. Google's library reads no further than that;
+// Python's urllib.robotparser, for one, leaves the version out of what a crawler
+// calls itself and not out of what stands in the file, so that they never agree.
+func (c *checker) checkVersion(a policy.Agent, name string) {
+	if hasVersion.MatchString(a.Name) {
+		c.addOnce(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoted(a.Name), quoted(name))
 	}
 }
 
@@ -105,5 +121,7 @@ func (c *checker) checkUnknown(a policy.Agent, name string) {
 		c.addValue(Misspelt, a.Line, "no known crawler is called %s; if %s is meant, write that", quoted(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
 		c.addOnce(NamesNobody, a.Line, "no crawler can be told by %s, which is a word that many clients send or none; name the product token of one", quoted(a.Name))
+	} else {
+		c.checkVersion(a, name)
 	}
 }

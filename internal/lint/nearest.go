@@ -28,6 +28,9 @@ func nearest(name string) string {
 			continue
 		}
 		known := spelling.Letters(c.Token)
+		if spelling.Swapped(folded, known) {
+			return c.Token // nobody gives a crawler the name of another with two letters swapped
+		}
 		most := 0
 		switch n := len(folded); {
 		case n >= 9 && c.Provenance == uaident.Documented:
@@ -48,7 +51,7 @@ func nearest(name string) string {
 // ofCompany maps what people call a company to its best known crawler.
 var ofCompany = map[string]string{
 	"ahrefs": "AhrefsBot", "amazon": "Amazonbot", "anthropic": "ClaudeBot", "apple": "Applebot", "baidu": "Baiduspider",
-	"bing": "bingbot", "bytedance": "Bytespider", "chatgpt": "GPTBot", "commoncrawl": "CCBot", "duckduckgo": "DuckDuckBot",
+	"bing": "bingbot", "bytedance": "Bytespider", "chatgpt": "ChatGPT-User", "commoncrawl": "CCBot", "duckduckgo": "DuckDuckBot",
 	"facebook": "facebookexternalhit", "google": "Googlebot", "majestic": "MJ12bot", "openai": "GPTBot",
 	"perplexity": "PerplexityBot", "semrush": "SemrushBot", "twitter": "Twitterbot", "yahoo": "Slurp",
 }

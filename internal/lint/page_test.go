@@ -69,7 +69,7 @@ func unfold(example string) string {
 
 // together are codes that come with another one by their nature.
 var together = map[policy.Code]policy.Code{
-	policy.LineCut: policy.TooLarge, SignalValue: ContentSignal, LicenseURL: License,
+	policy.LineCut: policy.TooLarge, SignalValue: ContentSignal, LicenseURL: License, AdsIgnoreStar: SearchShutOut,
 }
 
 // TestPage holds every example of docs/findings.md to find its code and no

@@ -1,0 +1,64 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// shut are search engines that the whole site is closed to.
+type shut struct {
+	rule    policy.Rule
+	engines []string
+}
+
+// checkSearchEngines looks for search engines that may fetch nothing. One that the
+// file names itself is taken to be meant.
+func (c *checker) checkSearchEngines() {
+	var target policy.Target
+	target.Set(anywhere, false)
+	var others []shut // by rule
+	var meant shut    // by their own groups
+	for _, engine := range judge.SearchEngines() {
+		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
+		v := q.Subject(nil, engine.JudgedByWildcard()).Verdict(c.robots, &target)
+		at := slices.IndexFunc(others, func(s shut) bool { return s.rule.Line == v.Rule.Line })
+		switch {
+		case !closesAll(v):
+		case judge.Means(v.Group.Name, engine):
+			if len(meant.engines) == 0 || v.Rule.Line < meant.rule.Line {
+				meant.rule = v.Rule
+			}
+			meant.engines = append(meant.engines, engine.Token)
+		case at >= 0:
+			others[at].engines = append(others[at].engines, engine.Token)
+		default:
+			others = append(others, shut{v.Rule, []string{engine.Token}})
+		}
+	}
+	for _, s := range others {
+		c.add(SearchShutOut, s.rule.Line, c.at(s.rule.Line).keyColumn(), "%s closes the site to %s; if this is not a staging site, remove the rule or give them groups of their own",
+			quoted(s.rule.String()), someOf(s.engines))
+	}
+	if len(meant.engines) > 0 {
+		c.add(SearchForbidden, meant.rule.Line, c.at(meant.rule.Line).keyColumn(), "the file names %s and closes the site to what it names; that is taken to be meant, so remove the group if it is not",
+			someOf(meant.engines))
+	}
+}
+
+// someOf lists search engines, the best known of many.
+func someOf(engines []string) string {
+	const most = 3
+	last := len(engines) - 1
+	switch {
+	case last == 0:
+		return engines[0]
+	case last < most:
+		return strings.Join(engines[:last], ", ") + " and " + engines[last]
+	}
+	return fmt.Sprintf("%s and %d more search engines", strings.Join(engines[:most], ", "), len(engines)-most)
+}
