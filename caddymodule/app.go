@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -71,6 +72,7 @@ type App struct {
 	done    <-chan struct{} // closed when the store has ended
 
 	restored func() // is called once it is known what is stored
+	placed   bool   // whether it was looked where the handlers stand
 }
 
 // CaddyModule returns the Caddy module information.
@@ -204,6 +206,16 @@ func (a *App) Stop() error {
 		a.logger.Warn("the storage is too slow; what was read or counted last may not be in it")
 	}
 	return nil
+}
+
+// checkPlaces looks where the handlers of the configuration stand, when the first
+// of them is provisioned, whose context ctx is.
+func (a *App) checkPlaces(ctx caddy.Context) error {
+	if a.placed {
+		return nil
+	}
+	a.placed = true
+	return placement.Check(ctx)
 }
 
 // appOf returns the app of a configuration, one with the defaults if it has

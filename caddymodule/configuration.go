@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -28,7 +30,7 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 		Apps struct {
 			HTTP struct {
 				Servers map[string]struct {
-					Routes []configuredRoute `json:"routes"`
+					Routes []placement.Route `json:"routes"`
 				} `json:"servers"`
 			} `json:"http"`
 			Guard struct {
@@ -39,100 +41,46 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 	if err := json.Unmarshal(config, &parsed); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var found []configuredGuard
-	names := make([]string, 0, len(parsed.Apps.HTTP.Servers))
-	for name := range parsed.Apps.HTTP.Servers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, route := range parsed.Apps.HTTP.Servers[name].Routes {
-			if found, err = route.collect(found, nil, false); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", path, err)
-			}
-		}
-	}
-	if len(found) == 0 {
-		return nil, nil, fmt.Errorf("%s: no site has the directive robots_guard; add it, or leave out --config", path)
-	}
 	registry, err := registryWith(parsed.Apps.Guard.Crawlers)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	sites := make([]command.Site, len(found))
-	for i, guard := range found {
-		sites[i] = guard.site(registry)
+	var sites []command.Site
+	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
+		placed, err := placement.In(name, parsed.Apps.HTTP.Servers[name].Routes)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for _, p := range placed {
+			if p.Name != placement.Guard {
+				continue
+			}
+			site, err := siteOf(p, registry)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: robots_guard: %w", path, err)
+			}
+			sites = append(sites, site)
+		}
+	}
+	if len(sites) == 0 {
+		return nil, nil, fmt.Errorf("%s: no site has the directive robots_guard; add it, or leave out --config", path)
 	}
 	return sites, registry, nil
 }
 
-// configuredGuard is a robots_guard handler in a configuration, with the hosts
-// of the routes around it.
-type configuredGuard struct {
-	hosts   []string // none for any
-	handler Handler
-	matched bool // whether other matchers than hosts stand before it
-}
-
-// site returns what the commands have to know of the guard.
-func (c *configuredGuard) site(registry *uaident.Registry) command.Site {
-	s := command.Site{Hosts: c.hosts, Matched: c.matched, Grace: time.Duration(c.handler.Grace)}
-	s.Settings, s.Err = c.handler.settings(registry)
-	if source := c.handler.Source; source != nil {
+// siteOf returns what the commands have to know of a guard.
+func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, err error) {
+	var h Handler
+	if err := json.Unmarshal(p.Config, &h); err != nil {
+		return s, err
+	}
+	h.setDefaults()
+	s = command.Site{Hosts: p.Hosts, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	s.Settings, s.Err = h.settings(registry)
+	if source := h.Source; source != nil {
 		s.Source = source.URL + source.File // one of the two
 	}
-	return s
-}
-
-// configuredRoute is a route of Caddy's HTTP app, and a subroute.
-type configuredRoute struct {
-	Match  []map[string]json.RawMessage `json:"match"`
-	Handle []json.RawMessage            `json:"handle"`
-}
-
-// collect appends the guards in the route.
-func (r *configuredRoute) collect(found []configuredGuard, hosts []string, matched bool) ([]configuredGuard, error) {
-	var own []string
-	for _, set := range r.Match {
-		for name, raw := range set {
-			if name != "host" {
-				matched = true
-				continue
-			}
-			var names []string
-			if err := json.Unmarshal(raw, &names); err != nil {
-				return nil, err
-			}
-			own = append(own, names...)
-		}
-	}
-	if len(own) > 0 {
-		hosts = own
-	}
-	for _, raw := range r.Handle {
-		var handler struct {
-			Handler string            `json:"handler"`
-			Routes  []configuredRoute `json:"routes"`
-		}
-		if err := json.Unmarshal(raw, &handler); err != nil {
-			return nil, err
-		}
-		if handler.Handler == "robots_guard" {
-			g := configuredGuard{hosts: hosts, matched: matched}
-			if err := json.Unmarshal(raw, &g.handler); err != nil {
-				return nil, fmt.Errorf("robots_guard: %w", err)
-			}
-			g.handler.setDefaults()
-			found = append(found, g)
-		}
-		for i := range handler.Routes {
-			var err error
-			if found, err = handler.Routes[i].collect(found, hosts, matched); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return found, nil
+	return s, nil
 }
 
 // configuredVerification returns how claims are verified by a configuration file,

@@ -41,7 +41,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 		return err
 	}
 	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) })
-	return nil
+	return app.checkPlaces(ctx)
 }
 
 // ServeHTTP answers by the URL that the client asked for: its last part names

@@ -31,6 +31,13 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)
 	}
+	app, err := appOf(ctx)
+	if err != nil {
+		return err
+	}
+	if err := app.checkPlaces(ctx); err != nil {
+		return err
+	}
 	if h.guard, err = h.newGuard(ctx); err != nil {
 		return err
 	}

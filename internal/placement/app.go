@@ -1,0 +1,67 @@
+package placement
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// Check checks where our handlers stand in the HTTP app that ctx, of one of them,
+// belongs to. It is for the Provision of the first of them: by then Caddy
+// has not taken apart any route with one, so that "caddy validate" finds what
+// is wrong, too.
+func Check(ctx caddy.Context) error {
+	for _, module := range ctx.Modules() {
+		app, ok := module.(*caddyhttp.App)
+		if !ok {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+			placed, err := In(name, routesOf(app.Servers[name].Routes))
+			if err != nil {
+				return err
+			}
+			if err := CheckGuards(placed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// routesOf returns routes as JSON has them: their matchers are provisioned, and so
+// are the handlers of those before the first of ours.
+func routesOf(list caddyhttp.RouteList) []Route {
+	routes := make([]Route, len(list))
+	for i, r := range list {
+		routes[i] = Route{Group: r.Group, Handle: r.HandlersRaw, Terminal: r.Terminal}
+		for _, handler := range r.Handlers {
+			name := caddy.GetModuleName(handler)
+			routes[i].Handle = append(routes[i].Handle, caddyconfig.JSONModuleObject(handler, "handler", name, nil))
+		}
+		for _, set := range r.MatcherSets {
+			matchers := make(map[string]json.RawMessage, len(set))
+			for _, matcher := range set {
+				matchers[caddy.GetModuleName(matcher)] = matcherJSON(matcher)
+			}
+			routes[i].Match = append(routes[i].Match, matchers)
+		}
+	}
+	return routes
+}
+
+// matcherJSON returns what tells a matcher from others of its kind. Many lose their
+// JSON when they are provisioned; those are told apart by where they are.
+func matcherJSON(matcher any) json.RawMessage {
+	switch matcher.(type) {
+	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // the latter by automatic HTTPS
+		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery:
+		return caddyconfig.JSON(matcher, nil)
+	}
+	return caddyconfig.JSON(fmt.Sprintf("%p", matcher), nil)
+}

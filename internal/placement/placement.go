@@ -1,0 +1,50 @@
+package placement
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// The handlers of this module, as JSON names them.
+const (
+	Guard     = "robots_guard"
+	Dashboard = "robots_guard_dashboard"
+)
+
+// Placed is one of our handlers with where it stands.
+type Placed struct {
+	Name    string // Guard or Dashboard
+	Config  json.RawMessage
+	Server  string
+	Hosts   []string // of the routes around it, none for any
+	Matches []Match  // the other matchers on the way to it
+	Behind  string   // a handler before it that answers every request, "" for none
+	Hides   string   // a handler behind it that no request comes to, "" for none
+
+	reach  string  // equal for handlers that meet the same requests
+	before *passed // handlers that a request may have come through
+	groups []string
+}
+
+// Match is a matcher.
+type Match struct {
+	Name   string
+	Config json.RawMessage
+}
+
+// passed is a handler that a request may have come through, with those before it.
+type passed struct {
+	name    string
+	config  json.RawMessage
+	matches []Match // of the routes that lead to it
+	group   string  // of routes of which a request takes one
+	before  *passed
+}
+
+// Site names whose requests come to the handler.
+func (p *Placed) Site() string {
+	if len(p.Hosts) == 0 {
+		return "the site for any host of server " + p.Server
+	}
+	return "site " + strings.Join(p.Hosts, ", ")
+}

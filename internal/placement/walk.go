@@ -1,0 +1,146 @@
+package placement
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// Route is a route of a server, or of a subroute.
+type Route struct {
+	Group    string                       `json:"group"`
+	Match    []map[string]json.RawMessage `json:"match"`
+	Handle   []json.RawMessage            `json:"handle"`
+	Terminal bool                         `json:"terminal"`
+}
+
+// In returns our handlers in the routes of a server, in their order. Those in
+// error routes, in named routes and in routes for responses are left out.
+func In(server string, routes []Route) ([]*Placed, error) {
+	w := walk{server: server}
+	_, err := w.routes(routes, way{})
+	return w.found, err
+}
+
+type walk struct {
+	server string
+	found  []*Placed
+}
+
+// way is what stands before a place in the routes.
+type way struct {
+	hosts    []string
+	matches  []Match
+	reach    string
+	before   *passed
+	groups   []string
+	answered *answer // nil if a request may come here
+}
+
+// answer is a handler that lets no request pass.
+type answer struct {
+	name   string
+	placed *Placed // nil if it is not ours
+}
+
+// routes follows routes and returns the way to what stands behind them.
+func (w *walk) routes(routes []Route, around way) (way, error) {
+	behind := around
+	for i, route := range routes {
+		here := behind
+		if route.Group != "" { // a request takes one route of a group only
+			here.groups = append(slices.Clip(here.groups), route.Group)
+			here.reach += "\n" + route.Group + " " + strconv.Itoa(i)
+		}
+		if err := here.match(route.Match); err != nil {
+			return behind, err
+		}
+		for _, handler := range route.Handle {
+			var err error
+			if here, err = w.handler(handler, here); err != nil {
+				return behind, err
+			}
+		}
+		conditional := len(route.Match) > 0 || route.Group != ""
+		if route.Terminal && conditional {
+			continue // what comes behind is for other requests
+		}
+		for p := here.before; route.Group != "" && p != behind.before; p = p.before {
+			p.group = route.Group
+		}
+		behind.before = here.before
+		if !conditional {
+			behind.answered = here.answered
+		}
+	}
+	return behind, nil
+}
+
+// match takes in the matchers of a route.
+func (y *way) match(sets []map[string]json.RawMessage) error {
+	if len(sets) == 0 {
+		return nil
+	}
+	var hosts []string
+	y.matches = slices.Clip(y.matches)
+	for _, set := range sets {
+		for name, config := range set {
+			if name != "host" {
+				y.matches = append(y.matches, Match{name, config})
+				continue
+			}
+			var names []string
+			if err := json.Unmarshal(config, &names); err != nil {
+				return err
+			}
+			hosts = append(hosts, names...)
+		}
+	}
+	if len(hosts) > 0 {
+		y.hosts = hosts
+	}
+	text, err := json.Marshal(sets) // in one order, without spaces
+	y.reach += "\n" + string(text)
+	return err
+}
+
+// answering are the handlers that answer every request, unless they are told to
+// pass it on.
+var answering = []string{"error", "file_server", "metrics", "reverse_proxy", "static_response", Dashboard}
+
+// handler follows a handler and returns the way to what stands behind it.
+func (w *walk) handler(config json.RawMessage, here way) (way, error) {
+	var h struct {
+		Handler        string            `json:"handler"`
+		Routes         []Route           `json:"routes"`
+		PassThru       bool              `json:"pass_thru"`
+		HandleResponse []json.RawMessage `json:"handle_response"`
+	}
+	if err := json.Unmarshal(config, &h); err != nil {
+		return here, err
+	}
+	if hidden := here.answered; hidden != nil && hidden.placed != nil && hidden.placed.Hides == "" && h.Handler != "subroute" {
+		hidden.placed.Hides = h.Handler
+	}
+	var placed *Placed
+	if h.Handler == Guard || h.Handler == Dashboard {
+		placed = &Placed{
+			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matches: here.matches,
+			before: here.before, groups: here.groups, reach: here.reach,
+		}
+		if here.answered != nil {
+			placed.Behind = here.answered.name
+		}
+		w.found = append(w.found, placed)
+	}
+	inner, err := w.routes(h.Routes, here)
+	if err != nil {
+		return here, err
+	}
+	here.answered = inner.answered
+	here.before = &passed{name: h.Handler, config: config, matches: here.matches, before: inner.before}
+	if here.answered == nil && slices.Contains(answering, h.Handler) && !h.PassThru && len(h.HandleResponse) == 0 {
+		here.answered = &answer{h.Handler, placed}
+	}
+	return here, nil
+}
