@@ -18,6 +18,8 @@ import (
 type Running interface {
 	// Policies returns what is known of the robots.txt of each site, in any order.
 	Policies() []*policy.Entry
+	// Enforces reports whether some site with this robots.txt is in enforce.
+	Enforces(policy.Key) bool
 	// Fetch fetches a robots.txt and waits for it, and reports whether that can be
 	// done without a request for its site.
 	Fetch(*policy.Entry) bool

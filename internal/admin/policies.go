@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -50,6 +51,9 @@ type PolicySummary struct {
 	Rules        int        `json:"rules"`
 	Findings     int        `json:"findings"`
 	Versions     int        `json:"versions"` // kept, the current one included
+	// NotProtecting says why enforce has nothing to enforce; absent where it has,
+	// and where no site with this robots.txt is in enforce.
+	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
 }
 
 // PolicyReport is the answer to GET with an authority.
@@ -97,7 +101,8 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		}
 		limit = n
 	}
-	entries := sorted(a.find().Policies())
+	running := a.find()
+	entries := sorted(running.Policies())
 	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
 	after := r.URL.Query().Get("after")
 	for _, e := range entries {
@@ -107,7 +112,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, a.summaryOf(e.Entry, time.Now()))
+		list.Policies = append(list.Policies, summaryOf(running, e.Entry, time.Now()))
 		list.Next = e.key
 	}
 	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
@@ -132,17 +137,17 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)
 	}
 	if !refresh {
-		return writeJSON(w, http.StatusOK, a.reportOf(e, time.Now()))
+		return writeJSON(w, http.StatusOK, reportOf(running, e, time.Now()))
 	}
 	e.MakeDue()
 	if !running.Fetch(e) {
 		// The site's own file is read on behalf of a request.
-		return writeJSON(w, http.StatusAccepted, a.summaryOf(e, time.Now()))
+		return writeJSON(w, http.StatusAccepted, summaryOf(running, e, time.Now()))
 	}
-	return writeJSON(w, http.StatusOK, a.reportOf(e, time.Now()))
+	return writeJSON(w, http.StatusOK, reportOf(running, e, time.Now()))
 }
 
-func (a *API) summaryOf(e *policy.Entry, now time.Time) PolicySummary {
+func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String()}
 	s := e.State()
 	if s == nil {
@@ -155,6 +160,9 @@ func (a *API) summaryOf(e *policy.Entry, now time.Time) PolicySummary {
 	if s.Err != nil {
 		r.LastError = s.Err.Error()
 	}
+	if running.Enforces(e.Key()) {
+		r.NotProtecting = report.NotProtectingOf(s, r.Source)
+	}
 	if good := s.Good; good != nil {
 		findings, more := good.Robots.Findings()
 		expires := good.LastRead.Add(policy.MaxAge)
@@ -166,8 +174,8 @@ func (a *API) summaryOf(e *policy.Entry, now time.Time) PolicySummary {
 	return r
 }
 
-func (a *API) reportOf(e *policy.Entry, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: a.summaryOf(e, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
+func reportOf(running Running, e *policy.Entry, now time.Time) PolicyReport {
+	r := PolicyReport{PolicySummary: summaryOf(running, e, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
 	s := e.State()
 	if s == nil || s.Good == nil {
 		return r

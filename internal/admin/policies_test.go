@@ -24,6 +24,7 @@ type known struct {
 }
 
 func (k known) Policies() []*policy.Entry          { return k.cache.Entries() }
+func (k known) Enforces(key policy.Key) bool       { return key.Site == "enforced.test" }
 func (k known) Fetch(*policy.Entry) bool           { return k.reads }
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
@@ -119,6 +120,21 @@ func TestAdminRefreshes(t *testing.T) {
 	}
 	if status, _ := k.ask(t, http.MethodGet, PoliciesPath+"/shop.test/refresh", ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", status)
+	}
+}
+
+// TestAdminTellsWhatProtectsNothing of sites in enforce.
+func TestAdminTellsWhatProtectsNothing(t *testing.T) {
+	for site, want := range map[string]string{"enforced.test": `"cause": "missing"`, "monitored.test": ""} {
+		k := learn()
+		<-k.cache.Add(policy.Key{Site: site, Host: site}, policy.Named).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+			func() policy.Answer { return policy.Answer{Status: http.StatusNotFound} }, nil)
+		for _, path := range []string{PoliciesPath, PoliciesPath + "/" + site} {
+			_, body := k.ask(t, http.MethodGet, path, "")
+			if has := strings.Contains(body, "not_protecting"); has != (want != "") || !strings.Contains(body, want) {
+				t.Errorf("%s: %s", path, body)
+			}
+		}
 	}
 }
 

@@ -155,6 +155,9 @@ func printPolicy(w io.Writer, s admin.PolicySummary, now time.Time) {
 	if s.Failures > 0 {
 		lastError = s.LastMeaning
 	}
+	if n := s.NotProtecting; n != nil {
+		lastError = "not protecting: " + n.Detail + "; " + n.Cure
+	}
 	if s.LastError != "" {
 		lastError = text.Printable(s.LastError)
 	}

@@ -154,21 +154,9 @@ func (g *Guard) emitChanged(s request.Site, before, after policy.State) {
 		"rules":          after.Good.Robots.RuleCount(),
 		"rules_before":   before.Good.Robots.RuleCount(),
 		"findings":       len(findings) + more,
-		"allows_all":     allowsAll(after.Good.Robots),
+		"allows_all":     !after.Good.Robots.Restricts(),
 		"disallows_root": disallowsRoot(after.Good.Robots),
 	})
-}
-
-// allowsAll reports whether a robots.txt restricts nothing.
-func allowsAll(robots *policy.Robots) bool {
-	for _, group := range robots.Groups() {
-		for _, rule := range group.Rules {
-			if !rule.Allow && rule.Path != "" {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // disallowsRoot reports whether crawlers that no group names may not fetch the

@@ -174,6 +174,25 @@ func TestLogSchema(t *testing.T) {
 		})
 		compare(t, got, always, "robots.txt cannot be read")
 	})
+	t.Run("not protecting", func(t *testing.T) {
+		all, always := documentedFields(t, "Not protecting")
+		g := testGuard(t, options{Enforce: true}, serving("# nothing\n"))
+		got := logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			r := requestBy("bingbot/2.0", "/")
+			<-fetchDone(g, r)
+			here := &Judgement{Site: request.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.Named}}
+			g.presence(here)
+			g.shared.Cache.Get(keyFor(r)).MakeDue()
+			g.Source = serving(mixedRobots)
+			<-fetchDone(g, r)
+			g.noteProtection(keyFor(r))
+		})
+		const began = "not protecting: the site is in enforce, and its robots.txt forbids nothing to anybody"
+		compare(t, got, all, began)
+		compare(t, got, always, began)
+		compare(t, got, logFields{"site": "string", "hosts": "array"}, "protecting again: the robots.txt forbids something")
+	})
 	t.Run("change guard", func(t *testing.T) {
 		all, always := documentedFields(t, "The change guard")
 		s := newGuardedSite(t, loose)

@@ -83,6 +83,7 @@ type presences struct {
 type presence struct {
 	key     policy.Key // the zero Key where clients choose it
 	enforce map[*Guard]bool
+	protection
 }
 
 // presence remembers that the guard judges for the site of a judgement.
@@ -90,7 +91,11 @@ func (g *Guard) presence(j *Judgement) {
 	if key, ok := g.sites.Load(j.Site.Label); ok && !prefers(j.Site, key) {
 		return
 	}
-	p := &g.shared.presences
+	g.shared.presences.add(g, j)
+	g.noteProtection(j.Site.Key)
+}
+
+func (p *presences) add(g *Guard, j *Judgement) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	site := p.sites[j.Site.Label]
@@ -106,6 +111,7 @@ func (g *Guard) presence(j *Judgement) {
 	}
 	if !g.gone { // a request may outlive its configuration
 		site.enforce[g] = g.Settings.Enforce
+		site.update()
 		p.registry = g.Registry
 	}
 	g.sites.Store(j.Site.Label, site.key)
@@ -131,7 +137,10 @@ func (p *presences) leave(g *Guard) {
 	defer p.mu.Unlock()
 	g.gone = true
 	for _, site := range p.sites {
-		delete(site.enforce, g)
+		if _, ok := site.enforce[g]; ok {
+			delete(site.enforce, g)
+			site.update()
+		}
 	}
 }
 
@@ -174,9 +183,10 @@ func (s *State) Reports(now time.Time) *report.Source {
 		seen[site.Name] = true
 	}
 	keys, modes, registry := s.presences.all()
+	enforced := s.presences.enforced()
 	source.Registry = registry
 	for label, key := range keys {
-		live := report.Live{Mode: modes[label]}
+		live := report.Live{Mode: modes[label], Enforces: enforced[label]}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()
 			if e := s.Cache.Get(key); e != nil {

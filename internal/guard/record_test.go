@@ -184,7 +184,7 @@ func TestPrefers(t *testing.T) {
 func TestGuardLeaves(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	cancel()
-	g := &Guard{shared: new(State)}
+	g := &Guard{shared: &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, nil)}}
 	g.presence(&Judgement{Site: request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })

@@ -73,6 +73,7 @@ func (g *Guard) onFetched(s request.Site) func(before, after policy.State) {
 			g.Metrics.SetState(s.Label, after)
 		}
 		g.logFetched(s, before, after, changed)
+		g.noteProtection(s.Key)
 		if changed {
 			g.emitChanged(s, before, after)
 		}

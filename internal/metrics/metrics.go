@@ -37,6 +37,8 @@ type Observed interface {
 	CacheStats(segment policy.Segment) policy.CacheStats
 	// HeldHosts are those for which the change guard holds a change back.
 	HeldHosts() map[string]bool
+	// NotProtecting are the hosts in enforce whose robots.txt forbids nothing, and why.
+	NotProtecting() map[string]string
 	// VerifierStats tells what the verifier of claims did.
 	VerifierStats() verify.Stats
 	// AddressLists are those that it reads.
@@ -93,6 +95,8 @@ func New(from Observed, kinds, results []string) *Metrics {
 			from: from,
 			held: prometheus.NewDesc(name("change_held"),
 				"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil),
+			unprotected: prometheus.NewDesc(name("not_protecting"),
+				"1 for a configured host in enforce while its robots.txt forbids nothing to anybody, by why it does not.", []string{"host", "cause"}, nil),
 			policies: prometheus.NewDesc(name("policies_cached"), "Sites whose robots.txt is kept.", []string{"segment"}, nil),
 			bytes:    prometheus.NewDesc(name("policies_bytes"), "Estimated memory of the policies kept.", []string{"segment"}, nil),
 			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites dropped to keep within the bounds.", []string{"segment"}, nil),
@@ -165,8 +169,8 @@ func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 // cacheCollector reads the counts of the cache, and which changes are held back,
 // when they are asked for.
 type cacheCollector struct {
-	from                           Observed
-	policies, bytes, evicted, held *prometheus.Desc
+	from                                        Observed
+	policies, bytes, evicted, held, unprotected *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
@@ -175,6 +179,7 @@ func (c cacheCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.bytes
 	ch <- c.evicted
 	ch <- c.held
+	ch <- c.unprotected
 }
 
 // Collect implements prometheus.Collector.
@@ -187,5 +192,8 @@ func (c cacheCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for host := range c.from.HeldHosts() {
 		ch <- prometheus.MustNewConstMetric(c.held, prometheus.GaugeValue, 1, host)
+	}
+	for host, cause := range c.from.NotProtecting() {
+		ch <- prometheus.MustNewConstMetric(c.unprotected, prometheus.GaugeValue, 1, host, cause)
 	}
 }

@@ -82,6 +82,7 @@ type nothing struct{}
 
 func (nothing) CacheStats(policy.Segment) policy.CacheStats { return policy.CacheStats{} }
 func (nothing) HeldHosts() map[string]bool                  { return nil }
+func (nothing) NotProtecting() map[string]string            { return nil }
 func (nothing) VerifierStats() verify.Stats                 { return verify.Stats{} }
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
 func (nothing) SigningKeys() map[string]int                 { return nil }

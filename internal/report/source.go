@@ -35,6 +35,7 @@ func (s *Source) lookup(token string) *uaident.Crawler {
 // Live is the state of a site now. The zero Live knows nothing.
 type Live struct {
 	Mode      string // see Site.Mode
+	Enforces  bool   // some part of the site is in enforce, or was until the reload after which no crawler has asked yet
 	Authority string // see Health.Authority
 	Source    string // server, url or file
 	State     *policy.State

@@ -54,6 +54,9 @@ type Health struct {
 	// HeldUntil is until when the change guard keeps an earlier version in
 	// force; absent if it does not.
 	HeldUntil time.Time `json:"held_until,omitzero"`
+	// NotProtecting says why enforce has nothing to enforce; absent where it has,
+	// and where the site is in monitor.
+	NotProtecting *NotProtecting `json:"not_protecting,omitempty"`
 }
 
 // State is a robots.txt in a word.
@@ -61,11 +64,12 @@ type State string
 
 // The states.
 const (
-	Unread      State = "unread"      // nobody had to read it yet
-	OK          State = "ok"          // it was read
-	Missing     State = "missing"     // there is none, so nothing is restricted
-	LastGood    State = "last_good"   // it cannot be read; an earlier copy is used
-	Unreachable State = "unreachable" // it cannot be read and there is no copy to use
+	Unread      State = "unread"         // nobody had to read it yet
+	OK          State = "ok"             // it was read
+	Missing     State = "missing"        // there is none, so nothing is restricted
+	Unprotected State = "not_protecting" // it was read, forbids nothing, and the site is in enforce
+	LastGood    State = "last_good"      // it cannot be read; an earlier copy is used
+	Unreachable State = "unreachable"    // it cannot be read and there is no copy to use
 )
 
 // Findings are how many things the parser noticed, by severity.

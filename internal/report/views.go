@@ -84,6 +84,12 @@ func (l Live) health() Health {
 	default:
 		h.State = Missing
 	}
+	if l.Enforces {
+		h.NotProtecting = NotProtectingOf(s, l.Source)
+	}
+	if h.NotProtecting != nil && s.Failures == 0 {
+		h.State = Unprotected
+	}
 	h.Status, h.Version, h.Rules = good.Status, ledger.Version(good.Hash).String(), good.Robots.RuleCount()
 	h.FirstRead, h.LastRead = good.FirstRead, good.LastRead
 	findings, more := good.Robots.Findings()

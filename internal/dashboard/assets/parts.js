@@ -136,7 +136,8 @@ export function health(r) {
   const read = r.last_read ? ["read ", when(r.last_read)] : null;
   const failing = r.failing_since ? [", failing for ", h("time", { datetime: r.failing_since, title: stamp(r.failing_since) }, elapsed(r.failing_since))] : null;
   // Whatever was read, it restricts nobody.
-  if (r.cause && !r.protecting && r.state !== "unread") return state("warn", "not protecting", [r.cure || r.cause, failing ? [" (", r.error || "it cannot be read", failing, ")"] : null]);
+  const no = r.not_protecting;
+  if (no) return state("warn", "not protecting", [`${no.detail}; ${no.cure}`, failing ? [" (", r.error || "it cannot be read", failing, ")"] : null]);
   switch (r.state) {
     case "ok": return state("good", "OK", [read, `, ${plural(r.rules, "rule", "rules")}`]);
     case "missing": return state("good", "none", [`status ${r.status}, so nothing is restricted; `, read]);

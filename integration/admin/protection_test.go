@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+const (
+	began = "not protecting: the site is in enforce, and its robots.txt forbids nothing to anybody"
+	ended = "protecting again: the robots.txt forbids something"
+)
+
+// TestNotProtecting says of each site in enforce why its robots.txt forbids nothing,
+// in the log, in reports, in policies and in metrics.
+func TestNotProtecting(t *testing.T) {
+	t.Parallel()
+	admin, port, metrics := harness.FreePort(t), harness.FreePort(t), harness.FreePort(t)
+	root := harness.Files(t, map[string]string{"index.html": "<!DOCTYPE html>\n<title>an app</title>\n"})
+	s := harness.Start(t, strings.NewReplacer("$ADMIN", admin, "$METRICS", metrics, "$PORT", port, "$ROOT", root).Replace(`{
+		admin 127.0.0.1:$ADMIN
+		persist_config off
+	}
+	http://127.0.0.1:$METRICS {
+		metrics /metrics
+	}
+	http://refused.test:$PORT {
+		robots_guard enforce
+		respond /robots.txt "User-agent: *
+Disallow: /" 403
+		respond ok
+	}
+	http://missing.test:$PORT {
+		robots_guard enforce
+		root $ROOT
+		file_server
+	}
+	http://app.test:$PORT {
+		robots_guard enforce
+		root $ROOT
+		try_files {path} /index.html
+		file_server
+	}
+	http://empty.test:$PORT {
+		robots_guard enforce
+		respond ""
+	}
+	http://open.test:$PORT {
+		robots_guard enforce
+		respond "User-agent: *
+Disallow:"
+	}
+	http://closed.test:$PORT {
+		robots_guard enforce
+		respond "User-agent: *
+Disallow: /private/"
+	}
+	http://monitored.test:$PORT {
+		robots_guard
+		respond /robots.txt 404
+		respond ok
+	}`), "127.0.0.1:"+admin, "127.0.0.1:"+metrics, "127.0.0.1:"+port)
+	s.Port, s.MetricsPort = port, metrics
+	want := map[string]string{"refused": "refused", "missing": "missing", "app": "web_page", "empty": "empty", "open": "no_rules", "closed": "", "monitored": ""}
+	for name := range want {
+		s.WarmURL(s.URL("http://" + name + ".test/"))
+	}
+
+	type notProtecting struct{ Cause, Detail, Cure string }
+	o := &overseen{t: t, admin: "127.0.0.1:" + admin}
+	var summary struct {
+		Sites []struct {
+			Site   string `json:"site"`
+			Robots struct {
+				State         string         `json:"state"`
+				NotProtecting *notProtecting `json:"not_protecting"`
+			} `json:"robots"`
+		} `json:"sites_now"`
+	}
+	o.ask(http.MethodGet, "/robots_guard/summary", http.StatusOK, &summary)
+	if len(summary.Sites) != len(want) {
+		t.Errorf("%d sites, want %d", len(summary.Sites), len(want))
+	}
+	lines := s.Await(began, 5)
+	samples := s.Metrics()
+	for _, site := range summary.Sites {
+		name := strings.TrimSuffix(site.Site, ".test")
+		cause := want[name]
+		if got := site.Robots.NotProtecting; (got == nil) != (cause == "") || got != nil && (got.Cause != cause || got.Detail == "" || got.Cure == "") {
+			t.Errorf("%s: %+v, want %q", name, got, cause)
+		}
+		if is := site.Robots.State == "not_protecting"; is != (cause != "") {
+			t.Errorf("%s: the state is %s", name, site.Robots.State)
+		}
+		var policy struct {
+			NotProtecting *notProtecting `json:"not_protecting"`
+		}
+		o.ask(http.MethodGet, "/robots_guard/policies/"+site.Site+":"+port, http.StatusOK, &policy)
+		if got := policy.NotProtecting; (got == nil) != (cause == "") || got != nil && *got != *site.Robots.NotProtecting {
+			t.Errorf("%s in policies: %+v, in the summary %+v", name, got, site.Robots.NotProtecting)
+		}
+		told := slices.IndexFunc(lines, func(line map[string]any) bool { return strings.Contains(line["site"].(string), site.Site) })
+		if (told < 0) != (cause == "") || told >= 0 && (lines[told]["cause"] != cause || lines[told]["cure"] == "" || lines[told]["level"] != "warn") {
+			t.Errorf("%s in the log: %v", name, lines)
+		}
+		if n := samples.Sum("caddy_robots_guard_not_protecting", `host="`+site.Site+`"`, `cause="`+cause+`"`); (n == 1) != (cause != "") {
+			t.Errorf("%s in metrics: %v", name, n)
+		}
+	}
+	table, _, _ := harness.Command(t, "", "robots-guard", "policies", "--address", o.admin)
+	if n := strings.Count(table, "not protecting: "); n != 5 || !strings.Contains(table, "not protecting: the answer is a web page; serve a text file at /robots.txt") {
+		t.Errorf("the command says it of %d sites:\n%s", n, table)
+	}
+}
+
+// TestNotProtectingEnds tells once that it has begun, whatever is reloaded, and once
+// that it has ended.
+func TestNotProtectingEnds(t *testing.T) {
+	t.Parallel()
+	origin, text := harness.NewChangingOrigin(t, "<!DOCTYPE html>\n<title>an app</title>\n")
+	s := harness.ServeReloadable(t, origin)
+	s.Warm("/")
+	s.Await(began, 1)
+	if status, body := s.Load(s.Named("second", "")); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	harness.Eventually(t, "the second configuration runs", func() bool {
+		return harness.Get(t, s.URL("/"), harness.Bingbot).Header.Get("X-Config") == "second"
+	})
+	const metric = "caddy_robots_guard_not_protecting"
+	if n := s.Metrics().Sum(metric, `host="a.test"`, `cause="web_page"`); n != 1 {
+		t.Errorf("after a reload the metric is %v", n)
+	}
+	text.Store("User-agent: *\nDisallow: /private/\n")
+	harness.Get(t, "http://127.0.0.1:"+s.Admin+"/robots_guard/policies/a.test:"+s.Port+"/refresh", "test", harness.Method(http.MethodPost))
+	harness.Get(t, s.URL("/"), harness.Bingbot)
+	line := s.Await(ended, 1)[0]
+	if line["site"] != "http://a.test:"+s.Port || line["level"] != "info" {
+		t.Errorf("the end: %v", line)
+	}
+	if n := len(s.Lines(began)); n != 1 {
+		t.Errorf("the beginning is told %d times", n)
+	}
+	if n := len(s.Metrics().Of(metric)); n != 0 {
+		t.Errorf("%d series are left", n)
+	}
+}

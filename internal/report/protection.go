@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// NotProtecting says why a robots.txt that can be read forbids nothing to anybody,
+// so that a site in enforce has nothing to enforce.
+type NotProtecting struct {
+	Cause Cause `json:"cause"`
+	// Detail is what was answered, such as "the answer is status 404".
+	Detail string `json:"detail"`
+	// Cure is what to do, in one sentence.
+	Cure string `json:"cure"`
+}
+
+// Cause is why a robots.txt forbids nothing, in a word.
+type Cause string
+
+// The causes.
+const (
+	RefusedToGuard Cause = "refused"    // 401, 403 and the like: the guard may not read it
+	NoFile         Cause = "missing"    // 404 or 410, or a source file that is not there
+	Redirected     Cause = "redirected" // a redirect that leads to no file
+	WebPage        Cause = "web_page"   // a page of HTML, such as the index page of an app
+	UTF16          Cause = "utf_16"     // which no crawler reads
+	Blank          Cause = "empty"      // nothing, or comments only
+	NoRules        Cause = "no_rules"   // a text in which no rule forbids something
+)
+
+// Causes returns all causes, for a table or a label.
+func Causes() []Cause {
+	return []Cause{RefusedToGuard, NoFile, Redirected, WebPage, UTF16, Blank, NoRules}
+}
+
+// NotProtectingOf looks at the last good answer for a robots.txt from a kind of
+// source, see Health.Source. It returns nil where that forbids something, and where
+// there was none: what cannot be read is another matter.
+func NotProtectingOf(state *policy.State, source string) *NotProtecting {
+	if state == nil || state.Good == nil || state.Good.Robots.Restricts() {
+		return nil
+	}
+	cause := causeOf(state.Good)
+	n := &NotProtecting{Cause: cause, Detail: details[cause], Cure: cures[cause]}
+	switch {
+	case source == "file" && cause == NoFile:
+		n.Detail, n.Cure = "there is no such file", "create the file, or correct its path in the option source"
+	case n.Detail == "":
+		n.Detail = fmt.Sprintf("the answer is status %d", state.Good.Status)
+		if source == "url" {
+			n.Cure = "correct the URL in the option source, or let it answer 200 with the robots.txt to any client"
+		}
+	}
+	return n
+}
+
+// causeOf returns why a version that forbids nothing does not.
+func causeOf(v *policy.Version) Cause {
+	switch {
+	case v.Status == http.StatusNotFound, v.Status == http.StatusGone:
+		return NoFile
+	case v.Status >= 400:
+		return RefusedToGuard
+	case v.Status >= 300:
+		return Redirected
+	}
+	findings, _ := v.Robots.Findings()
+	blank := len(v.Robots.Groups()) == 0 && len(v.Robots.Records()) == 0
+	for _, f := range findings {
+		switch f.Code {
+		case policy.HTML:
+			return WebPage
+		case policy.UTF16:
+			return UTF16
+		case policy.ByteOrderMark:
+		default:
+			blank = false
+		}
+	}
+	if blank {
+		return Blank
+	}
+	return NoRules
+}
+
+// details say what was read where the status does not.
+var details = map[Cause]string{
+	WebPage: "the answer is a web page",
+	UTF16:   "the text is UTF-16",
+	Blank:   "the text is empty but for comments",
+	NoRules: "no line forbids anything to anybody",
+}
+
+// cures are what to do about each cause.
+var cures = map[Cause]string{
+	RefusedToGuard: "let everybody fetch /robots.txt without a login, and 127.0.0.1 too: the guard reads it from there",
+	NoFile:         `serve a robots.txt, or name one with "source file <path>"`,
+	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",
+	WebPage:        "serve a text file at /robots.txt, before the route by which the app answers any path with its page",
+	UTF16:          "save the file as UTF-8",
+	Blank:          `write into the file who should stay away from what, such as "User-agent: GPTBot" and below it "Disallow: /"`,
+	NoRules:        `add a line such as "Disallow: /" to the group of each crawler that should stay away`,
+}

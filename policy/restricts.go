@@ -1,0 +1,18 @@
+package policy
+
+import "slices"
+
+// Restricts reports whether some rule forbids something to some crawler. A rule
+// that matches nothing forbids nothing, and a group whose names are none is for
+// nobody. Whether an Allow line takes back all that is forbidden is not looked at.
+func (r *Robots) Restricts() bool {
+	return slices.ContainsFunc(r.rules, func(x rule) bool {
+		if x.allow || x.path == "" || x.path[0] != '/' && x.path[0] != '*' {
+			return false
+		}
+		g := r.groups[x.group]
+		return slices.ContainsFunc(r.agents[g.agentFrom:g.agentTo], func(a agent) bool {
+			return isGlobal(a.name) || a.name != "" && a.name[0] != '*'
+		})
+	})
+}
