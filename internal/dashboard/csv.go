@@ -115,10 +115,10 @@ func pathRows(c *report.CrawlerDetail) [][]string { return violationCells(c.Path
 
 func violationCells(l []report.Violation) [][]string {
 	rows := [][]string{{"site", "token", "class", "identity", "path", "rule", "line", "group", "version", "verdict", "reason",
-		"count", "count_at_least", "first", "last"}}
+		"count", "count_at_least", "first", "last", "host", "name"}}
 	for _, v := range l {
 		rows = append(rows, []string{v.Site, v.Token, v.Class, v.Identity, v.Path, v.Rule, strconv.Itoa(v.Line), v.Group, v.Version,
-			v.Verdict, v.Reason, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last)})
+			v.Verdict, v.Reason, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last), v.Host, v.Name})
 	}
 	return rows
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -52,11 +53,17 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		UserAgent:  request.UserAgentOf(r),
 		GroupLine:  j.Evidence.Group.Line,
 	}
+	if name, _ := addr.CutPort(j.Site.Own.Host); addr.Unbracket(name) != j.Site.Label {
+		q.Host = text.Printable(j.Site.Own.Host)
+	}
 	switch {
 	case j.Identity == verify.Spoofed:
 		q.Token, q.Class, q.Named = judge.SpoofedName, uaident.Other, false
 	case q.Token == "":
 		q.Token = ledger.Other
+	}
+	if q.Token == ledger.Other || q.Token == judge.SpoofedName {
+		q.Name = text.Printable(j.Client.Name())
 	}
 	if j.Version != nil {
 		q.Since = j.Version.FirstRead

@@ -33,6 +33,7 @@ type pending struct {
 	at, since             int64  // in Unix milliseconds
 	readings              uint64 // that were noted before it
 	method, target, agent span
+	name, host            span
 }
 
 type span struct{ from, to int }
@@ -55,10 +56,11 @@ func (n *notes) add(q *Request, readings uint64) {
 	}
 	p.method = n.keep(text.Cut(q.Method, maxMethod))
 	p.agent = n.keep(text.Cut(q.UserAgent, maxAgent))
+	p.name, p.host = n.keep(text.Cut(q.Name, maxToken)), n.keep(text.Cut(q.Host, maxSiteName))
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
 		p.target = n.keep(text.Cut(q.Target, maxTarget))
 	}
-	p.Method, p.Target, p.UserAgent = "", "", ""
+	p.Method, p.Target, p.UserAgent, p.Name, p.Host = "", "", "", "", ""
 	n.pending = append(n.pending, p)
 }
 
@@ -71,7 +73,7 @@ func (n *notes) keep(s string) span {
 // room reports whether another request fits if there are to be this many at
 // most.
 func (n *notes) room(most int) bool {
-	return len(n.pending) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget
+	return len(n.pending) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget-maxToken-maxSiteName
 }
 
 // all returns the requests with what their clients have sent, each until the
@@ -82,6 +84,7 @@ func (n *notes) all() iter.Seq[*pending] {
 		for i := range n.pending {
 			p := &n.pending[i]
 			p.Method, p.Target, p.UserAgent = text[p.method.from:p.method.to], text[p.target.from:p.target.to], text[p.agent.from:p.agent.to]
+			p.Name, p.Host = text[p.name.from:p.name.to], text[p.host.from:p.host.to]
 			if !yield(p) {
 				return
 			}

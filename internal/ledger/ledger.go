@@ -113,6 +113,7 @@ func (l *Ledger) count() {
 	for q := range l.batch.all() {
 		s := l.site(q.Site)
 		l.row(s, &q.Request, q.at).note(q)
+		s.noteHost(q)
 		s.noteLines(q)
 	}
 	l.batch.clear()

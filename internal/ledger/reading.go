@@ -53,7 +53,7 @@ func (r *readings) take() (first *reading) {
 // maxReadings are noted and not counted.
 func (l *Ledger) RecordRead(q *Request, read Read) {
 	x := &reading{Request: *q, read: read}
-	x.Method, x.Target, x.UserAgent, x.Rule = "", "", "", Rule{}
+	x.Method, x.Target, x.UserAgent, x.Name, x.Host, x.Rule = "", "", "", "", "", Rule{}
 	l.readings.add(x)
 	if x.number-l.readings.counted.Load() > maxReadings {
 		l.mu.Lock()

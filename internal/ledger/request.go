@@ -25,11 +25,17 @@ type Request struct {
 	At time.Time
 	// Site is a host that the configuration names, or Other.
 	Site string
+	// Host is the host that the request was for, where the site stands for
+	// several; "" where it is the site.
+	Host string
 	// Shared says that the site stands for hosts that clients choose. Of their
 	// files no lines are counted.
 	Shared bool
 	// Token is a name that the registry or the robots.txt spells, or Other.
 	Token string
+	// Name is what a client calls itself whose Token is a name that it shares
+	// with others, "" for those with a token of their own.
+	Name string
 	// Named says that the site's robots.txt names the crawler.
 	Named    bool
 	Class    uaident.Class

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -39,6 +38,11 @@ type Row struct {
 
 	Series [numResolutions]Series `json:"series"`
 
+	// Names are those of the clients that share this row, and Breakers those of
+	// its requests outside robots.txt.
+	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
+	Breakers spacesaving.Sketch[string] `json:"breakers,omitzero"`
+
 	Rules    spacesaving.Sketch[RuleKey]      `json:"rules"`             // broken, or not yet known to it
 	Paths    spacesaving.Sketch[PathKey]      `json:"paths"`             // of these requests
 	Agents   spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
@@ -59,51 +63,13 @@ type RuleKey struct {
 	Verdict judge.Verdict `json:"verdict"`
 }
 
-// PathKey is a request target with the rule that forbids it.
+// PathKey is a request target with the rule that forbids it. Host and Name are
+// those of a [Request].
 type PathKey struct {
+	Host string `json:"host,omitempty"`
+	Name string `json:"name,omitempty"`
 	Path string `json:"path"`
 	RuleKey
-}
-
-// Sample is one request outside robots.txt.
-type Sample struct {
-	At      int64        `json:"at"`
-	Method  string       `json:"method"`
-	Path    string       `json:"path"`
-	Rule    Rule         `json:"rule"`
-	Action  judge.Action `json:"action"`
-	Network netip.Prefix `json:"network"`
-	Agent   string       `json:"agent"`
-	Known   Known        `json:"known"`
-}
-
-// Known is what a crawler knows of the rules that it broke.
-type Known uint8
-
-// What a crawler may know.
-const (
-	Never       Known = iota // it was not seen to read the robots.txt
-	OldText                  // it has read an earlier version
-	CurrentText              // it has read this version
-	numKnown
-)
-
-var knownWords = [numKnown]string{"never", "old", "current"}
-
-// String returns never, old or current.
-func (k Known) String() string { return knownWords[min(k, numKnown-1)] }
-
-// MarshalText implements [encoding.TextMarshaler].
-func (k Known) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (k *Known) UnmarshalText(text []byte) error {
-	i := slices.Index(knownWords[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("%.40q is none of %v", text, knownWords)
-	}
-	*k = Known(i)
-	return nil
 }
 
 // How many items of each kind a row keeps.
@@ -113,6 +79,7 @@ const (
 	maxAgents   = 6
 	maxNetworks = 12
 	maxSamples  = 24
+	maxNames    = 64
 )
 
 // sampleInterval is the least time between two samples: the latest requests of
@@ -146,6 +113,12 @@ func (w *Row) note(q *pending) {
 		w.Series[r].add(r, cell)
 	}
 	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, strings.Clone)
+	if name := w.nameOf(&q.Request); name != "" {
+		w.Names.Add(name, 1, at, maxNames, strings.Clone)
+		if q.Verdict == judge.Disallowed {
+			w.Breakers.Add(name, 1, at, maxNames, strings.Clone)
+		}
+	}
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
 		w.noteRule(q)
 	}
@@ -162,8 +135,9 @@ func (w *Row) noteRule(q *pending) {
 	// The texts of a rule are kept once.
 	key = w.Rules.Items[w.Rules.Index(key)].Key
 	path := text.Cut(q.Target, maxTarget)
-	w.Paths.Add(PathKey{Path: path, RuleKey: key}, 1, at, maxPaths, func(k PathKey) PathKey {
-		k.Path = strings.Clone(k.Path)
+	where := PathKey{Host: q.Host, Name: w.nameOf(&q.Request), Path: path, RuleKey: key}
+	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
+		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
 	})
 	if q.Verdict != judge.Disallowed {
@@ -179,7 +153,7 @@ func (w *Row) noteRule(q *pending) {
 		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)
 	}
 	w.Samples = append(w.Samples, Sample{
-		At: at, Method: own(q.Method, maxMethod), Path: own(path, maxTarget), Rule: key.Rule, Action: q.Action,
+		At: at, Host: strings.Clone(where.Host), Name: strings.Clone(where.Name), Method: own(q.Method, maxMethod), Path: own(path, maxTarget), Rule: key.Rule, Action: q.Action,
 		Network: q.Network, Agent: w.agent(q.UserAgent), Known: w.known(q),
 	})
 }
@@ -238,6 +212,10 @@ func (w *Row) merge(other *Row) {
 			w.Series[r].add(r, cell)
 		}
 	}
+	if isShared(w.Token) {
+		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
+		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
+	}
 	w.Rules.Merge(other.Rules, maxRules)
 	w.Paths.Merge(other.Paths, maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
@@ -255,6 +233,8 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	for r := range numResolutions {
 		w.Series[r].prune(r, now, retention)
 	}
+	w.Names.Prune(now, retention)
+	w.Breakers.Prune(now, retention)
 	w.Rules.Prune(now, retention)
 	w.Paths.Prune(now, retention)
 	w.Agents.Prune(now, retention)
@@ -276,6 +256,7 @@ func (w *Row) clone() Row {
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])
 	}
+	c.Names, c.Breakers = w.Names.Clone(), w.Breakers.Clone()
 	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.Clone(), w.Paths.Clone(), w.Agents.Clone(), w.Networks.Clone()
 	c.Samples = slices.Clone(w.Samples)
 	return c

@@ -3,8 +3,10 @@ package ledger
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -13,6 +15,8 @@ type Site struct {
 	Name string `json:"name"`
 	// Rows are the crawlers, in no particular order.
 	Rows []*Row `json:"rows"`
+	// Hosts are those of its requests, where it stands for several.
+	Hosts spacesaving.Sketch[string] `json:"hosts,omitzero"`
 	// Files are the texts of its robots.txt by which was judged lately, the
 	// latest first.
 	Files []File `json:"files,omitempty"`
@@ -36,6 +40,7 @@ const (
 	namedShare = 12
 	maxFiles   = 2
 	maxLines   = 4096
+	maxHosts   = 32
 )
 
 // displaceAfter is after what time without a request a crawler makes room for
@@ -128,8 +133,16 @@ func (s *Site) fold(i int) {
 		common.merge(w)
 		return
 	}
+	w.Names, w.Breakers = w.asNames(w.Names, verdictCounts[:]...), w.asNames(w.Breakers, CountDisallowed)
 	w.Token = Other
 	s.Rows = append(s.Rows, w)
+}
+
+// noteHost counts the host of a request.
+func (s *Site) noteHost(q *pending) {
+	if q.Host != "" {
+		s.Hosts.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	}
 }
 
 // noteLines counts the lines that decided about a request.
@@ -172,6 +185,7 @@ func (s *Site) merge(other *Site) {
 		s.Rows = append(s.Rows, &c)
 	}
 	s.limit()
+	s.Hosts.Merge(other.Hosts, maxHosts)
 	for _, f := range other.Files {
 		i := slices.IndexFunc(s.Files, func(known File) bool { return known.Version == f.Version })
 		if i < 0 {
@@ -226,13 +240,14 @@ func (s *Site) foldIdlest() {
 // left.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
+	s.Hosts.Prune(now, retention)
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
 	return len(s.Rows) > 0
 }
 
 // clone returns a copy that shares nothing but the memory of strings.
 func (s *Site) clone() *Site {
-	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Files: slices.Clone(s.Files)}
+	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Hosts: s.Hosts.Clone(), Files: slices.Clone(s.Files)}
 	for i, w := range s.Rows {
 		row := w.clone()
 		c.Rows[i] = &row

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -168,7 +169,8 @@ func nesting(text []byte) (objects, arrays int) {
 
 // cleaned returns a site as it can be in a ledger.
 func (s *Site) cleaned() *Site {
-	clean := &Site{Name: s.Name}
+	clean := &Site{Name: s.Name, Hosts: s.Hosts}
+	clean.Hosts.Clean(maxHosts, func(host *string) { *host = text.Cut(*host, maxSiteName) })
 	for _, w := range s.Rows {
 		if w == nil || w.Token == "" || len(w.Token) > maxToken {
 			continue
@@ -209,9 +211,14 @@ func (w *Row) clean() {
 		}
 		w.Series[r] = series
 	}
+	if !isShared(w.Token) {
+		w.Names, w.Breakers = spacesaving.Sketch[string]{}, spacesaving.Sketch[string]{}
+	}
+	w.Names.Clean(maxNames, boundName)
+	w.Breakers.Clean(maxNames, boundName)
 	w.Rules.Clean(maxRules, func(k *RuleKey) { k.bound() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
-		k.Path = text.Cut(k.Path, maxTarget)
+		k.Host, k.Name, k.Path = text.Cut(k.Host, maxSiteName), text.Cut(k.Name, maxToken), text.Cut(k.Path, maxTarget)
 		k.bound()
 	})
 	w.Agents.Clean(maxAgents, func(k *string) { *k = text.Cut(*k, maxAgent) })
@@ -219,9 +226,12 @@ func (w *Row) clean() {
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 	for i := range w.Samples {
 		s := &w.Samples[i]
+		s.Host, s.Name = text.Cut(s.Host, maxSiteName), text.Cut(s.Name, maxToken)
 		s.Method, s.Path, s.Agent = text.Cut(s.Method, maxMethod), text.Cut(s.Path, maxTarget), text.Cut(s.Agent, maxAgent)
 		s.Rule.bound()
 	}
 }
+
+func boundName(name *string) { *name = text.Cut(*name, maxToken) }
 
 func (r *Rule) bound() { r.Text, r.Group = text.Cut(r.Text, maxRule), text.Cut(r.Group, maxToken) }

@@ -119,7 +119,7 @@ func (v *view) samples(entries []entry) []Sample {
 				continue
 			}
 			sample := Sample{
-				At: ledger.Time(s.At), Site: e.site, Method: s.Method, Path: s.Path, Verdict: judge.Disallowed.String(), Action: s.Action.String(),
+				At: ledger.Time(s.At), Site: e.site, Host: s.Host, Name: s.Name, Method: s.Method, Path: s.Path, Verdict: judge.Disallowed.String(), Action: s.Action.String(),
 				Identity: e.row.Identity.String(), Rule: s.Rule.Text, Line: s.Rule.Line, Version: s.Rule.Version.String(),
 				UserAgent: s.Agent, Read: s.Known.String(),
 			}

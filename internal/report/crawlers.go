@@ -22,6 +22,12 @@ type Crawler struct {
 	Class         string `json:"class"`
 	UserTriggered bool   `json:"user_triggered,omitempty"` // a person's action causes its fetches
 	Wildcard      bool   `json:"wildcard"`                 // the * group is meant for it by default
+	// Names are those of the clients that share the token _other or _spoofed,
+	// the most frequent first: at most 20 in a list. Absent for all others.
+	Names []NameCount `json:"names,omitempty"`
+	// Impostors is how many requests came under its name that are known not to
+	// be its own: they are counted with _spoofed.
+	Impostors uint64 `json:"impostors,omitempty"`
 	// Identities splits its requests of the window.
 	Identities Identities `json:"identities"`
 	Counts
@@ -140,6 +146,8 @@ type NetworkCount struct {
 type Sample struct {
 	At        time.Time `json:"at"`
 	Site      string    `json:"site"`
+	Host      string    `json:"host,omitempty"` // see Violation.Host
+	Name      string    `json:"name,omitempty"` // see Violation.Name
 	Method    string    `json:"method"`
 	Path      string    `json:"path"` // as requested, cut after 200 bytes with … as its end
 	Verdict   string    `json:"verdict"`

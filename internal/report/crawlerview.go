@@ -25,7 +25,9 @@ func (v *view) allCrawlers() []Crawler {
 	delays := v.delays()
 	all := []Crawler{}
 	for _, entries := range v.crawlers() {
-		all = append(all, v.crawler(entries, delays))
+		c := v.crawler(entries, delays)
+		c.Names = first(c.Names, maxTopNames)
+		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b Crawler) int {
 		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
@@ -55,6 +57,7 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 	}
 	c.Compliance = c.Counts.Compliance()
 	c.Identities = identitiesOf(entries)
+	c.Names, c.Impostors = v.names(entries), v.impostors(row.Token)
 	acted := int64(0)
 	for _, e := range entries {
 		if first := ledger.Time(e.row.FirstSeen); first.Before(c.FirstSeen) {

@@ -12,6 +12,8 @@
 //   - token is a product token that the registry or a robots.txt spells, or
 //     _other, which stands for all others, or _spoofed for those that are known
 //     to use a false name.
+//   - name is what a client calls itself whose token stands for several, and
+//     host the host that was asked where the site does.
 //   - site is a host that the configuration names (*.example.com where it names
 //     a wildcard), or _other, which stands for all others.
 //   - version is the SHA-256 of a robots.txt in hexadecimal.

@@ -2,12 +2,14 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
@@ -59,14 +61,17 @@ func (e Evidence) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	c := e.Crawler
-	line("Requests outside robots.txt by clients that call themselves %s", clean(c.Token))
+	line("Requests outside robots.txt by %s", e.who())
 	line("")
-	if c.Operator != "" {
+	switch {
+	case len(c.Names) > 0:
+		line("Names:       %s", namesText(c.Names, len(c.Names)))
+	case c.Operator != "":
 		line("Crawler:     %s, the name of a crawler of %s", clean(c.Token), c.Operator)
-	} else {
+	default:
 		line("Crawler:     %s", clean(c.Token))
 	}
-	line("Period:      %s to %s (all times are UTC)", stamp(e.From), stamp(e.To))
+	line("Period:      %s to %s (all times are UTC)", stamp(e.CountedFrom), stamp(e.To))
 	line("Requests:    %d, of which %d outside robots.txt, %d blocked", c.Requests, c.Disallowed, c.Blocked)
 	line("Identity:    %d verified, %d claimed, %d unknown, %d spoofed", c.Identities.Verified, c.Identities.Claimed, c.Identities.Unknown, c.Identities.Spoofed)
 	line("")
@@ -89,12 +94,12 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("")
 	line("Requests (a sample)")
 	for _, r := range e.Requests {
-		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", stamp(r.At), clean(r.Method), clean(r.Site), clean(r.Path), clean(r.Rule), r.Line, r.Action, r.Network, r.Identity)
+		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", stamp(r.At), clean(r.Method), clean(cmp.Or(r.Host, r.Site)), clean(r.Path), clean(r.Rule), r.Line, r.Action, r.Network, r.identity())
 	}
 	line("")
 	line("Paths")
 	for _, p := range e.Paths {
-		line("  %s%s  line %d, %s, %s, last %s", clean(p.Site), clean(p.Path), p.Line, p.Verdict, atMost(p.Estimate), stamp(p.Last))
+		line("  %s%s  line %d, %s, %s, last %s", clean(cmp.Or(p.Host, p.Site)), clean(p.Path), p.Line, p.Verdict, atMost(p.Estimate), stamp(p.Last))
 	}
 	line("")
 	line("User-Agents")
@@ -122,6 +127,46 @@ func (e Evidence) WriteText(w io.Writer) error {
 		line("The robots.txt with the SHA-256 %s is not kept any more.", v)
 	}
 	return b.Flush()
+}
+
+// who tells of whom the evidence is, in the words of one who does not know the
+// ledger.
+func (e Evidence) who() string {
+	c := e.Crawler
+	switch {
+	case c.Token == judge.SpoofedName && len(c.Names) > 0:
+		return "clients under false names: they call themselves " + namesText(c.Names, titleNames)
+	case c.Token == judge.SpoofedName:
+		return "clients under false names"
+	case c.Token == judge.OtherName && len(c.Names) > 0:
+		return "clients that call themselves " + namesText(c.Names, titleNames)
+	case c.Token == judge.OtherName:
+		return "clients of the class " + c.Class + " that are not known by name"
+	}
+	return "clients that call themselves " + clean(c.Token)
+}
+
+// titleNames is how many names stand in the first line.
+const titleNames = 3
+
+func namesText(names []NameCount, most int) string {
+	var list []string
+	for _, n := range first(names, most) {
+		list = append(list, fmt.Sprintf("%s (%s)", clean(n.Name), atMost(n.Estimate)))
+	}
+	if len(names) > most {
+		list = append(list, "and others")
+	}
+	return strings.Join(list, ", ")
+}
+
+// identity is what is known of who sent a request, and what it calls itself where
+// that is not in the title.
+func (s Sample) identity() string {
+	if s.Name == "" {
+		return s.Identity
+	}
+	return s.Identity + ", as " + clean(s.Name)
 }
 
 // stamp is a time in the text.

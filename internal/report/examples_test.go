@@ -57,6 +57,10 @@ func TestExamples(t *testing.T) {
 		ID: "_other:crawler", Token: "_other", Class: "crawler", Wildcard: true, Identities: Identities{Claimed: 30}, Counts: otherCounts,
 		Compliance: percent(100 * 20.0 / 22), Action: "logged", FirstSeen: ago(8 * 24 * time.Hour), LastSeen: ago(2 * time.Hour),
 		SinceRead: 30, Sparkline: spark(1, 0),
+		Names: []NameCount{
+			{Name: "ExampleMonitor", Class: "crawler", Estimate: Estimate{Count: 28, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}, Disallowed: 2},
+			{Name: "NewBot", Class: "crawler", Estimate: Estimate{Count: 2, First: ago(4 * time.Hour), Last: ago(3 * time.Hour)}},
+		},
 	}
 	estimate := Estimate{Count: 150, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}
 	rules := []RuleCount{
@@ -86,12 +90,14 @@ func TestExamples(t *testing.T) {
 	golden(t, "summary.json", Summary{
 		Head: head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
 		SitesNow: []Site{
-			{Site: "_other", Counts: otherCounts, Mode: "monitor", Robots: Health{State: Unread}},
+			{Site: "_other", Counts: otherCounts, Hosts: []HostCount{{Host: "old.example.net", Estimate: Estimate{Count: 30, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}}}, Mode: "monitor", Robots: Health{State: Unread}},
 			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}, Mode: "enforce", Robots: health},
 			{Site: "shop.example.com", Mode: "monitor", Robots: Health{State: LastGood, Authority: "https://shop.example.com", Source: "server", Status: 200,
 				Version: old, Rules: 2, FirstRead: ago(50 * time.Hour), LastRead: ago(3 * time.Hour), NextRead: now.Add(time.Minute), Failures: 40,
 				FailingSince: ago(2 * time.Hour), Error: "status 503"}},
 		},
+		FalseNames:    []NameCount{{Name: "Googlebot", Class: "other", Estimate: Estimate{Count: 64, First: ago(9 * time.Hour), Last: ago(3 * time.Hour)}, Disallowed: 60}},
+		OwnNames:      other.Names,
 		Top:           []Crawler{gpt, other, bing},
 		SearchBlocked: []SearchBlocked{{Site: "example.com", Token: "Googlebot", Identity: "claimed", Blocked: 4, Last: ago(time.Hour), Path: "/private/a", Rule: "Disallow: /private/", Line: 2}},
 		Series: series(time.Hour, 24, func(i int) Counts {
@@ -103,7 +109,7 @@ func TestExamples(t *testing.T) {
 	})
 	golden(t, "summary_empty.json", Summary{
 		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
-		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
+		SitesNow: []Site{}, FalseNames: []NameCount{}, OwnNames: []NameCount{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})
 	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3"})

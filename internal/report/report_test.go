@@ -78,7 +78,9 @@ func scripted() *Source {
 	monitored := request(3*24*time.Hour, ledger.Other, uaident.GenericCrawler, judge.Disallowed, "/x")
 	monitored.Site, monitored.Action, monitored.WouldBlock = "shop.example.com", judge.Logged, true
 	record(monitored)
-	return &Source{Ledger: l.Snapshot(), Now: now, Live: map[string]Live{"example.com": live, "quiet.example.com": {Mode: "monitor"}}}
+	snapshot := l.Snapshot()
+	snapshot.Since = now.Add(-4 * 24 * time.Hour).UnixMilli()
+	return &Source{Ledger: snapshot, Now: now, Live: map[string]Live{"example.com": live, "quiet.example.com": {Mode: "monitor"}}}
 }
 
 func TestSummary(t *testing.T) {

@@ -17,6 +17,11 @@ type Summary struct {
 	// Top are the crawlers with the most requests outside robots.txt, then
 	// with the most requests: at most 10.
 	Top []Crawler `json:"top"`
+	// FalseNames are the names that were used by clients known to be somebody
+	// else, and OwnNames those of clients that neither the registry nor a
+	// robots.txt names, the most frequent first: at most 20.
+	FalseNames []NameCount `json:"false_names"`
+	OwnNames   []NameCount `json:"own_names"`
 	// SearchBlocked are search engines that were blocked in the window: the
 	// owner should know at once. Those known to use a false name are left out.
 	SearchBlocked []SearchBlocked `json:"search_blocked"`
@@ -31,7 +36,10 @@ type Site struct {
 	Mode string `json:"mode,omitempty"`
 	Counts
 	Previous *Counts `json:"previous,omitempty"` // of the period before
-	Robots   Health  `json:"robots"`
+	// Hosts are those of its requests where it stands for several, the most
+	// frequent first: at most 32. Absent for all others.
+	Hosts  []HostCount `json:"hosts,omitempty"`
+	Robots Health      `json:"robots"`
 }
 
 // Health is how it is about the robots.txt of a site.
@@ -86,7 +94,8 @@ type SearchBlocked struct {
 	Identity string    `json:"identity"`
 	Blocked  uint64    `json:"blocked"`
 	Last     time.Time `json:"last,omitzero"`
-	// Path, Rule and Line are one example.
+	// Host, Path, Rule and Line are one example.
+	Host string `json:"host,omitempty"`
 	Path string `json:"path,omitempty"`
 	Rule string `json:"rule,omitempty"`
 	Line int    `json:"line,omitempty"`

@@ -21,6 +21,8 @@ func (s *Source) Summary(f Filter) Summary {
 	all := v.allCrawlers()
 	sum := Summary{
 		Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
+		FalseNames:    append([]NameCount{}, first(v.names(v.called(judge.SpoofedName)), maxTopNames)...),
+		OwnNames:      append([]NameCount{}, first(v.names(v.called(judge.OtherName)), maxTopNames)...),
 		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries),
 	}
 	sum.Compliance = sum.Counts.Compliance()
@@ -32,7 +34,7 @@ func (s *Source) Summary(f Filter) Summary {
 			}
 		}
 		live := s.Live[name]
-		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Previous: v.before(entries), Robots: live.health()})
+		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Previous: v.before(entries), Hosts: v.hosts(name), Robots: live.health()})
 	}
 	return sum
 }
@@ -49,7 +51,7 @@ func (v *view) searchBlocked() []SearchBlocked {
 		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
 		for _, s := range e.row.Samples {
 			if s.Action == judge.Blocked && v.holds(ledger.Time(s.At)) {
-				blocked.Last, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Path, s.Rule.Text, s.Rule.Line
+				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Host, s.Path, s.Rule.Text, s.Rule.Line
 			}
 		}
 		list = append(list, blocked)
@@ -132,7 +134,8 @@ func (v *view) violations(entries []entry) []Violation {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Violation) int {
-		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token),
+			cmp.Compare(a.Host, b.Host), cmp.Compare(a.Path, b.Path))
 	})
 	return list
 }
@@ -140,7 +143,7 @@ func (v *view) violations(entries []entry) []Violation {
 // violationOf returns a path outside robots.txt.
 func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
 	violation := Violation{
-		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Path: item.Key.Path,
+		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Host: item.Key.Host, Name: item.Key.Name, Path: item.Key.Path,
 		Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
 		Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
 	}

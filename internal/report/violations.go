@@ -17,11 +17,15 @@ type Violation struct {
 	Token    string `json:"token"`
 	Class    string `json:"class"`
 	Identity string `json:"identity"`
-	Path     string `json:"path"` // as requested, cut after 200 bytes with … as its end
-	Rule     string `json:"rule"`
-	Line     int    `json:"line"`
-	Group    string `json:"group"`
-	Version  string `json:"version"`
+	// Host is the host that was asked, where the site stands for several.
+	Host string `json:"host,omitempty"`
+	// Name is what the client calls itself, where the token stands for several.
+	Name    string `json:"name,omitempty"`
+	Path    string `json:"path"` // as requested, cut after 200 bytes with … as its end
+	Rule    string `json:"rule"`
+	Line    int    `json:"line"`
+	Group   string `json:"group"`
+	Version string `json:"version"`
 	// Verdict is disallowed, or stale or exempt where the request is let off.
 	Verdict string `json:"verdict"`
 	// Reason says why a request is stale or exempt.

@@ -24,6 +24,9 @@ type Sketch[K comparable] struct {
 	places *places[K] // of a sketch of many items; nil if they have to be looked up anew
 }
 
+// IsZero reports whether nothing was counted, for the omitzero of JSON.
+func (s Sketch[K]) IsZero() bool { return len(s.Items) == 0 && s.Floor == 0 }
+
 // Item is one item of a sketch. It occurred at most Count times and at least
 // Count-Error times. First and Last are the times of the first occurrence that
 // is known and of the last, in Unix milliseconds.

@@ -1,0 +1,37 @@
+package guard
+
+import (
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// TestRecordNames keeps what clients call themselves whom nobody knows, and which
+// host of a wildcard they asked.
+func TestRecordNames(t *testing.T) {
+	g := recordingGuard(t, options{}, mixedRobots)
+	for range 3 {
+		g.visit(t, "ExampleMonitorBot/0.1 (+http://monitor.example/bot)", "http://a.example.net/private/x", "192.0.2.1")
+	}
+	g.visit(t, "ExampleMonitorBot/0.1 (+http://monitor.example/bot)", "http://EXAMPLE.com/private/x", "192.0.2.1")
+	g.visit(t, "bingbot/2.0", "http://b.example.net/private/x", "192.0.2.1")
+	sum := g.shared.Reports(time.Now()).Summary(report.Filter{})
+	if len(sum.OwnNames) != 1 || sum.OwnNames[0].Name != "ExampleMonitorBot" || sum.OwnNames[0].Count != 4 {
+		t.Errorf("own names: %+v", sum.OwnNames)
+	}
+	for _, site := range sum.SitesNow {
+		if want := map[string]int{"*.example.net": 2}[site.Site]; len(site.Hosts) != want {
+			t.Errorf("%s has the hosts %+v", site.Site, site.Hosts)
+		}
+	}
+	for _, v := range g.shared.Reports(time.Now()).Violations(report.Filter{}, 0, 100).Violations {
+		want := map[string]string{"example.com": "", "*.example.net": "a.example.net"}[v.Site]
+		if v.Token == "bingbot" {
+			want = "b.example.net"
+		}
+		if v.Host != want || (v.Name != "") != (v.Token == "_other") {
+			t.Errorf("%s at %s asked %q as %q, want %q", v.Token, v.Site, v.Host, v.Name, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+)
+
+// NameCount is a name by which clients call themselves that share a token with
+// others: _other where neither the registry nor a robots.txt has the name,
+// _spoofed where it is known to be another's. It has printable characters only,
+// and at most 64 bytes.
+type NameCount struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	Estimate
+	// Disallowed is how many of the requests were outside robots.txt, at least.
+	Disallowed uint64 `json:"disallowed"`
+}
+
+// HostCount is a host of a site that stands for several, such as *.example.com.
+type HostCount struct {
+	Host string `json:"host"`
+	Estimate
+}
+
+// maxTopNames is how many names the summary and the list of crawlers show.
+const maxTopNames = 20
+
+// names returns the names of clients without a token of their own, the most
+// frequent first; nil if there are none.
+func (v *view) names(entries []entry) (list []NameCount) {
+	for _, e := range entries {
+		for _, item := range e.row.Names.Items {
+			if !inWindow(v, item) {
+				continue
+			}
+			n := NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)}
+			same := func(known NameCount) bool { return known.Name == n.Name && known.Class == n.Class }
+			if i := slices.IndexFunc(list, same); i >= 0 { // at another site, or by another identity
+				list[i].Estimate = list[i].Estimate.plus(n.Estimate)
+				list[i].Disallowed += n.Disallowed
+			} else {
+				list = append(list, n)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b NameCount) int { return byCount(a.Estimate, b.Estimate) })
+	return list
+}
+
+// atLeast returns how often a name has occurred for certain.
+func atLeast(names spacesaving.Sketch[string], name string) uint64 {
+	i := names.Index(name)
+	if i < 0 {
+		return 0
+	}
+	return names.Items[i].Count - names.Items[i].Error
+}
+
+// called returns the entries of a token.
+func (v *view) called(token string) (entries []entry) {
+	for _, e := range v.entries {
+		if e.row.Token == token {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// impostors returns how many requests came under the name of a crawler that are
+// known not to be its own, whatever the class and the identity of the filter.
+func (v *view) impostors(token string) (count uint64) {
+	for _, site := range v.Ledger.Sites {
+		if v.filter.Site != "" && site.Name != v.filter.Site {
+			continue
+		}
+		for _, row := range site.Rows {
+			if row.Token != judge.SpoofedName {
+				continue
+			}
+			if i := row.Names.Index(token); i >= 0 && inWindow(v, row.Names.Items[i]) {
+				count += row.Names.Items[i].Count - row.Names.Items[i].Error
+			}
+		}
+	}
+	return count
+}
+
+// hosts returns the hosts of a site that stands for several, the most frequent
+// first; nil for another.
+func (v *view) hosts(name string) (list []HostCount) {
+	i := slices.IndexFunc(v.Ledger.Sites, func(s *ledger.Site) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	for _, item := range v.Ledger.Sites[i].Hosts.Items {
+		if inWindow(v, item) {
+			list = append(list, HostCount{item.Key, estimate(item)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b HostCount) int { return byCount(a.Estimate, b.Estimate) })
+	return list
+}
+
+// first returns the first so many of a list.
+func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }

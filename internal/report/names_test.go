@@ -1,0 +1,105 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// named is a day at a wildcard site: false Googlebots, the real one, and two
+// crawlers that nobody knows.
+func named() *Source {
+	l := ledger.New(func() time.Time { return now })
+	at := now.Add(-time.Hour)
+	ask := func(times int, token, name, host string, identity verify.State, verdict judge.Verdict) {
+		for range times {
+			q := &ledger.Request{
+				At: at, Site: "*.example.net", Host: host, Token: token, Name: name, Class: uaident.GenericCrawler, Identity: identity, Verdict: verdict,
+				Method: "GET", Target: "/private/", UserAgent: name + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"),
+			}
+			if verdict == judge.Disallowed {
+				q.Rule = ledger.Rule{Version: ledger.Version{1}, Line: 2, Text: "Disallow: /private/", Group: "*"}
+			}
+			if token == "Googlebot" {
+				q.Class = uaident.Search
+			}
+			l.Record(q)
+			l.Snapshot()
+			at = at.Add(time.Second)
+		}
+	}
+	ask(64, judge.SpoofedName, "Googlebot", "a.example.net", verify.Spoofed, judge.Disallowed)
+	ask(2, judge.SpoofedName, "bingbot", "b.example.net", verify.Spoofed, judge.Allowed)
+	ask(5, "Googlebot", "", "a.example.net", verify.Verified, judge.Allowed)
+	ask(9, ledger.Other, "ExampleMonitor", "b.example.net", verify.Claimed, judge.Disallowed)
+	ask(1, ledger.Other, "NewBot\u202e", "a.example.net", verify.Claimed, judge.Disallowed)
+	return &Source{Ledger: l.Snapshot(), Now: now}
+}
+
+// TestNames shows clients that share a token by what they call themselves.
+func TestNames(t *testing.T) {
+	s := named()
+	sum := s.Summary(Filter{})
+	text := func(names []NameCount) (all string) {
+		for _, n := range names {
+			all += fmt.Sprintf("%s %d %d, ", n.Name, n.Count, n.Disallowed)
+		}
+		return all
+	}
+	if got, want := text(sum.FalseNames), "Googlebot 64 64, bingbot 2 0, "; got != want {
+		t.Errorf("false names: %s, want %s", got, want)
+	}
+	if got, want := text(sum.OwnNames), "ExampleMonitor 9 9, NewBot\u202e 1 1, "; got != want {
+		t.Errorf("own names: %s, want %s", got, want)
+	}
+	if got := text(s.Summary(Filter{Identity: "verified"}).FalseNames); got != "" {
+		t.Errorf("false names of verified crawlers: %s", got)
+	}
+	if hosts := sum.SitesNow[0].Hosts; len(hosts) != 2 || hosts[0].Host != "a.example.net" || hosts[0].Count != 70 {
+		t.Errorf("hosts: %v", hosts)
+	}
+	google, _ := s.Crawler(Filter{}, "Googlebot")
+	if google.Crawler.Impostors != 64 || google.Crawler.Requests != 5 || google.Crawler.Names != nil {
+		t.Errorf("Googlebot has %d requests, and %d impostors, names %v", google.Crawler.Requests, google.Crawler.Impostors, google.Crawler.Names)
+	}
+	others, _ := s.Crawler(Filter{}, "_other:crawler")
+	if len(others.Paths) != 2 || others.Paths[0].Host != "b.example.net" || others.Paths[0].Name != "ExampleMonitor" || others.Paths[1].Host != "a.example.net" {
+		t.Errorf("equal paths of two hosts: %+v", others.Paths)
+	}
+}
+
+// TestEvidenceOfShared names who is meant, and the host that was asked.
+func TestEvidenceOfShared(t *testing.T) {
+	for id, want := range map[string][]string{
+		"_spoofed:crawler": {
+			"Requests outside robots.txt by clients under false names: they call themselves Googlebot (64 times), bingbot (2 times)\n",
+			"Names:       Googlebot (64 times), bingbot (2 times)\n", "GET a.example.net/private/  ", "identity spoofed, as Googlebot\n",
+		},
+		"_other:crawler": {
+			"Requests outside robots.txt by clients that call themselves ExampleMonitor (9 times), NewBot? (once)\n",
+			"\n  b.example.net/private/  line 2",
+		},
+	} {
+		e, ok := named().Evidence(Filter{}, id)
+		var got bytes.Buffer
+		if err := e.WriteText(&got); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		for _, part := range want {
+			if !strings.Contains(got.String(), part) {
+				t.Errorf("%s: no %q in\n%s", id, part, got.String())
+			}
+		}
+		if strings.Contains(got.String(), "_spoofed") || strings.Contains(got.String(), "_other") || strings.Contains(got.String(), "*.example.net/") {
+			t.Errorf("%s: words of the ledger in\n%s", id, got.String())
+		}
+	}
+}
