@@ -31,6 +31,9 @@ type Crawler struct {
 	// RobotsOnly says that the token exists in robots.txt files alone and is
 	// never sent, such as Google-Extended.
 	RobotsOnly bool
+	// Controls says what a group of such a token decides, where no request is known
+	// by it: the words after "its group says".
+	Controls string
 	// Family says that unknown names which begin with the token followed by
 	// "-" or a capital letter (Baiduspider-foo, YandexFoo) obey its groups.
 	Family bool

@@ -57,6 +57,7 @@ func TestHelpExamples(t *testing.T) {
 	want := map[string]int{ // exit statuses but 0
 		"caddy robots-guard check --robots robots.txt --token GPTBot /private/report":                                             1,
 		`caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report`:      1,
+		"caddy robots-guard explain --robots robots.txt --token Googlebot /private/report":                                        1,
 		"caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/": 1,
 		"caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt":                                            1,
 	}

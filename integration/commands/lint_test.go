@@ -144,7 +144,7 @@ func TestExplainCommand(t *testing.T) {
 		{name: "a site without one", args: []string{"explain", "-u", harness.GPTBot, none.URL + "/x"}, code: 0, stdout: []string{"the server answers 404: there is none", "no group is for it"}},
 		{name: "a path of no site", args: []string{"explain", "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"names no site"}},
 		{name: "a directory", args: []string{"explain", "-r", dir, "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"is a directory"}},
-		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 2, stderr: []string{"no --user-agent given"}},
+		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 2, stderr: []string{"no --user-agent and no --token given"}},
 		{name: "two URLs", args: []string{"explain", "-r", robots, "-u", "x", "/", "/"}, code: 2, stderr: []string{"give one URL"}},
 		{name: "an unknown identity", args: []string{"explain", "-r", robots, "-u", "x", "--identity", "real", "/"}, code: 2, stderr: []string{"unknown identity"}},
 	})

@@ -91,6 +91,7 @@ type checkResult struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Form      string `json:"form,omitempty"`
 	Ambiguous bool   `json:"ambiguous"`
+	Note      string `json:"note,omitempty"` // such as that no request carries the name
 
 	reason judge.Reason
 }
@@ -130,14 +131,14 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 	if c.json {
 		print, finish = printJSON(out)
 	}
-	code := ExitAllowed
+	code, note := ExitAllowed, who.note()
 	for _, u := range urls {
 		robots, err := files.of(cmd.Context(), u)
 		if err != nil {
 			return 0, err
 		}
 		result := judgeURL(robots, who, u)
-		result.URL = u
+		result.URL, result.Note = u, note
 		if !result.Allowed {
 			code = ExitDisallowed
 		}
@@ -145,7 +146,23 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 			return 0, err
 		}
 	}
-	return code, errors.Join(finish(), out.Flush())
+	err = errors.Join(finish(), out.Flush())
+	if note != "" && !c.json {
+		printNote(cmd.ErrOrStderr(), "note", note)
+	}
+	return code, err
+}
+
+// note tells what is odd about who asks, such as that no request carries the name.
+func (who *claimant) note() string {
+	token := who.token
+	if who.isAgent {
+		token = ""
+		if c := uaident.Identify(who.userAgent).Crawler; c != nil {
+			token = c.Token
+		}
+	}
+	return judge.AboutToken(uaident.Default(), token)
 }
 
 // judgeURL judges one URL as the server would.

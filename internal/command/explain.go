@@ -18,13 +18,16 @@ import (
 func explainCommand(config Config) *cobra.Command {
 	x := explaining{config: config}
 	cmd := &cobra.Command{
-		Use:   "explain --user-agent <ua> [--robots <file|url>] [--config <file>] [--json] <url>",
+		Use:   "explain [--user-agent <ua> | --token <token>] [--robots <file|url>] [--config <file>] [--json] <url>",
 		Short: "Tells step by step why a request is allowed or not",
 		Long: `
 Tells in plain words how the server judges a request: which words of the
 User-Agent counted, who it says to be, by which names a group could address it
 and which group decides, in which forms the URL is compared, every rule that
 matches by its length, and the verdict.
+
+--token asks about a product token as a robots.txt names it, without a User-Agent:
+it is judged as "caddy robots-guard check --token" does it, and obeys the * group.
 
 --robots is a file, a URL, or - for standard input. Without it the robots.txt of
 the URL's own site is fetched.
@@ -41,6 +44,7 @@ robots.txt cannot be used.
 `,
 		Example: `
 caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report
+caddy robots-guard explain --robots robots.txt --token Googlebot /private/report
 caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/
 caddy robots-guard explain --robots robots.txt --user-agent curl/8.7.1 --json /
 `,
@@ -48,6 +52,7 @@ caddy robots-guard explain --robots robots.txt --user-agent curl/8.7.1 --json /
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&x.userAgent, "user-agent", "u", "", "the User-Agent of the request")
+	flags.StringVarP(&x.token, "token", "t", "", "the product token, instead of a User-Agent")
 	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, or - for standard input")
 	flags.StringVarP(&x.file, "config", "c", "", "a configuration file to take the settings from")
 	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of that file")
@@ -60,17 +65,22 @@ caddy robots-guard explain --robots robots.txt --user-agent curl/8.7.1 --json /
 
 // explaining is the command with its flags.
 type explaining struct {
-	config                                             Config
-	userAgent, robots, file, adapter, identity, method string
-	json                                               bool
+	config                             Config
+	userAgent, token, identity, method string
+	robots, file, adapter              string
+	json                               bool
 }
 
 func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	switch {
 	case len(urls) != 1:
 		return 0, errors.New("give one URL; see caddy robots-guard explain --help")
-	case !cmd.Flags().Changed("user-agent"):
-		return 0, errors.New("no --user-agent given; an empty one is written --user-agent \"\"")
+	case cmd.Flags().Changed("user-agent") && x.token != "":
+		return 0, errors.New("give either --user-agent or --token")
+	case !cmd.Flags().Changed("user-agent") && x.token == "":
+		return 0, errors.New("no --user-agent and no --token given; an empty User-Agent is written --user-agent \"\"")
+	case x.token != "" && (cmd.Flags().Changed("identity") || cmd.Flags().Changed("method")):
+		return 0, errors.New("--identity and --method go with --user-agent")
 	}
 	who, err := explain.ParseIdentity(x.identity)
 	if err != nil {
@@ -96,7 +106,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	e := site.Explain(from, explain.Request{UserAgent: x.userAgent, URL: urls[0], Method: x.method, Identity: who})
+	e := site.Explain(from, explain.Request{UserAgent: x.userAgent, Token: x.token, URL: urls[0], Method: x.method, Identity: who})
 	if e.Handler != nil {
 		e.Handler.Site = configured.name()
 		if configured.Matched {

@@ -8,14 +8,38 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
+	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
+
+// TestEveryCommandPrintsJSON asks each command for its flag and its section.
+func TestEveryCommandPrintsJSON(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := &cobra.Command{Use: "robots-guard"}
+	New(Config{}).CobraFunc(root)
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		if cmd.Flags().Lookup("json") == nil {
+			t.Errorf("%s has no --json", cmd.Name())
+		}
+		if !strings.Contains(string(page), "\n## "+cmd.Name()+"\n") {
+			t.Errorf("docs/json.md has no section about %s", cmd.Name())
+		}
+	}
+}
 
 // TestJSONPage looks up every field that a command prints in docs/json.md, in
 // the section of the command.
@@ -32,9 +56,9 @@ func TestJSONPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	explained, err := json.Marshal(explain.Explanation{
-		Robots: explain.Robots{Version: "x", Note: "x"},
+		Token: "x", Robots: explain.Robots{Version: "x", Note: "x"},
 		Client: explain.Client{
-			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", Chain: []explain.Try{{}},
+			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", Note: "x", Chain: []explain.Try{{}},
 		},
 		Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x"},
 	})
@@ -63,7 +87,27 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for command, output := range map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed)} {
+	outputs := map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed)}
+	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
+	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", Source: "x"}
+	for command, value := range map[string]any{
+		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
+		"identify": identityReport{Registry: &full},
+		"verify":   claimReport{Operator: "x", Steps: []claimStep{{}}},
+	} {
+		output, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outputs[command] = string(output)
+	}
+	var tested strings.Builder
+	cases := []expect.Result{{Case: expect.Case{Token: "x", UserAgent: "x"}, Note: "x"}}
+	if err := expect.Write(&tested, "json", cases); err != nil {
+		t.Fatal(err)
+	}
+	outputs["test"] = tested.String()
+	for command, output := range outputs {
 		_, section, _ := strings.Cut(page, "\n## "+command+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		var value any

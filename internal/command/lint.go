@@ -50,6 +50,7 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 	flags.StringVar(&l.failOn, "fail-on", "error", "the least severity that makes the exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
 	flags.BoolVar(&l.readings, "readings", false, "always show how different crawlers read the file")
+	flags.BoolVar(&l.json, "json", false, "the same as --format json")
 	completeWords(cmd, "format", lint.Formats()...)
 	completeWords(cmd, "fail-on", "error", "warning", "info", "never")
 	return cmd
@@ -59,12 +60,17 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 type linting struct {
 	config               Config
 	format, failOn, site string
-	readings             bool
+	readings, json       bool
 }
 
 func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 	fails := map[string]policy.Severity{"error": policy.Error, "warning": policy.Warning, "info": policy.Info, "never": policy.Error + 1}
 	least, ok := fails[l.failOn]
+	if l.json && cmd.Flags().Changed("format") && l.format != "json" {
+		return 0, errors.New("give either --json or --format")
+	} else if l.json {
+		l.format = "json"
+	}
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)

@@ -20,11 +20,11 @@ import (
 func testCommand(config Config) *cobra.Command {
 	x := caseTesting{config: config}
 	cmd := &cobra.Command{
-		Use:   "test [--robots <file|url>] [--format tap|junit] <cases>...",
+		Use:   "test [--robots <file|url>] [--format tap|junit|json] <cases>...",
 		Short: "Holds a robots.txt to a table of expectations",
 		Long: `
 Reads tables of which crawler may fetch which URL, judges each by the robots.txt
-and reports as TAP or JUnit. Keep such a table beside your robots.txt and run it
+and reports as TAP, JUnit or JSON. Keep such a table beside your robots.txt and run it
 in CI.
 
 A line of a table has three fields: a product token or a User-Agent (in quotes
@@ -57,6 +57,7 @@ caddy robots-guard test --robots robots.txt --format junit cases.txt cases.jsonl
 	flags := cmd.Flags()
 	flags.StringVarP(&x.robots, "robots", "r", "robots.txt", "the robots.txt: a file or a URL")
 	flags.StringVar(&x.format, "format", "tap", "how to report: "+strings.Join(expect.Formats(), ", "))
+	flags.BoolVar(&x.json, "json", false, "the same as --format json")
 	completeWords(cmd, "format", expect.Formats()...)
 	return cmd
 }
@@ -65,9 +66,15 @@ caddy robots-guard test --robots robots.txt --format junit cases.txt cases.jsonl
 type caseTesting struct {
 	config         Config
 	robots, format string
+	json           bool
 }
 
 func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
+	if x.json && cmd.Flags().Changed("format") && x.format != "json" {
+		return 0, errors.New("give either --json or --format")
+	} else if x.json {
+		x.format = "json"
+	}
 	switch {
 	case !slices.Contains(expect.Formats(), x.format):
 		return 0, fmt.Errorf("unknown format %q; --format takes %s", x.format, strings.Join(expect.Formats(), ", "))
@@ -86,6 +93,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	}
 	var results []expect.Result
 	var errs []error
+	notes := make(map[string]string) // by who asks, for finding them takes a while
 	for _, name := range names {
 		cases, err := readCases(cmd.InOrStdin(), name)
 		if err != nil {
@@ -93,7 +101,15 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 			continue
 		}
 		for _, c := range cases {
-			results = append(results, JudgeCase(robots, c))
+			r := JudgeCase(robots, c)
+			who := c.Token + "\x00" + c.UserAgent
+			note, known := notes[who]
+			if !known {
+				note = (&claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}).note()
+				notes[who] = note
+			}
+			r.Note = note
+			results = append(results, r)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

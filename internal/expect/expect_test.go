@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"strings"
 	"testing"
@@ -76,9 +77,9 @@ func FuzzRead(f *testing.F) {
 }
 
 var results = []Result{
-	{Case{Token: "Googlebot", URL: "/a#b", Allowed: true, File: "a.txt", Line: 1}, true, ""},
-	{Case{UserAgent: "x\x1b<&>\"", URL: "/", File: "a.txt", Line: 2}, true, "no rule of group \"*\"\nmatches"},
-	{Case{Token: "b", Name: "a name", URL: "/", File: "b.txt", Line: 7}, false, ""},
+	{Case{Token: "Googlebot", URL: "/a#b", Allowed: true, File: "a.txt", Line: 1}, true, "", ""},
+	{Case{UserAgent: "x\x1b<&>\"", URL: "/", File: "a.txt", Line: 2}, true, "no rule of group \"*\"\nmatches", "what\nof it"},
+	{Case{Token: "b", Name: "a name", URL: "/", File: "b.txt", Line: 7}, false, "", ""},
 }
 
 func TestTAP(t *testing.T) {
@@ -92,11 +93,30 @@ not ok 2 - x?<&>" disallow /
   got: allow
   because: "no rule of group \"*\"\nmatches"
   ...
+# what?of it
 ok 3 - a name
 `
 	var got strings.Builder
 	if err := Write(&got, "tap", results); err != nil || got.String() != want {
 		t.Errorf("got\n%s(%v), want\n%s", got.String(), err, want)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var got strings.Builder
+	if err := Write(&got, "json", results); err != nil {
+		t.Fatal(err)
+	}
+	var report jsonReport
+	if err := json.Unmarshal([]byte(got.String()), &report); err != nil {
+		t.Fatal(err)
+	}
+	want := jsonCase{
+		Name: "x\x1b<&>\" disallow /", File: "a.txt", Line: 2, UserAgent: "x\x1b<&>\"", URL: "/",
+		Expected: "disallow", Got: "allow", Because: "no rule of group \"*\"\nmatches", Note: "what\nof it",
+	}
+	if report.Passed != 2 || report.Failed != 1 || len(report.Cases) != 3 || report.Cases[1] != want {
+		t.Errorf("%+v, want %+v", report, want)
 	}
 }
 

@@ -15,13 +15,14 @@ type Result struct {
 	Case
 	Got     bool   // whether it is allowed
 	Because string // the rule that decided, in words
+	Note    string // what is odd about who asks, "" for nothing
 }
 
 // OK reports whether the expectation is met.
 func (r Result) OK() bool { return r.Got == r.Allowed }
 
 // Formats are the names of the report's formats.
-func Formats() []string { return []string{"tap", "junit"} }
+func Formats() []string { return []string{"tap", "junit", "json"} }
 
 // Write prints a report in a format of [Formats].
 func Write(w io.Writer, format string, results []Result) error {
@@ -30,6 +31,8 @@ func Write(w io.Writer, format string, results []Result) error {
 		return writeTAP(w, results)
 	case "junit":
 		return writeJUnit(w, results)
+	case "json":
+		return writeJSON(w, results)
 	}
 	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
 }
@@ -55,6 +58,9 @@ func writeTAP(w io.Writer, results []Result) error {
 		if !r.OK() {
 			fmt.Fprintf(&b, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
 				strconv.Quote(fmt.Sprintf("%s:%d", r.File, r.Line)), says(r.Allowed), says(r.Got), strconv.Quote(r.Because))
+		}
+		if r.Note != "" {
+			fmt.Fprintf(&b, "# %s\n", text.Printable(r.Note))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -86,6 +92,7 @@ type (
 		File    string        `xml:"file,attr"`
 		Line    int           `xml:"line,attr"`
 		Failure *junitFailure `xml:"failure"`
+		Note    string        `xml:"system-out,omitempty"`
 	}
 	junitFailure struct {
 		Message string `xml:"message,attr"`
@@ -101,7 +108,7 @@ func writeJUnit(w io.Writer, results []Result) error {
 			all.Suites = append(all.Suites, junitSuite{Name: r.File})
 		}
 		suite := &all.Suites[len(all.Suites)-1]
-		c := junitCase{Name: r.Title(), Class: r.File, File: r.File, Line: r.Line}
+		c := junitCase{Name: r.Title(), Class: r.File, File: r.File, Line: r.Line, Note: r.Note}
 		if !r.OK() {
 			c.Failure = &junitFailure{
 				Message: fmt.Sprintf("expected %s, got %s", says(r.Allowed), says(r.Got)),

@@ -3,6 +3,7 @@ package explain
 import (
 	"slices"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -11,6 +12,7 @@ import (
 // admin API print it.
 type Explanation struct {
 	UserAgent string  `json:"user_agent"`
+	Token     string  `json:"token,omitempty"` // that was asked about instead of a User-Agent
 	URL       string  `json:"url"`
 	Robots    Robots  `json:"robots"`
 	Client    Client  `json:"client"`
@@ -49,6 +51,7 @@ type Client struct {
 	Operator string             `json:"operator,omitempty"`
 	Source   string             `json:"source,omitempty"` // of what the registry says
 	Wildcard bool               `json:"wildcard"`         // whether the * group is meant for its class
+	Note     string             `json:"note,omitempty"`   // such as that no request carries the name
 	Chain    []Try              `json:"chain"`            // names under which a group may address it, in this order
 }
 
@@ -112,6 +115,20 @@ func ClientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildca
 		c.Chain = append(c.Chain, Try{name, robots != nil && robots.Named(name)})
 	}
 	return c
+}
+
+// become makes c the client that is a product token and obeys the * group. What
+// the registry says of it stays.
+func (c *Client) become(token string, r *uaident.Registry, robots *policy.Robots) {
+	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.SeenWord{}, token, token, "token", true
+	c.Note = judge.AboutToken(r, token)
+	c.Chain = []Try{}
+	if token != "*" {
+		c.Chain = append(c.Chain, Try{token, robots != nil && robots.Named(token)})
+	}
+	if known := r.Lookup(token); known != nil {
+		c.Name, c.Class, c.Operator, c.Source = known.Token, known.Class.String(), known.Operator, known.Source
+	}
 }
 
 // GroupOf describes the group that was chosen, nil for none.

@@ -24,8 +24,11 @@ type Rules struct {
 // Request is a request that is explained.
 type Request struct {
 	UserAgent, URL string
-	Method         string // GET if ""
-	Identity       verify.State
+	// Token, if it is not empty, is asked about instead of the User-Agent, as
+	// [judge.Request] has it.
+	Token    string
+	Method   string // GET if ""
+	Identity verify.State
 }
 
 // Site is by what a request is judged beside the rules.
@@ -44,17 +47,22 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	if from.Robots != nil {
 		overlay = s.Registry.Overlay(from.Robots.Names())
 	}
-	client := s.Registry.IdentifyWith(r.UserAgent, overlay)
-	q := judge.Request{Client: client, Identity: r.Identity, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
+	client := s.Registry.IdentifyWith(cmp.Or(r.Token, r.UserAgent), overlay)
+	q := judge.Request{Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
 	var scratch judge.Scratch
 	var result judge.Result
 	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, Closed: from.Closed}, &scratch, &result)
 	e := &Explanation{
-		UserAgent: r.UserAgent, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
+		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
 		Forms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
 		Client: ClientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.MeantForAll(client), from.Robots),
 		Why:    why(&result),
+	}
+	if r.Token != "" {
+		e.Client.become(r.Token, s.Registry, from.Robots)
+	} else if client.Crawler != nil {
+		e.Client.Note = judge.AboutToken(s.Registry, client.Crawler.Token)
 	}
 	if from.Robots != nil {
 		e.Robots.Rules = from.Robots.RuleCount()

@@ -11,8 +11,13 @@ import (
 // Write prints the explanation in plain words.
 func (e *Explanation) Write(w io.Writer) error {
 	p := printer{w: w}
-	p.heading("User-Agent")
-	p.line("%s", orNone(e.UserAgent, "(empty)"))
+	if e.Token != "" {
+		p.heading("Product token")
+		p.line("%s", e.Token)
+	} else {
+		p.heading("User-Agent")
+		p.line("%s", orNone(e.UserAgent, "(empty)"))
+	}
 	p.client(&e.Client)
 	p.heading("robots.txt")
 	p.line("%s, %s", e.Robots.Name, count(e.Robots.Rules, "rule"))
@@ -62,18 +67,22 @@ func (p *printer) print(s string) {
 
 func (p *printer) client(c *Client) {
 	p.heading("Who it is")
-	if len(c.Words) == 0 {
+	if len(c.Words) == 0 && c.Evidence != "token" {
 		p.line("no word but those that browsers send, and numbers")
 	}
 	for _, word := range c.Words {
 		notes := append([]string{kinds[word.Kind]}, word.Notes...)
 		p.line("%q: %s", word.Text, strings.Join(notes, ", "))
 	}
-	if c.Token == "" {
+	switch {
+	case c.Evidence == "token":
+		p.line("%s, class %s, asked about by its token: it obeys the * group where no group names it", c.Name, c.Class)
+	case c.Token == "":
 		p.line("so it is a browser, or nobody: class %s", c.Class)
 		return
+	default:
+		p.line("so it says to be %s, class %s, by %s", c.Name, c.Class, evidence(c.Evidence))
 	}
-	p.line("so it says to be %s, class %s, by %s", c.Name, c.Class, evidence(c.Evidence))
 	if c.Identity != "claimed" {
 		p.line("its identity is taken to be %s", c.Identity)
 	}
@@ -82,6 +91,9 @@ func (p *printer) client(c *Client) {
 	}
 	if c.Source != "" {
 		p.line("source: %s", c.Source)
+	}
+	if c.Note != "" {
+		p.line("note: %s", c.Note)
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case q.path() == robotsTxt:
 		r.Reason = RobotsTxt
 		return
-	case isAgent && s.Exempt.Has(q.Client, q.Identity):
+	case q.hasClient() && s.Exempt.Has(q.Client, q.Identity):
 		r.Verdict, r.Reason = Exempt, Configured
 		return
 	case rules.Robots == nil:
@@ -147,9 +147,9 @@ func (s *Settings) act(q *Request, r *Result) {
 	default:
 		return
 	}
-	r.LogOnly = q.Token == "" && s.Spares(q.Client, q.Identity)
+	r.LogOnly = q.hasClient() && s.Spares(q.Client, q.Identity)
 	r.Action = Logged
-	means := q.Token != "" || isFalse && s.FalseName == BlockFalseName || s.EnforceMeans(q.Client)
+	means := !q.hasClient() || isFalse && s.FalseName == BlockFalseName || s.EnforceMeans(q.Client)
 	if s.Enforce && means && !r.LogOnly {
 		r.Action = Blocked
 	}

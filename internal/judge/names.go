@@ -19,7 +19,7 @@ const MeantToken = "token:"
 // would ever be chosen by it. One that is meant need not be known.
 func checkToken(registry *uaident.Registry, word, token string, meant, identities bool) error {
 	switch c := registry.Lookup(token); {
-	case c != nil && c.RobotsOnly && c.Verification.WebBotAuth == "":
+	case c != nil && isControl(c):
 		return fmt.Errorf("no request carries the name %s, which is for a robots.txt alone; name the crawler itself", c.Token)
 	case c != nil, meant:
 		return nil
@@ -35,6 +35,29 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	return fmt.Errorf("%q is %s and no known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
 }
 
+// isControl reports whether a name is one that only a robots.txt has.
+func isControl(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
+
+// AboutToken tells what somebody does not know who asks for verdicts on a product
+// token: that no request carries it, or which one it is likely meant to be. It is
+// "" for the token of a crawler, and for one that is near to none.
+func AboutToken(registry *uaident.Registry, token string) string {
+	switch c := registry.Lookup(token); {
+	case c != nil && isControl(c):
+		about := "no request carries the name " + c.Token + ", so a server cannot block anything by it"
+		if c.Controls != "" {
+			about += "; its group says " + c.Controls
+		}
+		return about
+	case c != nil:
+		return ""
+	}
+	if likely := nearestNames(registry, token, nil); len(likely) > 0 {
+		return fmt.Sprintf("no known crawler is called %s; did you mean %s?", token, strings.Join(likely, " or "))
+	}
+	return ""
+}
+
 // quoted is a word as it stands in a Caddyfile.
 func quoted(word string) string {
 	if strings.ContainsAny(word, " \t") {
@@ -47,15 +70,21 @@ func quoted(word string) string {
 // a few of equal likelihood: classes, product tokens of the registry and, if
 // they are allowed, identities. It is nil if no name is near.
 func Likely(registry *uaident.Registry, word string, identities bool) []string {
-	folded := spelling.Letters(word)
-	if len(folded) < 2 || len(folded) > maxCompared {
-		return nil
-	}
 	words := strings.Split(ClassWords(), ", ")
 	if identities {
 		for _, state := range verify.States() {
 			words = append(words, state.String())
 		}
+	}
+	return nearestNames(registry, word, words)
+}
+
+// nearestNames returns the names that are nearest to a word, among some words and
+// the product tokens of a registry.
+func nearestNames(registry *uaident.Registry, word string, words []string) []string {
+	folded := spelling.Letters(word)
+	if len(folded) < 2 || len(folded) > maxCompared {
+		return nil
 	}
 	if begun := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(spelling.Letters(w), folded) }); len(begun) > 0 {
 		return begun[:min(len(begun), maxLikely)]

@@ -66,3 +66,23 @@ func TestMeantToken(t *testing.T) {
 		}
 	}
 }
+
+// TestAboutToken says what is odd about a token that is asked about.
+func TestAboutToken(t *testing.T) {
+	for token, want := range map[string]string{
+		"Google-Extended":   "no request carries the name Google-Extended, so a server cannot block anything by it; its group says whether what Googlebot fetches may be used for Gemini",
+		"applebot-extended": "no request carries the name Applebot-Extended, so",
+		"GTPBot":            "no known crawler is called GTPBot; did you mean GPTBot?",
+		"serach":            "", // no class is meant here
+		"ChatGPT Agent":     "", // its requests are signed
+		"GPTBot":            "",
+		"HaosouSpider":      "",
+		"Zxqvbnmw":          "",
+		"*":                 "",
+		"":                  "",
+	} {
+		if got := AboutToken(uaident.Default(), token); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %q, want %q", token, got, want)
+		}
+	}
+}

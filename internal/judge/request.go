@@ -19,13 +19,16 @@ type Request struct {
 	// Path is the decoded path without the query; that of Target if it is empty.
 	Path string
 	// Token, if it is not empty, stands for a client that is this product token
-	// and obeys the * group, "*" for one that no group names; Client and Identity
-	// do not count then.
+	// and obeys the * group, "*" for one that no group names. By Client, if it has a
+	// name, settings then choose it, and nothing else.
 	Token string
 	// Bound keeps what is found of the client in the robots.txt, for the next
 	// request by the same client and file. It may be nil.
 	Bound *Bound
 }
+
+// hasClient reports whether it is known by what settings choose the client.
+func (r *Request) hasClient() bool { return r.Token == "" || r.Client.Token != "" }
 
 // path returns the decoded path.
 func (r *Request) path() string {

@@ -34,13 +34,6 @@ var retired = map[string]string{
 	"yahoo pipes 1.0":           "Yahoo Pipes closed in 2015",
 }
 
-// robotsOnlyUse says what the tokens are for that no client ever sends.
-var robotsOnlyUse = map[string]string{
-	"Google-Extended":   "what Googlebot fetches may be used for Gemini",
-	"Applebot-Extended": "what Applebot fetches may be used to train Apple's models",
-	"Webzio-Extended":   "Webz.io may pass on what it fetches for training models",
-}
-
 // crawlerOf returns the registry's entry that a group's name names, and the
 // part of the name that does so; nil if it names no known crawler.
 func crawlerOf(name string) (c *uaident.Crawler, token string) {
@@ -89,9 +82,9 @@ func (c *checker) checkNames() {
 			}
 			if becomes := retired[strings.ToLower(token)]; becomes != "" {
 				c.addOnce(Retired, a.Line, "nobody goes by %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
-			} else if crawler != nil && robotsOnlyUse[crawler.Token] != "" {
-				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether %s, and a server cannot block anything by it",
-					quoted(token), robotsOnlyUse[crawler.Token])
+			} else if crawler != nil && crawler.Controls != "" {
+				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, and a server cannot block anything by it",
+					quoted(token), crawler.Controls)
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
 				c.checkUnknown(a, name)

@@ -36,6 +36,7 @@ type entry struct {
 	Fallback      []string `json:"fallback"`
 	Aliases       []string `json:"aliases"`
 	RobotsOnly    bool     `json:"robots_only"`
+	Controls      string   `json:"controls"`
 	Family        bool     `json:"family"`
 	App           bool     `json:"app"`
 	ExactCase     bool     `json:"exact_case"`
@@ -148,6 +149,7 @@ func writeEntry(b *bytes.Buffer, e entry) {
 	list("Fallback", e.Fallback)
 	list("Aliases", e.Aliases)
 	flag("RobotsOnly", e.RobotsOnly)
+	text("Controls", e.Controls)
 	flag("Family", e.Family)
 	flag("App", e.App)
 	flag("ExactCase", e.ExactCase)
