@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 func auditCommand(config Config) *cobra.Command {
@@ -110,7 +110,7 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		return 0, err
 	}
 	report.Notes = append(report.Notes, notes...)
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := text.NewScreen(cmd.OutOrStdout(), 0, false)
 	write := report.WriteTable
 	if err != nil && !a.json && !a.csv && !a.html {
 		err = errIncomplete
@@ -122,6 +122,8 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		write = report.WriteCSV
 	case a.html:
 		write = report.WriteHTML
+	default:
+		out = screenOf(cmd.OutOrStdout())
 	}
 	if err := write(out); err != nil {
 		return 0, err

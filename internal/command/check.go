@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -126,9 +124,10 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 		return 0, errors.New("no URL given; see caddy robots-guard check --help")
 	}
 	files := robotsFiles{config: &c.config, named: c.robots, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := screenOf(cmd.OutOrStdout())
 	print, finish := printTable(out)
 	if c.json {
+		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
 		print, finish = printJSON(out)
 	}
 	code, note := ExitAllowed, who.note()
@@ -206,8 +205,8 @@ func printJSON(w io.Writer) (print func(checkResult) error, finish func() error)
 
 // printTable returns functions that print results as a table.
 func printTable(w io.Writer) (print func(checkResult) error, finish func() error) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VERDICT\tURL\tLINE\tRULE\tGROUP")
+	table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
+		text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
 	return func(r checkResult) error {
 		line, rule, group := "-", "-", "-"
 		if r.Line > 0 {
@@ -219,8 +218,8 @@ func printTable(w io.Writer) (print func(checkResult) error, finish func() error
 		if r.Ambiguous {
 			group += " (ambiguous)"
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Verdict, text.Printable(r.URL), line, rule, group)
-		return err
+		table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
+		return nil
 	}, table.Flush
 }
 

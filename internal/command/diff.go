@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -145,8 +145,9 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 			return 0, incomplete
 		}
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := screenOf(cmd.OutOrStdout())
 	if d.json {
+		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -113,8 +113,9 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 			e.Handler.Note = "matchers beside the host stand before it; whether they let this request through is not told here"
 		}
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := screenOf(cmd.OutOrStdout())
 	if x.json {
+		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")

@@ -61,9 +61,9 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	if cmd.HasSubCommands() {
 		fmt.Fprintf(&b, "More about one: %s help <command>\n", cmd.CommandPath())
 	} else if cmd.HasAvailableLocalFlags() {
-		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(terminalOf(w).width))
+		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(screenOf(w).Width()))
 	}
-	_, _ = io.WriteString(w, b.String())
+	_, _ = io.WriteString(w, b.String()) // no line of it is broken: commands are to be copied
 }
 
 // indented indents each line.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -105,7 +105,10 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 		}
 		reports = append(reports, report)
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := screenOf(cmd.OutOrStdout())
+	if l.format != "text" {
+		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
+	}
 	errs = append(errs, l.print(out, reports), out.Flush())
 	return code, errors.Join(errs...)
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -93,8 +92,9 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 			return err
 		})
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "AUTHORITY\tSTATUS\tAGE\tNEXT\tRULES\tFINDINGS\tVERSIONS\tERROR")
+	screen := screenOf(out)
+	table := text.NewTable(screen, text.Column{Title: "AUTHORITY"}, text.Column{Title: "STATUS"}, text.Column{Title: "AGE"}, text.Column{Title: "NEXT"},
+		text.Column{Title: "RULES"}, text.Column{Title: "FINDINGS"}, text.Column{Title: "VERSIONS"}, text.Column{Title: "ERROR", Kind: text.Prose})
 	for after := ""; ; {
 		var list admin.PolicyList
 		uri := path + "?after=" + url.QueryEscape(after)
@@ -105,7 +105,7 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 			printPolicy(table, s, time.Now())
 		}
 		if after = list.Next; after == "" {
-			return 0, table.Flush()
+			return 0, errors.Join(table.Flush(), screen.Flush())
 		}
 	}
 }
@@ -144,7 +144,7 @@ func adminError(address string, err error) error {
 }
 
 // printPolicy prints a row of the table.
-func printPolicy(w io.Writer, s admin.PolicySummary, now time.Time) {
+func printPolicy(table *text.Table, s admin.PolicySummary, now time.Time) {
 	status, age, next, lastError := "-", "-", "-", "-"
 	if s.LastRead != nil {
 		status, age = fmt.Sprint(s.Status), now.Sub(*s.LastRead).Round(time.Second).String()
@@ -161,5 +161,5 @@ func printPolicy(w io.Writer, s admin.PolicySummary, now time.Time) {
 	if s.LastError != "" {
 		lastError = text.Printable(s.LastError)
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", text.Printable(s.Authority), status, age, next, s.Rules, s.Findings, s.Versions, lastError)
+	table.Row(text.Printable(s.Authority), status, age, next, fmt.Sprint(s.Rules), fmt.Sprint(s.Findings), fmt.Sprint(s.Versions), lastError)
 }

@@ -38,7 +38,9 @@ func printNote(w io.Writer, kind, message string) {
 		}
 		b.WriteString(text.Printable(strings.ReplaceAll(line, "\t", "  ")))
 	}
-	fmt.Fprintf(w, "%s: %s\n", terminalOf(w).paint(kind), b.String())
+	screen := screenOf(w)
+	fmt.Fprintf(screen, "%s: %s\n", text.Paint(screen, kind), b.String())
+	_ = screen.Flush() // an error about errors has nowhere to go
 }
 
 // badFlag says more of a flag that cannot be used than pflag does.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -115,7 +115,10 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	if err := errors.Join(errs...); err != nil {
 		return 0, err
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
+	out := text.NewScreen(cmd.OutOrStdout(), 0, false)
+	if x.format == "tap" {
+		out = screenOf(cmd.OutOrStdout())
+	}
 	code := ExitAllowed
 	if slices.ContainsFunc(results, func(r expect.Result) bool { return !r.OK() }) {
 		code = ExitDisallowed

@@ -122,7 +122,8 @@ func (v *verifyClaim) run(cmd *cobra.Command, args []string) (int, error) {
 		enc.SetEscapeHTML(false)
 		return code, enc.Encode(report)
 	}
-	return code, report.print(cmd.OutOrStdout())
+	screen := screenOf(cmd.OutOrStdout())
+	return code, errors.Join(report.print(screen), screen.Flush())
 }
 
 // explain verifies the claim of a client step by step.
@@ -198,7 +199,7 @@ func (r *claimReport) print(w io.Writer) error {
 	if r.Operator != "" {
 		who += ", " + r.Operator
 	}
-	identity := r.Identity
+	identity := text.Paint(w, r.Identity)
 	if r.Proof != verify.None.String() {
 		identity += " (" + r.Proof + ")"
 	}

@@ -54,7 +54,7 @@ func writeTAP(w io.Writer, results []Result) error {
 		if !r.OK() {
 			word = "not ok"
 		}
-		fmt.Fprintf(&b, "%s %d - %s\n", word, i+1, tapText(r.Title()))
+		fmt.Fprintf(&b, "%s %d - %s\n", text.Paint(w, word), i+1, tapText(r.Title()))
 		if !r.OK() {
 			fmt.Fprintf(&b, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
 				strconv.Quote(fmt.Sprintf("%s:%d", r.File, r.Line)), says(r.Allowed), says(r.Got), strconv.Quote(r.Because))

@@ -27,11 +27,11 @@ func (e *Explanation) Write(w io.Writer) error {
 	p.group(e)
 	p.target(e)
 	p.heading("Verdict")
-	verdict := e.Verdict
+	ambiguous := ""
 	if e.Ambiguous {
-		verdict += " (ambiguous: compliant crawlers may differ)"
+		ambiguous = " (ambiguous: compliant crawlers may differ)"
 	}
-	p.line("%s: %s", verdict, e.Why)
+	p.print("  " + text.Paint(w, e.Verdict) + ambiguous + ": " + text.Printable(e.Why) + "\n")
 	if h := e.Handler; h != nil {
 		p.heading("Handler")
 		site := "robots_guard"

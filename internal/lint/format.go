@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -46,7 +45,7 @@ func writeText(w io.Writer, reports []*Report, readings bool) error {
 			if f.Line > 0 {
 				at = fmt.Sprintf("%s:%d:%d", name, f.Line, f.Column)
 			}
-			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, f.Severity, text.Printable(f.Message), f.Code)
+			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, text.Paint(w, f.Severity.String()), text.Printable(f.Message), f.Code)
 		}
 		if r.Unreported > 0 {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
@@ -84,15 +83,19 @@ func summary(r *Report) string {
 // writeReadings prints the crawlers side by side.
 func writeReadings(w io.Writer, name string, r *Readings) error {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(title string, of func(Reading) string) {
-		fmt.Fprintf(table, "  %s", title)
-		for _, c := range r.Crawlers {
-			fmt.Fprintf(table, "\t%s", of(c))
-		}
-		fmt.Fprintln(table)
+	columns := []text.Column{{Kind: text.Long}}
+	for _, c := range r.Crawlers {
+		columns = append(columns, text.Column{Title: c.Crawler, Kind: text.Verdict})
 	}
-	row("", func(c Reading) string { return c.Crawler })
+	table := text.NewTable(w, columns...)
+	table.Indent = 2
+	row := func(title string, of func(Reading) string) {
+		cells := []string{title}
+		for _, c := range r.Crawlers {
+			cells = append(cells, of(c))
+		}
+		table.Row(cells...)
+	}
 	row("group", func(c Reading) string {
 		if c.GroupLine == 0 {
 			return "none"
@@ -113,7 +116,7 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 		})
 	}
 	for _, p := range r.Paths {
-		fmt.Fprintf(table, "  %s", cell(p.Path))
+		cells := []string{cell(p.Path)}
 		for i, allowed := range p.Allowed {
 			word := "disallowed"
 			if allowed {
@@ -122,9 +125,9 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 			if p.Line[i] > 0 {
 				word += fmt.Sprintf(" (%d)", p.Line[i])
 			}
-			fmt.Fprintf(table, "\t%s", word)
+			cells = append(cells, word)
 		}
-		fmt.Fprintln(table)
+		table.Row(cells...)
 	}
 	if err := table.Flush(); err != nil {
 		return err

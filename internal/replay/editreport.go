@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
@@ -181,35 +180,33 @@ func changeOf(blocked bool) string {
 
 // WriteTable writes the report for reading in a terminal, the longer lists cut.
 func (r *EditReport) WriteTable(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
-	r.read.writeLogs(out)
-	line("\n%s. The edit blocks %d and opens %d of them.", r.read.counted(), r.Blocked, r.Opened)
+	t := tables{w: w}
+	t.logs(r.read)
+	t.say("\n%s. The edit blocks %d and opens %d of them.\n", r.read.counted(), r.Blocked, r.Opened)
 	if len(r.Crawlers) > 0 {
-		line("\nCRAWLER\tCLASS\tREQUESTS\tBLOCKED\tOPENED")
+		t.say("\n")
+		t.table("CRAWLER", "CLASS", "REQUESTS", "BLOCKED", "OPENED")
 		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
-			line("%s\t%s\t%d\t%d\t%d", text.Printable(c.Token), c.Class, c.Requests, c.Blocked, c.Opened)
+			t.row(c.Token, c.Class, c.Requests, c.Blocked, c.Opened)
 		}
-		more(out, len(r.Crawlers), tableCrawlers)
+		t.more(len(r.Crawlers), tableCrawlers)
 
-		line("\nCHANGE\tBEFORE\tNOW\tREQUESTS\tCRAWLERS")
+		t.say("\n")
+		t.table("CHANGE", "BEFORE", "NOW", "REQUESTS", "CRAWLERS")
 		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
-			line("%s\t%s\t%s\t%d\t%s", rule.Change, decidedBy(rule.OldRule, rule.OldLine), decidedBy(rule.NewRule, rule.NewLine), rule.Requests,
-				text.Printable(who(rule.Crawlers, 3)))
+			t.row(rule.Change, decidedBy(rule.OldRule, rule.OldLine), decidedBy(rule.NewRule, rule.NewLine), rule.Requests, who(rule.Crawlers, 3))
 		}
-		more(out, len(r.Rules), tableRules)
+		t.more(len(r.Rules), tableRules)
 
-		line("\nPATH\tCRAWLER\tCHANGE\tREQUESTS")
+		t.say("\n")
+		t.table("PATH", "CRAWLER", "CHANGE", "REQUESTS")
 		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
-			line("%s\t%s\t%s\t%s", text.Short(text.Printable(p.Path), tablePath), text.Printable(p.Token), p.Change, countText(p.Requests, p.Excess))
+			t.row(text.Short(text.Printable(p.Path), tablePath), p.Token, p.Change, countText(p.Requests, p.Excess))
 		}
-		more(out, len(r.Paths), tablePaths)
+		t.more(len(r.Paths), tablePaths)
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, endText(r.Examples, r.Notes, r.Incomplete))
-	return err
+	t.say("%s", endText(r.Examples, r.Notes, r.Incomplete))
+	return t.err
 }
 
 // decidedBy names the rule that decided.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
@@ -52,58 +51,41 @@ const (
 
 // WriteTable writes the report for reading in a terminal, the longer lists cut.
 func (r *Report) WriteTable(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
-
-	r.writeLogs(out)
-	line("\n%s", r.Sentence())
+	t := tables{w: w}
+	t.logs(r)
+	t.say("\n%s\n", r.Sentence())
 	if len(r.Crawlers) > 0 {
-		line("\nCRAWLER\tCLASS\tREQUESTS\tDISALLOWED\tSTALE\tEXEMPT\tROBOTS.TXT READ")
+		t.say("\n")
+		t.table("CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ")
 		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
-			line("%s\t%s\t%d\t%d\t%d\t%d\t%s", text.Printable(c.Token), c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.ReadText())
+			t.row(c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.ReadText())
 		}
-		more(out, len(r.Crawlers), tableCrawlers)
+		t.more(len(r.Crawlers), tableCrawlers)
 
-		line("\nCLASS\tREQUESTS\tENFORCE WOULD BLOCK")
+		t.say("\n")
+		t.table("CLASS", "REQUESTS", "ENFORCE WOULD BLOCK")
 		for _, c := range r.Classes {
-			line("%s\t%d\t%d", c.Class, c.Requests, c.WouldBlock)
+			t.row(c.Class, c.Requests, c.WouldBlock)
 		}
 	}
 	if len(r.Rules) > 0 {
-		line("\nRULE\tLINE\tGROUP\tREQUESTS\tCRAWLERS")
+		t.say("\n")
+		t.table("RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS")
 		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
-			line("%s\t%d\t%s\t%d\t%s", text.Printable(rule.Rule), rule.Line, text.Printable(rule.Group), rule.Requests, text.Printable(who(rule.Crawlers, 3)))
+			t.row(rule.Rule, rule.Line, rule.Group, rule.Requests, who(rule.Crawlers, 3))
 		}
-		more(out, len(r.Rules), tableRules)
+		t.more(len(r.Rules), tableRules)
 	}
 	if len(r.Paths) > 0 {
-		line("\nPATH\tCRAWLER\tREQUESTS")
+		t.say("\n")
+		t.table("PATH", "CRAWLER", "REQUESTS")
 		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
-			line("%s\t%s\t%s", text.Short(text.Printable(p.Path), tablePath), text.Printable(p.Token), p.Count())
+			t.row(text.Short(text.Printable(p.Path), tablePath), p.Token, p.Count())
 		}
-		more(out, len(r.Paths), tablePaths)
+		t.more(len(r.Paths), tablePaths)
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, endText(r.Examples, r.Notes, r.Incomplete))
-	return err
-}
-
-// writeLogs writes the table of the logs.
-func (r *Report) writeLogs(w io.Writer) {
-	fmt.Fprintln(w, "LOG\tFORMAT\tLINES\tMALFORMED")
-	for _, l := range r.Logs[:min(len(r.Logs), tableLogs)] {
-		format := l.Format
-		if l.Compression != "" {
-			format += ", " + l.Compression
-		}
-		if format == "" {
-			format = "-"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", text.Printable(l.Name), text.Printable(format), l.Lines, l.Malformed)
-	}
-	more(w, len(r.Logs), tableLogs)
+	t.say("%s", endText(r.Examples, r.Notes, r.Incomplete))
+	return t.err
 }
 
 // endText is what stands below the tables.
@@ -125,13 +107,6 @@ func endText(examples []Example, notes []string, incomplete string) string {
 		b.WriteString("Not all was read: " + text.Printable(incomplete) + "\n")
 	}
 	return b.String()
-}
-
-// more says how many rows were left out.
-func more(w io.Writer, have, shown int) {
-	if have > shown {
-		fmt.Fprintf(w, "and %d more; see --json\n", have-shown)
-	}
 }
 
 // Sentence sums the report up.

@@ -1,0 +1,59 @@
+package text
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestFold(t *testing.T) {
+	for _, tc := range []struct {
+		line  string
+		width int
+		want  string
+	}{
+		{"", 5, ""},
+		{"abc de", 6, "abc de"},
+		{"abc def", 6, "abc\n  def"},
+		{"  abc def ghi", 9, "  abc def\n    ghi"},
+		{"abcdefghij k", 5, "abcdefghij\n  k"}, // no word is broken
+		{"日本 日本", 4, "日本\n  日本"},
+		{"\x1b[31merror\x1b[m: x", 8, "\x1b[31merror\x1b[m: x"},
+		{"a  b   c", 5, "a  b\n  c"},
+	} {
+		if got := fold(tc.line, tc.width); got != tc.want {
+			t.Errorf("%q in %d columns is %q, want %q", tc.line, tc.width, got, tc.want)
+		}
+	}
+}
+
+// TestScreen writes the same whatever the pieces.
+func TestScreen(t *testing.T) {
+	const said, want = "one two three\nfour five\n\nsix seven eight", "one two\n  three\nfour\n  five\n\nsix\n  seven\n  eight"
+	for size := 1; size < len(said); size++ {
+		var b strings.Builder
+		s := NewScreen(&b, 8, false)
+		for rest := said; rest != ""; {
+			n, err := s.Write([]byte(rest[:min(size, len(rest))]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := s.Flush(); err != nil || b.String() != want {
+			t.Fatalf("by %d bytes: %q (%v), want %q", size, b.String(), err, want)
+		}
+	}
+	var plain strings.Builder
+	if Paint(&plain, "error") != "error" || Paint(NewScreen(&plain, 0, false), "error") != "error" || Paint(NewScreen(&plain, 0, true), "page") != "page" {
+		t.Error("a colour where none is wanted")
+	}
+	closed, w := io.Pipe()
+	_ = closed.Close()
+	s := NewScreen(w, 8, false)
+	_, _ = s.Write([]byte("one"))
+	if err := s.Flush(); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("an error that is not said: %v", err)
+	}
+}
