@@ -48,6 +48,25 @@ func testsOf(t *testing.T, directory string) map[string]map[string]bool {
 	return tests
 }
 
+// TestTestsAreNamedInTables wants names of tests in tables only, for readers who look
+// for them: they tell others nothing.
+func TestTestsAreNamedInTables(t *testing.T) {
+	for _, document := range documents(t) {
+		if !strings.HasPrefix(document, "../docs/") && document != "../README.md" {
+			continue
+		}
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(fenced.ReplaceAllString(string(text), "")) {
+			if name := reference.FindString(line); name != "" && !strings.HasPrefix(line, "|") {
+				t.Errorf("%s names %s in a sentence", document, name)
+			}
+		}
+	}
+}
+
 // TestNamedTestsExist looks up every test that a document names.
 func TestNamedTestsExist(t *testing.T) {
 	documents, err := filepath.Glob("*.md")
