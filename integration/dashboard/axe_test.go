@@ -15,7 +15,7 @@ func TestAccessibility(t *testing.T) {
 		missing(t, "no axe-core here; npm install gets it")
 	}
 	url := serveDay(t, scriptedDay(t))
-	for _, l := range []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}} {
+	for _, l := range looks {
 		p := open(t, url, l)
 		p.run(chromedp.Evaluate(string(axe), nil))
 		for _, state := range states {

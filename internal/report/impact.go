@@ -4,6 +4,7 @@ package report
 type Impact struct {
 	Head
 	Counts
+	Previous *Counts `json:"previous,omitempty"` // of the period before
 	// Blockable is Blocked and WouldBlock together: what enforce means.
 	Blockable uint64 `json:"blockable"`
 	// ByClass are the classes that were seen, search engines first and then those

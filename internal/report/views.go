@@ -159,7 +159,7 @@ const maxImpactRules = 5
 // Impact returns what enforce would have done, and what it did.
 func (s *Source) Impact(f Filter) Impact {
 	v := s.view(f)
-	impact := Impact{Head: v.head(), Counts: v.sum(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
+	impact := Impact{Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
 	impact.Blockable = impact.Blocked + impact.WouldBlock
 	for _, name := range v.sites() {
 		impact.Modes = append(impact.Modes, SiteMode{name, s.Live[name].Mode})

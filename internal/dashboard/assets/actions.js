@@ -2,7 +2,7 @@
 // and for a shell, and a letter to its operator.
 
 import { h } from "./dom.js";
-import { count, identityName, stamp } from "./format.js";
+import { count, identityName, utcStamp } from "./format.js";
 import { command, lineLink, origin, place, safeURL } from "./parts.js";
 
 // A client may call itself anything: what goes into a file or a shell is made of
@@ -33,7 +33,7 @@ export function actions(state, d) {
 const action = (title, where, text, note) => h("div", { key: title }, h("dt", {}, title, " ", h("span", { class: "quiet" }, where)), h("dd", {}, command(text, `the line: ${title}`), note ? h("p", { class: "quiet" }, note) : null));
 
 // advice is what an owner should know first.
-function advice(state, { crawler: c }, closed) {
+export function advice(state, { crawler: c }, closed) {
   if (c.token === "_spoofed") return "Somebody uses the names of others. Nothing you write in robots.txt reaches them; they can be turned away.";
   if (!c.disallowed) return c.stale ? "It did only what a recent change forbids, which it need not know yet. Wait." : "It keeps the rules. There is nothing to do.";
   const where = closed ? [" Your robots.txt shuts it out already (", lineLink(state, closed), ")."] : null;
@@ -63,17 +63,17 @@ function letterText(d, name) {
   const lines = [
     "Hello,", "",
     `clients that call themselves ${name} ask for pages that our robots.txt forbids${sites.length ? ` (${sites.map(printable).join(", ")})` : ""}.`, "",
-    `Period: ${stamp(d.from)} to ${stamp(d.generated)}`,
+    `Period: ${utcStamp(d.from)} to ${utcStamp(d.to)}`,
     `Requests: ${count(c.requests)}, against the rules: ${count(c.disallowed)}`,
     `Who it was: ${identity}`,
     d.agents[0] ? `User-Agent: ${printable(d.agents[0].user_agent)}` : null,
     d.networks.length ? `Networks: ${d.networks.slice(0, 5).map((n) => n.network).join(", ")}` : null,
-    c.read ? `Last read robots.txt: ${stamp(c.read.at)}, status ${c.read.status}` : "It was not seen to read robots.txt.", "", "Examples:",
+    c.read ? `Last read robots.txt: ${utcStamp(c.read.at)}, status ${c.read.status}` : "It was not seen to read robots.txt.", "", "Examples:",
   ].filter((line) => line !== null);
   const end = ["", "Please see to it that it keeps to robots.txt (RFC 9309), or tell us if it was not yours."];
   let size = [...lines, ...end].join("\n").length;
   for (const r of d.recent.filter((r) => r.verdict === "disallowed").slice(0, 10)) {
-    const line = `${stamp(r.at)} ${printable(r.method)} ${printable(place(r) + r.path)}, forbidden by "${printable(r.rule)}" (line ${r.line}), from ${r.network}, ${identityName(r.identity)}`;
+    const line = `${utcStamp(r.at)} ${printable(r.method)} ${printable(place(r) + r.path)}, forbidden by "${printable(r.rule)}" (line ${r.line}), from ${r.network}, ${identityName(r.identity)}`;
     size += line.length + 1;
     if (size > maxLetter) break;
     lines.push(line);

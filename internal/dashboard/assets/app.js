@@ -2,13 +2,14 @@
 // again every few seconds.
 
 import { h, update } from "./dom.js";
-import { className, clock, identityName, setClock, serverNow, siteName, windows } from "./format.js";
+import { choices } from "./filters.js";
+import { clock, serverNow, setClock, setLocal, stamp, zone } from "./format.js";
 import * as crawlers from "./crawlers.js";
 import * as impact from "./impact.js";
 import * as now from "./now.js";
 import { learn, words } from "./parts.js";
 import * as robots from "./robots.js";
-import { current, dataURL, go, href, views } from "./state.js";
+import { current, dataURL, href, views } from "./state.js";
 import * as violations from "./violations.js";
 
 const modules = { now, crawlers, violations, robots, impact };
@@ -85,10 +86,11 @@ function plan() {
 }
 
 function draw() {
+  setLocal(state.zone === "local");
   const view = modules[state.view];
   document.title = `${view.title} – Robots Guard`;
   update(nav, views.map((name) => h("a", { key: name, href: href(state, { view: name }), "aria-current": name === state.view ? "page" : undefined }, modules[name].title)));
-  update(filters, choices());
+  update(filters, choices(state, head, redraw));
   const data = { errors: {} };
   let complete = true;
   for (const [name, url] of wanted()) {
@@ -131,32 +133,11 @@ function redraw() {
   });
 }
 
-function choices() {
-  const options = (all, name) => [h("option", { value: "" }, all), ...options.of(name).map((value) => h("option", { value, selected: state[name === "sites" ? "site" : name === "classes" ? "class" : "identity"] === value }, options.text(name, value)))];
-  options.of = (name) => {
-    const chosen = { sites: state.site, classes: state.class, identities: state.identity }[name];
-    const known = head?.[name] ?? [];
-    return chosen && !known.includes(chosen) ? [...known, chosen] : known;
-  };
-  options.text = (name, value) => ({ sites: siteName, classes: className, identities: identityName })[name](value);
-  const select = (label, parameter, all, name) => h("label", { key: parameter, class: "filter" }, h("span", {}, label),
-    h("select", { name: parameter, change: (event) => go(state, { [parameter]: event.currentTarget.value, rows: "", lines: "", version: "", line: "" }) }, options(all, name)));
-  return [
-    select("Site", "site", "all sites", "sites"),
-    select("Class", "class", "all classes", "classes"),
-    select("Identity", "identity", "all identities", "identities"),
-    h("div", { class: "windows", role: "group", "aria-label": "Time", key: "window" }, Object.entries(windows).map(([name, text]) =>
-      h("a", { key: name, href: href(state, { window: name }), "aria-current": state.window === name ? "true" : undefined, title: text }, name))),
-    state.site || state.class || state.identity ? h("a", { key: "all", class: "all", href: href(state, { site: "", class: "", identity: "" }) }, "Clear filters") : null,
-  ];
-}
-
 function footer() {
-  const since = head?.since;
+  const as = heard ? new Date(heard) : undefined;
   return [
-    h("p", { role: "status", class: trouble ? "trouble" : "" }, trouble ? `${trouble}. What you see is from ${heard ? `${clock(new Date(heard))} UTC` : "before"}.` : ""),
-    h("p", {}, heard ? ["As of ", h("time", {}, `${clock(new Date(heard))}:${String(new Date(heard).getUTCSeconds()).padStart(2, "0")} UTC`)] : "Connecting",
-      since ? `, counting since ${since.slice(0, 10)} ${since.slice(11, 16)}` : "", ". All times are UTC. ",
+    h("p", { role: "status", class: trouble ? "trouble" : "" }, trouble ? `${trouble}. What you see is from ${as ? `${clock(as)} ${zone(as)}` : "before"}.` : ""),
+    h("p", {}, as ? ["As of ", h("time", {}, stamp(as))] : "Connecting", head?.since ? `, counting since ${stamp(head.since)}` : "", ". ",
       h("button", { type: "button", class: "plainbutton", "aria-pressed": String(paused), click: () => { paused = !paused; draw(); if (!paused) refresh(); else plan(); } }, paused ? "Resume updates" : "Pause updates")),
   ];
 }

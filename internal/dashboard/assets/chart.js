@@ -2,7 +2,7 @@
 // without being drawn again. No style attribute is needed.
 
 import { h, s } from "./dom.js";
-import { clock, count, day, verdictName } from "./format.js";
+import { clock, count, day, hourOf, minuteOf, stamp, uncounted, utcDay, verdictName, zone } from "./format.js";
 
 // order is that of the layers, from the bottom.
 export const order = ["allowed", "exempt", "unknown", "stale", "disallowed"];
@@ -12,9 +12,11 @@ const height = 190;
 // chosen holds, for each chart, the step that is read out.
 const chosen = new Map();
 
-// chart is a stack of requests by verdict over time.
-export function chart(id, series, redraw) {
-  const points = series.points;
+// chart is a stack of requests by verdict over time. It begins where counting
+// begins: nothing is known of the time before.
+export function chart(id, head, series, redraw) {
+  const before = uncounted(head, series.step_seconds, series.points.length);
+  const points = series.points.slice(before);
   const top = nice(Math.max(1, ...points.map((p) => p.requests)));
   const y = (n) => height - (n / top) * height;
   const width = 100 / points.length;
@@ -73,10 +75,11 @@ export function chart(id, series, redraw) {
       ? [h("b", {}, span(shown, series.step_seconds)), ` ${count(shown.requests)} requests`,
         order.filter((verdict) => shown[verdict]).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), `${verdictName(verdict)} ${count(shown[verdict])}`))]
       : order.filter((verdict) => points.some((p) => p[verdict])).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), verdictName(verdict)))),
+    before ? h("p", { class: "quiet begins" }, `Counting began ${stamp(head.counted_from)}; nothing is known of the time before.`) : null,
     h("details", { class: "astable" }, h("summary", {}, "Show as a table"),
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Requests over time as a table" },
         h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Requests over time by verdict"),
-          h("thead", {}, h("tr", {}, ["time (UTC)", "requests", ...order.map(verdictName), "blocked"].map((name, i) => h("th", { scope: "col", class: i ? "number" : undefined }, name)))),
+          h("thead", {}, h("tr", {}, [`time (${series.step_seconds >= 86400 ? "UTC" : zone()})`, "requests", ...order.map(verdictName), "blocked"].map((name, i) => h("th", { scope: "col", class: i ? "number" : undefined }, name)))),
           h("tbody", {}, [...points].reverse().map((p) => h("tr", { key: p.at }, h("th", { scope: "row" }, span(p, series.step_seconds)),
             [p.requests, ...order.map((verdict) => p[verdict]), p.blocked].map((n) => h("td", { class: "number" }, count(n))))))))));
 }
@@ -84,7 +87,9 @@ export function chart(id, series, redraw) {
 export const swatch = (verdict) => s("svg", { class: "swatch", width: 11, height: 11, "aria-hidden": "true" }, s("rect", { class: verdict, width: 11, height: 11, rx: 2.5 }));
 
 // sparkline is a series in short: all requests, and those against the rules.
-export function sparkline(line) {
+export function sparkline(head, whole) {
+  const before = uncounted(head, whole.step_seconds, whole.requests.length);
+  const line = { requests: whole.requests.slice(before), disallowed: whole.disallowed.slice(before) };
   const n = line.requests.length;
   const top = Math.max(1, ...line.requests);
   const sum = (list) => list.reduce((a, b) => a + b, 0);
@@ -122,10 +127,10 @@ function axis(points, step) {
   points.forEach((p, i) => {
     const t = new Date(p.at);
     let text;
-    if (step === 60) text = t.getUTCMinutes() % 10 === 0 && clock(t);
-    else if (step === 3600 && points.length <= 48) text = t.getUTCHours() % 4 === 0 && (t.getUTCHours() === 0 ? day(t) : clock(t));
-    else if (step === 3600) text = t.getUTCHours() === 0 && day(t);
-    else text = (points.length - 1 - i) % 7 === 0 && day(t);
+    if (step === 60) text = (minuteOf(t) % (points.length > 90 ? 30 : 10) === 0 || points.length < 10) && clock(t);
+    else if (step === 3600 && points.length <= 48) text = (hourOf(t) % 4 === 0 || points.length < 4) && (hourOf(t) === 0 ? day(t) : clock(t));
+    else if (step === 3600) text = hourOf(t) === 0 && (points.length < 200 || t.getUTCDate() % 2 === 0) && day(t);
+    else text = (points.length - 1 - i) % (points.length > 45 ? 14 : points.length > 7 ? 7 : 1) === 0 && utcDay(t);
     if (text) labels.push({ i, text, anchor: i < points.length * 0.03 ? "start" : i > points.length * 0.97 ? "end" : "middle" });
   });
   return labels;
@@ -134,7 +139,7 @@ function axis(points, step) {
 // span names a step.
 function span(p, step) {
   const from = new Date(p.at);
-  if (step >= 86400) return day(from);
+  if (step >= 86400) return utcDay(from); // counted by days of UTC
   const to = new Date(from.getTime() + step * 1000);
   return step === 60 ? clock(from) : `${day(from)}, ${clock(from)} to ${clock(to)}`;
 }

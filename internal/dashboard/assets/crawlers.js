@@ -3,7 +3,7 @@
 import { sparkline } from "./chart.js";
 import { detail } from "./detail.js";
 import { h } from "./dom.js";
-import { count, crawlerName, percent, plural, rate, shortVersion, when, windows } from "./format.js";
+import { count, crawlerName, inPeriod, percent, period, plural, rate, shortVersion, when } from "./format.js";
 import { about, actionBadge, against, badge, base, downloads, empty, filtered, identitySplit, section, topPage, trend } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
@@ -26,7 +26,7 @@ export function render(state, data, redraw) {
   return [
     h("h1", {}, "Crawlers"),
     missing ? section(state.open, h("a", { href: href(state, { open: "" }) }, "Close"), missing) : null,
-    section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${windows[list.filter.window]}` : "Crawlers", downloads(state, "crawlers"),
+    section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${period(list)}` : "Crawlers", downloads(state, "crawlers"),
       list.crawlers.length ? [rows(state, data, redraw), more(state, list)] : nothing(state, list)),
   ];
 }
@@ -35,17 +35,17 @@ function rows(state, data, redraw) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
     { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
-    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
+    { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
-    { id: "kept", title: "Kept", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },
+    { id: "kept", title: "Kept", className: "kept", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },
     { id: "page", title: "Top page", className: "page", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
-    { id: "seen", title: "Seen", className: "seen", value: (c) => c.last_seen, latest: true, cell: (c) => [when(c.last_seen), h("div", { class: "quiet" }, "first ", when(c.first_seen))] },
+    { id: "first", title: "First seen", className: "seen", value: (c) => c.first_seen, latest: true, cell: (c) => [when(c.first_seen), h("div", { class: "quiet" }, "last ", when(c.last_seen))] },
     { id: "read", title: "Read robots.txt", className: "reading", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
     { id: "rate", title: "Rate now", className: "pace", number: true, value: (c) => c.rate.per_minute, cell: (c) => pace(c.rate) },
-    { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
-    { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(c.sparkline) },
+    { id: "action", title: "Action", className: "action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
+    { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(data.crawlers, c.sparkline) },
   ], data.crawlers.crawlers, {
-    caption: "Crawlers", class: "broad", state, name: "sort", order: "-against", id: (c) => c.id,
+    caption: "Crawlers", class: "broad lines", state, name: "sort", order: "-against", id: (c) => c.id,
     more: (c) => (c.id === state.open ? detail(state, data, redraw) : null),
   });
 }
@@ -87,8 +87,8 @@ function more(state, list) {
 export const showMore = more;
 
 const nothing = (state, list) => filtered(state)
-  ? empty("Nothing matches", `No crawler in the ${windows[list.filter.window]} matches these filters.`)
-  : empty(`No crawler in the ${windows[list.filter.window]}`,
+  ? empty("Nothing matches", `No crawler in ${inPeriod(list)} matches these filters.`)
+  : empty(`No crawler in ${inPeriod(list)}`,
     "Each crawler that asks for a page gets a row: how many of its requests are against the rules, what it knows of the rules, and how fast it is. Be one yourself:",
     `curl -A "GPTBot/1.3" ${base(list)}/`);
 

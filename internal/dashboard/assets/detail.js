@@ -23,7 +23,7 @@ export function detail(state, { detail: d, errors }, redraw) {
         h("a", { class: "button", href: dataURL("evidence.json", state, id), download: "" }, "JSON"), " ",
         h("a", { class: "button", href: dataURL("crawler.csv", state, id), download: "" }, "paths as CSV"))),
     actions(state, d),
-    chart(`crawler ${c.id}`, d.series, redraw),
+    chart(`crawler ${c.id}`, d, d.series, redraw),
     h("p", { class: "quiet" }, "The chart and the sites count the chosen time. Rules, paths, User-Agents and networks are counted from their first request to their last."),
     h("div", { class: "columns" },
       part("Rules", rules(state, d), "It made no request that a rule forbids."),

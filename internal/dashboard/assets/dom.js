@@ -51,10 +51,11 @@ function patch(live, fresh) {
     return;
   }
   for (const { name } of [...live.attributes]) {
-    // Whoever opened a disclosure closes it.
+    // Whoever opened or closed a disclosure has it so.
     if (!fresh.hasAttribute(name) && !(name === "open" && live.nodeName === "DETAILS")) live.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
+    if (name === "open" && live.nodeName === "DETAILS") continue;
     if (live.getAttribute(name) !== value) live.setAttribute(name, value);
   }
   for (const type of Object.keys(fresh.handlers ?? {})) {
@@ -67,8 +68,8 @@ function patch(live, fresh) {
   const value = live.nodeName === "SELECT" ? fresh.value : undefined;
   patchChildren(live, fresh);
   if (value !== undefined && live.value !== value) live.value = value;
-  // Whoever is typing is not interrupted.
-  if (live.nodeName === "INPUT" && live !== document.activeElement && live.value !== fresh.value) live.value = fresh.value;
+  // Whoever is typing is not interrupted, and in some fields what was typed stays.
+  if (live.nodeName === "INPUT" && !live.hasAttribute("data-typed") && live !== document.activeElement && live.value !== fresh.value) live.value = fresh.value;
 }
 
 function patchChildren(live, fresh) {

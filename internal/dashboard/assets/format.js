@@ -55,13 +55,41 @@ export function duration(seconds) {
 const pad = (n) => String(n).padStart(2, "0");
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-export const clock = (t) => `${pad(t.getUTCHours())}:${pad(t.getUTCMinutes())}`;
-export const day = (t) => `${t.getUTCDate()} ${months[t.getUTCMonth()]}`;
+// Times are shown in UTC, or in the zone of the reader.
+let local = false;
 
-// stamp is an exact time.
-export function stamp(iso) {
-  const t = new Date(iso);
-  return `${t.getUTCFullYear()}-${pad(t.getUTCMonth() + 1)}-${pad(t.getUTCDate())} ${clock(t)}:${pad(t.getUTCSeconds())} UTC`;
+export const setLocal = (on) => { local = on; };
+
+// shifted is a time whose UTC parts are those of the zone that is shown.
+const shifted = (t) => (local ? new Date(t.getTime() - t.getTimezoneOffset() * 60000) : t);
+
+// zone names the zone of a time.
+export function zone(t = new Date()) {
+  const minutes = local ? -t.getTimezoneOffset() : 0;
+  if (!minutes) return "UTC";
+  const m = Math.abs(minutes);
+  return `UTC${minutes < 0 ? "−" : "+"}${Math.floor(m / 60)}${m % 60 ? `:${pad(m % 60)}` : ""}`;
+}
+
+const utcClock = (t) => `${pad(t.getUTCHours())}:${pad(t.getUTCMinutes())}`;
+const utcDate = (t) => `${t.getUTCFullYear()}-${pad(t.getUTCMonth() + 1)}-${pad(t.getUTCDate())}`;
+
+export const utcDay = (t) => `${t.getUTCDate()} ${months[t.getUTCMonth()]}`;
+export const clock = (t) => utcClock(shifted(t));
+export const day = (t) => utcDay(shifted(t));
+export const hourOf = (t) => shifted(t).getUTCHours();
+export const minuteOf = (t) => shifted(t).getUTCMinutes();
+
+// stamp is an exact time; utcStamp is one for somebody elsewhere.
+export const stamp = (iso) => exact(shifted(new Date(iso)), zone(new Date(iso)));
+export const utcStamp = (iso) => exact(new Date(iso), "UTC");
+const exact = (t, name) => `${utcDate(t)} ${utcClock(t)}:${pad(t.getUTCSeconds())} ${name}`;
+
+// A field for a time holds it without a zone, to the minute.
+export const toField = (iso) => `${utcDate(shifted(new Date(iso)))}T${clock(new Date(iso))}`;
+export function fromField(text) {
+  const t = new Date(local ? text : `${text}Z`);
+  return Number.isNaN(t.getTime()) ? "" : `${t.toISOString().slice(0, 16)}:00Z`;
 }
 
 // elapsed is how long ago a time was.
@@ -74,6 +102,19 @@ export function when(iso, none = "–") {
   let text = seconds < 5 && seconds > -5 ? "just now" : seconds < 0 ? `in ${duration(-seconds)}` : `${duration(seconds)} ago`;
   return h("time", { datetime: iso, title: stamp(iso) }, text);
 }
+
+// period names the time that a view shows.
+export function period(head) {
+  if (head.filter.window !== "range") return windows[head.filter.window];
+  const from = new Date(head.from), to = new Date(head.to);
+  return `${day(from)}, ${clock(from)} to ${day(from) === day(to) ? "" : `${day(to)}, `}${clock(to)}`;
+}
+
+// inPeriod is the same in a sentence.
+export const inPeriod = (head) => (head.filter.window === "range" ? `the time from ${period(head)}` : `the ${period(head)}`);
+
+// uncounted is how many steps of a view lie before counting began.
+export const uncounted = (head, step, steps) => Math.min(steps - 1, Math.max(0, Math.floor((Date.parse(head.counted_from) - Date.parse(head.from)) / 1000 / step)) || 0);
 
 export const windows = { "1h": "last hour", "24h": "last 24 hours", "7d": "last 7 days", "30d": "last 30 days" };
 

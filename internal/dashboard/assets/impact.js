@@ -1,7 +1,7 @@
 // Impact: what enforce does, or would have done.
 
 import { h } from "./dom.js";
-import { className, count, plural, share, siteName, windows } from "./format.js";
+import { className, count, inPeriod, period, plural, share, siteName } from "./format.js";
 import { base, crawlerLink, downloads, empty, filtered, identitySplit, lineLink, modeBadge, section } from "./parts.js";
 
 export const title = "Impact";
@@ -16,7 +16,7 @@ export function render(state, { impact: i }) {
     h("p", { class: "lead" }, sentence(i)),
     i.requests === 0 ? section("By class", null, nothing(state, i)) : [
       searchPanel(state, search),
-      section(`By class, ${windows[i.filter.window]}`, downloads(state, "impact"), classes(state, i)),
+      section(`By class, ${period(i)}`, downloads(state, "impact"), classes(state, i)),
     ],
     section("Modes", null, i.modes.length ? h("ul", { class: "modes" }, i.modes.map((m) => h("li", { key: m.site }, siteName(m.site), " ", modeBadge(m.mode)))) : h("p", { class: "quiet" }, "No site yet."),
       monitored.length ? h("p", {}, `To switch from monitor to enforce, write `, h("code", {}, "robots_guard enforce"), " in the site's block and reload. Crawlers that you want to keep an eye on first: ",
@@ -25,9 +25,9 @@ export function render(state, { impact: i }) {
 }
 
 function sentence(i) {
-  const window = `the ${windows[i.filter.window]}`;
-  if (!i.blockable) return i.requests ? `In ${window} enforce would have blocked nothing.` : `Nothing was asked for in ${window}.`;
-  return [`Of ${plural(i.requests, "request", "requests")} in ${window}, enforce concerns `, h("b", {}, count(i.blockable)), ` (${share(i.blockable, i.requests)}): `,
+  const span = inPeriod(i);
+  if (!i.blockable) return i.requests ? `In ${span} enforce would have blocked nothing.` : `Nothing was asked for in ${span}.`;
+  return [`Of ${plural(i.requests, "request", "requests")} in ${span}, enforce concerns `, h("b", {}, count(i.blockable)), ` (${share(i.blockable, i.requests)}): `,
     h("b", {}, count(i.blocked)), ` ${i.blocked === 1 ? "was" : "were"} blocked, `, h("b", {}, count(i.would_block)), " more would have been."];
 }
 
@@ -68,5 +68,5 @@ const numbers = (heads, c) => [
 const within = (c) => Math.min(c.allowed, c.requests - c.blockable);
 
 const nothing = (state, i) => filtered(state)
-  ? empty("Nothing matches", `No request in the ${windows[i.filter.window]} matches these filters.`)
+  ? empty("Nothing matches", `No request in ${inPeriod(i)} matches these filters.`)
   : empty("No crawler yet", "Once crawlers have asked for pages, this tells which of their requests enforce would block, search engines first. Be one yourself:", `curl -A "bingbot/2.0" ${base(i)}/private/`);

@@ -1,9 +1,10 @@
 // Now: how it stands.
 
+import { advice } from "./actions.js";
 import { chart, order, sparkline, swatch } from "./chart.js";
 import { h } from "./dom.js";
-import { count, percent, plural, share, siteName, verdictName, verdicts, when, windows } from "./format.js";
-import { about, actionBadge, against, badge, base, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, lineLink, modeBadge, section, topPage, trend } from "./parts.js";
+import { count, inPeriod, percent, period, plural, share, siteName, verdictName, verdicts, when } from "./format.js";
+import { about, actionBadge, against, badge, base, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
 
@@ -16,12 +17,13 @@ export function render(state, { summary }, redraw) {
   return [
     h("h1", {}, "Now"),
     alarm(state, summary),
+    none ? null : glance(state, summary),
     tiles(summary),
-    none ? nothing(state, summary) : section(`Requests by verdict, ${windows[summary.filter.window]}`, downloads(state, "summary"),
-      h("div", { class: "chartrow" }, chart("now", summary.series, redraw), breakdown(summary))),
+    none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
+      h("div", { class: "chartrow" }, chart("now", summary, summary.series, redraw), breakdown(summary))),
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),
-    none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary.top)),
+    none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary)),
   ];
 }
 
@@ -41,21 +43,38 @@ export function alarm(state, { search_blocked: all }) {
       b.path ? [": ", h("code", {}, b.path), b.line ? [" by ", lineLink(state, b), ", ", h("code", {}, b.rule)] : null] : null))));
 }
 
+// glance answers what an owner asks first, about who breaks the rules most.
+function glance(state, s) {
+  const c = s.top.find((c) => c.disallowed);
+  const answer = (question, ...text) => h("div", { key: question }, h("dt", {}, question), h("dd", {}, text));
+  if (!c) return h("section", { class: "panel good glance", key: "glance" }, h("h2", {}, `Nobody broke the rules in ${inPeriod(s)}`));
+  const page = c.top_path;
+  return h("section", { class: "panel glance", key: "glance" }, h("h2", { class: "unseen" }, "At a glance"), h("dl", {},
+    answer("Who breaks the rules most?", crawlerLink(state, c), h("span", { class: "quiet" }, ` ${count(c.disallowed)} of ${plural(s.disallowed, "request", "requests")} against them`)),
+    answer("Which page?", page?.path ? [h("code", { class: "path", title: page.path }, page.path), h("span", { class: "quiet" }, ` ${place(page)}`)] : "none is kept"),
+    answer("Since when?", when(page?.first ?? c.first_seen), page?.first ? h("span", { class: "quiet" }, " this page") : h("span", { class: "quiet" }, " first seen")),
+    answer("Is it really them?", identitySplit(c.identities), h("span", { class: "quiet" }, ` ${c.operator ?? ""}`)),
+    answer("What should I do?", advice(state, { crawler: c }), " ", h("a", { href: href(state, { view: "crawlers", open: c.id }) }, "Lines to copy"))));
+}
+
 function tiles(s) {
   const judged = s.allowed + s.stale + s.disallowed;
   const before = s.previous;
   return h("dl", { class: "tiles" },
-    tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers"), "", trend(s.requests, before?.requests)),
-    tile("Against the rules", count(s.disallowed), [`${count(s.blocked)} blocked`, " · ", `${count(s.would_block)} would be blocked`], s.disallowed ? "against" : "", trend(s.disallowed, before?.disallowed)),
-    tile("In grace", count(s.stale), "forbidden only by a recent change, let off", "", trend(s.stale, before?.stale)),
-    tile("Kept the rules", percent(s.compliance), judged ? `of ${count(judged)} judged by a rule or group` : "nothing was judged yet"));
+    tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers"), "", was(s.requests, before?.requests)),
+    tile("Against the rules", count(s.disallowed), [`${count(s.blocked)} blocked`, " · ", `${count(s.would_block)} would be blocked`], s.disallowed ? "against" : "", was(s.disallowed, before?.disallowed)),
+    tile("In grace", count(s.stale), "forbidden only by a recent change, let off", "", was(s.stale, before?.stale)),
+    tile("Kept the rules", percent(s.compliance), judged ? `of ${count(judged)} judged by a rule or group` : "nothing was judged yet", "", was(0, kept(before), percent)));
 }
+
+// kept is the share of requests that kept the rules, in percent.
+const kept = (c) => (c && c.allowed + c.stale + c.disallowed ? (100 * (c.allowed + c.stale)) / (c.allowed + c.stale + c.disallowed) : undefined);
 
 const tile = (name, number, note, kind = "", change = null) => h("div", { class: `tile ${kind}`, key: name }, h("dt", {}, name), h("dd", { class: "big" }, number), h("dd", { class: "note" }, note), change ? h("dd", { class: "change" }, change) : null);
 
 const nothing = (state, s) => section("Requests by verdict", null, filtered(state)
-  ? empty("Nothing matches", `No request in the ${windows[s.filter.window]} matches these filters.`)
-  : empty(`No crawler in the ${windows[s.filter.window]}`,
+  ? empty("Nothing matches", `No request in ${inPeriod(s)} matches these filters.`)
+  : empty(`No crawler in ${inPeriod(s)}`,
     "As soon as a crawler asks for a page, its requests are drawn here by what robots.txt says about them. Be one yourself:",
     `curl -A "GPTBot/1.3" ${base(s)}/`));
 
@@ -72,21 +91,21 @@ function sites(state, list) {
     { id: "mode", title: "Mode", value: (s) => s.mode ?? "", cell: (s) => modeBadge(s.mode) },
     { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.robots), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
     { id: "findings", title: "Findings", value: (s) => s.robots.findings.errors * 1e6 + s.robots.findings.warnings * 1e3 + s.robots.findings.infos, number: false, latest: true, cell: (s) => findings(s.robots.findings) },
-    { id: "requests", title: "Requests", number: true, value: (s) => s.requests, cell: (s) => count(s.requests) },
-    { id: "against", title: "Against the rules", className: "broken", number: true, value: (s) => s.disallowed, cell: (s) => against(s.disallowed) },
-    { id: "blocked", title: "Blocked", number: true, value: (s) => s.blocked, cell: (s) => count(s.blocked) },
+    { id: "requests", title: "Requests", number: true, value: (s) => s.requests, cell: (s) => [count(s.requests), h("div", { class: "quiet" }, trend(s.requests, s.previous?.requests))] },
+    { id: "against", title: "Against the rules", className: "broken", number: true, value: (s) => s.disallowed, cell: (s) => [against(s.disallowed), h("div", { class: "quiet" }, trend(s.disallowed, s.previous?.disallowed))] },
+    { id: "blocked", title: "Blocked", number: true, value: (s) => s.blocked, cell: (s) => [count(s.blocked), h("div", { class: "quiet" }, trend(s.blocked, s.previous?.blocked))] },
   ], list, { caption: "Sites and their robots.txt", state, name: "sites", order: "site", id: (s) => s.site });
 }
 
-function top(state, list) {
+function top(state, summary) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, about(c))] },
-    { id: "identity", title: "Is it really them?", value: (c) => c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
-    { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => against(c.disallowed) },
-    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => count(c.requests) },
-    { id: "page", title: "Top page", className: "wide", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
-    { id: "since", title: "Since", value: (c) => c.first_seen, latest: true, cell: (c) => when(c.first_seen) },
-    { id: "action", title: "Action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
-    { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(c.sparkline) },
-  ], list, { caption: "Who breaks the rules most", state, name: "top", order: "-against", id: (c) => c.id });
+    { id: "identity", title: "Is it really them?", className: "who", value: (c) => c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
+    { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
+    { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
+    { id: "page", title: "Top page", className: "page wide", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
+    { id: "since", title: "First seen", className: "seen", value: (c) => c.first_seen, latest: true, cell: (c) => when(c.first_seen) },
+    { id: "action", title: "Action", className: "action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
+    { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(summary, c.sparkline) },
+  ], summary.top, { caption: "Who breaks the rules most", class: "lines", state, name: "top", order: "-against", id: (c) => c.id });
 }

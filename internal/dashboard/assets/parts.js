@@ -31,13 +31,17 @@ export const counted = (e) =>
 // against shows a number of requests against the rules.
 export const against = (n) => h("span", { class: n ? "against" : "quiet" }, count(n));
 
-// trend shows how a number differs from that of the period before, if that is
-// known.
-export function trend(now, before) {
+// trend shows how a number differs from that of the period before, and that
+// one, if it is known.
+export function trend(now, before, shown = count) {
   if (before === undefined || before === null || now + before === 0) return null;
   const text = before === 0 ? "new" : now >= 10 * before ? `×${count(now / before)}` : `${now < before ? "−" : "+"}${count((100 * Math.abs(now - before)) / before)} %`;
-  return h("span", { class: "trend", title: `${count(before)} in the period before` }, text);
+  return h("span", { class: "trend", title: `${shown(before)} in the period before` }, text, h("span", { class: "unseen" }, `, ${shown(before)} in the period before`));
 }
+
+// was shows the number of the period before in full.
+export const was = (now, before, shown = count) =>
+  before === undefined || before === null ? null : h("span", { class: "trend", title: "in the period before" }, `before: ${shown(before)}`, now + before && shown === count ? [" ", trend(now, before)] : null);
 
 // rule shows a rule; its line leads to the text of that version.
 export const rule = (state, r) => [h("code", {}, r.rule || "no rule"), " ", r.line ? lineLink(state, r) : null];
@@ -58,7 +62,7 @@ export const crawlerLink = (state, c, more = {}) =>
 export const about = (c) => [c.operator, className(c.class)].filter(Boolean).join(" · ");
 
 // topPage is where a crawler went against the rules most.
-export const topPage = (c) => (c.top_path?.path ? [h("code", { class: "path" }, c.top_path.path), h("div", { class: "quiet" }, place(c.top_path))] : h("span", { class: "quiet" }, "–"));
+export const topPage = (c) => (c.top_path?.path ? [h("code", { class: "path", title: c.top_path.path }, c.top_path.path), h("div", { class: "quiet" }, place(c.top_path))] : h("span", { class: "quiet" }, "–"));
 
 // safeURL keeps links to what a browser fetches, and mails: no javascript: or data:.
 export const safeURL = (url) => (/^(https?:\/\/|mailto:)/.test(url) ? url : undefined);

@@ -2,7 +2,9 @@
 
 export const views = ["now", "crawlers", "violations", "robots", "impact"];
 
-const filters = ["site", "class", "identity", "window"];
+// filters are what all views share: which requests, of what time, and in which
+// zone times are shown.
+const filters = ["site", "class", "identity", "window", "from", "to", "zone"];
 
 // current returns the state that the URL tells.
 export function current() {
@@ -11,6 +13,7 @@ export function current() {
   for (const [name, value] of new URLSearchParams(query ?? "")) state[name] = value;
   state.view = views.includes(path) ? path : "now";
   if (!["1h", "24h", "7d", "30d"].includes(state.window)) state.window = "24h";
+  if (state.zone !== "local") delete state.zone;
   return state;
 }
 
@@ -42,7 +45,7 @@ export function go(state, change, replace = false) {
 // dataURL returns where the data for a state is.
 export function dataURL(file, state, more = {}) {
   const params = new URLSearchParams();
-  for (const name of filters) if (state[name]) params.set(name, state[name]);
+  for (const name of filters) if (state[name] && name !== "zone" && !(name === "window" && state.from)) params.set(name, state[name]);
   for (const [name, value] of Object.entries(more)) if (value) params.set(name, value);
   return `${file}?${params}`;
 }

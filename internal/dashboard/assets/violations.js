@@ -2,7 +2,7 @@
 
 import { showMore } from "./crawlers.js";
 import { h } from "./dom.js";
-import { className, count, crawlerName, identityName, plural, when, windows } from "./format.js";
+import { className, count, crawlerName, identityName, inPeriod, period, plural, when } from "./format.js";
 import { grouped, groupings } from "./groups.js";
 import { base, counted, crawlerLink, downloads, empty, filtered, identityBadge, panel, place, rule, verdictBadge } from "./parts.js";
 import { go, href } from "./state.js";
@@ -19,12 +19,12 @@ export const urls = (url, state) => ({ violations: url("violations.json", { limi
 
 export function render(state, { violations: list }) {
   const found = state.q ? list.violations.filter((v) => matches(v, state.q)) : list.violations;
-  const period = windows[list.filter.window];
+  const span = period(list);
   return [
     h("h1", {}, "Requests against the rules"),
     h("p", { class: "lead" }, "Pages that a crawler asked for although robots.txt forbids them, and those that it is let off for: ",
       h("b", {}, "in grace"), " since it need not know the change yet, ", h("b", {}, "exempt"), " since the rule is not meant for it. A page is shown if its last request is in the chosen time, and counted from its first."),
-    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${period}` : `${plural(list.total, "row", "rows")}, ${period}`, downloads(state, "violations"),
+    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${span}` : `${plural(list.total, "row", "rows")}, ${span}`, downloads(state, "violations"),
       list.violations.length ? [
         controls(state),
         !found.length ? h("p", { class: "quiet" }, "Nothing holds these words.") : groupings[state.group] ? grouped(state, found) : rows(state, found),
@@ -64,7 +64,7 @@ const rows = (state, list) => table([
 });
 
 const nothing = (state, list) => filtered(state)
-  ? empty("Nothing matches", `No request against the rules in the ${windows[list.filter.window]} matches these filters.`)
-  : empty(`Nothing against the rules in the ${windows[list.filter.window]}`,
+  ? empty("Nothing matches", `No request against the rules in ${inPeriod(list)} matches these filters.`)
+  : empty(`Nothing against the rules in ${inPeriod(list)}`,
     `Each page that a crawler asks for although robots.txt forbids it gets a row, with the line that forbids it. ${count(list.total)} is a good number. To see one, ask for something that your file forbids:`,
     `curl -A "GPTBot/1.3" ${base(list)}/private/`);

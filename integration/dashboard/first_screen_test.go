@@ -1,0 +1,69 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// looks are the screens that every page is made for.
+var looks = []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}}
+
+// What an owner asks first is answered without scrolling, on every screen.
+func TestFirstScreen(t *testing.T) {
+	url := serveDay(t, scriptedDay(t))
+	for _, l := range looks {
+		p := open(t, url, l)
+		p.show("#/now")
+		for question, answer := range map[string]string{
+			"Who breaks the rules most?": "Bytespider 542 of 2,035 requests",
+			"Which page?":                "/private/ example.com",
+			"Since when?":                "27 h ago",
+			"Is it really them?":         "unverified ByteDance",
+			"What should I do?":          "It is blocked where the rules forbid it.",
+		} {
+			dt := fmt.Sprintf(`[...document.querySelectorAll(".glance dt")].find((e) => e.innerText === %q)`, question)
+			got := strings.Join(strings.Fields(p.eval(dt+`.nextElementSibling.innerText`)), " ")
+			if !strings.HasPrefix(got, answer) {
+				t.Errorf("%d px, dark %v: %s %q", l.width, l.dark, question, got)
+			}
+			if p.eval(`(() => { const r = `+dt+`.nextElementSibling.getBoundingClientRect(); return r.bottom <= innerHeight && r.right <= innerWidth && r.left >= 0 && r.height > 0; })()`) != "true" {
+				t.Errorf("%d px, dark %v: the answer to %q is not on the first screen", l.width, l.dark, question)
+			}
+		}
+	}
+}
+
+// On a phone the filters fold, and a crawler takes two lines, which break no name.
+func TestPhone(t *testing.T) {
+	p := open(t, serveDay(t, scriptedDay(t)), narrow)
+	shown := `[...document.querySelectorAll("select")].filter((e) => e.checkVisibility()).length`
+	for _, view := range []string{"#/now", "#/crawlers"} {
+		p.show(view)
+		if p.eval(shown) != "0" {
+			t.Errorf("%s: the filters do not fold", view)
+		}
+		tall := p.eval(`JSON.stringify([...document.querySelectorAll(".lines tbody tr")].filter((e) => e.getBoundingClientRect().height > 66).map((e) => e.innerText))`)
+		if tall != "[]" {
+			t.Errorf("%s: rows of more than two lines: %s", view, tall)
+		}
+		broken := p.eval(`JSON.stringify([...document.querySelectorAll(".lines tbody th a, .lines tbody .opener > :last-child")].filter((e) => e.getBoundingClientRect().height > 30).map((e) => e.innerText))`)
+		if broken != "[]" {
+			t.Errorf("%s: names that are broken: %s", view, broken)
+		}
+	}
+	p.eval(`document.querySelector(".fold").click()`)
+	p.until(shown + ` === 3`)
+	if got := p.eval(`document.querySelector(".fold").getAttribute("aria-expanded")`); got != "true" {
+		t.Errorf("unfolded, it says aria-expanded=%s", got)
+	}
+	if over := p.eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
+		t.Errorf("with filters it is %s px too wide", over)
+	}
+	p.eval(`(() => { const e = document.querySelector("select[name=class]"); e.value = "search"; e.dispatchEvent(new Event("change")); })()`)
+	p.until(`document.querySelector(".fold").innerText === "Filters (1)"`)
+	p.show("#/crawlers?open=Googlebot")
+	if over := p.eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
+		t.Errorf("with an open row it is %s px too wide", over)
+	}
+}
