@@ -66,7 +66,7 @@ async function refresh() {
   const before = state;
   const results = await Promise.allSettled(wanted().map(async ([, url]) => {
     const entry = await load(url, mine.signal);
-    if (entry.data && !mine.signal.aborted) head = entry.data;
+    if (entry.data?.filter && !mine.signal.aborted) head = entry.data;
     return entry;
   }));
   if (mine.signal.aborted) return;
@@ -152,6 +152,7 @@ addEventListener("hashchange", () => {
     main.focus({ preventScroll: true });
   }
 });
+addEventListener("changed", () => refresh()); // what the server knows
 document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : paused || refresh()));
 
 // The skip link must not be taken for a state.

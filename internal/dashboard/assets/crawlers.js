@@ -4,7 +4,7 @@ import { sparkline } from "./chart.js";
 import { detail } from "./detail.js";
 import { h } from "./dom.js";
 import { count, crawlerName, inPeriod, percent, period, plural, rate, shortVersion, when } from "./format.js";
-import { about, actionBadge, against, badge, base, downloads, empty, filtered, identitySplit, section, topPage, trend } from "./parts.js";
+import { about, actionBadge, against, badge, base, calledNames, downloads, empty, filtered, identitySplit, impostors, section, topPage, trend } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
 
@@ -34,7 +34,7 @@ export function render(state, data, redraw) {
 function rows(state, data, redraw) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
-    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
+    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(c)] },
     { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
     { id: "kept", title: "Kept", className: "kept", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },
@@ -58,8 +58,9 @@ function name(state, c) {
   const open = c.id === state.open;
   return [
     h("button", { type: "button", class: "opener", "aria-expanded": String(open), click: () => go(state, { open: open ? "" : c.id }) },
-      h("span", { class: "chevron", "aria-hidden": "true" }), crawlerName(c.token, c.class)),
+      h("span", { class: "chevron", "aria-hidden": "true" }), h("span", {}, crawlerName(c.token, c.class, c.names))),
     h("div", { class: "quiet under" }, about(c), c.user_triggered && causes[c.class] ? ` · ${causes[c.class]}` : null),
+    calledNames(c),
   ];
 }
 

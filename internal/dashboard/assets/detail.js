@@ -3,7 +3,7 @@
 import { actions } from "./actions.js";
 import { chart } from "./chart.js";
 import { h } from "./dom.js";
-import { count, crawlerName, plural, rate, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
+import { className, count, crawlerName, plural, rate, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
 import { actionBadge, badge, counted, identityBadge, place, rule, safeURL, verdictBadge } from "./parts.js";
 import { dataURL, href } from "./state.js";
 
@@ -28,12 +28,13 @@ export function detail(state, { detail: d, errors }, redraw) {
     h("div", { class: "columns" },
       part("Rules", rules(state, d), "It made no request that a rule forbids."),
       part("Sites", sites(d), "None.")),
+    c.names?.length ? part("What they call themselves", names(c)) : null,
     part("Pages against the rules", paths(state, d), "None in this window."),
     part("Last requests against the rules", recent(state, d), "None in this window."),
     h("div", { class: "columns" },
       part("User-Agents", agents(d), "None kept."),
       part("Networks of requests against the rules", networks(d), "None kept; addresses are kept for evidence only, cut to /24 and /48.")),
-    h("p", {}, h("a", { href: href(state, { open: "" }) }, `Close ${crawlerName(c.token, c.class)}`)));
+    h("p", {}, h("a", { href: href(state, { open: "" }) }, `Close ${crawlerName(c.token, c.class, c.names)}`)));
 }
 
 const part = (title, content, none) => h("section", { class: "part", key: title }, h("h3", {}, title), content ?? h("p", { class: "quiet" }, none));
@@ -46,6 +47,9 @@ function list(caption, heads, rows) {
       h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col", class: name.startsWith("#") ? "number" : undefined }, name.replace(/^#/, ""))))),
       h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, i) => h("td", { class: heads[i].startsWith("#") ? "number" : undefined }, cell)))))));
 }
+
+const names = (c) => list("Names", ["Name", "Class", "#Requests", "#Against the rules", "From", "To"], c.names.map((n) => [
+  h("code", { class: "path" }, n.name), className(n.class), counted(n), n.disallowed ? `≥ ${count(n.disallowed)}` : "0", when(n.first), when(n.last)]));
 
 const rules = (state, d) => list("Rules", ["Rule", "Verdict", "#Requests", "From", "To"], d.rules.map((r) => [
   [rule(state, r), h("div", { class: "quiet" }, `User-agent: ${r.group}, ${siteName(r.site)}`)], verdictBadge(r.verdict), counted(r), when(r.first), when(r.last)]));

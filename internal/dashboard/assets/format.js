@@ -152,6 +152,12 @@ export const identities = {
 
 export const siteName = (site) => (site === "_other" ? "all other hosts" : site);
 
-export const crawlerName = (token, kind) => (token === "_other" ? `all others (${className(kind)})` : token === "_spoofed" ? "false names" : token);
+// crawlerName names a crawler. Those without a token of their own go by what they
+// call themselves, as far as that is known.
+export function crawlerName(token, kind, names) {
+  if (token === "_spoofed") return "false names";
+  if (token !== "_other") return token;
+  return names?.length ? `${names[0].name}${names.length > 1 ? ` and ${count(names.length - 1)} more` : ""}` : `all others (${className(kind)})`;
+}
 
 export const shortVersion = (version) => (version ?? "").slice(0, 8);

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { className, count, inPeriod, period, plural, share, siteName } from "./format.js";
-import { base, crawlerLink, downloads, empty, filtered, identitySplit, lineLink, modeBadge, section } from "./parts.js";
+import { base, command, crawlerLink, downloads, empty, filtered, identitySplit, lineLink, modeBadge, panel, section, was } from "./parts.js";
 
 export const title = "Impact";
 
@@ -10,19 +10,40 @@ export const urls = (url) => ({ impact: url("impact.json") });
 
 export function render(state, { impact: i }) {
   const search = i.by_class.find((c) => c.class === "search");
-  const monitored = i.modes.filter((m) => m.mode === "monitor" || m.mode === "mixed");
   return [
     h("h1", {}, "What enforce means"),
-    h("p", { class: "lead" }, sentence(i)),
+    h("p", { class: "lead" }, sentence(i), " ", was(i.blockable, i.previous && i.previous.blocked + i.previous.would_block)),
     i.requests === 0 ? section("By class", null, nothing(state, i)) : [
       searchPanel(state, search),
+      next(i),
       section(`By class, ${period(i)}`, downloads(state, "impact"), classes(state, i)),
     ],
-    section("Modes", null, i.modes.length ? h("ul", { class: "modes" }, i.modes.map((m) => h("li", { key: m.site }, siteName(m.site), " ", modeBadge(m.mode)))) : h("p", { class: "quiet" }, "No site yet."),
-      monitored.length ? h("p", {}, `To switch from monitor to enforce, write `, h("code", {}, "robots_guard enforce"), " in the site's block and reload. Crawlers that you want to keep an eye on first: ",
-        h("code", {}, "only_log search"), "; those that you never want judged: ", h("code", {}, "exempt <token>"), ".") : null),
+    section("Modes", null, i.modes.length ? h("ul", { class: "modes" }, i.modes.map((m) => h("li", { key: m.site }, siteName(m.site), " ", modeBadge(m.mode)))) : h("p", { class: "quiet" }, "No site yet.")),
   ];
 }
+
+// What people see or rely on: to block one of these by mistake costs visitors, a
+// preview, a feed or a warning.
+const costly = ["search", "ai_search", "ai_assistant", "preview", "feed", "ads", "monitor", "service", "security"];
+
+// next is the line to write next, for the sites that are monitored.
+function next(i) {
+  const monitored = i.modes.filter((m) => m.mode !== "enforce").map((m) => siteName(m.site));
+  if (!monitored.length) return null;
+  const affected = i.by_class.filter((c) => c.would_block);
+  const safe = affected.filter((c) => !costly.includes(c.class));
+  const others = affected.filter((c) => costly.includes(c.class));
+  const sum = (list) => list.reduce((total, c) => total + c.would_block, 0);
+  const names = (list) => list.map((c) => className(c.class)).join(", ");
+  const rest = others.map((c) => c.class).join(" ");
+  return panel("next", "The line to write next", h("p", {}, "in the Caddyfile, in place of ", h("code", {}, "robots_guard"), ` of ${monitored.slice(0, 3).join(", ")}${monitored.length > 3 ? " and others" : ""}; then reload`),
+    h("dl", { class: "nextlines" },
+      !others.length ? line("Everything", "robots_guard enforce", affected.length ? `Blocks ${plural(sum(affected), "such request", "such requests")}: ${names(affected)}. None was of a search engine, a preview, a feed reader or a monitor.` : "It would have blocked nothing in this time. A longer time says more.") : null,
+      others.length && safe.length ? line("Gently", `robots_guard enforce ${safe.map((c) => c.class).join(" ")}`, `Blocks ${plural(sum(safe), "such request", "such requests")}: ${names(safe)}. All other classes stay monitored.`) : null,
+      others.length ? line("All but these", `robots_guard enforce {\n\tonly_log ${rest}\n}`, `Logs ${plural(sum(others), "request", "requests")} of ${names(others)}, and blocks all else. Look at their rules below before you block them, too.`) : null));
+}
+
+const line = (name, text, note) => h("div", { key: name }, h("dt", {}, name), h("dd", {}, command(text, `the line: ${name}`), h("p", { class: "quiet" }, note)));
 
 function sentence(i) {
   const span = inPeriod(i);

@@ -4,7 +4,7 @@ import { advice } from "./actions.js";
 import { chart, order, sparkline, swatch } from "./chart.js";
 import { h } from "./dom.js";
 import { count, inPeriod, percent, period, plural, share, siteName, verdictName, verdicts, when } from "./format.js";
-import { about, actionBadge, against, badge, base, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
+import { about, actionBadge, against, badge, base, calledNames, counted, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, impostors, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
 
@@ -21,6 +21,7 @@ export function render(state, { summary }, redraw) {
     tiles(summary),
     none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
       h("div", { class: "chartrow" }, chart("now", summary, summary.series, redraw), breakdown(summary))),
+    forgotten(summary),
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),
     none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary)),
@@ -85,9 +86,15 @@ const breakdown = (s) => h("table", { class: "plain breakdown" }, h("caption", {
     h("td", { class: "number" }, count(s[verdict])), h("td", { class: "number quiet" }, share(s[verdict], s.requests))))),
   h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "total"), h("td", { class: "number" }, count(s.requests)), h("td", { class: "number quiet" }, s.requests ? "100 %" : "–"))));
 
+// hosts are those that a site of several was asked under.
+const hosts = (s) => (s.hosts?.length ? h("div", { class: "quiet" }, s.hosts.slice(0, 3).map((n, i) => [i ? ", " : "", `${n.host} `, counted(n)]), s.hosts.length > 3 ? ` and ${count(s.hosts.length - 3)} more` : "") : null);
+
+// forgotten tells that a restart would forget all this.
+const forgotten = (s) => (s.storage && !s.storage.stored ? h("p", { class: "notice", key: "forgotten" }, "A restart forgets these numbers: ", s.storage.why || "they are not stored", ".") : null);
+
 function sites(state, list) {
   return table([
-    { id: "site", title: "Site", value: (s) => s.site, cell: (s) => h("a", { href: href(state, { view: "robots", site: s.site }) }, siteName(s.site)) },
+    { id: "site", title: "Site", value: (s) => s.site, cell: (s) => [h("a", { href: href(state, { view: "robots", site: s.site }) }, siteName(s.site)), hosts(s)] },
     { id: "mode", title: "Mode", value: (s) => s.mode ?? "", cell: (s) => modeBadge(s.mode) },
     { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.robots), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
     { id: "findings", title: "Findings", value: (s) => s.robots.findings.errors * 1e6 + s.robots.findings.warnings * 1e3 + s.robots.findings.infos, number: false, latest: true, cell: (s) => findings(s.robots.findings) },
@@ -99,8 +106,8 @@ function sites(state, list) {
 
 function top(state, summary) {
   return table([
-    { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, about(c))] },
-    { id: "identity", title: "Is it really them?", className: "who", value: (c) => c.identities.verified, latest: true, cell: (c) => identitySplit(c.identities) },
+    { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, about(c)), calledNames(c)] },
+    { id: "identity", title: "Is it really them?", className: "who", value: (c) => c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(c)] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
     { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
     { id: "page", title: "Top page", className: "page wide", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },

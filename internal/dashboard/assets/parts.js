@@ -56,10 +56,17 @@ export const lineLink = (state, r) => h("a", {
 export const place = (r) => r.host || siteName(r.site);
 
 export const crawlerLink = (state, c, more = {}) =>
-  h("a", { href: href(state, { view: "crawlers", open: c.id ?? c.token, ...more }) }, crawlerName(c.token, c.class));
+  h("a", { href: href(state, { view: "crawlers", open: c.id ?? c.token, ...more }) }, crawlerName(c.token, c.class, c.names));
 
 // about says who runs a crawler and what it is for.
 export const about = (c) => [c.operator, className(c.class)].filter(Boolean).join(" · ");
+
+// calledNames are the names of clients that share a row, the most frequent first.
+export const calledNames = (c) => (c.names?.length && (c.token === "_spoofed" || c.names.length > 1)
+  ? h("div", { class: "quiet under names" }, c.names.slice(0, 4).map((n, i) => [i ? ", " : "", h("span", { class: "nowrap" }, `${n.name} `, counted(n))]), c.names.length > 4 ? ` and ${count(c.names.length - 4)} more` : "") : null);
+
+// impostors tells of requests under a name that were somebody else's.
+export const impostors = (c) => (c.impostors ? h("div", { class: "quiet" }, h("a", { href: "#/crawlers?open=_spoofed%3Aother", title: "requests under its name that are known not to be its own" }, `${count(c.impostors)} under a false name`)) : null);
 
 // topPage is where a crawler went against the rules most.
 export const topPage = (c) => (c.top_path?.path ? [h("code", { class: "path", title: c.top_path.path }, c.top_path.path), h("div", { class: "quiet" }, place(c.top_path))] : h("span", { class: "quiet" }, "–"));

@@ -1,0 +1,50 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// cautious is a day on which enforce would block a search engine, too.
+type cautious struct{ *report.Source }
+
+func (c cautious) Impact(f report.Filter) report.Impact {
+	i := c.Source.Impact(f)
+	for n := range i.ByClass {
+		if class := &i.ByClass[n]; class.Class == "search" || class.Class == "ai_training" {
+			class.WouldBlock += 5
+		}
+	}
+	return i
+}
+
+// Impact gives the line to write next: for all where no class is seen that a
+// mistake would cost something, else class by class.
+func TestNextLine(t *testing.T) {
+	day := scriptedDay(t)
+	p := open(t, serveDay(t, day), wide)
+	lines := `JSON.stringify([...document.querySelectorAll(".nextlines code")].map((e) => e.textContent))`
+	p.show("#/impact")
+	if got := p.eval(lines); got != `["robots_guard enforce"]` {
+		t.Errorf("where nobody is at risk: %s", got)
+	}
+	if text := p.text(".nextlines"); !strings.Contains(text, "Blocks 279 such requests: SEO.") {
+		t.Errorf("it does not say what it blocks: %s", text)
+	}
+	if text := p.text("main .lead"); !strings.Contains(text, "before: 976") {
+		t.Errorf("no figure of the period before: %s", text)
+	}
+	p = open(t, serveDay(t, cautious{day}), narrow)
+	p.show("#/impact")
+	if got := p.eval(lines); got != `["robots_guard enforce ai_training seo","robots_guard enforce {\n\tonly_log search\n}"]` {
+		t.Errorf("where a search engine is at risk: %s", got)
+	}
+	day.Live["shop.example.com"] = report.Live{Mode: "enforce"}
+	p = open(t, serveDay(t, day), wide)
+	p.show("#/impact")
+	if p.eval(`document.querySelector(".nextlines") === null`) != "true" {
+		t.Error("a line for a server on which every site is in enforce")
+	}
+}
