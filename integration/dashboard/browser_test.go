@@ -86,9 +86,17 @@ var (
 	narrow = look{width: 390, height: 844}
 )
 
-// open shows a URL in a new tab and waits until the numbers are there. The test
-// fails if the browser complains about anything.
+// open shows the page in a new tab and waits until the numbers are there.
 func open(t *testing.T, url string, l look) *tab {
+	t.Helper()
+	p := browse(t, url, l)
+	p.settled()
+	return p
+}
+
+// browse shows a URL in a new tab. The test fails if the browser complains about
+// anything.
+func browse(t *testing.T, url string, l look) *tab {
 	t.Helper()
 	chromium.once.Do(startBrowser)
 	if chromium.reason != "" {
@@ -126,7 +134,6 @@ func open(t *testing.T, url string, l look) *tab {
 		}),
 		chromedp.Navigate(url),
 	)
-	p.settled()
 	return p
 }
 

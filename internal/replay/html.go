@@ -104,7 +104,7 @@ func (r *Report) bars() (bars []bar, most uint64) {
 			X: date.Sub(first).Hours() / 24 * step, Width: max(step*0.85, 0.5), Y: chartHeight - height, Height: height,
 			BlockedY: chartHeight - blocked, BlockedHeight: blocked,
 			Date:  d.Date,
-			Title: fmt.Sprintf("%s: %s requests, %s outside", d.Date, grouped(d.Requests), grouped(d.Disallowed)),
+			Title: fmt.Sprintf("%s: %s requests, %s against the rules", d.Date, grouped(d.Requests), grouped(d.Disallowed)),
 		})
 	}
 	return bars, most
