@@ -4,4 +4,7 @@
 //	xcaddy build --with github.com/robotsguard/caddy-robots-guard
 package robotsguard
 
-import _ "github.com/robotsguard/caddy-robots-guard/caddymodule" // registers the modules
+import (
+	_ "github.com/robotsguard/caddy-robots-guard/caddymodule" // registers the modules
+	_ "github.com/robotsguard/caddy-robots-guard/caddymodule/robotstxt"
+)

@@ -16,6 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -218,15 +219,25 @@ func (a *App) checkPlaces(ctx caddy.Context) error {
 	return placement.Check(ctx)
 }
 
-// appOf returns the app of a configuration, one with the defaults if it has
+// AppOf returns the app of a configuration, one with the defaults if it has
 // none. It is for Provision.
-func appOf(ctx caddy.Context) (*App, error) {
+func AppOf(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("robots_guard")
 	if err != nil {
 		return nil, err
 	}
 	return app.(*App), nil
 }
+
+// Bases returns the robots.txt files that others are composed from. They outlive a
+// reload.
+func (a *App) Bases() *policy.Cache { return a.state.Bases }
+
+// Sites returns which hosts the configuration names.
+func (a *App) Sites() *request.Sites { return a.sites }
+
+// Registry returns the crawlers that the configuration knows.
+func (a *App) Registry() *uaident.Registry { return a.registry }
 
 // Interface guards
 var (

@@ -24,7 +24,7 @@ func init() {
 
 // parseCaddyfile reads the directive. See UnmarshalCaddyfile for the syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	registry, err := configuredRegistry(helper)
+	registry, err := ConfiguredRegistry(helper)
 	if err != nil {
 		return nil, err
 	}

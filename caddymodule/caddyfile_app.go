@@ -25,9 +25,9 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 	return httpcaddyfile.App{Name: "robots_guard", Value: caddyconfig.JSON(app, nil)}, nil
 }
 
-// configuredRegistry returns the registry with the changes of the global option,
+// ConfiguredRegistry returns the registry with the changes of the global option,
 // which stands before the sites.
-func configuredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) {
+func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) {
 	const key = "robots_guard registry"
 	if known, ok := helper.State[key].(*uaident.Registry); ok {
 		return known, nil

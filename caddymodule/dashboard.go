@@ -36,7 +36,7 @@ func (Dashboard) CaddyModule() caddy.ModuleInfo {
 
 // Provision sets up the handler.
 func (d *Dashboard) Provision(ctx caddy.Context) error {
-	app, err := appOf(ctx)
+	app, err := AppOf(ctx)
 	if err != nil {
 		return err
 	}

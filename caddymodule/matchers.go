@@ -72,7 +72,7 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Provision sets up the matcher.
 func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
-	if m.app, err = appOf(ctx); err != nil {
+	if m.app, err = AppOf(ctx); err != nil {
 		return err
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)

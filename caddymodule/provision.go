@@ -31,7 +31,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)
 	}
-	app, err := appOf(ctx)
+	app, err := AppOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (h *Handler) setDefaults() {
 
 // newGuard returns a guard by the settings of the handler.
 func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
-	app, err := appOf(ctx)
+	app, err := AppOf(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
 		t.Fatal(err)
 	}
 	if app != nil {
-		running, err := appOf(ctx)
+		running, err := AppOf(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

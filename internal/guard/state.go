@@ -20,6 +20,7 @@ import (
 // requests may still be under way.
 type State struct {
 	Cache      *policy.Cache // of robots.txt
+	Bases      *policy.Cache // of robots.txt that others are composed from
 	readers    *ledger.Readers
 	Metrics    *metrics.Metrics // which read from the state
 	violations *logLimits
@@ -90,6 +91,7 @@ const (
 func NewState() *State {
 	s := &State{
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		Bases:      policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
 		readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),

@@ -1,0 +1,137 @@
+package robotstxt
+
+import (
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("robots_txt", parseCaddyfile)
+	// Behind robots_guard, which stands at the same place and was registered before,
+	// so that it sees what crawlers are served.
+	httpcaddyfile.RegisterDirectiveOrder("robots_txt", httpcaddyfile.Before, "redir")
+}
+
+func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	registry, err := caddymodule.ConfiguredRegistry(helper)
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{registry: registry}
+	return h, h.UnmarshalCaddyfile(helper.Dispenser)
+}
+
+// UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
+//
+//	robots_txt [<matcher>] {
+//	    base        upstream|none|file <path>
+//	    disallow    <token|class|*...> [{
+//	        <path...>
+//	    }]
+//	    allow       <token|class|*...> [{
+//	        <path...>
+//	    }]
+//	    crawl_delay <token|class|*> <seconds>
+//	    sitemap     <url>
+//	    line        <text>
+//	    staging     [<host...>]
+//	    max_age     <duration>
+//	}
+//
+// All but base, staging and max_age may stand several times.
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // the directive's name
+	if d.NextArg() {
+		return d.Errf("unexpected argument %q; options stand in a block below robots_txt", d.Val())
+	}
+	if err := option.ReadBlock(d, h.options(), h.Validate, h.Validate); err != nil {
+		return err
+	}
+	if len(h.Rules)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {
+		return d.Err("robots_txt says nothing; write a rule such as disallow ai_training, or staging")
+	}
+	return nil
+}
+
+// options are what may stand in the block of the directive.
+func (h *Handler) options() []option.Option {
+	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
+	return []option.Option{
+		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase},
+		{Name: "disallow", Usage: who, Set: h.addRule(false), Block: h.readPaths, Again: true},
+		{Name: "allow", Usage: who, Set: h.addRule(true), Block: h.readPaths, Again: true},
+		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Again: true},
+		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: h.add(&h.Sitemaps), Again: true},
+		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
+		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
+		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
+	}
+}
+
+func (h *Handler) setBase(args []string) error {
+	switch {
+	case len(args) == 0:
+		return option.ErrCount
+	case len(args) == 1 && (args[0] == baseUpstream || args[0] == baseNone):
+		h.Base = args[0]
+	case len(args) == 2 && args[0] == "file" && args[1] != "":
+		h.BaseFile = args[1]
+	default:
+		return option.ErrValue
+	}
+	return nil
+}
+
+func (h *Handler) addRule(allow bool) func([]string) error {
+	return func(args []string) error {
+		if len(args) == 0 {
+			return option.ErrCount
+		}
+		h.Rules = append(h.Rules, Rule{For: args, Allow: allow})
+		return nil
+	}
+}
+
+// readPaths reads the block of the rule that was added last.
+func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
+	rule := &h.Rules[len(h.Rules)-1]
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		rule.Paths = append(append(rule.Paths, d.Val()), d.RemainingArgs()...)
+	}
+	if len(rule.Paths) == 0 && d.Val() == "}" {
+		return d.Err("the block has no path; without a block the rule is about the whole site")
+	}
+	return nil
+}
+
+func (h *Handler) addDelay(args []string) error {
+	if len(args) != 2 {
+		return option.ErrCount
+	}
+	if seconds, err := strconv.ParseFloat(args[1], 64); err != nil || !(seconds > 0 && seconds <= 86400) {
+		return option.ErrValue
+	}
+	h.Rules = append(h.Rules, Rule{For: args[:1], CrawlDelay: args[1]})
+	return nil
+}
+
+func (h *Handler) add(into *[]string) func([]string) error {
+	return func(args []string) error {
+		if len(args) != 1 {
+			return option.ErrCount
+		}
+		*into = append(*into, args[0])
+		return nil
+	}
+}
+
+func (h *Handler) setStaging(args []string) error {
+	h.Staging, h.StagingHosts = true, args
+	return nil
+}

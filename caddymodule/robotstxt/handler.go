@@ -1,0 +1,209 @@
+// Package robotstxt is the face of the directive robots_txt: its words in a
+// Caddyfile and in JSON.
+package robotstxt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func init() {
+	caddy.RegisterModule(Handler{})
+}
+
+// Handler serves a robots.txt that it composes from what the site has and from
+// rules about crawlers. A crawler that a rule is about gets a group of its own with
+// what it obeyed until then; all others are told what they were told before.
+type Handler struct {
+	// What the rules come to: `upstream` is what the handlers behind this one answer
+	// for /robots.txt, `none` is nothing. Default: `upstream`.
+	Base string `json:"base,omitempty"`
+
+	// The path of a file that takes the place of the base.
+	BaseFile string `json:"base_file,omitempty"`
+
+	// What crawlers may fetch. Their order does not matter.
+	Rules []Rule `json:"rules,omitempty"`
+
+	// URLs of sitemaps. `{http.request.host}` stands for the site's host, as it does
+	// in lines and paths.
+	Sitemaps []string `json:"sitemaps,omitempty"`
+
+	// Other lines that are about the whole file, such as `Host: example.com`.
+	Lines []string `json:"lines,omitempty"`
+
+	// Serve a robots.txt that forbids everything to everybody, and
+	// `X-Robots-Tag: noindex` with every answer.
+	Staging bool `json:"staging,omitempty"`
+
+	// The hosts that this is for, such as `staging.example.com` or `*.test`.
+	// Default: all.
+	StagingHosts []string `json:"staging_hosts,omitempty"`
+
+	// How long crawlers may keep the robots.txt. Default: `1h`.
+	MaxAge caddy.Duration `json:"max_age,omitempty"`
+
+	publisher *managed.Publisher
+	registry  *uaident.Registry // of the configuration, nil while that is not known
+}
+
+// Rule says what some crawlers may fetch.
+type Rule struct {
+	// Product tokens, classes such as `ai_training`, or `*` for those that no other
+	// group is for. A token has to be known, or stand behind `token:`.
+	For []string `json:"for"`
+
+	// Whether it allows; otherwise it forbids.
+	Allow bool `json:"allow,omitempty"`
+
+	// The patterns that it is about. Default: the whole site, and then the
+	// crawlers' groups say nothing else.
+	Paths []string `json:"paths,omitempty"`
+
+	// The seconds of a `Crawl-delay`. A rule with one neither allows nor forbids.
+	CrawlDelay string `json:"crawl_delay,omitempty"`
+}
+
+// The words of Handler.Base.
+const (
+	baseUpstream = "upstream"
+	baseNone     = "none"
+)
+
+// CaddyModule returns the Caddy module information.
+func (Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.robots_txt",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision sets up the handler.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	app, err := caddymodule.AppOf(ctx)
+	if err != nil {
+		return err
+	}
+	h.registry = app.Registry()
+	h.Base = cmp.Or(h.Base, baseUpstream)
+	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
+	if err := h.Validate(); err != nil {
+		return err
+	}
+	c := managed.Config{Sites: app.Sites(), Bases: app.Bases(), Now: time.Now, Logger: ctx.Logger()}
+	if c.Plan, err = h.plan(); err != nil {
+		return err
+	}
+	switch {
+	case h.BaseFile != "":
+		c.Source, c.SourceKey = origin.File{Path: h.BaseFile}, h.BaseFile
+	case h.Base == baseUpstream:
+		c.Source = origin.NewServer(false)
+	}
+	if h.Staging {
+		c.Staging = h.isStaging()
+	}
+	h.publisher = managed.NewPublisher(c)
+	return nil
+}
+
+// isStaging returns what tells whether a host is one of those for tests.
+func (h *Handler) isStaging() func(host string) bool {
+	if len(h.StagingHosts) == 0 {
+		return func(string) bool { return true }
+	}
+	hosts := request.HostsOfServer(nil)
+	hosts.Add(h.StagingHosts)
+	return func(host string) bool {
+		label, named := hosts.Label(host)
+		return named || label != judge.OtherName
+	}
+}
+
+// Validate checks what does not need the configuration around it.
+func (h *Handler) Validate() error {
+	switch {
+	case h.Base != "" && h.Base != baseUpstream && h.Base != baseNone:
+		return fmt.Errorf("unknown base %q; use upstream, none or file <path>", h.Base)
+	case h.BaseFile != "" && h.Base == baseNone:
+		return errors.New("base is both none and a file; keep one")
+	case h.MaxAge != 0 && (h.MaxAge < caddy.Duration(time.Minute) || h.MaxAge > caddy.Duration(24*time.Hour)):
+		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
+	case len(h.StagingHosts) > 0 && !h.Staging:
+		return errors.New("staging_hosts means nothing without staging")
+	}
+	_, err := h.plan()
+	return err
+}
+
+// plan returns what the owner wants.
+func (h *Handler) plan() (*managed.Plan, error) {
+	var rules []managed.Rule
+	for _, r := range h.Rules {
+		rule := managed.Rule{ID: r.id(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay}
+		if r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow) {
+			return nil, fmt.Errorf("%s: a rule with a delay can say nothing else", rule.ID)
+		}
+		rules = append(rules, rule)
+	}
+	registry := h.registry
+	if registry == nil {
+		registry = uaident.Default()
+	}
+	return managed.NewPlan(registry, rules, h.Sitemaps, h.Lines)
+}
+
+// id is the rule in the words of a Caddyfile, without its paths.
+func (r *Rule) id() string {
+	word := "disallow"
+	switch {
+	case r.CrawlDelay != "":
+		word = "crawl_delay"
+	case r.Allow:
+		word = "allow"
+	}
+	return strings.Join(append([]string{word}, r.For...), " ")
+}
+
+// ServeHTTP answers requests for /robots.txt and passes all others on.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if managed.IsForBase(r.Context()) {
+		return next.ServeHTTP(w, r)
+	}
+	if h.Staging && h.publisher.IsStaging(r) {
+		w.Header().Set("X-Robots-Tag", "noindex")
+	}
+	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
+		return next.ServeHTTP(w, r)
+	}
+	page := h.publisher.Page(r)
+	if page == nil {
+		return next.ServeHTTP(w, r)
+	}
+	page.Serve(w, r, time.Duration(h.MaxAge))
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.Validator             = (*Handler)(nil)
+	_ caddyfile.Unmarshaler       = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

@@ -1,0 +1,220 @@
+package managed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Staging is the robots.txt of a site that nobody shall index.
+const Staging = "# This site is for tests: robots_txt has it as staging.\nUser-agent: *\nDisallow: /\n"
+
+// Compose returns the text that a base and the plan make for a host. The base may
+// be nil. An error says why there is none, and then nothing may be published: a
+// text that is longer than [policy.MaxSize] is cut by crawlers, and one of a base
+// that crawlers read in two ways could forbid more than the owner meant.
+func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
+	if len(base) > policy.MaxSize {
+		return nil, fmt.Errorf("the base has more than %d bytes, of which crawlers read no more; shorten it", policy.MaxSize)
+	}
+	if p.IsEmpty() {
+		return base, nil
+	}
+	f := newFile(base)
+	c := &composition{plan: p, file: f}
+	added := c.groups()
+	for _, s := range p.sitemaps {
+		added += "Sitemap: " + s + "\n"
+	}
+	for _, s := range p.lines {
+		added += s + "\n"
+	}
+	text := f.text()
+	version := sha256.Sum256([]byte(text + added))
+	text += "\n# Added by robots_txt, version " + hex.EncodeToString(version[:6]) + "\n" + added
+	if p.hosts {
+		text = strings.ReplaceAll(text, hostPlaceholder, host)
+	}
+	if len(text) > policy.MaxSize {
+		return nil, fmt.Errorf("the text would have %d bytes, and crawlers read %d; shorten the base or write fewer rules", len(text), policy.MaxSize)
+	}
+	if contested(f.robots) {
+		if err := c.check(policy.Parse([]byte(text))); err != nil {
+			return nil, err
+		}
+	}
+	return []byte(text), nil
+}
+
+// composition is a text in the making.
+type composition struct {
+	plan *Plan
+	file *file
+	all  []string // the lines of the * group
+}
+
+// target is a crawler that gets a group of its own.
+type target struct {
+	name  string
+	names chain
+	wish  *wish // nil for a bystander
+}
+
+// groups changes the groups of the base and returns those that stand below it.
+func (c *composition) groups() string {
+	everybody := c.plan.asked[Everybody]
+	c.all = c.file.content(c.file.named(Everybody))
+	if everybody != nil {
+		c.all = everybody.over(c.all)
+	}
+	var blocks []*block
+	for _, t := range c.targets() {
+		if own := c.ownGroup(t); own >= 0 {
+			c.file.insert(own, append([]string{t.wish.comment()}, t.wish.paths...))
+			continue
+		}
+		b := &block{comment: "# As before", names: []string{t.name}, lines: c.contentOf(t)}
+		if t.wish != nil {
+			b.comment = t.wish.comment()
+		}
+		same := slices.IndexFunc(blocks, func(o *block) bool { return o.comment == b.comment && slices.Equal(o.lines, b.lines) })
+		if same >= 0 {
+			blocks[same].names = append(blocks[same].names, t.name)
+		} else {
+			blocks = append(blocks, b)
+		}
+	}
+	for _, t := range c.targets() { // after all contents are taken
+		if c.ownGroup(t) < 0 {
+			c.file.remove(c.file.named(t.name))
+		}
+	}
+	var b strings.Builder
+	for _, block := range blocks {
+		block.write(&b)
+	}
+	return b.String()
+}
+
+// targets returns the crawlers whose groups change, in the order of the text.
+func (c *composition) targets() (all []target) {
+	for _, folded := range c.plan.order {
+		w := c.plan.asked[folded]
+		names := w.chain()
+		all = append(all, target{w.name, names, w})
+		if w.crawler == nil {
+			continue
+		}
+		for _, alias := range w.crawler.Aliases {
+			if c.plan.asked[strings.ToLower(alias)] == nil && c.file.robots.Named(alias) {
+				all = append(all, target{alias, append(chain{alias}, names...), w})
+			}
+		}
+	}
+	for _, names := range c.plan.bystanders {
+		if c.plan.follows(names, c.file.robots) {
+			all = append(all, target{names[0], names, nil})
+		}
+	}
+	return all
+}
+
+// ownGroup returns the group of the base to which what is wished for a crawler can
+// simply be added, since it is for nobody else; -1 if there is none.
+func (c *composition) ownGroup(t target) int {
+	if t.wish == nil || t.wish.whole != "" || t.wish.delay != "" {
+		return -1
+	}
+	return c.file.own(c.file.named(t.name))
+}
+
+// contentOf returns the lines of a target's group.
+func (c *composition) contentOf(t target) []string {
+	if t.name == Everybody {
+		return closed(c.all)
+	}
+	lines := c.all
+	if places := c.file.obeyed(t.names); places != nil {
+		lines = c.file.content(places)
+	}
+	if t.wish != nil {
+		lines = t.wish.over(lines)
+	}
+	return closed(lines)
+}
+
+// over returns what a group says if a wish comes to what it said.
+func (w *wish) over(lines []string) (all []string) {
+	switch {
+	case w.whole != "":
+		all = append(all, w.whole)
+	case w.delay != "":
+		for _, line := range lines {
+			if key, _, _ := strings.Cut(strings.ToLower(line), ":"); strings.Trim(key, " \t") != "crawl-delay" && key != "crawldelay" {
+				all = append(all, line)
+			}
+		}
+	default:
+		all = slices.Clone(lines)
+	}
+	all = append(all, w.paths...)
+	if w.delay != "" {
+		all = append(all, w.delay)
+	}
+	return all
+}
+
+// comment names the rules that a wish comes from.
+func (w *wish) comment() string { return "# " + strings.Join(w.ids, ", ") }
+
+// closed adds to lines without a rule one that allows everything: without a rule a
+// group would go on in the next.
+func closed(lines []string) []string {
+	if !slices.ContainsFunc(lines, isRule) {
+		return append(slices.Clone(lines), "Disallow:")
+	}
+	return lines
+}
+
+// isRule reports whether every crawler reads a line as a rule.
+func isRule(line string) bool {
+	key, _, colon := strings.Cut(line, ":")
+	key = strings.ToLower(strings.Trim(key, "\ufeff \t"))
+	return colon && (key == "allow" || key == "disallow")
+}
+
+// block is a group in the text.
+type block struct {
+	comment string
+	names   []string
+	lines   []string
+}
+
+func (k *block) write(b *strings.Builder) {
+	b.WriteString(k.comment + "\n")
+	for _, name := range k.names {
+		b.WriteString("User-agent: " + name + "\n")
+	}
+	for _, line := range k.lines {
+		b.WriteString(line + "\n")
+	}
+	b.WriteByte('\n')
+}
+
+// check makes sure that a base which crawlers read in two ways has become stricter
+// for nobody whom no rule is about.
+func (c *composition) check(composed *policy.Robots) error {
+	name, path, found := stricter(c.file.robots, composed, func(name string) bool {
+		return slices.ContainsFunc(c.targets(), func(t target) bool {
+			return t.wish != nil && (policy.NameMatches(name, t.name) || t.name == Everybody && isEverybody(name))
+		})
+	})
+	if found {
+		return fmt.Errorf("the base is read by crawlers in two ways, and with the rules %s could not fetch %s any more; run caddy robots-guard lint on it and mend what it finds", name, path)
+	}
+	return nil
+}

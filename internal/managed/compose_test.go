@@ -1,0 +1,177 @@
+package managed
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func disallow(who string, paths ...string) Rule {
+	return Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
+}
+
+func allow(who string, paths ...string) Rule {
+	return Rule{ID: "allow " + who, For: []string{who}, Allow: true, Paths: paths}
+}
+
+func delay(who, seconds string) Rule {
+	return Rule{ID: "crawl_delay " + who, For: []string{who}, Delay: seconds}
+}
+
+// bare returns a text without the version.
+func bare(text string) string {
+	before, after, found := strings.Cut(text, ", version ")
+	if !found {
+		return text
+	}
+	return before + after[12:]
+}
+
+func TestCompose(t *testing.T) {
+	for _, tc := range []struct {
+		name, base string
+		rules      []Rule
+		want       string
+	}{
+		{"nothing", "User-agent: *\r\nDisallow: /x", nil, "User-agent: *\r\nDisallow: /x"},
+		{"the whole site, no base", "", []Rule{disallow("GPTBot")},
+			"\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /\n\n"},
+		{"a path, no base", "", []Rule{disallow("GPTBot", "/a")},
+			"\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /a\n\n"},
+		{"what the * group said comes along", "User-agent: * # all\nDisallow: /p # why\nCrawl-delay: 5\nSitemap: https://a.example/s.xml\n", []Rule{disallow("GPTBot", "/a")},
+			"User-agent: * # all\nDisallow: /p # why\nCrawl-delay: 5\nSitemap: https://a.example/s.xml\n\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /p\nCrawl-delay: 5\nDisallow: /a\n\n"},
+		{"its own group grows in place", "# one\nUser-agent: GPTBot\nDisallow: /b\n\n# two\nUser-agent: *\nDisallow: /p\n", []Rule{disallow("GPTBot", "/a")},
+			"# one\nUser-agent: GPTBot\nDisallow: /b\n# disallow GPTBot\nDisallow: /a\n\n# two\nUser-agent: *\nDisallow: /p\n\n# Added by robots_txt\n"},
+		{"out of a shared group", "User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /b\n", []Rule{disallow("GPTBot", "/a")},
+			"User-agent: CCBot\nDisallow: /b\n\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /b\nDisallow: /a\n\n"},
+		{"the whole site in place of a group", "User-agent: GPTBot\nDisallow: /b\nAllow: /c\nUser-agent: *\nDisallow: /p\n", []Rule{disallow("GPTBot")},
+			"User-agent: *\nDisallow: /p\n\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /\n\n"},
+		{"all but one", "User-agent: *\nDisallow: /p\n", []Rule{disallow("*"), allow("bingbot")},
+			"\n# Added by robots_txt\n# disallow *\nUser-agent: *\nDisallow: /\n\n# allow bingbot\nUser-agent: bingbot\nAllow: /\n\n# As before\nUser-agent: BingPreview\nUser-agent: BingVideoPreview\nDisallow: /\n\n"},
+		{"a delay for all", "User-agent: *\nDisallow: /p\nCrawl-delay: 1\n", []Rule{delay("*", "9")},
+			"\n# Added by robots_txt\n# crawl_delay *\nUser-agent: *\nDisallow: /p\nCrawl-delay: 9\n\n"},
+		{"a file that ends within a group", "User-agent: CCBot", []Rule{disallow("GPTBot")},
+			"User-agent: CCBot\nDisallow:\n\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /\n\n"},
+		{"a new name", "", []Rule{disallow("token:NewBot", "/a"), disallow("newbot", "/b")}, "error: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan, err := NewPlan(uaident.Default(), tc.rules, nil, nil)
+			if err != nil {
+				if !strings.HasPrefix(tc.want, "error: ") {
+					t.Fatal(err)
+				}
+				return
+			}
+			got, err := plan.Compose([]byte(tc.base), "a.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bare(string(got)) != tc.want {
+				t.Errorf("got\n%s\nwant\n%s\n%q", bare(string(got)), tc.want, got)
+			}
+		})
+	}
+}
+
+// A rule for Googlebot is not one for Googlebot-Image, which would obey a group for
+// Googlebot where it has none of its own.
+func TestBystanders(t *testing.T) {
+	plan, err := NewPlan(uaident.Default(), []Rule{disallow("Googlebot", "/a")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for base, want := range map[string][2]string{
+		"":                                      {"/a", ""},
+		"User-agent: *\nDisallow: /p\n":         {"/a", "/p"},
+		"User-agent: Googlebot\nDisallow: /g\n": {"/a", "/g"},
+		"User-agent: Googlebot-Image\nDisallow: /i\n": {"/a", "/i"},
+	} {
+		text, err := plan.Compose([]byte(base), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		robots := policy.Parse(text)
+		if robots.Select(true, "Googlebot").Judge(want[0]).Allowed {
+			t.Errorf("%q: Googlebot may fetch %s", base, want[0])
+		}
+		image := robots.Select(true, "Googlebot-Image", "Googlebot")
+		if !image.Judge("/a").Allowed || want[1] != "" && image.Judge(want[1]).Allowed {
+			t.Errorf("%q: Googlebot-Image is judged otherwise than before:\n%s", base, text)
+		}
+	}
+}
+
+// A class has the names that are for a robots.txt alone, and no search engine.
+func TestClass(t *testing.T) {
+	plan, err := NewPlan(uaident.Default(), []Rule{disallow("ai_training")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := plan.Compose(nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	robots := policy.Parse(text)
+	for name, want := range map[string]bool{"GPTBot": false, "CCBot": false, "Google-Extended": false, "Applebot-Extended": false, "Googlebot": true, "bingbot": true, "Applebot": true} {
+		if got := robots.Select(true, name).Judge("/").Allowed; got != want {
+			t.Errorf("%s may fetch /: %t", name, got)
+		}
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	for want, rules := range map[string][]Rule{
+		`"GTPBot" is no class and no known crawler; did you mean GPTBot?`:          {disallow("GTPBot")},
+		`path "x" begins with neither / nor *`:                                     {disallow("GPTBot", "x")},
+		`GPTBot is both allowed and disallowed the whole site; remove one`:         {disallow("GPTBot"), allow("gptbot")},
+		`GPTBot is both allowed and disallowed /a; remove one`:                     {disallow("ai_training", "/a"), allow("GPTBot", "/a")},
+		`* has two delays; keep one`:                                               {delay("*", "1"), delay("*", "2")},
+		`name whom it is for`:                                                      {{ID: "x"}},
+		`path "/a\nUser-agent: Googlebot" is not one line of text`:                 {disallow("GPTBot", "/a\nUser-agent: Googlebot")},
+		`"Disallow: /{http.request.header.x}" has a placeholder other than {host}`: {disallow("GPTBot", "/{http.request.header.x}")},
+		`path "/a#b" has a #, which begins a comment; write %23`:                   {disallow("GPTBot", "/a#b")},
+		`"a\nb" can be no product token`:                                           {disallow("token:a\nb")},
+	} {
+		if _, err := NewPlan(uaident.Default(), rules, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for _, line := range []string{"", "User-agent: x", "Disallow: /", "disalow: /", "Crawl-delay: 3", "Content-Signal: ai-train=no", "Host: a\nDisallow: /"} {
+		if _, err := NewPlan(uaident.Default(), nil, nil, []string{line}); err == nil {
+			t.Errorf("the line %q is taken", line)
+		}
+	}
+}
+
+// What a base says that crawlers read in two ways may become milder, never stricter.
+func TestContested(t *testing.T) {
+	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot", "/a"), disallow("Googlebot", "/b")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, base := range []string{
+		"User-agent: GPTBot\nCrawl-delay: 5\nUser-agent: CCBot\nDisallow: /x\n",
+		"User-agent: CCBot\nCrawl-delay: 5\nUser-agent: GPTBot\nDisallow: /x\nAllow: /x/y\n",
+		"User-agent: CCBot\ndisalow: /x\nUser-agent: GPTBot\nDisallow: /\n",
+		"User-agent: CCBot\nDisallow: /c\nuseragent: GPTBot\nDisallow: /g\nAllow: /c\n",
+		"User-agent: *\nDisallow /x\n",
+		"User-agent: bingbot\nDisalow: /x\n",
+	} {
+		before := policy.Parse([]byte(base))
+		text, err := plan.Compose([]byte(base), "")
+		if err != nil {
+			t.Logf("%q: %v", base, err)
+			continue
+		}
+		after := policy.Parse(text)
+		for _, name := range []string{"GPTBot", "CCBot", "bingbot", "Googlebot", "nobody"} {
+			for _, path := range []string{"/", "/x", "/x/y", "/c", "/g"} {
+				if before.Select(true, name).Judge(path).Allowed && !after.Select(true, name).Judge(path).Allowed {
+					t.Errorf("%q: %s is newly forbidden %s:\n%s", base, path, name, text)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package managed
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// file is a base as lines and groups.
+type file struct {
+	robots  *policy.Robots
+	groups  []policy.Group
+	records [][]policy.Record // by group
+	lines   []string          // with their ends, as they were written
+	removed []bool            // by line
+	added   [][]string        // by line, what stands below it now
+}
+
+func newFile(base []byte) *file {
+	f := &file{robots: policy.Parse(base), lines: splitLines(string(base))}
+	f.groups = f.robots.Groups()
+	f.records = make([][]policy.Record, len(f.groups))
+	for _, r := range f.robots.Records() {
+		if r.Group >= 0 {
+			f.records[r.Group] = append(f.records[r.Group], r)
+		}
+	}
+	f.removed, f.added = make([]bool, len(f.lines)+1), make([][]string, len(f.lines)+1)
+	return f
+}
+
+// splitLines splits a text behind each LF, CR or CRLF.
+func splitLines(text string) (lines []string) {
+	for text != "" {
+		end := strings.IndexAny(text, "\r\n") + 1
+		switch {
+		case end == 0:
+			end = len(text)
+		case text[end-1] == '\r' && end < len(text) && text[end] == '\n':
+			end++
+		}
+		lines = append(lines, text[:end])
+		text = text[end:]
+	}
+	return lines
+}
+
+// place is a user-agent line in a group.
+type place struct {
+	group int
+	agent policy.Agent
+}
+
+// named returns the user-agent lines that name a crawler.
+func (f *file) named(name string) (places []place) {
+	if name != Everybody && !f.robots.Named(name) {
+		return nil
+	}
+	for i, g := range f.groups {
+		for _, a := range g.Agents {
+			if name == Everybody && isEverybody(a.Name) || policy.NameMatches(a.Name, name) {
+				places = append(places, place{i, a})
+			}
+		}
+	}
+	return places
+}
+
+// isEverybody reports whether a group's name stands for every crawler.
+func isEverybody(name string) bool {
+	return name == Everybody || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
+}
+
+// obeyed returns the user-agent lines by which a crawler finds its rules, nil if
+// only the * group is for it.
+func (f *file) obeyed(names chain) []place {
+	for _, name := range names {
+		if places := f.named(name); places != nil {
+			return places
+		}
+	}
+	return nil
+}
+
+// content returns the lines below user-agent lines. Where an extension line stands
+// between those of one group, crawlers disagree whether what is above it has the
+// group's rules; there it gets what opens something, so that the copy is never
+// stricter than the original.
+func (f *file) content(places []place) (lines []string) {
+	done := make(map[int]bool)
+	for _, p := range places {
+		if done[p.group] {
+			continue
+		}
+		g := f.groups[p.group]
+		whole := slices.ContainsFunc(places, func(q place) bool { return q.group == p.group && !f.isParted(q) })
+		for _, line := range f.below(p.group) {
+			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
+				lines = append(lines, f.line(line))
+			}
+		}
+		done[p.group] = true
+	}
+	return lines
+}
+
+// isParted reports whether an extension line stands between a user-agent line and
+// the rules of its group.
+func (f *file) isParted(p place) bool {
+	last := f.groups[p.group].Agents[len(f.groups[p.group].Agents)-1]
+	return slices.ContainsFunc(f.records[p.group], func(r policy.Record) bool { return r.Line > p.agent.Line && r.Line < last.Line })
+}
+
+// below returns the numbers of the rules and extension lines of a group.
+func (f *file) below(group int) (lines []int) {
+	for _, r := range f.groups[group].Rules {
+		lines = append(lines, r.Line)
+	}
+	for _, r := range f.records[group] {
+		lines = append(lines, r.Line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// line returns what a crawler reads in a line.
+func (f *file) line(number int) string {
+	s, _, _ := strings.Cut(f.lines[number-1], "#")
+	s, _, _ = strings.Cut(s, "\x00")
+	return strings.Trim(s, " \t\r\n")
+}
+
+// remove takes user-agent lines out of their groups, and what stands below them
+// where nobody is left.
+func (f *file) remove(places []place) {
+	for _, p := range places {
+		f.removed[p.agent.Line] = true
+		agents := f.groups[p.group].Agents
+		first := slices.IndexFunc(agents, func(a policy.Agent) bool { return !f.removed[a.Line] })
+		for _, line := range f.below(p.group) {
+			if first < 0 || line < agents[first].Line {
+				f.removed[line] = true
+			}
+		}
+	}
+}
+
+// own returns the group that has a single user-agent line, this one, -1 if there
+// is none.
+func (f *file) own(places []place) int {
+	if len(places) == 1 && len(f.groups[places[0].group].Agents) == 1 {
+		return places[0].group
+	}
+	return -1
+}
+
+// insert adds lines at the end of a group.
+func (f *file) insert(group int, lines []string) {
+	last := f.groups[group].Agents[0].Line
+	if below := f.below(group); len(below) > 0 {
+		last = max(last, below[len(below)-1])
+	}
+	f.added[last] = append(f.added[last], lines...)
+}
+
+// text returns the file as it is now, ready for more groups below.
+func (f *file) text() string {
+	var b strings.Builder
+	for i, line := range f.lines {
+		if f.removed[i+1] {
+			line = ""
+		}
+		b.WriteString(line)
+		for j, added := range f.added[i+1] {
+			if j == 0 && line != "" && !strings.ContainsAny(line[len(line)-1:], "\r\n") {
+				b.WriteByte('\n')
+			}
+			b.WriteString(added + "\n")
+		}
+	}
+	if s := b.String(); s != "" && !strings.ContainsAny(s[len(s)-1:], "\r\n") {
+		b.WriteByte('\n')
+	}
+	if f.isOpen() {
+		b.WriteString("Disallow:\n")
+	}
+	return b.String()
+}
+
+// isOpen reports whether a user-agent line behind the file might continue its last
+// group, which has no rule that every crawler reads.
+func (f *file) isOpen() bool {
+	last := len(f.groups) - 1
+	if last < 0 || !slices.ContainsFunc(f.groups[last].Agents, func(a policy.Agent) bool { return !f.removed[a.Line] }) {
+		return false
+	}
+	return !slices.ContainsFunc(f.groups[last].Rules, func(r policy.Rule) bool { return isRule(f.line(r.Line)) })
+}
+
+// contested reports whether crawlers disagree about what the lines of a file are.
+func contested(robots *policy.Robots) bool {
+	findings, unreported := robots.Findings()
+	return unreported > 0 || slices.ContainsFunc(findings, func(f policy.Finding) bool {
+		return f.Code == policy.MisspeltKey || f.Code == policy.MissingColon || f.Code == policy.AmbiguousGroup
+	})
+}
+
+// stricter returns a name of one text, and a path, that another forbids and the
+// one does not. It looks where rules are: at their own paths.
+func stricter(before, after *policy.Robots, except func(name string) bool) (name, path string, found bool) {
+	var paths []string
+	for _, g := range before.Groups() {
+		for _, r := range g.Rules {
+			paths = append(paths, strings.NewReplacer("*", "x", "$", "").Replace(r.Path))
+		}
+	}
+	slices.Sort(paths)
+	for _, name := range before.Names() {
+		if except(name) {
+			continue
+		}
+		old, new := before.Select(true, name), after.Select(true, name)
+		if old.Equal(new) {
+			continue
+		}
+		for _, path := range slices.Compact(paths) {
+			if path = "/" + strings.TrimPrefix(path, "/"); old.Judge(path).Allowed && !new.Judge(path).Allowed {
+				return name, path, true
+			}
+		}
+	}
+	return "", "", false
+}

@@ -1,0 +1,33 @@
+package managed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Page is a robots.txt as it is served. It is immutable.
+type Page struct {
+	text     string
+	etag     string
+	modified time.Time // to the second, as HTTP has it
+}
+
+// NewPage returns the page of a text that holds since modified.
+func NewPage(text string, modified time.Time) *Page {
+	hash := sha256.Sum256([]byte(text))
+	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
+}
+
+// Serve answers a GET or HEAD, conditional and range requests included. maxAge is
+// how long clients may keep the text.
+func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
+	header := w.Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Cache-Control", "max-age="+strconv.Itoa(int(maxAge/time.Second)))
+	header.Set("ETag", p.etag)
+	http.ServeContent(w, r, "", p.modified, strings.NewReader(p.text))
+}

@@ -1,0 +1,184 @@
+package managed
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// The naive model: a base is a list of groups, and what a crawler obeys is found by
+// going through it, without any text.
+type modelGroup struct {
+	names []string
+	rules []string
+}
+
+var (
+	modelNames = []string{"*", "GPTBot", "CCBot", "Googlebot", "Googlebot-Image", "bingbot", "BingPreview", "Applebot", "Applebot-Extended", "FooBot", "SemrushBot"}
+	modelPaths = []string{"/", "/a", "/a/", "/a/b", "/b", "/*.pdf$", "/a*c", "/b?q", "/c/d/e", "*"}
+	modelTried = []string{"/", "/a", "/ab", "/a/", "/a/b", "/a/bc", "/abc", "/b", "/b?q=1", "/x.pdf", "/x.pdf?y", "/c", "/c/d/e/f", "/zzz", "/a/x.pdf"}
+)
+
+func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }
+
+func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
+	var b strings.Builder
+	for range r.IntN(5) {
+		var g modelGroup
+		for range 1 + r.IntN(3) {
+			g.names = append(g.names, pick(r, modelNames))
+			fmt.Fprintf(&b, "%s: %s%s\n", pick(r, []string{"User-agent", "user-agent", "USER-AGENT "}), g.names[len(g.names)-1], pick(r, []string{"", " # who", " "}))
+		}
+		if r.IntN(4) == 0 {
+			b.WriteString(pick(r, []string{"\n", "# a comment\n", "Sitemap: https://a.example/s\n", "\r\n"}))
+		}
+		for range 1 + r.IntN(4) {
+			rule := lineOf(r.IntN(3) == 0, pick(r, modelPaths))
+			g.rules = append(g.rules, rule)
+			b.WriteString(rule + pick(r, []string{"\n", "\r\n", " # why\n", "\n\n", "\nCrawl-delay: 3\n"}))
+		}
+		groups = append(groups, g)
+	}
+	return groups, strings.TrimRight(b.String(), pick(r, []string{"\n", ""}))
+}
+
+// obeys returns the rules that a crawler of these names obeys.
+func obeys(groups []modelGroup, names []string) (rules []string) {
+	for _, name := range append(names, Everybody) {
+		found := false
+		for _, g := range groups {
+			for _, n := range g.names {
+				if strings.EqualFold(n, name) {
+					rules, found = append(rules, g.rules...), true
+					break
+				}
+			}
+		}
+		if found {
+			return rules
+		}
+	}
+	return nil
+}
+
+// modelOf returns what base and rules say to a crawler.
+func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) []string {
+	names := []string{name}
+	if c != nil {
+		names = chainOf(c)
+	}
+	hasOwn := false
+	for _, n := range names {
+		for _, g := range groups {
+			for _, named := range g.names {
+				hasOwn = hasOwn || strings.EqualFold(named, n)
+			}
+		}
+	}
+	said := obeys(groups, names)
+	if !hasOwn {
+		said = saidBy(said, rules, func(word string) bool { return word == Everybody })
+	}
+	return saidBy(said, rules, func(word string) bool {
+		return strings.EqualFold(word, name) || c != nil && (c.Class.String() == word || strings.EqualFold(word, c.Token))
+	})
+}
+
+func saidBy(said []string, rules []Rule, about func(word string) bool) []string {
+	whole, added := "", []string(nil)
+	for _, r := range rules {
+		switch {
+		case !about(r.For[0]):
+		case len(r.Paths) == 0:
+			whole = lineOf(r.Allow, "/")
+		default:
+			for _, path := range r.Paths {
+				added = append(added, lineOf(r.Allow, path))
+			}
+		}
+	}
+	if whole != "" {
+		said = []string{whole}
+	}
+	return append(append([]string(nil), said...), added...)
+}
+
+func randomRules(r *rand.Rand) (rules []Rule) {
+	words := append([]string{"ai_training", "seo", "archive"}, modelNames...)
+	for i := range r.IntN(5) {
+		rule := Rule{ID: fmt.Sprint("rule ", i), For: []string{pick(r, words)}, Allow: r.IntN(3) == 0}
+		if rule.For[0] == "FooBot" {
+			rule.For[0] = "token:FooBot"
+		}
+		for range r.IntN(3) {
+			rule.Paths = append(rule.Paths, pick(r, modelPaths))
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// TestComposedTextsSayWhatBaseAndRulesSay compares composed texts with the model
+// for every token and path; a crawler that no rule is about is judged as before,
+// and a rule that forbids opens nothing.
+func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
+	registry := uaident.Default()
+	pairs, texts := 0, 0
+	for seed := uint64(0); pairs < 1_000_000; seed++ {
+		r := rand.New(rand.NewPCG(seed, 1))
+		groups, base := randomBase(r)
+		rules := randomRules(r)
+		plan, err := NewPlan(registry, rules, nil, nil)
+		if err != nil {
+			if !strings.Contains(err.Error(), "both allowed and disallowed") {
+				t.Fatal(err)
+			}
+			continue
+		}
+		for i := range rules {
+			rules[i].For[0] = strings.TrimPrefix(rules[i].For[0], "token:")
+		}
+		text, err := plan.Compose([]byte(base), "")
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		texts++
+		robots, before := policy.Parse(text), policy.Parse([]byte(base))
+		crawlers := append([]string{"Nobody", "Googlebot-News", "ClaudeBot", "Google-Extended", "AhrefsBot", "ia_archiver"}, modelNames[1:]...)
+		for range 10 {
+			crawlers = append(crawlers, registry.Crawlers()[r.IntN(len(registry.Crawlers()))].Token)
+		}
+		for _, name := range crawlers {
+			c := registry.Lookup(name)
+			names := []string{name}
+			if c != nil {
+				names = chainOf(c)
+			}
+			said := modelOf(groups, rules, c, name)
+			want := policy.Parse([]byte("User-agent: *\n" + strings.Join(said, "\n"))).Select(true)
+			got, old := robots.Select(true, names...), before.Select(true, names...)
+			onlyForbids := true
+			for _, rule := range rules {
+				onlyForbids = onlyForbids && !rule.Allow
+			}
+			for _, path := range modelTried {
+				pairs++
+				if got.Judge(path).Allowed != want.Judge(path).Allowed {
+					t.Fatalf("seed %d: %s may fetch %s: %t, by the model %t (%v)\nrules %+v\nbase\n%s\ncomposed\n%s", seed, name, path, got.Judge(path).Allowed, want.Judge(path).Allowed, said, rules, base, text)
+				}
+				if onlyForbids && got.Judge(path).Allowed && !old.Judge(path).Allowed {
+					t.Fatalf("seed %d: rules that forbid have opened %s to %s", seed, path, name)
+				}
+			}
+		}
+		again, _ := plan.Compose([]byte(base), "")
+		if string(again) != string(text) {
+			t.Fatalf("seed %d: two texts of one plan", seed)
+		}
+	}
+	t.Logf("%d texts, %d pairs of crawler and path", texts, pairs)
+}
