@@ -46,7 +46,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
 //
 //	robots_guard [<matcher>] [monitor|enforce [<token|class...>]] {
-//	    source        server|<url>|file <path>
+//	    source        server|<url>|file <path> [optional]
 //	    fetch_timeout <duration>
 //	    fetch_wait    <duration>
 //	    ttl           <min> <max>
@@ -100,7 +100,7 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, or file <path>", Set: h.setSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, or file <path>, perhaps with optional behind it", Set: h.setSource},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
 		{Name: "ttl", Usage: "a minimum and a maximum such as 1m 24h", Set: h.setTTL},
@@ -130,6 +130,8 @@ func (h *Handler) setSource(args []string) error {
 		h.Source = &Source{URL: args[0]}
 	case len(args) == 2 && args[0] == "file" && args[1] != "":
 		h.Source = &Source{File: args[1]}
+	case len(args) == 3 && args[0] == "file" && args[1] != "" && args[2] == "optional":
+		h.Source = &Source{File: args[1], Optional: true}
 	default:
 		return option.ErrValue
 	}

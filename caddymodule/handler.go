@@ -139,8 +139,11 @@ type Source struct {
 	// An http or https URL.
 	URL string `json:"url,omitempty"`
 
-	// The path of a file.
+	// The path of a file. It has to be there when the configuration is loaded.
 	File string `json:"file,omitempty"`
+
+	// Whether the file may be missing, which restricts nothing.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // The words of Handler.Mode, Handler.Unreachable and Handler.Spoofed.

@@ -28,6 +28,11 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.Validate(); err != nil {
 		return err
 	}
+	if s := h.Source; s != nil && s.File != "" {
+		if err := origin.CheckFile(s.File, s.Optional); err != nil {
+			return err
+		}
+	}
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)
 	}

@@ -116,6 +116,9 @@ func (s *Source) validate(allowPrivate bool) error {
 	if s.File != "" || s.URL == "" {
 		return errors.New("source needs either a URL or a file")
 	}
+	if s.Optional {
+		return errors.New("source: only a file can be optional; unreachable says what holds while a URL cannot be read")
+	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return fmt.Errorf("source %q is no URL: %w", s.URL, err)

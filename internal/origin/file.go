@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -32,6 +33,23 @@ func (s File) fetch() policy.Answer {
 		return policy.Answer{Err: fmt.Errorf("source file: %w", err)}
 	}
 	return policy.Answer{Status: http.StatusOK, Body: body}
+}
+
+// CheckFile tells what keeps a file from being a source, for the moment at which a
+// configuration is loaded. One that is optional may be missing.
+func CheckFile(path string, optional bool) error {
+	_, err := ReadFile(path)
+	if err == nil || optional && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	begins := ""
+	if full, err := filepath.Abs(path); err == nil && full != path {
+		begins = "; a relative path begins where Caddy was started, so this is " + full
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("source file %s: there is no such file%s; correct the path, or write optional behind it if the file may be missing", path, begins)
+	}
+	return fmt.Errorf("source file %s: %w%s", path, err, begins)
 }
 
 // ReadFile returns the beginning of a regular file, as much of it as is parsed.

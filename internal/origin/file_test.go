@@ -83,3 +83,35 @@ func TestFileSourceDevice(t *testing.T) {
 		}
 	}
 }
+
+// A file that cannot be read is found when a configuration is loaded.
+func TestCheckFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("robots.txt", []byte("User-agent: *\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		path     string
+		optional bool
+		want     []string // what the error holds; none for no error
+	}{
+		{path: "robots.txt"},
+		{path: filepath.Join(dir, "robots.txt")},
+		{path: "robot.txt", optional: true},
+		{path: "robot.txt", want: []string{"source file robot.txt: there is no such file; a relative path", filepath.Join(dir, "robot.txt"), "write optional"}},
+		{path: filepath.Join(dir, "robot.txt"), want: []string{"there is no such file; correct the path"}},
+		{path: ".", optional: true, want: []string{"regular file", "so this is " + dir}},
+	} {
+		err := CheckFile(tc.path, tc.optional)
+		if (err == nil) != (tc.want == nil) {
+			t.Errorf("%s, optional %t: got %v", tc.path, tc.optional, err)
+			continue
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, optional %t: got %v, want %q", tc.path, tc.optional, err, want)
+			}
+		}
+	}
+}
