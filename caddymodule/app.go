@@ -216,7 +216,7 @@ func (a *App) checkPlaces(ctx caddy.Context) error {
 		return nil
 	}
 	a.placed = true
-	return placement.Check(ctx)
+	return placement.Check(ctx, a.logger)
 }
 
 // AppOf returns the app of a configuration, one with the defaults if it has

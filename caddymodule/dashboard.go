@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -14,7 +15,7 @@ import (
 
 func init() {
 	caddy.RegisterModule(Dashboard{})
-	httpcaddyfile.RegisterHandlerDirective("robots_guard_dashboard", parseDashboard)
+	httpcaddyfile.RegisterDirective("robots_guard_dashboard", parseDashboard)
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard_dashboard", httpcaddyfile.Before, "metrics")
 }
 
@@ -23,6 +24,10 @@ func init() {
 // reaches it and changes nothing. Whoever may see the page sees paths,
 // User-Agents and shortened addresses: put authentication before it.
 type Dashboard struct {
+	// Whether everybody may see it. Otherwise a warning tells when no
+	// authentication stands before it. Default: `false`.
+	Public bool `json:"public,omitempty"`
+
 	handler http.Handler
 }
 
@@ -57,18 +62,43 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	return nil
 }
 
-func parseDashboard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+// parseDashboard reads the directive. A path as its matcher is for all below it,
+// too, which no path is in Caddy: the page would come without its files.
+func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	h.Next() // the directive's name
+	var arg string
+	if h.NextArg() {
+		arg = h.Val()
+		h.Prev()
+	}
+	matchers, err := h.ExtractMatcherSet()
+	if err != nil {
+		return nil, err
+	}
+	switch prefix := strings.TrimRight(strings.TrimSuffix(arg, "*"), "/"); {
+	case !strings.HasPrefix(arg, "/") || strings.Contains(prefix, "*"):
+	case prefix == "":
+		matchers = nil // all paths
+	default:
+		matchers = caddy.ModuleMap{"path": h.JSON(caddyhttp.MatchPath{prefix, prefix + "/*"})}
+	}
 	d := new(Dashboard)
-	return d, d.UnmarshalCaddyfile(h.Dispenser)
+	if err := d.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return h.NewRoute(matchers, d), nil
 }
 
 // UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
 //
-//	robots_guard_dashboard [<matcher>]
+//	robots_guard_dashboard [<matcher>] [public]
 func (d *Dashboard) UnmarshalCaddyfile(disp *caddyfile.Dispenser) error {
 	disp.Next() // the directive's name
-	if disp.NextArg() {
-		return disp.Errf("unexpected argument %q; robots_guard_dashboard takes a matcher only, such as /robots-guard/*", disp.Val())
+	for disp.NextArg() {
+		if disp.Val() != "public" || d.Public {
+			return disp.Errf("unexpected argument %q; robots_guard_dashboard takes a path such as /robots-guard, or another matcher, and public", disp.Val())
+		}
+		d.Public = true
 	}
 	if disp.NextBlock(disp.Nesting()) {
 		return disp.Errf("unrecognized subdirective %q; robots_guard_dashboard has none", disp.Val())

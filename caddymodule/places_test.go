@@ -2,6 +2,8 @@ package caddymodule
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,13 +12,13 @@ import (
 )
 
 // validate returns the error of a Caddyfile, or of JSON, as "caddy validate" does,
-// nil if it is right.
-func validate(t *testing.T, config string) error {
+// nil if it is right, and what is logged.
+func validate(t *testing.T, config string) (log string, err error) {
 	t.Helper()
 	if !strings.HasPrefix(config, "{\"") {
 		adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(config), map[string]any{"filename": "Caddyfile"})
 		if err != nil {
-			return err
+			return "", err
 		}
 		config = string(adapted)
 	}
@@ -24,7 +26,13 @@ func validate(t *testing.T, config string) error {
 	decodeJSON(t, config, &parsed)
 	parsed.Admin = &caddy.AdminConfig{Disabled: true}
 	parsed.StorageRaw = json.RawMessage(`{"module": "file_system", "root": ` + string(caddyconfig.JSON(t.TempDir(), nil)) + `}`)
-	return caddy.Validate(&parsed)
+	file := filepath.Join(t.TempDir(), "log")
+	var logging caddy.Logging
+	decodeJSON(t, `{"logs": {"default": {"writer": {"output": "file", "roll": false, "filename": `+string(caddyconfig.JSON(file, nil))+`}}}}`, &logging)
+	parsed.Logging = &logging
+	err = caddy.Validate(&parsed)
+	text, _ := os.ReadFile(file) // there is none before the first line
+	return string(text), err
 }
 
 // Guards that do nothing, or not what is meant, are found wherever they stand.
@@ -63,9 +71,58 @@ func TestGuardPlaces(t *testing.T) {
 			{"match": [{"not": [{"path": ["/b"]}]}], "handle": [{"handler": "robots_guard", "mode": "enforce"}]}]}}}}}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			err := validate(t, tc.config)
+			_, err := validate(t, tc.config)
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A dashboard is where it can be opened, hides nothing, and is open to everybody
+// only where that is meant.
+func TestDashboardPlaces(t *testing.T) {
+	const (
+		open  = "everybody who reaches this server can open the dashboard"
+		hash  = "$2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG"
+		auth  = "basic_auth {\n anna " + hash + "\n }\n"
+		board = "robots_guard_dashboard /robots-guard"
+	)
+	for _, tc := range []struct{ name, config, err, warning string }{
+		{"with a path", "a.test {\n " + board + "\n respond ok\n}", "robots_guard_dashboard stands behind static_response", ""},
+		{"without a path", "a.test {\n robots_guard_dashboard\n reverse_proxy app:80\n}",
+			"site a.test: robots_guard_dashboard answers every request here, so that none comes to reverse_proxy; give it a path", ""},
+		{"in handle, the site beside it", "a.test {\n handle {\n robots_guard_dashboard\n }\n file_server\n}", "none comes to file_server", ""},
+		{"as the last handle", "a.test {\n handle /x* {\n respond x\n }\n handle {\n robots_guard_dashboard public\n }\n}", "", ""},
+		{"all paths", "a.test {\n robots_guard_dashboard /*\n reverse_proxy app:80\n}", "answers every request here", ""},
+		{"handle for one path", "a.test {\n handle /robots-guard {\n robots_guard_dashboard\n }\n}",
+			"site a.test: only /robots-guard itself comes to robots_guard_dashboard, and not the files below it; write /robots-guard* there", ""},
+		{"handle_path for one path", "a.test {\n handle_path /robots-guard/ {\n robots_guard_dashboard\n }\n}", "write /robots-guard* there", ""},
+		{"a matcher for one path", "a.test {\n @d path /d\n robots_guard_dashboard @d\n}", "write /d* there", ""},
+
+		{"a site for itself", "a.test {\n robots_guard_dashboard\n}", "", open},
+		{"open", "a.test {\n " + board + "\n reverse_proxy app:80\n}", "", open},
+		{"meant to be open", "a.test {\n " + board + " public\n reverse_proxy app:80\n}", "", ""},
+		{"for this machine", "http://localhost:8080 {\n bind 127.0.0.1 [::1] unix//run/x\n " + board + "\n}", "", ""},
+		{"for any address by the name localhost", "http://localhost:8080 {\n " + board + "\n}", "", open},
+		{"for a network", "http://a.test {\n bind 10.0.0.5\n " + board + "\n}", "", open},
+		{"a password", "a.test {\n handle /d* {\n " + auth + "robots_guard_dashboard\n }\n}", "", ""},
+		{"a password for its path", "a.test {\n basic_auth /robots-guard/* {\n anna " + hash + "\n }\n " + board + "\n}", "", ""},
+		{"a password for another handle", "a.test {\n handle /x* {\n " + auth + "respond x\n }\n handle /d* {\n robots_guard_dashboard\n }\n}", "", open},
+		{"a password for another site", "b.test {\n " + auth + "respond x\n}\na.test {\n " + board + "\n}", "", open},
+		{"forward_auth", "a.test {\n forward_auth auth:80 {\n uri /\n }\n " + board + "\n}", "", ""},
+		{"a proxy for another path", "a.test {\n route {\n reverse_proxy /x app:80\n " + board + "\n }\n}", "", open},
+		{"addresses", "a.test {\n @d {\n path /d*\n remote_ip 10.0.0.0/8\n }\n robots_guard_dashboard @d\n}", "", ""},
+		{"other addresses are refused", "a.test {\n @d not client_ip private_ranges\n respond @d 403\n " + board + "\n}", "", ""},
+		{"certificates", "a.test {\n tls {\n client_auth {\n mode require\n }\n }\n " + board + "\n}", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log, err := validate(t, tc.config)
+			if tc.err == "" && err != nil || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
+				t.Errorf("got %v, want %q", err, tc.err)
+			}
+			if warns := strings.Contains(log, open); warns != (tc.warning != "") {
+				t.Errorf("the warning is %t; the log:\n%s", warns, log)
 			}
 		})
 	}

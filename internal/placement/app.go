@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,26 +10,29 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 )
 
 // Check checks where our handlers stand in the HTTP app that ctx, of one of them,
 // belongs to. It is for the Provision of the first of them: by then Caddy
 // has not taken apart any route with one, so that "caddy validate" finds what
-// is wrong, too.
-func Check(ctx caddy.Context) error {
+// is wrong, too. Of what may be meant it warns.
+func Check(ctx caddy.Context, logger *zap.Logger) error {
 	for _, module := range ctx.Modules() {
 		app, ok := module.(*caddyhttp.App)
 		if !ok {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
-			placed, err := In(name, routesOf(app.Servers[name].Routes))
+			server := app.Servers[name]
+			placed, err := In(name, routesOf(server.Routes))
+			if err == nil {
+				err = cmp.Or(CheckGuards(placed), CheckDashboards(placed))
+			}
 			if err != nil {
 				return err
 			}
-			if err := CheckGuards(placed); err != nil {
-				return err
-			}
+			warnDashboards(server, placed, logger)
 		}
 	}
 	return nil

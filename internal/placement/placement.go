@@ -24,6 +24,7 @@ type Placed struct {
 	reach  string  // equal for handlers that meet the same requests
 	before *passed // handlers that a request may have come through
 	groups []string
+	only   string // the one path, or one of a few, that comes to it; "" for more
 }
 
 // Match is a matcher.
@@ -35,9 +36,9 @@ type Match struct {
 // passed is a handler that a request may have come through, with those before it.
 type passed struct {
 	name    string
-	config  json.RawMessage
 	matches []Match // of the routes that lead to it
 	group   string  // of routes of which a request takes one
+	asks    bool    // it goes by what another server answers, as forward_auth does
 	before  *passed
 }
 

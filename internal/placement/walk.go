@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -34,6 +35,7 @@ type way struct {
 	reach    string
 	before   *passed
 	groups   []string
+	only     string  // see Placed
 	answered *answer // nil if a request may come here
 }
 
@@ -87,6 +89,9 @@ func (y *way) match(sets []map[string]json.RawMessage) error {
 		for name, config := range set {
 			if name != "host" {
 				y.matches = append(y.matches, Match{name, config})
+				if name == "path" && len(sets) == 1 {
+					y.only = cmp.Or(exactPath(config), y.only)
+				}
 				continue
 			}
 			var names []string
@@ -126,7 +131,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	if h.Handler == Guard || h.Handler == Dashboard {
 		placed = &Placed{
 			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matches: here.matches,
-			before: here.before, groups: here.groups, reach: here.reach,
+			before: here.before, groups: here.groups, reach: here.reach, only: here.only,
 		}
 		if here.answered != nil {
 			placed.Behind = here.answered.name
@@ -138,7 +143,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		return here, err
 	}
 	here.answered = inner.answered
-	here.before = &passed{name: h.Handler, config: config, matches: here.matches, before: inner.before}
+	here.before = &passed{name: h.Handler, matches: here.matches, asks: len(h.HandleResponse) > 0, before: inner.before}
 	if here.answered == nil && slices.Contains(answering, h.Handler) && !h.PassThru && len(h.HandleResponse) == 0 {
 		here.answered = &answer{h.Handler, placed}
 	}
