@@ -129,7 +129,11 @@ func (c *composition) ownGroup(t target) int {
 	if t.wish == nil || t.wish.whole != "" || t.wish.delay != "" {
 		return -1
 	}
-	return c.file.own(c.file.named(t.name))
+	places := c.file.named(t.name)
+	if all := append(c.file.content(places), t.wish.paths...); len(withoutIdle(all)) < len(all) {
+		return -1
+	}
+	return c.file.own(places)
 }
 
 // contentOf returns the lines of a target's group.
@@ -154,7 +158,7 @@ func (w *wish) over(lines []string) (all []string) {
 		all = append(all, w.whole)
 	case w.delay != "":
 		for _, line := range lines {
-			if key, _, _ := strings.Cut(strings.ToLower(line), ":"); strings.Trim(key, " \t") != "crawl-delay" && key != "crawldelay" {
+			if key, _ := keyAndValue(line); key != "crawl-delay" && key != "crawldelay" {
 				all = append(all, line)
 			}
 		}
@@ -165,7 +169,33 @@ func (w *wish) over(lines []string) (all []string) {
 	if w.delay != "" {
 		all = append(all, w.delay)
 	}
-	return all
+	return withoutIdle(all)
+}
+
+// withoutIdle leaves out rules that forbid what another allows by the same pattern.
+// The one that allows holds (RFC 9309 section 2.2.2), but some parsers take the
+// first of two.
+func withoutIdle(lines []string) []string {
+	allowed := make(map[string]bool)
+	for _, line := range lines {
+		if key, path := keyAndValue(line); key == "allow" {
+			allowed[path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		key, path := keyAndValue(line)
+		return key == "disallow" && path != "" && allowed[path]
+	})
+}
+
+// keyAndValue returns what stands before the colon of a line, in lower case, and
+// behind it; the key is empty without a colon.
+func keyAndValue(line string) (key, value string) {
+	key, value, colon := strings.Cut(line, ":")
+	if !colon {
+		return "", ""
+	}
+	return strings.ToLower(strings.Trim(key, "\ufeff \t")), strings.Trim(value, " \t")
 }
 
 // comment names the rules that a wish comes from.
@@ -182,9 +212,8 @@ func closed(lines []string) []string {
 
 // isRule reports whether every crawler reads a line as a rule.
 func isRule(line string) bool {
-	key, _, colon := strings.Cut(line, ":")
-	key = strings.ToLower(strings.Trim(key, "\ufeff \t"))
-	return colon && (key == "allow" || key == "disallow")
+	key, _ := keyAndValue(line)
+	return key == "allow" || key == "disallow"
 }
 
 // block is a group in the text.

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Composed texts are read by others as by us. The paths are those of the rules, and
+// plain: about escapes and wildcards parsers disagree anyway, which TestAgreement
+// counts. temoto has one answer for a file only if one group is for a crawler, which
+// composed texts see to for all that a rule is about.
+func TestComposedTextsAreReadAlike(t *testing.T) {
+	names := []string{"GPTBot", "CCBot", "Googlebot", "Googlebot-Image", "bingbot", "SemrushBot"}
+	paths := []string{"/", "/a", "/a/b", "/b", "/c/d"}
+	pairs := 0
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var base strings.Builder
+		perm := r.Perm(len(names))
+		for i := range r.IntN(4) { // each name in one group, as temoto reads no more
+			fmt.Fprintf(&base, "User-agent: %s\n", names[perm[i]])
+			if r.IntN(2) == 0 {
+				fmt.Fprintf(&base, "Disallow: %s\nAllow: %s\n\n", paths[r.IntN(5)], paths[1+r.IntN(4)])
+			}
+		}
+		base.WriteString("Disallow: /c\n\nUser-agent: *\nDisallow: /b\n")
+		text := base.String()
+		if strings.HasPrefix(text, "Disallow") {
+			text = "User-agent: FooBot\n" + text
+		}
+		var rules []managed.Rule
+		for i := range 1 + r.IntN(3) {
+			rule := managed.Rule{ID: fmt.Sprint("rule ", i), For: []string{names[r.IntN(len(names))]}, Allow: r.IntN(3) == 0}
+			for range r.IntN(3) {
+				rule.Paths = append(rule.Paths, paths[r.IntN(5)])
+			}
+			rules = append(rules, rule)
+		}
+		plan, err := managed.NewPlan(uaident.Default(), rules, nil, nil)
+		if err != nil {
+			continue // two rules contradict each other
+		}
+		composed, err := plan.Compose([]byte(text), "a.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := judgesOf(string(composed))
+		if err != nil {
+			t.Fatalf("temoto does not read\n%s\n%v", composed, err)
+		}
+		for _, rule := range rules {
+			ours := policy.Parse(composed).Select(true, rule.For[0])
+			for _, path := range append(rule.Paths, paths...) {
+				pairs++
+				want := ours.Judge(path).Allowed
+				if google := j.byGrobotstxt(rule.For[0], path); google != want {
+					t.Errorf("%s %s: we say %t, grobotstxt %t of\n%s", rule.For[0], path, want, google, composed)
+				}
+				if temoto := j.byTemoto(rule.For[0], path); temoto != want {
+					t.Errorf("%s %s: we say %t, temoto %t of\n%s", rule.For[0], path, want, temoto, composed)
+				}
+				if t.Failed() {
+					t.FailNow()
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs of crawler and path", pairs)
+}
