@@ -20,7 +20,8 @@ type Answer struct {
 	// Body is the content, of which not more than MaxSize+1 bytes are needed.
 	Body []byte
 	// Err says why no complete answer came: a time-out, a reset, a name that
-	// does not resolve, a body that ended early.
+	// does not resolve, a body that ended early. Beside a status from 500 on it may
+	// say why the server failed.
 	Err error
 }
 

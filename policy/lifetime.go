@@ -79,9 +79,11 @@ type State struct {
 	// FailingSince is when the first of them ended.
 	Failures     int
 	FailingSince time.Time
-	// Last is the meaning of the last answer and Err its error, if any.
-	Last Meaning
-	Err  error
+	// Last is the meaning of the last answer, Status its HTTP status and Err its
+	// error, if any. A state that was restored has no status.
+	Last   Meaning
+	Status int
+	Err    error
 }
 
 // After returns the state that follows from an answer which came at now.
@@ -94,7 +96,7 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 	if meaning == Unchanged && s.Good == nil {
 		meaning = Unreachable // nobody asked for that
 	}
-	next := State{Good: s.Good, Past: s.Past, Last: meaning, Err: a.Err}
+	next := State{Good: s.Good, Past: s.Past, Last: meaning, Status: a.Status, Err: a.Err}
 	if !meaning.Known() {
 		next.Failures = s.Failures + 1
 		next.FailingSince = s.FailingSince

@@ -157,9 +157,7 @@ func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
 	if s.Failures > 0 {
 		r.FailingSince = &s.FailingSince
 	}
-	if s.Err != nil {
-		r.LastError = s.Err.Error()
-	}
+	r.LastError = report.Trouble(s)
 	if running.Enforces(e.Key()) {
 		r.NotProtecting = report.NotProtectingOf(s, r.Source)
 	}

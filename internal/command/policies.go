@@ -152,9 +152,6 @@ func printPolicy(table *text.Table, s admin.PolicySummary, now time.Time) {
 	if s.NextRefresh != nil {
 		next = max(0, s.NextRefresh.Sub(now)).Round(time.Second).String()
 	}
-	if s.Failures > 0 {
-		lastError = s.LastMeaning
-	}
 	if n := s.NotProtecting; n != nil {
 		lastError = "not protecting: " + n.Detail + "; " + n.Cure
 	}

@@ -77,7 +77,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if origin.IsVirtual(r.Context()) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		clearPlaceholders(r)
-		return next.ServeHTTP(w, r)
+		return origin.Failed(r.Context(), next.ServeHTTP(w, r))
 	}
 	j := g.Judge(r)
 	if j == nil {

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -88,8 +89,8 @@ func (g *Guard) logFetched(s request.Site, before, after policy.State, changed b
 		zap.Stringer("meaning", after.Last),
 		zap.Time("next_attempt", after.Due),
 	}
-	if after.Err != nil {
-		fields = append(fields, zap.Error(after.Err))
+	if trouble := report.Trouble(&after); trouble != "" {
+		fields = append(fields, zap.String("error", trouble))
 	}
 	if after.Good != nil {
 		findings, more := after.Good.Robots.Findings()

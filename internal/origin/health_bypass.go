@@ -40,6 +40,29 @@ type exchangeKey struct{}
 type exchange struct {
 	mu     sync.Mutex
 	answer *policy.Answer
+	failed error // with which a handler of the site gave up
+}
+
+// Failed notes with which error a handler has ended a request of the guard's own:
+// the answer that Caddy makes of it has a status alone. It returns the error.
+func Failed(ctx context.Context, err error) error {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && err != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.failed = err
+	}
+	return err
+}
+
+// failure returns why the site failed, nil if it is not known.
+func (x *exchange) failure() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var handled caddyhttp.HandlerError
+	if errors.As(x.failed, &handled) {
+		return handled.Err // without the place in Caddy's code
+	}
+	return x.failed
 }
 
 // errBypassed is what the server is told instead.

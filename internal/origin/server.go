@@ -237,7 +237,11 @@ func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.R
 		// Nobody handled it. net/http sends an empty 200.
 		return answerOf(http.StatusOK, rec.header, nil)
 	}
-	return answerOf(got.status, got.header, got.body)
+	answer := answerOf(got.status, got.header, got.body)
+	if answer.Status >= http.StatusInternalServerError {
+		answer.Err = met.failure()
+	}
+	return answer
 }
 
 // statusClientClosed is what reverse_proxy writes when a request was cancelled.

@@ -57,7 +57,7 @@ type Health struct {
 	NextRead     time.Time `json:"next_read,omitzero"`
 	Failures     int       `json:"failures"` // in a row
 	FailingSince time.Time `json:"failing_since,omitzero"`
-	Error        string    `json:"error,omitempty"` // of the last attempt
+	Error        string    `json:"error,omitempty"` // why the last attempt failed, see [Trouble]
 	Findings     Findings  `json:"findings"`
 	// HeldUntil is until when the change guard keeps an earlier version in
 	// force; absent if it does not.

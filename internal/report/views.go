@@ -71,9 +71,7 @@ func (l Live) health() Health {
 	if s.Failures > 0 {
 		h.State, h.FailingSince = Unreachable, s.FailingSince
 	}
-	if s.Err != nil {
-		h.Error = s.Err.Error()
-	}
+	h.Error = Trouble(s)
 	good := s.Good
 	if good == nil {
 		return h

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// maxTrouble bounds what is repeated of an error, in bytes.
+const maxTrouble = 400
+
+// Trouble says in plain words why a robots.txt cannot be read, "" where it can.
+func Trouble(s *policy.State) string {
+	switch {
+	case s == nil || s.Failures == 0:
+		return ""
+	case s.Err == nil && s.Status == http.StatusTooManyRequests:
+		return "the server asks to come back later (status 429)"
+	case s.Err == nil:
+		return "the server answers " + statusWords(s.Status)
+	}
+	said := text.Cut(s.Err.Error(), maxTrouble)
+	if s.Status != 0 {
+		said = statusWords(s.Status) + ", " + said
+	}
+	if words := errorWords(s.Err); words != "" {
+		return words + " (" + said + ")"
+	}
+	return said
+}
+
+func statusWords(status int) string {
+	if name := http.StatusText(status); name != "" {
+		return fmt.Sprintf("status %d %s", status, name)
+	}
+	return fmt.Sprintf("status %d", status)
+}
+
+// errorWords says in plain words what kind of error it is, "" where its own words
+// have to do. Some are known by their text only, since Caddy wraps them.
+func errorWords(err error) string {
+	var (
+		unresolved *net.DNSError
+		timeout    interface{ Timeout() bool }
+		record     tls.RecordHeaderError
+		alert      tls.AlertError
+		untrusted  *tls.CertificateVerificationError
+		authority  x509.UnknownAuthorityError
+		name       x509.HostnameError
+	)
+	says := func(part string) bool { return strings.Contains(err.Error(), part) }
+	switch {
+	case errors.As(err, &unresolved), says("no such host"), says("server misbehaving"):
+		return "DNS: the name does not resolve"
+	case errors.Is(err, syscall.ECONNREFUSED), says("connection refused"):
+		return "connection refused: nothing listens at that address"
+	case errors.As(err, &untrusted), errors.As(err, &authority), errors.As(err, &name), says("x509: "):
+		return "TLS: the certificate is not trusted"
+	case errors.As(err, &record), errors.As(err, &alert), says("tls: "), says("HTTP response to HTTPS client"):
+		return "TLS: no connection comes about"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), says("i/o timeout"):
+		return "time-out: no answer in time"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), says("connection reset"), says("EOF"):
+		return "the connection broke off"
+	case says("no route to host"), says("network is unreachable"):
+		return "the address cannot be reached"
+	}
+	return ""
+}

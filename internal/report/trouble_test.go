@@ -1,0 +1,53 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func TestTrouble(t *testing.T) {
+	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	for _, tc := range []struct {
+		answer policy.Answer
+		want   string
+	}{
+		{policy.Answer{Status: 200}, ""},
+		{policy.Answer{Status: 404}, ""},
+		{policy.Answer{Status: 503}, "the server answers status 503 Service Unavailable"},
+		{policy.Answer{Status: 599}, "the server answers status 599"},
+		{policy.Answer{Status: 429}, "the server asks to come back later (status 429)"},
+		{policy.Answer{Err: fmt.Errorf("reading x: %w", refused)}, "connection refused: nothing listens at that address (reading x: dial tcp: connection refused)"},
+		{policy.Answer{Status: 502, Err: errors.New("dial tcp 192.0.2.1:80: connect: connection refused")},
+			"connection refused: nothing listens at that address (status 502 Bad Gateway, dial tcp 192.0.2.1:80: connect: connection refused)"},
+		{policy.Answer{Err: &net.DNSError{Err: "no such host", Name: "x.invalid"}}, "DNS: the name does not resolve (lookup x.invalid: no such host)"},
+		{policy.Answer{Err: errors.New("tls: internal error")}, "TLS: no connection comes about (tls: internal error)"},
+		{policy.Answer{Err: context.DeadlineExceeded}, "time-out: no answer in time (context deadline exceeded)"},
+		{policy.Answer{Err: io.ErrUnexpectedEOF}, "the connection broke off (unexpected EOF)"},
+		{policy.Answer{Err: errors.New("source file: permission denied")}, "source file: permission denied"},
+	} {
+		s := policy.State{}.After(tc.answer, now, freshness, 0)
+		if got := Trouble(&s); got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.answer, got, tc.want)
+		}
+		if h := (Live{State: &s}).health(); h.Error != tc.want {
+			t.Errorf("in reports: %q", h.Error)
+		}
+	}
+	long := policy.State{}.After(policy.Answer{Err: errors.New(strings.Repeat("x", 1<<20))}, now, freshness, 0)
+	if n := len(Trouble(&long)); n > maxTrouble {
+		t.Errorf("an error takes %d bytes", n)
+	}
+	if got := Trouble(nil); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+}
