@@ -58,15 +58,20 @@ type Options struct {
 // one byte more than that should be given. It accepts any bytes and takes time
 // about linear in them.
 func Check(name string, body []byte, options Options) *Report {
-	c := checker{
-		robots:  policy.Parse(body),
-		options: options,
-		report:  &Report{Name: name},
-	}
+	report := Look(policy.Parse(body), options)
+	report.Name = name
+	report.Readings = readAll(body)
+	return report
+}
+
+// Look is Check for a text that was read already. It does not compare how
+// different crawlers read it.
+func Look(robots *policy.Robots, options Options) *Report {
+	c := checker{robots: robots, options: options, report: new(Report), room: maxCompared}
 	c.lines = readLines(c.robots.Text())
 	c.groups = c.robots.Groups()
 	c.takeParsed()
-	if len(c.lines) > 0 && !c.found(policy.HTML) {
+	if c.lines.len() > 0 && !c.found(policy.HTML) {
 		c.checkKeys()
 		c.checkNames()
 		c.checkGroups()
@@ -80,7 +85,6 @@ func Check(name string, body []byte, options Options) *Report {
 	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	c.report.Readings = readAll(body)
 	return c.report
 }
 
@@ -90,12 +94,13 @@ const maxFindings = 500
 // checker is the state of one Check.
 type checker struct {
 	robots  *policy.Robots
-	lines   []line
+	lines   lines
 	groups  []policy.Group
 	options Options
 	report  *Report
 	tallies []*tally
 	opening map[int]bool // see opensSite
+	room    int          // see compare
 }
 
 // add keeps a finding unless there are too many.
@@ -159,10 +164,10 @@ func (c *checker) addValue(code policy.Code, line int, format string, args ...an
 
 // at returns the line of the given number, an empty one if there is none.
 func (c *checker) at(number int) line {
-	if number < 1 || number > len(c.lines) {
+	if number < 1 || number > c.lines.len() {
 		return line{}
 	}
-	return c.lines[number-1]
+	return c.lines.at(number - 1)
 }
 
 func (c *checker) found(code policy.Code) bool {

@@ -26,7 +26,8 @@ func prefixOf(key string) string {
 
 // checkKeys looks at keys that crawlers take for different ones.
 func (c *checker) checkKeys() {
-	for i, l := range c.lines {
+	for i := range c.lines.len() {
+		l := c.lines.at(i)
 		if strings.EqualFold(l.key, "DisallowAITraining") {
 			continue // a record of its own
 		}

@@ -15,25 +15,43 @@ type line struct {
 	comment string // from # on, "" if there is none
 }
 
+// lines are the lines of a text. They are taken apart only when they are asked for:
+// a hostile file has half a million.
+type lines struct {
+	text string
+	ends []int32 // byte offset behind each line and its end
+}
+
 // readLines splits a text as the parser does: LF, CR and CRLF end a line.
-func readLines(text string) []line {
-	var lines []line
-	for first := true; text != ""; first = false {
-		i := strings.IndexAny(text, "\r\n")
-		if i < 0 {
-			i = len(text)
-		}
-		raw := text[:i]
+func readLines(text string) lines {
+	l := lines{text: text, ends: make([]int32, 0, strings.Count(text, "\n")+1)}
+	for at := 0; at < len(text); {
+		i := strings.IndexAny(text[at:], "\r\n")
 		switch {
-		case strings.HasPrefix(text[i:], "\r\n"):
-			i += 2
-		case i < len(text):
-			i++
+		case i < 0:
+			at = len(text)
+		case strings.HasPrefix(text[at+i:], "\r\n"):
+			at += i + 2
+		default:
+			at += i + 1
 		}
-		text = text[i:]
-		lines = append(lines, readLine(raw, first))
+		l.ends = append(l.ends, int32(at))
 	}
-	return lines
+	return l
+}
+
+// len returns the number of lines.
+func (l lines) len() int { return len(l.ends) }
+
+// at returns a line, counted from 0.
+func (l lines) at(i int) line {
+	start := 0
+	if i > 0 {
+		start = int(l.ends[i-1])
+	}
+	raw := l.text[start:l.ends[i]]
+	raw = strings.TrimSuffix(raw, "\n")
+	return readLine(strings.TrimSuffix(raw, "\r"), i == 0)
 }
 
 // space is what counts as white space in a line; vertical tab and form feed do not.

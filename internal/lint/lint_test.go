@@ -283,8 +283,8 @@ func FuzzCheck(f *testing.F) {
 		report := Check("x", body, Options{Site: "https://example.com"})
 		lines := readLines(policy.Parse(body).Text())
 		for _, finding := range report.Findings {
-			if finding.Line < 0 || finding.Line > max(len(lines), 1) || finding.Line > 0 && finding.Column < 1 {
-				t.Fatalf("%+v in a file of %d lines", finding, len(lines))
+			if finding.Line < 0 || finding.Line > max(lines.len(), 1) || finding.Line > 0 && finding.Column < 1 {
+				t.Fatalf("%+v in a file of %d lines", finding, lines.len())
 			}
 			if !slices.Contains(codes(), finding.Code) {
 				t.Fatalf("an unknown code %s", finding.Code)

@@ -128,8 +128,8 @@ func opensIndex(l line) bool {
 // rewrite replaces each line of a text, so that line numbers stay.
 func rewrite(text string, as func(line) string) []byte {
 	var out strings.Builder
-	for _, l := range readLines(text) {
-		out.WriteString(as(l))
+	for all, i := readLines(text), 0; i < all.len(); i++ {
+		out.WriteString(as(all.at(i)))
 		out.WriteByte('\n')
 	}
 	return []byte(out.String())

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -12,7 +13,14 @@ import (
 const (
 	maxNames      = 1000 // names whose rules are looked at
 	maxSelections = 100  // different sets of rules that are looked at
+	maxListed     = 2e6  // rules of all names together
 	maxCovering   = 500  // rules of a group among which covering ones are looked for
+
+	// maxCompared is how much is compared in all, in bytes of rules that a target is
+	// held against; a star and a rule count for more than their own.
+	maxCompared = 32 << 20
+	perRule     = 32
+	perStar     = 8
 )
 
 // The most that Yandex takes, see its list of errors in robots.txt
@@ -26,7 +34,8 @@ const (
 // together.
 func (c *checker) checkRules() {
 	long := 0
-	for i, l := range c.lines {
+	for i := range c.lines.len() {
+		l := c.lines.at(i)
 		if !isRule(l.key) {
 			continue
 		}
@@ -46,7 +55,7 @@ func (c *checker) checkRules() {
 
 // checkSelections looks at the rules that apply together, for each name once.
 func (c *checker) checkSelections() {
-	fresh := c.freshWord()
+	fresh, listed := c.freshWord(), 0
 	names, seen, told := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
@@ -54,14 +63,14 @@ func (c *checker) checkSelections() {
 			if isGlobal(a.Name) {
 				name = "*"
 			}
-			if names[name] || len(names) == maxNames {
+			if names[name] || len(names) == maxNames || listed > maxListed {
 				continue
 			}
 			names[name] = true
 			everybody := c.robots.Select(name == "*", name)
 			s, _ := everybody.Readings()
 			rules := s.Rules()
-			if len(rules) == 0 {
+			if listed += len(rules); len(rules) == 0 {
 				continue
 			}
 			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules)) // as good as all lines
@@ -69,7 +78,10 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{c, everybody, s, rules, fresh, told}
+			set := ruleSet{checker: c, everybody: everybody, selection: s, rules: rules, fresh: fresh, told: told}
+			for _, r := range rules {
+				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
+			}
 			set.check()
 		}
 	}
@@ -98,9 +110,21 @@ func (c *checker) checkPath(number int, l line) {
 
 // freshWord returns a word that stands nowhere in the file.
 func (c *checker) freshWord() string {
+	taken := make(map[string]bool)
+	for rest := c.robots.Text(); ; {
+		i := strings.IndexByte(rest, 'q')
+		if i < 0 {
+			break
+		}
+		rest = rest[i+1:]
+		digits := len(rest) - len(strings.TrimLeft(rest[:min(len(rest), 8)], "0123456789"))
+		if digits < min(len(rest), 8) && rest[digits] == 'z' {
+			taken[rest[:digits]] = true
+		}
+	}
 	for i := 0; ; i++ {
-		if word := fmt.Sprintf("q%dz", i); !strings.Contains(c.robots.Text(), word) {
-			return word
+		if number := strconv.Itoa(i); !taken[number] {
+			return "q" + number + "z"
 		}
 	}
 }
@@ -113,6 +137,7 @@ type ruleSet struct {
 	rules     []policy.Rule
 	fresh     string
 	told      map[int]bool // lines of rules that something was said about
+	size      int          // what it takes to compare all of them, see maxCompared
 }
 
 // tell reports something about a line that nothing was said about.
@@ -192,20 +217,27 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	}
 }
 
-// matches reports whether a rule matches a target.
-func (s *ruleSet) matches(r policy.Rule, target string) bool {
+// matching returns the rules that match a target. It compares them one by one, so
+// that it finds none any more once a hostile file has had its share of that.
+func (s *ruleSet) matching(target string) []policy.Match {
+	if s.room -= s.size; s.room < 0 {
+		return nil
+	}
 	var t policy.Target
 	t.Set(target, false)
-	return slices.ContainsFunc(s.selection.Matches(&t), func(m policy.Match) bool { return m.Rule == r })
+	return s.selection.Matches(&t)
+}
+
+// matches reports whether a rule matches a target.
+func (s *ruleSet) matches(r policy.Rule, target string) bool {
+	return slices.ContainsFunc(s.matching(target), func(m policy.Match) bool { return m.Rule == r })
 }
 
 // coveredBy returns a shorter rule that forbids all that r forbids, with no
 // allow rule between the two that might open some of it.
 func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
-	var target policy.Target
-	target.Set(probe, false)
 	canonical := r.Canonical()
-	for _, m := range s.selection.Matches(&target) {
+	for _, m := range s.matching(probe) {
 		if m.Rule.Allow || m.Rule == r || m.Length >= len(canonical) {
 			continue
 		}
@@ -243,9 +275,7 @@ func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	if v := s.selection.Judge(directory); !v.Allowed || v.Rule != r {
 		return
 	}
-	var target policy.Target
-	target.Set(directory, false)
-	for _, m := range s.selection.Matches(&target) {
+	for _, m := range s.matching(directory) {
 		if !m.Rule.Allow {
 			s.tell(IndexAllow, r.Line, "for Google this also allows %s itself, which %s in line %d forbids to other crawlers; write \"Allow: %s$\" as well if all should fetch it",
 				quoted(directory), quoted(m.Rule.String()), m.Rule.Line, directory)

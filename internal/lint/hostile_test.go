@@ -1,0 +1,57 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestHostileFiles looks at files of 500 KiB that were made to take long: the server
+// looks at each new text. Without bounds some take minutes.
+func TestHostileFiles(t *testing.T) {
+	full := func(begin string, line func(i int) string) string {
+		var text strings.Builder
+		text.WriteString(begin)
+		for i := 0; text.Len() < policy.MaxSize; i++ {
+			text.WriteString(line(i))
+		}
+		return text.String()[:policy.MaxSize]
+	}
+	groups := func(rules int, rule string) string {
+		return full("", func(i int) string {
+			if i%rules == 0 {
+				return fmt.Sprintf("User-agent: crawler%d\n", i)
+			}
+			return fmt.Sprintf(rule, i%rules)
+		})
+	}
+	for name, text := range map[string]string{
+		"index pages":           full("User-agent: *\n", func(i int) string { return fmt.Sprintf("Allow: /%d/index.html\n", i) }),
+		"words to choose from":  full("User-agent: *\n", func(i int) string { return fmt.Sprintf("Disallow: /q%dz\n", i) }),
+		"many groups of rules":  groups(400, "Disallow: /*%d\n"),
+		"rules full of stars":   full("User-agent: *\n", func(i int) string { return "Disallow: /" + strings.Repeat("*a", 500) + fmt.Sprint(i) + "\n" }),
+		"long rules of stars":   full("User-agent: *\n", func(i int) string { return "Disallow: /" + strings.Repeat("*a*b", 2000) + fmt.Sprint(i) + "\n" }),
+		"names above all rules": full(full("", func(i int) string { return fmt.Sprintf("User-agent: bot%d\n", i) })[:policy.MaxSize/2]+"\n", func(i int) string { return fmt.Sprintf("Disallow: /%d*x\n", i) }),
+		"empty lines":           strings.Repeat("\n", policy.MaxSize),
+		"colons":                strings.Repeat(":\n", policy.MaxSize/2),
+		"nearly known names":    full("", func(i int) string { return fmt.Sprintf("User-agent: Gooooglebot%d\nDisallow: /x\n", i) }),
+		"delays":                full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nCrawl-delay: x\n", i) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			robots := policy.Parse([]byte(text))
+			done := make(chan int, 1)
+			go func() { done <- len(Look(robots, Options{}).Findings) }()
+			select {
+			case n := <-done:
+				if n > maxFindings {
+					t.Errorf("%d findings", n)
+				}
+			case <-time.After(20 * time.Second): // of which a machine that does nothing else needs a fortieth
+				t.Fatal("it takes too long")
+			}
+		})
+	}
+}
