@@ -16,15 +16,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // pass passes a request on. If a search engine is served the page that it asks
 // for, that is remembered for the next change of the robots.txt.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	if g.ChangeGuard <= 0 || j.Verdict != judge.Allowed || j.Version == nil ||
-		j.Client.Class != uaident.Search || !j.Client.Known() || j.Identity == verify.Spoofed {
+		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
 		return next.ServeHTTP(w, r)
 	}
 	watched := &statusWatcher{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -26,6 +27,9 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 		Host: j.Site.Label, Crawler: crawler, Named: j.KnownName() != "",
 		Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
+	if j.ShutsOutSearch(j.Client, j.Identity) {
+		g.Metrics.SearchBlocked(j.Site.Label, crawler, j.Identity, time.Now())
+	}
 
 	ctx := r.Context()
 	caddyhttp.SetVar(ctx, Var, j)

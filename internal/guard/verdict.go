@@ -56,7 +56,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		if g.hasReplaced(r, j, state, texts) {
 			return
 		}
-		if g.ChangeGuard > 0 && j.Client.Class == uaident.Search {
+		if g.ChangeGuard > 0 && judge.IsSearchEngine(j.Client.Class, j.Identity) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 			j.held = true // until our copy changes, and the change guard looks at it
 			return

@@ -80,6 +80,9 @@ func TestSeriesBudget(t *testing.T) {
 					counted.Crawler = judge.SpoofedName
 				}
 				m.Requests.Count(counted)
+				if who != verify.Spoofed {
+					m.SearchBlocked(host, label, who, time.Now())
+				}
 			})
 		}
 	}

@@ -119,7 +119,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
-	return append(m.collectors(), m.Requests, m.overflow, m.handlers, m.crawlers, m.root,
+	return append(m.collectors(), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
 		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories)
 }
 
@@ -148,7 +148,7 @@ func (m *Metrics) SetState(host string, s policy.State) {
 	m.failing.DeleteLabelValues(host)
 	m.read.WithLabelValues(host).Set(timestamp(s.Good.LastRead))
 	m.changed.WithLabelValues(host).Set(timestamp(s.Good.FirstRead))
-	m.judgedRoot(host, s.Good.Robots)
+	m.judged(host, s.Good.Robots)
 	counts := make(map[policy.Code]int)
 	findings, _ := s.Good.Robots.Findings()
 	for _, f := range findings {

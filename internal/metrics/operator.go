@@ -17,6 +17,8 @@ type OperatorMetrics struct {
 	handlers *prometheus.GaugeVec
 	crawlers *prometheus.GaugeVec
 	root     *prometheus.GaugeVec
+	rules    *prometheus.GaugeVec
+	search   *searchBlocks
 	Labels   *Labels // which crawlers have one
 }
 
@@ -38,6 +40,11 @@ func newOperatorMetrics(name func(string) string) OperatorMetrics {
 			Name: name("root_disallowed"),
 			Help: "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0.",
 		}, []string{"host"}),
+		rules: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("rules"),
+			Help: "Rules in the current robots.txt of a configured host; 0 if there is none.",
+		}, []string{"host"}),
+		search: newSearchBlocks(name),
 		Labels: newLabels(),
 	}
 	m.Requests = &RequestCounters{
@@ -69,8 +76,10 @@ func (m *OperatorMetrics) ReadBy(host, crawler string, at time.Time) {
 	}
 }
 
-// judgedRoot shows whether a host shuts out the crawlers that it does not name.
-func (m *OperatorMetrics) judgedRoot(host string, robots *policy.Robots) {
+// judged shows how much a host forbids: its rules, and whether it shuts out the
+// crawlers that it does not name.
+func (m *OperatorMetrics) judged(host string, robots *policy.Robots) {
+	m.rules.WithLabelValues(host).Set(float64(robots.RuleCount()))
 	var root policy.Target
 	root.Set("/", false)
 	value := 0.0

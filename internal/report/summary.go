@@ -22,8 +22,9 @@ type Summary struct {
 	// robots.txt names, the most frequent first: at most 20.
 	FalseNames []NameCount `json:"false_names"`
 	OwnNames   []NameCount `json:"own_names"`
-	// SearchBlocked are search engines that were blocked in the window: the
-	// owner should know at once. Those known to use a false name are left out.
+	// SearchBlocked are search engines that were blocked in the window by a rule
+	// that does not name them: the owner should know at once. Those known to use
+	// a false name are left out.
 	SearchBlocked []SearchBlocked `json:"search_blocked"`
 	Series        Series          `json:"series"`
 }
@@ -87,12 +88,13 @@ type Findings struct {
 	Infos    int `json:"infos"`
 }
 
-// SearchBlocked is a search engine that was blocked.
+// SearchBlocked is a search engine that was blocked by a rule that does not name
+// it. One that the robots.txt names and forbids is meant to stay out.
 type SearchBlocked struct {
 	Site     string    `json:"site"`
 	Token    string    `json:"token"`
 	Identity string    `json:"identity"`
-	Blocked  uint64    `json:"blocked"`
+	Blocked  uint64    `json:"blocked"` // by such rules
 	Last     time.Time `json:"last,omitzero"`
 	// Host, Path, Rule and Line are one example.
 	Host string `json:"host,omitempty"`

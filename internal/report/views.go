@@ -9,7 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // maxTop is how many crawlers the summary shows.
@@ -39,18 +38,22 @@ func (s *Source) Summary(f Filter) Summary {
 	return sum
 }
 
-// searchBlocked returns the search engines that were blocked in the window. Who
-// only uses the name of one is none.
+// searchBlocked returns the search engines that were blocked in the window by a
+// rule that is not meant for them. Who only uses the name of one is none.
 func (v *view) searchBlocked() []SearchBlocked {
 	list := []SearchBlocked{}
 	for _, e := range v.entries {
-		n := e.counts[ledger.CountBlocked]
-		if n == 0 || e.row.Identity == verify.Spoofed || e.row.Class != uaident.Search.String() {
+		class, _ := uaident.ParseClass(e.row.Class)
+		if !judge.IsSearchEngine(class, e.row.Identity) {
+			continue
+		}
+		n := min(e.counts[ledger.CountBlocked], v.notMeant(e))
+		if n == 0 {
 			continue
 		}
 		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
 		for _, s := range e.row.Samples {
-			if s.Action == judge.Blocked && v.holds(ledger.Time(s.At)) {
+			if s.Action == judge.Blocked && !v.means(s.Rule.Group, e.row.Token) && v.holds(ledger.Time(s.At)) {
 				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Host, s.Path, s.Rule.Text, s.Rule.Line
 			}
 		}
@@ -58,6 +61,26 @@ func (v *view) searchBlocked() []SearchBlocked {
 	}
 	slices.SortStableFunc(list, func(a, b SearchBlocked) int { return cmp.Compare(b.Blocked, a.Blocked) })
 	return list
+}
+
+// notMeant returns how many requests the rules forbid that are not meant for the
+// crawler, at most.
+func (v *view) notMeant(e entry) (n uint64) {
+	for _, item := range e.row.Rules.Items {
+		if item.Key.Verdict == judge.Disallowed && inWindow(v, item) && !v.means(item.Key.Group, e.row.Token) {
+			n += item.Count
+		}
+	}
+	return n
+}
+
+// means reports whether a group of a robots.txt is meant for a crawler, see
+// [judge.Means].
+func (v *view) means(group, token string) bool {
+	if known := v.lookup(token); known != nil {
+		return judge.Means(group, known)
+	}
+	return policy.NameMatches(group, token)
 }
 
 // health returns how it is about the robots.txt of a site.
