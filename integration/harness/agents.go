@@ -7,6 +7,7 @@ const (
 	GPTBot         = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)"
 	Googlebot      = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 	GooglebotImage = "Googlebot-Image/1.0"
+	Baiduspider    = "Mozilla/5.0 (compatible; Baiduspider/2.0; +http://www.baidu.com/search/spider.html)"
 	Bingbot        = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
 	AdsBot         = "AdsBot-Google (+http://www.google.com/adsbot.html)"
 	Slack          = "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"

@@ -109,7 +109,7 @@ func checkAlerts(t *testing.T, p *prometheus, begin time.Time) {
 		}
 	}
 	for _, want := range []struct{ name, host string }{
-		{"RobotsGuardSearchEngineBlocked", "a.test"},
+		{"RobotsGuardUnverifiedSearchEngineBlocked", "a.test"},
 		{"RobotsGuardUnreachable", "b.test"},
 		{"RobotsGuardChangeHeld", "c.test"},
 		{"RobotsGuardLabelOverflow", "d.test"},
@@ -125,6 +125,14 @@ func checkAlerts(t *testing.T, p *prometheus, begin time.Time) {
 	}
 	if got, ok := p.received("RobotsGuardUnreachable", "a.test"); ok {
 		t.Errorf("an alert for a site that is well: %v", got)
+	}
+	if got, ok := p.received("RobotsGuardSearchEngineBlocked", "a.test"); ok {
+		t.Errorf("an alert for a search engine that nobody has verified: %v", got)
+	}
+	for _, s := range p.query("caddy_robots_guard_search_blocked_timestamp_seconds", time.Time{}) {
+		if s.labels["crawler"] != "bingbot" || s.labels["identity"] != "claimed" || s.labels["host"] == "b.test" {
+			t.Errorf("%v was blocked by a rule that does not name it", s.labels)
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -34,7 +34,7 @@ type alert struct{ Labels, Annotations map[string]string }
 // faster makes minutes out of days, for the rules.
 var faster = strings.NewReplacer(
 	"[15m]", "[15s]", "offset 15m", "offset 15s", "[1h]", "[15s]", "offset 1h", "offset 15s",
-	"[1d]", "[1m]", "[7d]", "[1m]", "[2d]", "[1m]", "offset 2d", "offset 15s",
+	"[2h]", "[1m]", "[1d]", "[1m]", "[7d]", "[1m]", "[2d]", "[1m]", "offset 1d", "offset 15s", "offset 2d", "offset 15s",
 	"> 900", "> 1", "172800", "60", "* 900", "* 15",
 	"for: 15m", "for: 0s", "for: 30m", "for: 0s", "for: 1h", "for: 0s")
 
