@@ -146,7 +146,8 @@ Disallow: /{host}/"
 		}},
 		{name: "two guards", sites: `http://a.test:$PORT {
 			route {
-				robots_guard monitor
+				@other path /other/*
+				robots_guard @other monitor
 				robots_guard enforce
 				root $ROOT
 				file_server
