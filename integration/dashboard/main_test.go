@@ -3,7 +3,6 @@ package dashboard
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -23,9 +22,7 @@ func TestMain(m *testing.M) {
 // URL.
 func serveDay(t *testing.T, day dashboard.Views) string {
 	t.Helper()
-	s := httptest.NewServer(dashboard.New(func() dashboard.Views { return day }))
-	t.Cleanup(s.Close)
-	return s.URL + "/"
+	return serveAlerts(t, day, dayAlerts())
 }
 
 // serve runs the built binary with a Caddyfile, in which $PORT stands for its

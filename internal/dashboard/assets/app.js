@@ -10,6 +10,7 @@ import * as now from "./now.js";
 import { learn, words } from "./parts.js";
 import * as robots from "./robots.js";
 import { current, dataURL, href, views } from "./state.js";
+import { alertsURL } from "./todo.js";
 import * as violations from "./violations.js";
 
 const modules = { now, crawlers, violations, robots, impact };
@@ -38,7 +39,9 @@ async function load(url, signal) {
   if (answer.status === 304) return known;
   if (answer.status === 404) return remember(url, { status: 404 });
   if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was refused; sign in again" : `The server answered ${answer.status}`);
-  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("The server answered with something else; sign in again");
+  const json = answer.headers.get("Content-Type")?.startsWith("application/json");
+  if (!json && url === alertsURL) return remember(url, { status: 404 }); // a server before there were any
+  if (!json) throw new Error("The server answered with something else; sign in again");
   const data = await answer.json();
   setClock(data.generated);
   learn(data);
@@ -97,7 +100,7 @@ function draw() {
     const entry = kept.get(url);
     if (entry?.status === 404) data.errors[name] = 404;
     else if (entry) data[name] = entry.data;
-    else if (name !== "detail") complete = false;
+    else if (name !== "detail" && name !== "alerts") complete = false;
   }
   if (complete) {
     update(main, view.render(state, data, redraw), words());

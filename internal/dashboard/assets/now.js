@@ -7,35 +7,38 @@ import { count, inPeriod, percent, period, plural, share, siteName, verdictName,
 import { about, actionBadge, against, badge, base, calledNames, counted, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, impostors, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
+import { alertsURL, todo, told } from "./todo.js";
 
 export const title = "Now";
 
-export const urls = (url) => ({ summary: url("summary.json") });
+export const urls = (url) => ({ summary: url("summary.json"), alerts: alertsURL });
 
-export function render(state, { summary }, redraw) {
+export function render(state, { summary, alerts }, redraw) {
   const none = summary.requests === 0;
   return [
     h("h1", {}, "Now"),
-    alarm(state, summary),
+    todo(state, alerts, redraw),
+    alarm(state, summary, alerts),
     none ? null : glance(state, summary),
     tiles(summary),
     none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
       h("div", { class: "chartrow" }, chart("now", summary, summary.series, redraw), breakdown(summary))),
     forgotten(summary),
-    section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now)
+    section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now, alerts)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),
     none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary)),
   ];
 }
 
 // alarm tells that a search engine was blocked: that costs visitors. Whoever
-// only used its name, and was found out, is none.
-export function alarm(state, { search_blocked: all }) {
-  const blocked = all.filter((b) => b.identity !== "spoofed");
+// only used its name, and was found out, is none. What stands under "To do" is
+// not said again.
+function alarm(state, { search_blocked: all }, alerts) {
+  const blocked = all.filter((b) => b.identity !== "spoofed" && !told(alerts, ["search_blocked"], b.site, b.token));
   if (!blocked.length) return null;
   const total = blocked.reduce((sum, b) => sum + b.blocked, 0);
   const sure = blocked.some((b) => b.identity === "verified");
-  return h("section", { class: "alarm", role: "alert", key: "alarm" },
+  return h("section", { class: sure ? "alarm" : "alarm unsure", role: "alert", key: "alarm" },
     h("h2", {}, `${plural(total, "request", "requests")} ${sure ? "of" : "in the name of"} search engines ${total === 1 ? "was" : "were"} blocked`),
     h("p", {}, "If that is not meant, your pages may drop out of search results. Look at the line that decided, or put ", h("code", {}, "only_log search"), " into the directive."),
     h("ul", {}, blocked.map((b) => h("li", { key: `${b.site} ${b.token} ${b.identity}` },
@@ -92,11 +95,14 @@ const hosts = (s) => (s.hosts?.length ? h("div", { class: "quiet" }, s.hosts.sli
 // forgotten tells that a restart would forget all this.
 const forgotten = (s) => (s.storage && !s.storage.stored ? h("p", { class: "notice", key: "forgotten" }, "A restart forgets these numbers: ", s.storage.why || "they are not stored", ".") : null);
 
-function sites(state, list) {
+// Kinds of alerts that say how it is about a robots.txt.
+const aboutRobots = ["not_protecting", "robots_gone", "unreachable"];
+
+function sites(state, list, alerts) {
   return table([
     { id: "site", title: "Site", value: (s) => s.site, cell: (s) => [h("a", { href: href(state, { view: "robots", site: s.site }) }, siteName(s.site)), hosts(s)] },
     { id: "mode", title: "Mode", value: (s) => s.mode ?? "", cell: (s) => modeBadge(s.mode) },
-    { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.robots), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
+    { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.robots, told(alerts, aboutRobots, s.site)), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
     { id: "findings", title: "Findings", value: (s) => s.robots.findings.errors * 1e6 + s.robots.findings.warnings * 1e3 + s.robots.findings.infos, number: false, latest: true, cell: (s) => findings(s.robots.findings) },
     { id: "requests", title: "Requests", number: true, value: (s) => s.requests, cell: (s) => [count(s.requests), h("div", { class: "quiet" }, trend(s.requests, s.previous?.requests))] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (s) => s.disallowed, cell: (s) => [against(s.disallowed), h("div", { class: "quiet" }, trend(s.disallowed, s.previous?.disallowed))] },

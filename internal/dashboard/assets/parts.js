@@ -142,21 +142,24 @@ export const words = () => h("details", { class: "words", key: "words" }, h("sum
     h("div", {}, h("h3", {}, "Verdict"), h("dl", {}, Object.entries(verdicts).map(([name, meaning]) => [h("dt", {}, verdictBadge(name)), h("dd", {}, meaning, inLogs(name, verdictName))]))),
     h("p", { class: "quiet" }, "A crawler's name is what its User-Agent says. Numbers under a name are requests that used it, not proof of who sent them.")));
 
-// health tells in words how it is about a robots.txt.
-export function health(r) {
+// health tells in words how it is about a robots.txt, in short where more was
+// told.
+export function health(r, told) {
   const read = r.last_read ? ["read ", when(r.last_read)] : null;
   const failing = r.failing_since ? [", failing for ", h("time", { datetime: r.failing_since, title: stamp(r.failing_since) }, elapsed(r.failing_since))] : null;
   // Whatever was read, it restricts nobody.
   const no = r.not_protecting;
-  if (no) return state("warn", "not protecting", [`${no.detail}; ${no.cure}`, failing ? [" (", r.error || "it cannot be read", failing, ")"] : null]);
+  if (no) return state("warn", "not protecting", told ? elsewhere : [`${no.detail}; ${no.cure}`, failing ? [" (", r.error || "it cannot be read", failing, ")"] : null]);
   switch (r.state) {
     case "ok": return state("good", "OK", [read, `, ${plural(r.rules, "rule", "rules")}`]);
     case "missing": return state("good", "none", [`status ${r.status}, so nothing is restricted; `, read]);
-    case "last_good": return state("warn", "using a copy", ["it cannot be read", r.error ? ` (${r.error})` : "", failing, "; the copy was ", read]);
-    case "unreachable": return state("bad", "unreachable", [r.error || "it cannot be read", failing]);
+    case "last_good": return state("warn", "using a copy", told ? elsewhere : ["it cannot be read", r.error ? ` (${r.error})` : "", failing, "; the copy was ", read]);
+    case "unreachable": return state("bad", "unreachable", told ? elsewhere : [r.error || "it cannot be read", failing]);
   }
   return state("none", "not read yet", "no crawler has asked");
 }
+
+const elsewhere = "see above";
 
 const state = (kind, word, text) => h("span", { class: `health ${kind}` }, h("span", { class: "dot", "aria-hidden": "true" }), h("b", {}, word), h("span", { class: "quiet" }, text));
 

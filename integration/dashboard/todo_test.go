@@ -1,0 +1,222 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// alerts stand for those of a server: a list that can be acknowledged.
+type alerts struct {
+	mu    sync.Mutex
+	list  alert.List
+	notes []string // of acknowledgements, in their order
+	fail  bool     // whatever is to change
+}
+
+// exampleAlerts are those of the example of the JSON.
+func exampleAlerts(t *testing.T) *alerts {
+	t.Helper()
+	text, err := os.ReadFile("../../internal/alert/testdata/alerts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := new(alerts)
+	if err := json.Unmarshal(text, &a.list); err != nil {
+		t.Fatal(err)
+	}
+	a.list.Generated = noon
+	return a
+}
+
+// dayAlerts are those of the scripted day.
+func dayAlerts() *alerts {
+	return &alerts{list: alert.List{Generated: noon, Kept: true, Alerts: []alert.Alert{
+		{ID: "unreachable-1", Kind: alert.Unreachable, Severity: alert.Warning, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
+			Title:  "The robots.txt of shop.example.com cannot be read",
+			Detail: "The server answers status 502 Bad Gateway. The copy of 11:20 UTC is in force until 11:20 UTC tomorrow.",
+			Do:     "Look what the site answers.", Copy: "curl -i https://shop.example.com/robots.txt"},
+		{ID: "robots_changed-1", Kind: alert.RobotsChanged, Severity: alert.Info, Site: "example.com", Since: noon.Add(-28 * time.Hour), State: alert.Open,
+			Title:  "The robots.txt of example.com has changed",
+			Detail: "9 rules took the place of 3. GPTBot, ClaudeBot, CCBot and Bytespider are shut out now.",
+			Do:     "Acknowledge if that is meant."},
+		{ID: "ready_for_enforce-1", Kind: alert.ReadyForEnforce, Severity: alert.Info, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
+			Title:  "shop.example.com is ready for enforce",
+			Detail: "enforce would have blocked 821 requests, and none of a search engine, a preview or a feed reader.",
+			Do:     "Replace robots_guard of this site.", Copy: "robots_guard enforce"},
+	}}}
+}
+
+// ServeHTTP is the part of the server that the page talks to.
+func (a *alerts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodGet {
+		_ = json.NewEncoder(w).Encode(a.list)
+		return
+	}
+	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/api/alerts/"), "/acknowledge")
+	i := slices.IndexFunc(a.list.Alerts, func(x alert.Alert) bool { return x.ID == id })
+	var body struct{ Note string }
+	switch {
+	case !ok || i < 0 || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Sec-Fetch-Site") != "same-origin":
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	case a.fail:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(`{"error": "the storage is <b>full</b>"}`))
+		return
+	case r.Method == http.MethodDelete:
+		a.list.Alerts[i].State, a.list.Alerts[i].Acknowledged = alert.Open, nil
+	case json.NewDecoder(r.Body).Decode(&body) == nil:
+		a.list.Alerts[i].State = alert.Acknowledged
+		a.list.Alerts[i].Acknowledged = &alert.Acknowledgement{At: noon, By: "anna", Note: body.Note}
+		a.notes = append(a.notes, body.Note)
+	}
+	_, _ = w.Write([]byte("{}"))
+}
+
+// serveAlerts is serveDay with these alerts.
+func serveAlerts(t *testing.T, day dashboard.Views, a *alerts) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", dashboard.New(func() dashboard.Views { return day }))
+	mux.Handle("/api/alerts", a)
+	mux.Handle("/api/alerts/", a)
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
+// What is to do stands first, with a line to copy, and is acknowledged there.
+func TestToDo(t *testing.T) {
+	a := exampleAlerts(t)
+	p := open(t, serveAlerts(t, scriptedDay(t), a), wide)
+	titles := `[...document.querySelectorAll(".card")].filter((e) => e.checkVisibility()).map((e) => e.className + ": " + e.querySelector(".cardtitle").innerText).join("\n")`
+	if got := p.eval(titles); got != "card critical: Googlebot is blocked at example.com\ncard warning: The robots.txt of shop.example.com is gone\ncard info: blog.example.com is ready for enforce" {
+		t.Errorf("the cards are:\n%s", got)
+	}
+	if p.eval(`document.querySelector("main h1 + .todo") === null`) == "true" {
+		t.Error("it does not stand first")
+	}
+	for _, part := range []string{"look now", "no group names Googlebot", "Name it in the robots.txt if it may go there", "exempt Googlebot", "since 3 min ago"} {
+		if text := p.text(".card.critical"); !strings.Contains(text, part) {
+			t.Errorf("%q is not in %q", part, text)
+		}
+	}
+	if href := p.eval(`document.querySelector(".card.critical a").getAttribute("href")`); href != "#/crawlers?open=Googlebot&site=example.com" {
+		t.Errorf("the card leads to %s", href)
+	}
+	press := func(label string) {
+		p.eval(fmt.Sprintf(`(() => { for (const d of document.querySelectorAll(".knowns")) d.open = true; document.querySelector(%q).click(); })()`, "button[aria-label='"+label+"']"))
+	}
+	if text := p.text(".knowns summary"); text != "1 acknowledged\n1 over" {
+		t.Errorf("the rest: %q", text)
+	}
+	press("Acknowledge: Googlebot is blocked at example.com")
+	p.until(`document.activeElement.name === "note"`)
+	p.press("m", "e", "a", "n", "t", kb.Enter)
+	p.until(`document.querySelector(".knowns summary").innerText === "2 acknowledged" && !document.querySelector(".card.critical")`)
+	if text := p.text(".knowns:first-of-type li"); !strings.Contains(text, "just now by anna: meant") || !strings.Contains(text, "by ann: a partner") {
+		t.Errorf("what is acknowledged: %q", text)
+	}
+	if got := p.eval(`document.activeElement.id + " " + document.getElementById("said").innerText`); got != "todo Acknowledged" {
+		t.Errorf("the focus and what is said: %q", got)
+	}
+	press("Undo: Googlebot is blocked at example.com")
+	p.until(`document.querySelector(".card.critical")`)
+	press("Acknowledge: Googlebot is blocked at example.com")
+	p.until(`document.querySelector(".acknowledge")`)
+	a.mu.Lock()
+	a.fail = true
+	a.mu.Unlock()
+	p.eval(`document.querySelector(".acknowledge button").click()`)
+	p.until(`document.querySelector(".card .trouble")?.innerText === "That did not work: the storage is <b>full</b>."`)
+	p.forgive("503")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Equal(a.notes, []string{"meant"}) {
+		t.Errorf("the notes are %q", a.notes)
+	}
+}
+
+// There are five cards at most, none of another site than the one that is
+// chosen, and no button where nothing can be acknowledged.
+func TestToDoBounds(t *testing.T) {
+	a := exampleAlerts(t)
+	for i := range 5 {
+		more := a.list.Alerts[1]
+		more.ID, more.Site, more.Title = fmt.Sprint("robots_gone-", i), fmt.Sprintf("s%d.example.com", i), fmt.Sprintf("The robots.txt of s%d is gone", i)
+		a.list.Alerts = slices.Insert(a.list.Alerts, 3, more)
+	}
+	a.list.ReadOnly = true
+	p := open(t, serveAlerts(t, scriptedDay(t), a), narrow)
+	if got := p.eval(`document.querySelectorAll(".card").length`) + " " + p.text(".knowns summary"); got != "5 3 more\n1 acknowledged\n1 over" {
+		t.Errorf("cards and folds: %s", got)
+	}
+	if got := p.eval(`document.querySelectorAll(".card details[open]").length`); got != "0" {
+		t.Errorf("on a phone %s cards are open", got)
+	}
+	if p.eval(`document.querySelector(".glance dl").getBoundingClientRect().bottom <= innerHeight`) != "true" {
+		t.Error("on a phone the cards push the answers off the first screen")
+	}
+	if p.eval(`document.querySelector(".todo .plainbutton") === null`) != "true" || !strings.Contains(p.text(".todo"), "Nothing can be acknowledged here.") {
+		t.Error("buttons that can do nothing")
+	}
+	p.show("#/now?site=s3.example.com")
+	p.until(`document.querySelectorAll(".card").length === 1`)
+	a.mu.Lock()
+	a.list.Alerts = []alert.Alert{}
+	a.mu.Unlock()
+	p.show("#/now")
+	p.until(`document.querySelector(".todo").innerText === "Nothing to do"`)
+}
+
+// shutOut is a day on which search engines were blocked.
+type shutOut struct{ *report.Source }
+
+func (d shutOut) Summary(f report.Filter) report.Summary {
+	s := d.Source.Summary(f)
+	s.SearchBlocked = []report.SearchBlocked{
+		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3},
+		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},
+	}
+	return s
+}
+
+// What a card says is not said again in a box or a table.
+func TestNothingIsSaidTwice(t *testing.T) {
+	day := shutOut{scriptedDay(t)}
+	a := exampleAlerts(t)
+	p := open(t, serveAlerts(t, day, a), wide)
+	if text := p.text(".alarm"); strings.Contains(text, "Googlebot") || !strings.Contains(text, "2 requests in the name of search engines were blocked") {
+		t.Errorf("the box says %q", text)
+	}
+	if text := p.text(".health.warn"); text != "using a copysee above" {
+		t.Errorf("the table says %q", text)
+	}
+	a.mu.Lock()
+	a.list.Alerts = []alert.Alert{}
+	a.mu.Unlock()
+	p = open(t, serveAlerts(t, day, a), wide)
+	if text := p.text(".alarm"); !strings.Contains(text, "5 requests of search engines were blocked") {
+		t.Errorf("without a card the box says %q", text)
+	}
+	if text := p.text(".health.warn"); !strings.Contains(text, "502 Bad Gateway") {
+		t.Errorf("without a card the table says %q", text)
+	}
+}

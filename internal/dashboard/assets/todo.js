@@ -1,0 +1,110 @@
+// To do: what the server has found that its owner should do something about.
+
+import { h } from "./dom.js";
+import { count, plural, stamp, when } from "./format.js";
+import { badge, command } from "./parts.js";
+import { href } from "./state.js";
+
+export const alertsURL = "api/alerts";
+
+const most = 5; // cards
+
+// On a narrow screen a card is its title until somebody opens it.
+const wide = matchMedia("(min-width: 561px)");
+
+const urgencies = { critical: "look now", warning: "look today", info: "good to know" };
+
+// What somebody is about to acknowledge, and what became of it.
+const asking = new Set();
+const failed = new Map();
+
+// todo shows the alerts of the sites that are chosen, nothing where the server
+// has none to tell of.
+export function todo(state, list, redraw) {
+  if (!list) return null;
+  const ours = list.alerts.filter((a) => !state.site || !a.site || a.site === state.site);
+  const [open, known, over] = ["open", "acknowledged", "over"].map((s) => ours.filter((a) => a.state === s));
+  const can = !list.read_only;
+  return h("section", { class: "panel todo", key: "todo", "aria-labelledby": "todo" },
+    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : "Nothing to do"),
+      open.length && !can ? h("p", {}, "Nothing can be acknowledged here.") : null,
+      open.length && can && !list.kept ? h("p", {}, "Acknowledgements are forgotten at a restart.") : null),
+    open.length ? h("ul", { class: "cards" }, open.slice(0, most).map((a) => card(state, a, can, redraw))) : null,
+    fold("more", `${count(open.length - most)} more`, open.slice(most), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
+    fold("known", `${count(known.length)} acknowledged`, known, (a) => [title(state, a), acknowledged(a.acknowledged), can ? [" ", undo(a)] : null, trouble(a)]),
+    fold("over", `${count(over.length)} over`, over, (a) => [title(state, a), h("span", { class: "quiet" }, ", ", when(a.since), " until ", when(a.until))]));
+}
+
+const fold = (key, summary, list, item) => (list.length ? h("details", { class: "knowns", key }, h("summary", {}, summary), h("ul", {}, list.map((a) => h("li", { key: a.id }, item(a))))) : null);
+
+const urgency = (a) => badge("urgency", urgencies[a.severity] ?? a.severity);
+
+// title leads to where more is known.
+const title = (state, a) => h("a", { href: href(state, where(a)) }, a.title);
+
+function where(a) {
+  const site = a.site ?? "";
+  if (a.crawler) return { view: "crawlers", open: a.crawler, site };
+  if (a.kind === "ready_for_enforce") return { view: "impact", site };
+  return site ? { view: "robots", site } : { view: "now" };
+}
+
+function card(state, a, can, redraw) {
+  return h("li", { class: `card ${a.severity}`, key: a.id },
+    h("details", { open: wide.matches },
+      h("summary", {}, h("span", { class: "cardtitle" }, a.title), " ", urgency(a)),
+      h("p", {}, a.detail),
+      h("p", { class: "do" }, a.do),
+      a.copy ? command(a.copy, `the line: ${a.title}`) : null,
+      h("p", { class: "quiet" }, "since ", when(a.since), where(a).view === "now" ? null : [" · ", h("a", { href: href(state, where(a)), "aria-label": `Show more about: ${a.title}` }, "Show more")]),
+      can ? acknowledge(a, redraw) : null,
+      trouble(a)));
+}
+
+// acknowledge asks for a note, which may be left out.
+function acknowledge(a, redraw) {
+  if (!asking.has(a.id)) {
+    const ask = (event) => {
+      const box = event.currentTarget.closest("details");
+      asking.add(a.id);
+      redraw();
+      queueMicrotask(() => box.querySelector("input")?.focus());
+    };
+    return h("p", { key: "ask" }, h("button", { type: "button", class: "plainbutton", "aria-label": `Acknowledge: ${a.title}`, click: ask }, "Acknowledge"));
+  }
+  const leave = () => { asking.delete(a.id); failed.delete(a.id); redraw(); };
+  const submit = (event) => {
+    event.preventDefault();
+    const note = event.currentTarget.querySelector("input").value;
+    send(a, "POST", { note }, "Acknowledged");
+  };
+  return h("form", { key: "form", class: "acknowledge", submit },
+    h("label", { class: "filter" }, h("span", {}, "Note"), h("input", { name: "note", maxlength: 200, placeholder: "may be empty", autocomplete: "off", "data-typed": true })),
+    h("button", { class: "plainbutton" }, "Acknowledge"), h("button", { type: "button", class: "plainbutton", click: leave }, "Cancel"));
+}
+
+const acknowledged = (k) => h("span", { class: "quiet" }, ", ", h("time", { datetime: k.at, title: stamp(k.at) }, when(k.at)), k.by ? ` by ${k.by}` : "", k.note ? `: ${k.note}` : "");
+
+const undo = (a) => h("button", { type: "button", class: "plainbutton", "aria-label": `Undo: ${a.title}`, click: () => send(a, "DELETE", undefined, "It is to do again") }, "Undo");
+
+const trouble = (a) => (failed.has(a.id) ? h("p", { class: "trouble", role: "alert" }, failed.get(a.id)) : null);
+
+async function send(a, method, body, done) {
+  const url = new URL(`${alertsURL}/${encodeURIComponent(a.id)}/acknowledge`, location.origin + location.pathname);
+  try {
+    const answer = await fetch(url, { method, headers: { "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+    if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `the server answered ${answer.status}`);
+    asking.delete(a.id);
+    failed.delete(a.id);
+    document.getElementById("todo")?.focus(); // what was pressed goes away
+    document.getElementById("said").textContent = done;
+  } catch (error) {
+    failed.set(a.id, `That did not work: ${error instanceof TypeError ? "the server cannot be reached" : error.message}.`);
+  }
+  dispatchEvent(new Event("changed"));
+}
+
+// told returns whether an alert of these kinds, about a site and a crawler, is
+// there, so that nothing is said twice.
+export const told = (list, kinds, site, crawler) =>
+  Boolean(list?.alerts.some((a) => kinds.includes(a.kind) && a.site === site && (crawler === undefined || a.crawler === crawler)));
