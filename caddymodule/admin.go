@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -56,11 +57,27 @@ func newAdmin() *admin.API {
 // running is what the admin API finds. The state is nil if no robots_guard runs.
 type running struct {
 	*guard.State
+	sites   *request.Sites
 	servers []*caddyhttp.Server
 }
 
 func findRunning() admin.Running {
-	return running{runningState(), serversOf(caddy.ActiveContext())}
+	found := running{servers: serversOf(caddy.ActiveContext())}
+	if app := runningApp(); app != nil {
+		found.State, found.sites = app.state, app.sites
+	}
+	return found
+}
+
+// Fetch implements admin.Running.
+func (r running) Fetch(ctx context.Context, e *policy.Entry) error {
+	return r.State.ReadNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
+		found := request.FindFor(r.servers, r.sites, key, isGuard)
+		if handler, ok := found.Handler.(*Handler); ok {
+			return handler.guard, found.Server
+		}
+		return nil, nil
+	})
 }
 
 // Guard implements admin.Running.

@@ -127,17 +127,15 @@ func (a *App) provisionIdentity(ctx caddy.Context) (err error) {
 	return err
 }
 
-// runningState returns what the running configuration shares with others, nil if
-// it has no robots_guard.
-func runningState() *guard.State {
+// runningApp returns the app of the running configuration, nil if that has no
+// robots_guard.
+func runningApp() *App {
 	app, err := caddy.ActiveContext().AppIfConfigured("robots_guard")
 	if err != nil {
 		return nil
 	}
-	if app, ok := app.(*App); ok {
-		return app.state
-	}
-	return nil
+	running, _ := app.(*App)
+	return running
 }
 
 // serversOf returns the servers of a configuration, those whose names come first
@@ -173,6 +171,7 @@ func (a *App) Start() error {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 	}
+	a.state.Reread(a.ctx)
 	// What is stored saves asking for lists again.
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
@@ -35,14 +36,25 @@ type known struct {
 	} `json:"version_list"`
 }
 
+// refreshed is the answer to a refresh.
+type refreshed struct {
+	known
+	Refresh struct {
+		Outcome     string `json:"outcome"`
+		Why         string `json:"why"`
+		RulesBefore int    `json:"rules_before"`
+	} `json:"refresh"`
+}
+
 // overseen is a server with an admin endpoint and two sites: one whose
 // robots.txt is its own, one whose robots.txt is a file.
 type overseen struct {
 	*harness.Server
 	t      *testing.T
 	origin *harness.Origin
-	admin  string // host:port
-	site   string // its authority
+	robots *atomic.Value // its robots.txt
+	admin  string        // host:port
+	site   string        // its authority
 	file   string
 	shop   string // the URL of the site with the file
 }
@@ -51,7 +63,7 @@ func oversee(t *testing.T) *overseen {
 	t.Helper()
 	admin, port, shop := harness.FreePort(t), harness.FreePort(t), harness.FreePort(t)
 	o := &overseen{t: t, admin: "127.0.0.1:" + admin, site: "a.test:" + port, shop: "http://127.0.0.1:" + shop}
-	o.origin = harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\nNonsense: x\n", nil)
+	o.origin, o.robots = harness.NewChangingOrigin(t, "User-agent: *\nDisallow: /private/\nNonsense: x\n")
 	o.file = filepath.Join(harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /old/\n"}), "robots.txt")
 	o.Server = harness.Start(t, strings.NewReplacer("$ADMIN", o.admin, "$PORT", port, "$SHOP", shop, "$ORIGIN", o.origin.Address(), "$FILE", o.file).Replace(`{
 		admin $ADMIN
@@ -142,20 +154,23 @@ func TestRefreshPolicies(t *testing.T) {
 	t.Parallel()
 	o := oversee(t)
 	before := o.origin.Requests("/robots.txt")
-	o.ask(http.MethodPost, "/robots_guard/policies/"+o.site+"/refresh", http.StatusAccepted, nil)
-	harness.Get(t, o.URL("/"), harness.Firefox)
-	if got := o.origin.Requests("/robots.txt"); got != before {
-		t.Errorf("the site's file was read %d times without a crawler", got-before)
+	var read refreshed
+	o.ask(http.MethodPost, "/robots_guard/policies/"+o.site+"/refresh", http.StatusOK, &read)
+	if got := o.origin.Requests("/robots.txt"); got != before+1 || read.Refresh.Outcome != "unchanged" {
+		t.Errorf("the site's file was read %d times: %+v", got-before, read)
 	}
-	harness.Get(t, o.URL("/"), harness.Bingbot)
-	harness.Eventually(t, "the next request of a crawler reads the file", func() bool { return o.origin.Requests("/robots.txt") == before+1 })
+	o.robots.Store("User-agent: *\nDisallow: /private/\nDisallow: /more/\n")
+	o.ask(http.MethodPost, "/robots_guard/policies/"+o.site+"/refresh", http.StatusOK, &read)
+	if read.Refresh.Outcome != "changed" || read.Refresh.RulesBefore != 1 || read.Rules != 2 {
+		t.Errorf("the site's new file: %+v", read)
+	}
 
 	if err := os.WriteFile(o.file, []byte("User-agent: *\nDisallow: /old/\nDisallow: /new/\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var p known
+	var p refreshed
 	o.ask(http.MethodPost, "/robots_guard/policies"+filepath.ToSlash(o.file)+"/refresh", http.StatusOK, &p)
-	if p.Rules != 2 || len(p.VersionList) != 2 || p.VersionList[1].Rules != 1 || p.VersionList[1].Until == "" {
+	if p.Refresh.Outcome != "changed" || p.Rules != 2 || len(p.VersionList) != 2 || p.VersionList[1].Rules != 1 || p.VersionList[1].Until == "" {
 		t.Errorf("the file: %+v", p)
 	}
 	o.Await("robots.txt changed", 1)
@@ -190,11 +205,20 @@ func TestPoliciesCommand(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, p)
 		}
 	}
-	run(0, "--refresh", o.site)
+	for _, args := range [][]string{{"--refresh", o.site}, {"--refresh"}} {
+		if text := strings.Join(strings.Fields(run(0, args...)), " "); !strings.Contains(text, "http://"+o.site+" unchanged 1 1") {
+			t.Errorf("%v: %s", args, text)
+		}
+	}
+	o.origin.GoDown()
+	if text := strings.Join(strings.Fields(run(1, "--refresh")), " "); !strings.Contains(text, "http://"+o.site+" failed 1 1 the connection broke off") ||
+		!strings.Contains(text, "the last good copy holds") || !strings.Contains(text, o.file+" unchanged") {
+		t.Errorf("a site that fails: %s", text)
+	}
 	if text := run(2, "b.test"); !strings.Contains(text, "no policy is known") {
 		t.Errorf("an unknown authority: %s", text)
 	}
-	if text := run(2, "--refresh"); !strings.Contains(text, "needs an authority") {
-		t.Errorf("a refresh of nothing: %s", text)
+	if text := run(2, "--refresh", "b.test"); !strings.Contains(text, "no policy is known") {
+		t.Errorf("a refresh of an unknown authority: %s", text)
 	}
 }

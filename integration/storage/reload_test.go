@@ -66,9 +66,7 @@ func TestReloadKeepsState(t *testing.T) {
 	if n := blocked(); n != 4 {
 		t.Errorf("%v requests counted as blocked after failed loads and a reload, want 4", n)
 	}
-	if n := o.Requests("/robots.txt"); n != 1 {
-		t.Errorf("the robots.txt was read %d times, want 1", n)
-	}
+	harness.Eventually(t, "a reload has the robots.txt read again", func() bool { return o.Requests("/robots.txt") > 1 })
 	if n := s.Metrics().Sum("caddy_robots_guard_policies_cached", `segment="named"`); n != 1 {
 		t.Errorf("%v policies are cached, want 1", n)
 	}
@@ -145,6 +143,7 @@ func TestReloadUnderTraffic(t *testing.T) {
 		})
 	}
 	const reloads = 60
+	began := time.Now()
 	for i := range reloads {
 		if status, body := s.Load(s.Named(fmt.Sprint(i), "")); status != 200 {
 			t.Errorf("reload: %d %s", status, body)
@@ -156,8 +155,8 @@ func TestReloadUnderTraffic(t *testing.T) {
 	if requests.Load() < reloads {
 		t.Errorf("only %d requests were made", requests.Load())
 	}
-	if n := o.Requests("/robots.txt"); n != 1 {
-		t.Errorf("the robots.txt was read %d times, want 1", n)
+	if n, most := o.Requests("/robots.txt"), 2+int(time.Since(began)/(10*time.Second)); n < 2 || n > most {
+		t.Errorf("the robots.txt was read %d times, want 2 to %d", n, most)
 	}
 	var after float64
 	defer func() {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,9 +21,9 @@ type Running interface {
 	Policies() []*policy.Entry
 	// Enforces reports whether some site with this robots.txt is in enforce.
 	Enforces(policy.Key) bool
-	// Fetch fetches a robots.txt and waits for it, and reports whether that can be
-	// done without a request for its site.
-	Fetch(*policy.Entry) bool
+	// Fetch reads a robots.txt and waits for it, and returns an error where that
+	// cannot be tried without a request for its site, or ctx has ended.
+	Fetch(ctx context.Context, e *policy.Entry) error
 	// Reports returns what reports are made of.
 	Reports(now time.Time) *report.Source
 	// Guard returns the host of a URL, "" if it names none, and the guard that

@@ -61,6 +61,7 @@ type PolicyReport struct {
 	PolicySummary
 	FindingList []PolicyFinding `json:"finding_list"`
 	VersionList []PolicyVersion `json:"version_list"`
+	Refresh     *PolicyRefresh  `json:"refresh,omitempty"` // of the answer to a refresh only
 }
 
 // PolicyFinding is something that is wrong with a robots.txt.
@@ -121,7 +122,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// one answers with what is known of one site, or makes its robots.txt due.
+// one answers with what is known of one site, or reads its robots.txt.
 func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
@@ -139,12 +140,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	if !refresh {
 		return writeJSON(w, http.StatusOK, reportOf(running, e, time.Now()))
 	}
-	e.MakeDue()
-	if !running.Fetch(e) {
-		// The site's own file is read on behalf of a request.
-		return writeJSON(w, http.StatusAccepted, summaryOf(running, e, time.Now()))
-	}
-	return writeJSON(w, http.StatusOK, reportOf(running, e, time.Now()))
+	return readNow(w, r, running, e)
 }
 
 func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
@@ -164,7 +160,7 @@ func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
 	if good := s.Good; good != nil {
 		findings, more := good.Robots.Findings()
 		expires := good.LastRead.Add(policy.MaxAge)
-		r.Status, r.Version = good.Status, fmt.Sprintf("%x", good.Hash)
+		r.Status, r.Version = good.Status, versionName(good)
 		r.FirstRead, r.LastRead, r.Expires = &good.FirstRead, &good.LastRead, &expires
 		r.AgeSeconds = now.Sub(good.LastRead).Seconds()
 		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), len(findings)+more, 1+len(s.Past)
@@ -184,7 +180,7 @@ func reportOf(running Running, e *policy.Entry, now time.Time) PolicyReport {
 	}
 	for _, v := range append([]*policy.Version{s.Good}, s.Past...) {
 		report := PolicyVersion{
-			Version: fmt.Sprintf("%x", v.Hash), Status: v.Status, Rules: v.Robots.RuleCount(),
+			Version: versionName(v), Status: v.Status, Rules: v.Robots.RuleCount(),
 			Bytes: len(v.Robots.Text()), FirstRead: v.FirstRead, LastRead: v.LastRead,
 		}
 		if !v.Until.IsZero() {
@@ -194,3 +190,6 @@ func reportOf(running Running, e *policy.Entry, now time.Time) PolicyReport {
 	}
 	return r
 }
+
+// versionName returns the SHA-256 of a version in hexadecimal.
+func versionName(v *policy.Version) string { return fmt.Sprintf("%x", v.Hash) }

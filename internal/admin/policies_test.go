@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -20,14 +21,23 @@ import (
 type known struct {
 	cache *policy.Cache
 	guard *Guard
-	reads bool // whether it can read a robots.txt without a request
+	// answer is what a robots.txt is read as without a request, nil for not at all
+	answer func() policy.Answer
 }
 
 func (k known) Policies() []*policy.Entry          { return k.cache.Entries() }
 func (k known) Enforces(key policy.Key) bool       { return key.Site == "enforced.test" }
-func (k known) Fetch(*policy.Entry) bool           { return k.reads }
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
+
+func (k known) Fetch(_ context.Context, e *policy.Entry) error {
+	if k.answer == nil {
+		return errors.New("no request has come")
+	}
+	e.MakeDue()
+	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}, k.answer, nil)
+	return nil
+}
 
 // learn reads the robots.txt of sites.
 func learn(keys ...policy.Key) known {
@@ -108,17 +118,45 @@ func TestAdminFindsPolicies(t *testing.T) {
 	}
 }
 
-// TestAdminRefreshes tells whether the robots.txt was read before the answer.
+// TestAdminRefreshes reads a robots.txt before the answer, which says what came of
+// it.
 func TestAdminRefreshes(t *testing.T) {
-	k := learn(policy.Key{Site: "shop.test", Host: "shop.test"})
-	for reads, want := range map[bool]int{true: http.StatusOK, false: http.StatusAccepted} {
-		k.reads = reads
-		status, body := k.ask(t, http.MethodPost, PoliciesPath+"/shop.test/refresh", "")
-		if status != want || strings.Contains(body, "version_list") != reads {
-			t.Errorf("read at once %t: %d %s", reads, status, body)
-		}
+	key := policy.Key{Site: "shop.test", Host: "shop.test"}
+	same := learn(key).cache.Get(key).State().Good
+	for name, tc := range map[string]struct {
+		answer  func() policy.Answer
+		status  int
+		outcome Outcome
+		why     string
+		rules   int // in force now
+	}{
+		"another text": {func() policy.Answer {
+			return policy.Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
+		}, 200, Changed, "", 2},
+		"the same text": {func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(same.Robots.Text())} }, 200, Unchanged, "", 1},
+		"not modified":  {func() policy.Answer { return policy.Answer{Status: 304} }, 200, Unchanged, "", 1},
+		"no file":       {func() policy.Answer { return policy.Answer{Status: 404} }, 200, Changed, "", 0},
+		"a failure":     {func() policy.Answer { return policy.Answer{Status: 503} }, 200, Failed, "the server answers status 503 Service Unavailable", 1},
+		"no request":    {nil, 202, Waiting, "no request has come", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := learn(key)
+			k.answer = tc.answer
+			status, body := k.ask(t, http.MethodPost, PoliciesPath+"/shop.test/refresh", "")
+			var got PolicyReport
+			if err := json.Unmarshal([]byte(body), &got); err != nil || got.Refresh == nil {
+				t.Fatalf("%v: %s", err, body)
+			}
+			want := PolicyRefresh{Outcome: tc.outcome, Why: tc.why, Before: versionName(same), RulesBefore: 1}
+			if status != tc.status || *got.Refresh != want || got.Rules != tc.rules {
+				t.Errorf("%d, %+v, %d rules; want %d, %+v, %d rules", status, *got.Refresh, got.Rules, tc.status, want, tc.rules)
+			}
+			if e := k.cache.Get(key); tc.answer == nil && !e.Due(time.Now()) {
+				t.Error("it is not due, so that the next request would not read it")
+			}
+		})
 	}
-	if status, _ := k.ask(t, http.MethodGet, PoliciesPath+"/shop.test/refresh", ""); status != http.StatusMethodNotAllowed {
+	if status, _ := learn(key).ask(t, http.MethodGet, PoliciesPath+"/shop.test/refresh", ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", status)
 	}
 }

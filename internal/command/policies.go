@@ -31,12 +31,19 @@ prints all that is known, as JSON.
 Where two servers have the same host, --server tells which is meant by where it
 listens, which --json lists as "server".
 
---refresh makes the robots.txt of the authority due: a file or a URL is read at
-once, a site's own file at the next request of a crawler.
+--refresh reads the robots.txt of the authority at once, or without one those of
+all sites that the configuration names and that are known, and prints for each
+what came of it: a new version, unchanged, failed and why, or waiting where that
+takes a request of a crawler, as behind a proxy that has sent none yet. With --json
+it prints an object a line. A site is known once a crawler has asked for it.
+
+Exit status: 0, 1 if some robots.txt was not read with --refresh, or 2 if an
+argument is wrong or no server answers.
 `,
 		Example: `
 caddy robots-guard policies
 caddy robots-guard policies example.com
+caddy robots-guard policies --refresh
 caddy robots-guard policies --refresh example.com
 caddy robots-guard policies --server :8443 example.com
 `,
@@ -48,7 +55,7 @@ caddy robots-guard policies --server :8443 example.com
 	flags.StringVarP(&p.adapter, "adapter", "a", "", "the adapter of that file")
 	flags.StringVar(&p.server, "server", "", "where the server of the authority listens, if several have its host")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
-	flags.BoolVar(&p.refresh, "refresh", false, "make the robots.txt of the authority due")
+	flags.BoolVar(&p.refresh, "refresh", false, "read the robots.txt of the authority, or all, at once")
 	return cmd
 }
 
@@ -62,8 +69,6 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 	switch {
 	case len(args) > 1:
 		return 0, fmt.Errorf("give one authority, not %d; without any all are listed", len(args))
-	case p.refresh && len(args) == 0:
-		return 0, errors.New("--refresh needs an authority such as example.com")
 	case p.server != "" && len(args) == 0:
 		return 0, errors.New("--server needs an authority such as example.com")
 	}
@@ -74,38 +79,60 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	method, path := http.MethodGet, admin.PoliciesPath
-	if len(args) > 0 {
-		path += "/" + admin.PathName(args[0])
-	}
-	if p.refresh {
-		method, path = http.MethodPost, path+"/refresh"
-	}
 	out := cmd.OutOrStdout()
-	if p.json || len(args) > 0 {
-		uri := url.URL{Path: path}
-		if p.server != "" {
-			uri.RawQuery = url.Values{"server": {p.server}}.Encode()
+	switch {
+	case p.refresh:
+		return p.refreshAt(address, out, args)
+	case p.json || len(args) > 0:
+		uri := admin.PoliciesPath
+		if len(args) > 0 {
+			uri = policyURI(args[0], "", p.server)
 		}
-		return 0, p.ask(address, method, uri.String(), func(body io.Reader) error {
+		return 0, p.ask(address, http.MethodGet, uri, func(body io.Reader) error {
 			_, err := io.Copy(out, body)
 			return err
 		})
 	}
+	return 0, p.list(address, out)
+}
+
+// policyURI returns where what is known of an authority at a server stands on the
+// admin API, with what follows that, such as "/refresh".
+func policyURI(authority, then, server string) string {
+	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathName(authority) + then}
+	if server != "" {
+		uri.RawQuery = url.Values{"server": {server}}.Encode()
+	}
+	return uri.String()
+}
+
+// list prints what is known of all sites.
+func (p *policies) list(address string, out io.Writer) error {
 	screen := screenOf(out)
 	table := text.NewTable(screen, text.Column{Title: "AUTHORITY"}, text.Column{Title: "STATUS"}, text.Column{Title: "AGE"}, text.Column{Title: "NEXT"},
 		text.Column{Title: "RULES"}, text.Column{Title: "FINDINGS"}, text.Column{Title: "VERSIONS"}, text.Column{Title: "ERROR", Kind: text.Prose})
+	err := p.each(address, func(s admin.PolicySummary) error {
+		printPolicy(table, s, time.Now())
+		return nil
+	})
+	return errors.Join(err, table.Flush(), screen.Flush())
+}
+
+// each calls do with what is known of each site.
+func (p *policies) each(address string, do func(admin.PolicySummary) error) error {
 	for after := ""; ; {
 		var list admin.PolicyList
-		uri := path + "?after=" + url.QueryEscape(after)
-		if err := p.ask(address, method, uri, func(body io.Reader) error { return json.NewDecoder(body).Decode(&list) }); err != nil {
-			return 0, err
+		uri := admin.PoliciesPath + "?after=" + url.QueryEscape(after)
+		if err := p.ask(address, http.MethodGet, uri, func(body io.Reader) error { return json.NewDecoder(body).Decode(&list) }); err != nil {
+			return err
 		}
 		for _, s := range list.Policies {
-			printPolicy(table, s, time.Now())
+			if err := do(s); err != nil {
+				return err
+			}
 		}
 		if after = list.Next; after == "" {
-			return 0, errors.Join(table.Flush(), screen.Flush())
+			return nil
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -11,10 +12,13 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // unguarded is what the admin API finds of a state, without any site.
 type unguarded struct{ *State }
+
+func (unguarded) Fetch(context.Context, *policy.Entry) error { return errNoSite }
 
 func (unguarded) Guard(string) (string, *admin.Guard) { return "", nil }
 

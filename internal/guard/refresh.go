@@ -19,17 +19,11 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, j *Judgement, waits 
 	if !entry.Due(now) {
 		return state
 	}
-	fetch, ok := g.Source.Prepare(r, j.Site.Key, origin.Witness{})
+	refresh, ok := g.refresher(r, entry, j.Site)
 	if !ok {
 		return state
 	}
-	var have *policy.Version
-	if state != nil {
-		have = state.Good
-	}
-	refresh := func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, j.Site, fetch), have, j.Site.Key), g.onFetched(j.Site))
-	}
+	g.shared.proxies.saw(r)
 	begun := time.Now()
 	done := refresh()
 	for done == nil && waits && entry.State() == nil && time.Since(begun) < most { // others are being fetched
@@ -44,6 +38,23 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, j *Judgement, waits 
 	}
 	awaitClosed(r, done, most-time.Since(begun))
 	return entry.State()
+}
+
+// refresher returns what begins to read the robots.txt of a site on behalf of a
+// request, as [policy.Entry.Refresh] does. ok is false if it cannot be read on
+// behalf of that.
+func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site request.Site) (refresh func() <-chan struct{}, ok bool) {
+	fetch, ok := g.Source.Prepare(r, site.Key, origin.Witness{})
+	if !ok {
+		return nil, false
+	}
+	return func() <-chan struct{} {
+		var have *policy.Version
+		if state := entry.State(); state != nil {
+			have = state.Good
+		}
+		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, site, fetch), have, site.Key), g.onFetched(site))
+	}, true
 }
 
 // timed bounds and counts an attempt to fetch a robots.txt. The attempt is ended

@@ -55,19 +55,6 @@ func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	return nil
 }
 
-// Fetch fetches the robots.txt of an entry and waits for it, and reports whether that
-// can be done without a request for its site.
-func (s *State) Fetch(e *policy.Entry) bool {
-	source := s.sources.of(e.Key())
-	if source == nil {
-		return false
-	}
-	if done := e.Refresh(source.freshness, source.fetch, source.onFetched); done != nil {
-		<-done
-	}
-	return true
-}
-
 // standalone returns the guard's source as it is fetched without a request.
 func (g *Guard) standalone() *standaloneSource {
 	key := policy.Key{Source: g.SourceKey}

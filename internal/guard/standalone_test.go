@@ -73,15 +73,14 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		}
 		key := policy.Key{Source: file}
 		entry := g.shared.Cache.Add(key, policy.Named)
-		if g.shared.Fetch(entry) {
+		if g.shared.ReadNow(t.Context(), entry, nil) == nil {
 			t.Error("a source that nobody configured is read")
 		}
 		g.shared.sources.add(t.Context(), key, g.standalone())
 		for _, text := range []string{loose, strict} {
 			time.Sleep(time.Minute)
 			become(text)
-			entry.MakeDue()
-			if !g.shared.Fetch(entry) || entry.State().Good.Robots.Text() != text {
+			if g.shared.ReadNow(t.Context(), entry, nil) != nil || entry.State().Good.Robots.Text() != text {
 				t.Fatal("it was not read at once")
 			}
 			synctest.Wait() // it is told of afterwards

@@ -39,6 +39,8 @@ type State struct {
 	Memory *store.Memory // what is stored of all this; nil in tests that store nothing
 
 	sources standaloneSources
+	proxies proxies
+	rereads rereads
 }
 
 // Policies returns what is known of the robots.txt of each site, in any order.

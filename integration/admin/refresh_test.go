@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestRefreshBehindAProxy reads the robots.txt of a site that is https at the
+// proxy only, as the proxy would ask, once that has come.
+func TestRefreshBehindAProxy(t *testing.T) {
+	t.Parallel()
+	origin, robots := harness.NewChangingOrigin(t, harness.ClosedRobots)
+	admin := "127.0.0.1:" + harness.FreePort(t)
+	s := harness.Serve(t, `
+http://a.test:$PORT {
+	robots_guard enforce
+	@insecure not header X-Forwarded-Proto https
+	redir @insecure https://a.test{uri}
+	reverse_proxy $ORIGIN
+}
+`, "admin off", "admin "+admin, "$GLOBAL", "servers {\n trusted_proxies static 127.0.0.0/8\n}", "$ORIGIN", origin.Address())
+	secure := harness.Header("X-Forwarded-Proto", "https")
+	harness.Eventually(t, "it is enforced", func() bool {
+		return harness.Get(t, s.URL("/private/x"), harness.Bingbot, secure).Status == http.StatusForbidden
+	})
+	robots.Store(harness.ClosedRobots + "Disallow: /new/\n")
+	out, problem, code := harness.Command(t, "", "robots-guard", "policies", "--address", admin, "--refresh", "https://a.test")
+	if row := strings.Join(strings.Fields(out), " "); code != 0 || !strings.Contains(row, "https://a.test new version") {
+		t.Errorf("exit status %d: %s%s", code, out, problem)
+	}
+}
+
+// TestForcedReloadReadsAgain though nothing of the configuration has changed, while
+// what is known holds.
+func TestForcedReloadReadsAgain(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := harness.ServeReloadable(t, o)
+	s.Warm("/")
+	config := harness.Caddyfile(t, s.Named("first", ""))
+	for _, force := range []bool{false, true} {
+		args := []string{"reload", "--config", config, "--address", "127.0.0.1:" + s.Admin}
+		if force {
+			args = append(args, "--force")
+		}
+		if _, problem, code := harness.Command(t, "", args...); code != 0 {
+			t.Fatalf("%v: exit status %d: %s", args, code, problem)
+		}
+		if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != http.StatusForbidden {
+			t.Errorf("%v: what is known does not hold: %d", args, a.Status)
+		}
+		if n := o.Requests("/robots.txt"); !force && n != 1 {
+			t.Errorf("a reload that changes nothing reads it: %d times", n)
+		}
+	}
+	harness.Eventually(t, "it is read again", func() bool { return o.Requests("/robots.txt") == 2 })
+}

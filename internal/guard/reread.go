@@ -1,0 +1,44 @@
+package guard
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// rereadInterval is how often reloads make every robots.txt due: a program that
+// reloads all the time must not have the sites asked all the time.
+const rereadInterval = 10 * time.Second
+
+// rereads say when a reload made every robots.txt due last.
+type rereads struct {
+	mu   sync.Mutex
+	last time.Time
+}
+
+// Reread makes every robots.txt that is known due, the bases of composed ones
+// among them: a new configuration may serve others, and who reloads an unchanged
+// one by force wants them read again. What is known holds until they are read,
+// which is at the next request of a crawler. Within [rereadInterval] of another
+// that happens at its end, unless ctx, of the configuration, has ended by then.
+func (s *State) Reread(ctx context.Context) {
+	s.rereads.mu.Lock()
+	defer s.rereads.mu.Unlock()
+	now := time.Now()
+	if wait := rereadInterval - now.Sub(s.rereads.last); wait > 0 && !s.rereads.last.IsZero() {
+		timer := time.AfterFunc(wait, func() { s.Reread(ctx) })
+		context.AfterFunc(ctx, func() { timer.Stop() })
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
+		for _, e := range cache.Entries() {
+			s.rereads.last = now // a start, with nothing known, delays no reload
+			e.MakeDue()
+		}
+	}
+}

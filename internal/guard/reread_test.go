@@ -1,0 +1,75 @@
+package guard
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestReloadsMakePoliciesDue without forgetting them, and not more often than the
+// interval allows, but also after the last of many reloads.
+func TestReloadsMakePoliciesDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewState()
+		key := policy.Key{Site: "a.test", Host: "a.test"}
+		var entries []*policy.Entry
+		reads := 0
+		read := func() {
+			t.Helper()
+			for _, e := range entries {
+				if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+					reads++
+					return policy.Answer{Status: 200, Body: []byte(strict)}
+				}, nil); done != nil {
+					<-done
+				}
+			}
+		}
+		for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
+			entries = append(entries, cache.Add(key, policy.Named))
+		}
+		read()
+		var end context.CancelFunc
+		load := func() {
+			before := end
+			var ctx context.Context
+			ctx, end = context.WithCancel(t.Context())
+			s.Reread(ctx)
+			if before != nil {
+				before()
+			}
+			synctest.Wait()
+		}
+		expect := func(when string, due bool) {
+			t.Helper()
+			for _, e := range entries {
+				if e.Due(time.Now()) != due || e.State().Good == nil {
+					t.Errorf("%s: due is %t, want %t, with what is known kept", when, e.Due(time.Now()), due)
+				}
+			}
+		}
+		expect("before", false)
+		load()
+		expect("after a reload", true)
+		read()
+		for range 100 {
+			load()
+		}
+		expect("after many more", false)
+		time.Sleep(rereadInterval)
+		synctest.Wait()
+		expect("an interval later", true)
+		read()
+		load()
+		end()
+		time.Sleep(2 * rereadInterval)
+		synctest.Wait()
+		expect("when the last of them has ended", false)
+		if reads != 6 {
+			t.Errorf("%d reads of two files, want 6", reads)
+		}
+	})
+}
