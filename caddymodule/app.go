@@ -172,6 +172,7 @@ func (a *App) Start() error {
 		a.state.Retain(time.Duration(a.Retention)),
 	}
 	a.state.Reread(a.ctx)
+	a.state.Alerts.Watch(a.ctx, nil)
 	// What is stored saves asking for lists again.
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)

@@ -21,8 +21,9 @@ func init() {
 
 // Dashboard serves a page that shows what crawlers do at all sites of this
 // server, and the data behind it as JSON and CSV. It answers every request that
-// reaches it and changes nothing. Whoever may see the page sees paths,
-// User-Agents and shortened addresses: put authentication before it.
+// reaches it. Whoever may see the page sees paths, User-Agents and shortened
+// addresses: put authentication before it. Who has logged in there can
+// acknowledge alerts; nothing else can be changed.
 type Dashboard struct {
 	// Whether everybody may see it. Otherwise a warning tells when no
 	// authentication stands before it. Default: `false`.
@@ -45,8 +46,19 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) })
+	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userOf)
 	return app.checkPlaces(ctx)
+}
+
+// userOf returns who an authentication of Caddy says has sent a request, "" if none
+// says so.
+func userOf(r *http.Request) string {
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if repl == nil {
+		return ""
+	}
+	user, _ := repl.GetString("http.auth.user.id")
+	return user
 }
 
 // ServeHTTP answers by the URL that the client asked for: its last part names

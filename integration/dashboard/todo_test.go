@@ -94,7 +94,7 @@ func (a *alerts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func serveAlerts(t *testing.T, day dashboard.Views, a *alerts) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.Handle("/", dashboard.New(func() dashboard.Views { return day }))
+	mux.Handle("/", dashboard.New(func() dashboard.Views { return day }, nil, nil))
 	mux.Handle("/api/alerts", a)
 	mux.Handle("/api/alerts/", a)
 	s := httptest.NewServer(mux)

@@ -101,6 +101,8 @@ type List struct {
 	// Alerts are the open ones first, then the acknowledged and those that are
 	// over, of each the most severe first, then the latest. It is never null.
 	Alerts []Alert `json:"alerts"`
+	// More is how many there are besides, the least severe: too many to be shown.
+	More int `json:"more,omitempty"`
 	// Kept says that acknowledgements outlive a restart.
 	Kept bool `json:"kept"`
 	// ReadOnly says that alerts cannot be acknowledged where this list was read.

@@ -9,13 +9,16 @@ import (
 
 // New returns the handler of the dashboard. It answers GET and HEAD at any
 // path: the name behind the last slash decides. For each answer with data it
-// asks for the views anew.
-func New(views func() Views) http.Handler {
-	return &handler{views: views, assets: loadAssets()}
+// asks for the views anew. alerts, if not nil, can be acknowledged by those for
+// whom user returns a name: who has logged in. Nobody has if user is nil.
+func New(views func() Views, alerts Alerts, user func(*http.Request) string) http.Handler {
+	return &handler{views: views, alerts: alerts, user: user, assets: loadAssets()}
 }
 
 type handler struct {
 	views  func() Views
+	alerts Alerts
+	user   func(*http.Request) string
 	assets map[string]asset
 }
 
@@ -34,9 +37,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
+	if id, ok := alertsPath(r.URL.Path); ok {
+		h.serveAlerts(w, r, id)
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "use GET; the dashboard changes nothing")
+		refuse(w, http.StatusMethodNotAllowed, "use GET; alerts are all that can be changed here")
 		return
 	}
 

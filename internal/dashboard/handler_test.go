@@ -84,7 +84,7 @@ func ask(views Views, method, target string, fields ...string) *httptest.Respons
 		r.Header.Set(fields[i], fields[i+1])
 	}
 	w := httptest.NewRecorder()
-	New(func() Views { return views }).ServeHTTP(w, r)
+	New(func() Views { return views }, nil, nil).ServeHTTP(w, r)
 	return w
 }
 

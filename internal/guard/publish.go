@@ -29,6 +29,7 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	})
 	if j.ShutsOutSearch(j.Client, j.Identity) {
 		g.Metrics.SearchBlocked(j.Site.Label, crawler, j.Identity, time.Now())
+		g.noteSearchBlocked(j, crawler)
 	}
 
 	ctx := r.Context()

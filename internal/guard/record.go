@@ -189,18 +189,8 @@ func (s *State) Reports(now time.Time) *report.Source {
 	for _, site := range source.Ledger.Sites {
 		seen[site.Name] = true
 	}
-	keys, modes, registry := s.presences.all()
-	enforced := s.presences.enforced()
-	source.Registry = registry
-	for label, key := range keys {
-		live := report.Live{Mode: modes[label], Enforces: enforced[label]}
-		if key != (policy.Key{}) {
-			live.Authority, live.Source = key.String(), key.SourceKind()
-			if e := s.Cache.Get(key); e != nil {
-				live.State = e.State()
-			}
-			live.HeldUntil = s.changes.HeldUntil(key)
-		}
+	_, _, source.Registry = s.presences.all()
+	for label, live := range s.Live() {
 		if live.Mode != "" || seen[label] {
 			source.Live[label] = live
 		}

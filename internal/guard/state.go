@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/lease"
@@ -28,6 +29,7 @@ type State struct {
 	changes    changeguard.Changes
 	served     readers.Texts
 	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
+	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
 	eventTimes eventTimes
 	retentions lease.Leases[time.Duration]
@@ -100,6 +102,7 @@ func NewState() *State {
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
 	}
+	s.Alerts = alert.NewBook(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.Results())
 	return s
@@ -117,7 +120,7 @@ func (s *State) Warm() bool {
 
 // parts returns what of the state is stored.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities}
+	return store.Parts{Policies: s.Cache, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts}
 }
 
 // awaitStored waits until it is known what is stored, as a crawler waits for a
@@ -130,7 +133,10 @@ func (s *State) awaitStored(r *http.Request, most time.Duration) {
 
 // Interface guards
 var (
-	_ store.Changes    = (*changeguard.Changes)(nil)
-	_ store.Lists      = (*identity.Shared)(nil)
+	_ store.Changes = (*changeguard.Changes)(nil)
+	_ store.Lists   = (*identity.Shared)(nil)
+
+	_ store.Acknowledgements = (*alert.Book)(nil)
+
 	_ metrics.Observed = (*State)(nil)
 )

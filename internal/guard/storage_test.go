@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -36,6 +37,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		Identities: identity.NewShared(),
 	}
 	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.Results())
+	i.shared.Alerts = alert.NewBook(i.shared, clock)
 	i.shared.Memory = store.NewMemory(i.shared.parts())
 	i.Store = store.New(store.Options{
 		Storage: m, Instance: id, Memory: i.shared.Memory, Observer: i.shared.Metrics, Logger: zap.New(core), Policies: 100, Now: clock,

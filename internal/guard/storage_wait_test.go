@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -27,7 +28,7 @@ func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
 	state, storage := o.g.shared, storetest.New()
 	storage.Silent = make(chan struct{})
 	parts := state.parts()
-	parts.Ledger = ledger.New(time.Now)
+	parts.Ledger, parts.Acknowledgements = ledger.New(time.Now), alert.NewBook(state, time.Now)
 	state.Memory = store.NewMemory(parts)
 	s := store.New(store.Options{Storage: storage, Instance: "first", Memory: state.Memory, Observer: state.Metrics,
 		Logger: zap.NewNop(), Restored: state.Memory.Expect(t.Context())})

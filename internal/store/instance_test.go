@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"sync"
 	"testing"
@@ -26,6 +27,7 @@ type instance struct {
 	counted  *ledger.Ledger
 	verifier *verify.Verifier
 	fetched  uint64
+	known    acknowledgements
 	observed *observed
 	logs     *observer.ObservedLogs
 	time     time.Time
@@ -51,6 +53,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
 			Policies: i.cache, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
+			Acknowledgements: &i.known,
 		}),
 	})
 	i.maxPolicies = 1000
@@ -98,6 +101,22 @@ func (noChanges) Revision(policy.Key) (holds, visits uint64) { return 0, 0 }
 func (noChanges) Snapshot(policy.Key) (ledger.Changes, bool) { return ledger.Changes{}, false }
 func (noChanges) Restore(ledger.Changes, *policy.State, bool) (int, bool) {
 	return 0, true
+}
+
+// acknowledgements are some text of an owner.
+type acknowledgements struct {
+	revision uint64
+	text     string
+}
+
+func (a *acknowledgements) Revision() uint64        { return a.revision }
+func (a *acknowledgements) Export() ([]byte, error) { return []byte(a.text), nil }
+func (a *acknowledgements) Import(data []byte) error {
+	if string(data) == "noise" {
+		return errors.New("noise")
+	}
+	a.text = string(data)
+	return nil
 }
 
 // fetchedLists are the lists of a verifier.

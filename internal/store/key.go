@@ -19,6 +19,7 @@ const (
 	kindChanges  = "changes"
 	kindLists    = "lists"
 	kindLedger   = "ledger"
+	kindAlerts   = "alerts"
 )
 
 // quarantine is the directory of an instance for values that cannot be used.
@@ -26,7 +27,7 @@ const quarantine = "set_aside"
 
 // Kinds returns the names of the kinds of values.
 func Kinds() []string {
-	return []string{kindPolicies, kindReaders, kindChanges, kindLists, kindLedger}
+	return []string{kindPolicies, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts}
 }
 
 // The suffixes of the names of values. That of the ledger keeps versions of this

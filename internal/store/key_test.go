@@ -10,6 +10,7 @@ func TestParseKey(t *testing.T) {
 		"robots_guard/v1/a/readers/7.json":               {"a", "readers", "7.json"},
 		"robots_guard/v1/a/changes/0f.json":              {"a", "changes", "0f.json"},
 		"robots_guard/v1/a/lists/ranges.json":            {"a", "lists", "ranges.json"},
+		"robots_guard/v1/a/alerts/acknowledged.json":     {"a", "alerts", "acknowledged.json"},
 		"robots_guard/v1/a/ledger/0f.ledger":             {"a", "ledger", "0f.ledger"},
 		"robots_guard/v1/a/set_aside/policies-0f.json":   {"a", "set_aside", "policies-0f.json"},
 		"robots_guard/v1/a/set_aside/ledger-0f.ledger":   {"a", "set_aside", "ledger-0f.ledger"},
@@ -36,6 +37,7 @@ func TestKeysStay(t *testing.T) {
 		ledgerName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
 		readersName(7):       "7.json",
 		listsName:            "ranges.json",
+		alertsName:           "acknowledged.json",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -19,6 +20,8 @@ type Parts struct {
 	Changes  Changes         // what the change guard knows
 	Lists    Lists           // of addresses
 	Ledger   *ledger.Ledger  // what crawlers did
+
+	Acknowledgements Acknowledgements // of alerts
 }
 
 // Changes is what is remembered of changes of a robots.txt, at sites that the
@@ -48,6 +51,16 @@ type Lists interface {
 	Import(data []byte) error
 }
 
+// Acknowledgements are what the owner knows of alerts.
+type Acknowledgements interface {
+	// Revision tells how often they have changed: those that never have are not stored.
+	Revision() uint64
+	// Export returns them as bytes, for Import.
+	Export() ([]byte, error)
+	// Import takes over those that are later than what is known.
+	Import(data []byte) error
+}
+
 // Memory is what one process knows and a store keeps. It survives its stores: a
 // reload has two of them for a moment. A nil Memory is that of a process which
 // keeps nothing.
@@ -66,7 +79,59 @@ type Memory struct {
 		done bool
 	}
 	others atomic.Pointer[ledger.Ledger]
+
+	stores   atomic.Int32 // that run
+	troubles troubles     // of those that write
 }
+
+// troubles are which kinds of values cannot be stored. The zero value has none.
+type troubles struct {
+	mu  sync.Mutex
+	all map[string]writeTrouble // by kind
+}
+
+type writeTrouble struct {
+	since time.Time
+	err   error // the latest
+}
+
+// note takes note of an attempt to write a value.
+func (t *troubles) note(kind string, now time.Time, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		delete(t.all, kind)
+		return
+	}
+	if t.all == nil {
+		t.all = make(map[string]writeTrouble)
+	}
+	known, ok := t.all[kind]
+	if !ok {
+		known.since = now
+	}
+	known.err = err
+	t.all[kind] = known
+}
+
+// Trouble returns since when no value of some kind could be stored, and why; the
+// zero time if all can be, or nothing is.
+func (m *Memory) Trouble() (since time.Time, err error) {
+	if !m.Stores() {
+		return time.Time{}, nil
+	}
+	m.troubles.mu.Lock()
+	defer m.troubles.mu.Unlock()
+	for _, known := range m.troubles.all {
+		if err == nil || known.since.Before(since) {
+			since, err = known.since, known.err
+		}
+	}
+	return since, err
+}
+
+// Stores reports whether a store runs.
+func (m *Memory) Stores() bool { return m != nil && m.stores.Load() > 0 }
 
 // writingOf returns what is held while a value of a kind is written.
 func (m *Memory) writingOf(kind string) *sync.Mutex {

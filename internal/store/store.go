@@ -61,6 +61,7 @@ type Store struct {
 	changes  *changes
 	lists    *lists
 	counts   *counts
+	alerts   *alerts
 
 	known    bool // what this instance has noted was read, so it can be replaced
 	peers    peers
@@ -91,20 +92,21 @@ func New(o Options) *Store {
 	s.readers = &readers{store: s}
 	s.changes = &changes{store: s}
 	s.lists = &lists{store: s}
+	s.alerts = &alerts{store: s}
 	s.counts = &counts{store: s, retention: o.Retention}
 	return s
 }
 
 // notes are the kinds of which nothing is written before it is known what this
 // instance has stored: the policies say it all by themselves.
-func (s *Store) notes() []kind { return []kind{s.readers, s.changes, s.lists} }
+func (s *Store) notes() []kind { return []kind{s.readers, s.changes, s.lists, s.alerts} }
 
 // synced are the kinds that peers are asked for all the time.
-func (s *Store) synced() []kind { return []kind{s.readers, s.changes} }
+func (s *Store) synced() []kind { return []kind{s.readers, s.changes, s.alerts} }
 
 // kindOf returns the kind of a key, nil for what is set aside.
 func (s *Store) kindOf(k key) kind {
-	for _, kind := range []kind{s.policies, s.readers, s.changes, s.lists, s.counts} {
+	for _, kind := range []kind{s.policies, s.readers, s.changes, s.lists, s.alerts, s.counts} {
 		if kind.name() == k.kind {
 			return kind
 		}
@@ -119,6 +121,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	s.policies.began = s.now()
 	s.memory.cold.Store(wait)
 	ready, finished := make(chan struct{}), make(chan struct{})
+	s.memory.stores.Add(1)
 	var running sync.WaitGroup
 	running.Go(func() {
 		s.Read(ctx)
@@ -134,6 +137,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	go func() {
 		defer close(finished)
 		running.Wait()
+		s.memory.stores.Add(-1)
 	}()
 	if wait && !closedWithin(ready, startWait) {
 		s.logger.Info("the storage takes its time; requests are judged before all of it is read")

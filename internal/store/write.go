@@ -78,6 +78,7 @@ func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 	}
 	now := s.now()
 	s.observer.ValueWritten(k.kind, now, err)
+	s.memory.troubles.note(k.kind, now, err)
 	if err != nil {
 		s.backoff.failed(k, now)
 		level := zap.WarnLevel

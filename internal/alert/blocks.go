@@ -1,0 +1,161 @@
+package alert
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+const (
+	maxBlocks = 256 // rules by which search engines were blocked
+	maxPath   = 200 // bytes of an example
+
+	// A verified search engine is told of at once. One that only says so is when it
+	// comes again and again for so long, with gaps of at most so much.
+	claimedAfter = 15 * time.Minute
+	claimedGap   = 10 * time.Minute
+
+	// How long after the last block that holds, and after another configuration was
+	// loaded: the engine may be let pass now, and nobody would see it blocked again.
+	verifiedHolds = 24 * time.Hour
+	claimedHolds  = time.Hour
+	reloadHolds   = time.Hour
+)
+
+// Block is a search engine that was blocked by a rule that does not name it, see
+// [judge.Result.ShutsOutSearch].
+type Block struct {
+	Site     string       // its label
+	Crawler  string       // its token, judge.OtherName if nobody knows it
+	Identity verify.State // verified, claimed or unknown
+	Rule     string       // as a line of a robots.txt
+	Line     int
+	Group    string // the user-agent line of its group
+	Path     string
+}
+
+// blocks remember them since the start. The zero value is empty.
+type blocks struct {
+	mu  sync.Mutex
+	all map[blockKey]*blocked
+}
+
+type blockKey struct {
+	site, crawler, rule, group string
+	verified                   bool
+}
+
+type blocked struct {
+	Block
+	first, last time.Time // of a time without gaps
+}
+
+// Blocked notes that a search engine was blocked. It is for the request itself: it
+// waits for nothing but others that are blocked so.
+func (b *Book) Blocked(x Block) { b.blocks.note(x, b.now()) }
+
+func (b *blocks) note(x Block, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := blockKey{x.Site, x.Crawler, x.Rule, x.Group, x.Identity == verify.Verified}
+	known := b.all[key]
+	if known == nil {
+		if len(b.all) >= maxBlocks && !b.makeRoom(key.verified) {
+			return
+		}
+		if b.all == nil {
+			b.all = make(map[blockKey]*blocked)
+		}
+		key.site, key.crawler, key.rule, key.group = strings.Clone(x.Site), strings.Clone(x.Crawler), strings.Clone(x.Rule), strings.Clone(x.Group)
+		known = &blocked{first: now}
+		b.all[key] = known
+	} else if now.Sub(known.last) > claimedGap {
+		known.first = now
+	}
+	known.Block = x
+	known.Site, known.Crawler, known.Rule, known.Group = key.site, key.crawler, key.rule, key.group
+	known.Path = strings.Clone(text.Cut(x.Path, maxPath))
+	known.last = now
+}
+
+// makeRoom drops what is oldest, of those that only claim to be an engine first.
+// They never displace one that is verified. b.mu must be held.
+func (b *blocks) makeRoom(forVerified bool) bool {
+	var oldest *blocked
+	var at blockKey
+	for key, x := range b.all {
+		if key.verified && !forVerified {
+			continue
+		}
+		if oldest == nil || at.verified && !key.verified || at.verified == key.verified && x.last.Before(oldest.last) {
+			oldest, at = x, key
+		}
+	}
+	delete(b.all, at)
+	return oldest != nil
+}
+
+// find returns what is so now.
+func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (found []finding) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, x := range b.all {
+		holds := claimedHolds
+		if key.verified {
+			holds = verifiedHolds
+		}
+		if now.Sub(x.last) >= holds {
+			delete(b.all, key)
+			continue
+		}
+		state := live[x.Site].State
+		switch {
+		case x.last.Before(reloaded) && now.Sub(reloaded) >= reloadHolds:
+		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last): // the text is another one
+		case state != nil && alwaysClosed(state): // as a staging site is meant to be
+		case key.verified:
+			found = append(found, finding{Alert: x.alert(Critical)})
+		case x.last.Sub(x.first) >= claimedAfter:
+			found = append(found, finding{Alert: x.alert(Warning)})
+		}
+	}
+	return found
+}
+
+// alert tells of a block.
+func (x *blocked) alert(severity Severity) Alert {
+	name, who := x.Crawler, "It is verified."
+	if name == judge.OtherName {
+		name = "A search engine"
+	}
+	a := Alert{
+		ID: idOf(SearchBlocked, x.Site, x.Crawler, string(severity), x.Rule, x.Group), Kind: SearchBlocked, Severity: severity,
+		Site: x.Site, Crawler: x.Crawler, Since: x.first,
+		Title: fmt.Sprintf("%s is blocked at %s", name, x.Site),
+		Do:    "Name it in the robots.txt if it may go there, or let it pass here.",
+	}
+	if x.Identity != verify.Verified {
+		a.Title = fmt.Sprintf("Somebody by the name of %s is blocked at %s", name, x.Site)
+		who = fmt.Sprintf("Whether that is the search engine nobody can be sure of: it is %s.", x.Identity)
+	}
+	if x.Crawler != judge.OtherName {
+		a.Copy = "exempt " + quotedToken(x.Crawler)
+	}
+	a.Detail = fmt.Sprintf("%s Line %d, %q of User-agent: %s, forbids %s; no group names %s.",
+		who, x.Line, text.Printable(x.Rule), text.Printable(x.Group), text.Printable(x.Path), name)
+	return a
+}
+
+// quotedToken returns a token as a Caddyfile takes it.
+func quotedToken(token string) string {
+	if strings.ContainsAny(token, " \t") {
+		return `"` + token + `"`
+	}
+	return token
+}

@@ -1,0 +1,91 @@
+package alert
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+func googlebot(identity verify.State) Block {
+	return Block{Site: "a.test", Crawler: "Googlebot", Identity: identity, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
+}
+
+// TestSearchBlocked tells of verified engines at once, and of others when they come
+// again and again.
+func TestSearchBlocked(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 200, rules)
+	w.Blocked(googlebot(verify.Claimed))
+	w.pass(time.Hour)
+	w.want("somebody by its name, once", "")
+	w.Blocked(googlebot(verify.Verified))
+	w.pass(time.Minute)
+	a := w.only()
+	if a.Severity != Critical || a.Copy != "exempt Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" of User-agent: *, forbids /private/a; no group names Googlebot.` {
+		t.Errorf("%+v", a)
+	}
+	for range 4 {
+		w.Blocked(googlebot(verify.Claimed))
+		w.pass(5 * time.Minute)
+	}
+	w.want("somebody by its name, for long", "open critical search_blocked, open warning search_blocked")
+	w.pass(time.Hour)
+	w.want("who has stopped", "open critical search_blocked, over warning search_blocked")
+	w.pass(24 * time.Hour)
+	w.want("a day later", "over critical search_blocked")
+}
+
+// TestSearchBlockedNoMore is over when the text is another one, or some time after a
+// reload, which may let the engine pass.
+func TestSearchBlockedNoMore(t *testing.T) {
+	blocked := func(t *testing.T) *world {
+		w := newWorld(t)
+		w.answer("a.test", "enforce", 200, rules)
+		w.leap(time.Minute)
+		w.Blocked(googlebot(verify.Verified))
+		w.leap(time.Minute)
+		w.want("at first", "open critical search_blocked")
+		return w
+	}
+	w := blocked(t)
+	w.answer("a.test", "enforce", 200, others)
+	w.leap(time.Minute)
+	w.want("another text", "open info robots_changed, over critical search_blocked")
+
+	w = blocked(t)
+	w.reloaded = w.time
+	w.leap(59 * time.Minute)
+	w.want("after a reload", "open critical search_blocked")
+	w.leap(time.Minute)
+	w.want("an hour after", "over critical search_blocked")
+	w.Blocked(googlebot(verify.Verified))
+	w.leap(time.Minute)
+	w.want("blocked again", "open critical search_blocked")
+}
+
+// TestStaging says nothing of a site that has always been closed to all.
+func TestStaging(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 200, closes)
+	w.leap(time.Minute)
+	w.Blocked(googlebot(verify.Verified))
+	w.want("a staging site", "")
+}
+
+// TestBlocksBound keeps verified engines where somebody goes by many names.
+func TestBlocksBound(t *testing.T) {
+	w := newWorld(t)
+	w.Blocked(googlebot(verify.Verified))
+	for i := range 2 * maxBlocks {
+		w.leap(2 * time.Second)
+		x := googlebot(verify.Claimed)
+		x.Rule = fmt.Sprintf("Disallow: /%d", i)
+		w.Blocked(x)
+	}
+	if len(w.blocks.all) != maxBlocks {
+		t.Errorf("%d are kept", len(w.blocks.all))
+	}
+	w.want("the verified one", "open critical search_blocked")
+}

@@ -1,0 +1,171 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAcknowledge keeps what is known quiet until it is another thing.
+func TestAcknowledge(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 404, "")
+	id := w.only().ID
+	acknowledged, err := w.Acknowledge(id, "ann", " as it\nis meant ")
+	if err != nil || acknowledged.State != Acknowledged || acknowledged.Acknowledged.By != "ann" || acknowledged.Acknowledged.Note != "as it?is meant" {
+		t.Fatalf("%+v, %v", acknowledged, err)
+	}
+	w.leap(40 * 24 * time.Hour)
+	w.want("long after", "acknowledged warning not_protecting")
+
+	if a, err := w.Reopen(id); err != nil || a.State != Open || a.Acknowledged != nil {
+		t.Errorf("undone: %+v, %v", a, err)
+	}
+	if _, err := w.Acknowledge(id, "", ""); err != nil { // within the same moment
+		t.Error(err)
+	}
+	w.want("again", "acknowledged warning not_protecting")
+
+	w.answer("a.test", "enforce", 200, page)
+	w.leap(time.Minute)
+	w.want("another cause", "open warning not_protecting, open info robots_changed, over warning not_protecting")
+	for _, id := range []string{id, "", "not_protecting-000000000000"} {
+		if _, err := w.Acknowledge(id, "", ""); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, err := w.Reopen(id); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestComesBack is acknowledged as before within a day, and another thing later.
+func TestComesBack(t *testing.T) {
+	w := newWorld(t)
+	down := func() { w.answer("a.test", "monitor", 503, ""); w.pass(20 * time.Minute) }
+	down()
+	if _, err := w.Acknowledge(w.only().ID, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	up := func(d time.Duration) { w.answer("a.test", "monitor", 200, rules); w.pass(d) }
+	up(2 * time.Hour)
+	down()
+	w.want("within a day", "acknowledged warning unreachable")
+	up(25 * time.Hour)
+	down()
+	w.want("later", "open warning unreachable")
+}
+
+// TestKept are acknowledgements over a restart, and at other instances.
+func TestKept(t *testing.T) {
+	w, other := newWorld(t), newWorld(t)
+	w.stores = true
+	for _, x := range []*world{w, other} {
+		x.answer("a.test", "enforce", 404, "")
+	}
+	id := w.only().ID
+	if list := w.List(); !list.Kept || list.ReadOnly {
+		t.Errorf("%+v", list)
+	}
+	if other.only().ID != id {
+		t.Error("another instance has another ID")
+	}
+	copied := func(from, to *world) {
+		t.Helper()
+		data, err := from.Export()
+		if err == nil {
+			err = to.Import(data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Acknowledge(id, "ann", "a partner"); err != nil || w.Revision() != 1 {
+		t.Fatalf("%v, revision %d", err, w.Revision())
+	}
+	copied(w, other)
+	other.want("the other", "acknowledged warning not_protecting")
+	if known := other.only().Acknowledged; known.By != "ann" || known.Note != "a partner" {
+		t.Errorf("%+v", known)
+	}
+	other.leap(time.Minute)
+	if _, err := other.Reopen(id); err != nil {
+		t.Fatal(err)
+	}
+	w.leap(2 * time.Minute)
+	copied(other, w)
+	w.want("undone elsewhere", "open warning not_protecting")
+	revision := w.Revision()
+	copied(other, w)
+	if w.Revision() != revision {
+		t.Error("what is known already is news")
+	}
+
+	for name, data := range map[string]string{
+		"noise":   "noise",
+		"version": `{"version":2}`,
+		"kind":    `{"version":1,"acknowledged":[{"id":"x-1","at":"2026-11-01T00:00:00Z"}]}`,
+		"time":    `{"version":1,"acknowledged":[{"id":"unreachable-1"}]}`,
+		"length":  `{"version":1,"acknowledged":[{"id":"unreachable-` + strings.Repeat("0", 100) + `","at":"2026-11-01T00:00:00Z"}]}`,
+	} {
+		if w.Import([]byte(data)) == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// TestBounds keeps the most severe of too much, and little of what is over.
+func TestBounds(t *testing.T) {
+	w := newWorld(t)
+	for i := range 2 * maxAlerts {
+		w.answer(fmt.Sprintf("%03d.test", i), "enforce", 404, "")
+	}
+	w.answer("z.test", "enforce", 200, rules)
+	w.leap(time.Hour)
+	w.answer("z.test", "enforce", 404, "")
+	w.leap(time.Minute)
+	list := w.List()
+	if len(list.Alerts) != maxAlerts || list.More != maxAlerts+1 || list.Alerts[0].Kind != RobotsGone {
+		t.Errorf("%d alerts and %d more, first %+v", len(list.Alerts), list.More, list.Alerts[0])
+	}
+	for _, a := range list.Alerts {
+		if _, err := w.Acknowledge(a.ID, strings.Repeat("x", 1000), strings.Repeat("x", 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear(w.sites)
+	w.leap(time.Minute)
+	if n := len(w.List().Alerts); n != maxOver {
+		t.Errorf("%d are shown that are over, want %d", n, maxOver)
+	}
+	w.leap(25 * time.Hour)
+	if n := len(w.List().Alerts); n != 0 || len(w.entries) != 0 || len(w.acks.known) != 0 {
+		t.Errorf("%d alerts, %d entries and %d acknowledgements are left", n, len(w.entries), len(w.acks.known))
+	}
+}
+
+// TestLooks is cheap: the ledger is looked at now and then, and readers share looks.
+func TestLooks(t *testing.T) {
+	w := newWorld(t)
+	w.List()
+	w.pass(time.Hour)
+	if w.reports != 7 { // at the start, and every ten minutes
+		t.Errorf("the ledger was read %d times in an hour", w.reports)
+	}
+}
+
+// TestWatch looks by itself and ends with its context.
+func TestWatch(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 404, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	told := make(chan List)
+	w.Watch(ctx, func(l List) { told <- l })
+	if list := <-told; len(list.Alerts) != 1 {
+		t.Errorf("%d alerts", len(list.Alerts))
+	}
+	cancel()
+}

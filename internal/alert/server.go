@@ -1,0 +1,77 @@
+package alert
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+const (
+	storageAfter = 5 * time.Minute
+	listAfter    = 72 * time.Hour // without a look at a list
+	noListAfter  = time.Hour      // for one that was never read
+	maxNames     = 3              // of the crawlers of a list
+	maxError     = 300            // bytes of one
+)
+
+// findAtServer looks at what is about no site.
+func findAtServer(known Known, now time.Time) (found []finding) {
+	if since, err := known.StorageTrouble(); err != nil {
+		found = append(found, finding{after: storageAfter, Alert: Alert{
+			ID: idOf(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
+			Title:  "What is known is not stored",
+			Detail: "The storage answers: " + said(err) + " A restart forgets what was learned since.",
+			Do:     "Look at the storage that the Caddyfile names; the log has each attempt.",
+		}})
+	}
+	for _, list := range known.AddressLists() {
+		if f, ok := findInList(list, now); ok {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// findInList looks at a list of addresses.
+func findInList(list verify.ListStatus, now time.Time) (finding, bool) {
+	f := finding{Alert: Alert{
+		ID: idOf(ListsStale, list.Source), Kind: ListsStale, Severity: Warning,
+		Title: "The addresses of " + someOf(list.For) + " are out of date",
+		Do:    "See whether this server can reach the list. Without it these crawlers are verified by names only, or not at all.",
+		Copy:  "curl -I " + quotedWord(list.Source),
+	}}
+	if len(list.For) == 1 {
+		f.Crawler = list.For[0]
+	}
+	switch {
+	case list.Prefixes == 0:
+		f.after = noListAfter
+		f.Detail = fmt.Sprintf("%s could never be read.", text.Printable(list.Source))
+	case now.Sub(list.Checked) >= listAfter:
+		f.Since = list.Checked.Add(listAfter)
+		f.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), timeWords(list.Checked, now))
+	default:
+		return f, false
+	}
+	if list.Next.IsZero() { // a file
+		f.Copy, f.Do = "", "See whether the file is there, and can be read by the server."
+	}
+	if list.Err != nil {
+		f.Detail += " The last attempt: " + said(list.Err)
+	}
+	return f, true
+}
+
+// said returns an error as a sentence.
+func said(err error) string { return text.Cut(text.Printable(err.Error()), maxError) + "." }
+
+// someOf lists names, the first of many.
+func someOf(names []string) string {
+	if len(names) > maxNames {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,46 @@
+package alert
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestStorage waits a little: a storage may be busy.
+func TestStorage(t *testing.T) {
+	w := newWorld(t)
+	w.since, w.trouble = w.time, errors.New("no space left on device")
+	w.pass(4 * time.Minute)
+	w.want("at first", "")
+	w.pass(time.Minute)
+	if a := w.only(); a.Kind != StorageFailing || !a.Since.Equal(start) || !strings.Contains(a.Detail, "no space left on device.") {
+		t.Errorf("%+v", a)
+	}
+	w.trouble = nil
+	w.pass(time.Minute)
+	w.want("mended", "over warning storage_failing")
+}
+
+// TestLists tells of lists of addresses that are old or were never read.
+func TestLists(t *testing.T) {
+	w := newWorld(t)
+	w.lists = []verify.ListStatus{
+		{Source: "https://good.test/", For: []string{"A"}, Prefixes: 3, Checked: start, Next: start},
+		{Source: "https://old.test/", For: []string{"B", "C", "D", "E"}, Prefixes: 3, Checked: start.Add(-71 * time.Hour), Next: start},
+		{Source: "/never.txt", For: []string{"F"}, Err: errors.New("no such file")},
+	}
+	w.want("at once", "")
+	w.pass(59 * time.Minute)
+	w.want("at first", "")
+	w.pass(time.Minute)
+	list := w.List()
+	if len(list.Alerts) != 2 || list.Alerts[0].Title != "The addresses of B, C, D and 1 more are out of date" || !strings.HasPrefix(list.Alerts[0].Copy, "curl ") {
+		t.Fatalf("%+v", list.Alerts)
+	}
+	if a := list.Alerts[1]; a.Crawler != "F" || a.Copy != "" || !strings.HasSuffix(a.Detail, "The last attempt: no such file.") {
+		t.Errorf("%+v", a)
+	}
+}

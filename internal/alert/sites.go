@@ -1,0 +1,263 @@
+package alert
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+const (
+	unreachableAfter = 15 * time.Minute
+	// For how long a change is news, and one that was not undone.
+	changedHolds = 24 * time.Hour
+	turnedHolds  = 7 * 24 * time.Hour
+	// leftAfter is how long after a reload a site that nobody has judged for any
+	// more is taken to be no longer configured.
+	leftAfter = 24 * time.Hour
+)
+
+// site is a robots.txt with the sites that share it.
+type site struct {
+	report.Live
+	name  string // the first of them
+	title string // all of them, in short
+	about string // what an ID is about
+	now   time.Time
+}
+
+// findAtSites looks at the robots.txt of each site. b.mu must be held.
+func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []finding) {
+	for about, named := range names(live) {
+		s := site{Live: live[named[0]], name: named[0], title: named[0], about: about, now: now}
+		for _, name := range named {
+			if l := live[name]; l.Enforces {
+				s.Live, s.name = l, name // which matters most
+				break
+			}
+		}
+		if s.title = s.name; len(named) > 1 {
+			s.title = fmt.Sprintf("%s and %d more", s.name, len(named)-1)
+		}
+		if s.State == nil || s.Mode == "" && now.Sub(b.reloaded) >= leftAfter {
+			continue
+		}
+		found = append(found, s.find()...)
+	}
+	return append(found, b.blocks.find(live, b.reloaded, now)...)
+}
+
+// find returns what is so now with a robots.txt.
+func (s *site) find() (found []finding) {
+	add := func(f finding, ok bool) bool {
+		if ok {
+			f.Site = s.name
+			found = append(found, f)
+		}
+		return ok
+	}
+	add(s.unreachable())
+	if s.State.Good == nil {
+		return found
+	}
+	gone := add(s.gone())
+	closes := add(s.closes())
+	waits := add(s.waiting())
+	if !gone {
+		add(s.notProtecting())
+	}
+	if !gone && !closes && !waits {
+		add(s.changed())
+	}
+	return found
+}
+
+func (s *site) unreachable() (finding, bool) {
+	if s.State.Failures == 0 {
+		return finding{}, false
+	}
+	return finding{after: unreachableAfter, Alert: Alert{
+		ID: idOf(Unreachable, s.about), Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
+		Title:  "The robots.txt of " + s.title + " cannot be read",
+		Detail: sentence(report.Trouble(s.State)) + " Search engines may stop crawling the site.",
+		Do:     "See why it is not served, and let the guard read it again.",
+		Copy:   s.look(),
+	}}, true
+}
+
+// gone tells of a file that had rules and has become something else. In enforce
+// that holds until it is mended: nothing is protected.
+func (s *site) gone() (finding, bool) {
+	now := report.NotProtectingOf(s.State, s.Source)
+	if now == nil || now.Cause == report.NoRules {
+		return finding{}, false // who writes rules that forbid nothing means it
+	}
+	var before *policy.Version
+	for _, v := range s.State.Past {
+		if v.Robots.Restricts() {
+			before = v
+			break
+		}
+	}
+	if before == nil || !s.Enforces && s.now.Sub(before.Until) >= turnedHolds {
+		return finding{}, false
+	}
+	severity, title := Warning, "is gone"
+	switch now.Cause {
+	case report.WebPage:
+		title = "has become a web page"
+	case report.Blank:
+		title = "has become empty"
+	}
+	if s.Enforces {
+		severity = Critical
+	}
+	return finding{Alert: Alert{
+		ID: idOf(RobotsGone, s.about, version(before), string(now.Cause)), Kind: RobotsGone, Severity: severity, Since: before.Until,
+		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
+		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
+			sentence(now.Detail), s.at(before.Until), were(before.Robots.RuleCount(), "rule")),
+		Do:   sentence(now.Cure) + " Acknowledge if it is meant.",
+		Copy: s.look(),
+	}}, true
+}
+
+func (s *site) notProtecting() (finding, bool) {
+	now := report.NotProtectingOf(s.State, s.Source)
+	if !s.Enforces || now == nil {
+		return finding{}, false
+	}
+	return finding{Alert: Alert{
+		ID: idOf(NotProtecting, s.about, string(now.Cause)), Kind: NotProtecting, Severity: Warning, Since: s.State.Good.FirstRead,
+		Title:  "Nothing is protected at " + s.title,
+		Detail: "The site is in enforce, but " + now.Detail + ".",
+		Do:     sentence(now.Cure),
+		Copy:   s.look(),
+	}}, true
+}
+
+// closes tells of a text that forbids / to all crawlers that it does not name, where
+// the one before did not.
+func (s *site) closes() (finding, bool) {
+	good := s.State.Good
+	if len(s.State.Past) == 0 || !closed(good) || closed(s.State.Past[0]) || s.now.Sub(good.FirstRead) >= turnedHolds {
+		return finding{}, false
+	}
+	rule := good.Robots.Select(true).Judge("/").Rule
+	return finding{Alert: Alert{
+		ID: idOf(RobotsCloses, s.about, version(good)), Kind: RobotsCloses, Severity: Critical, Since: good.FirstRead,
+		Title: "The new robots.txt of " + s.title + " shuts out crawlers",
+		Detail: fmt.Sprintf("Line %d, %q, forbids / to all crawlers that it does not name, search engines among them; the text before did not.",
+			rule.Line, text.Printable(rule.String())),
+		Do:   "See whether it is the file of a staging site, and bring the right one back. Acknowledge if it is meant.",
+		Copy: s.look(),
+	}}, true
+}
+
+func (s *site) waiting() (finding, bool) {
+	if !s.HeldUntil.After(s.now) {
+		return finding{}, false
+	}
+	good := s.State.Good
+	return finding{Alert: Alert{
+		ID: idOf(Waiting, s.about, version(good)), Kind: Waiting, Severity: Warning, Since: good.FirstRead,
+		Title: "A change of the robots.txt of " + s.title + " is held back",
+		Detail: fmt.Sprintf("The new text forbids pages that search engines were served in the day before. For these the text before stays in force until %s; the log says which.",
+			s.at(s.HeldUntil)),
+		Do:   "Restore the robots.txt if it is a mistake. If it is meant, wait, or write this and reload.",
+		Copy: "change_guard off",
+	}}, true
+}
+
+func (s *site) changed() (finding, bool) {
+	good := s.State.Good
+	if len(s.State.Past) == 0 || s.now.Sub(good.FirstRead) >= changedHolds {
+		return finding{}, false
+	}
+	before := s.State.Past[0]
+	detail := fmt.Sprintf("At %s there %s, before that %d.", s.at(good.FirstRead), were(good.Robots.RuleCount(), "rule"), before.Robots.RuleCount())
+	if findings, more := good.Robots.Findings(); len(findings) > 0 {
+		detail += fmt.Sprintf(" lint has something to say about it: %d.", len(findings)+more)
+	}
+	return finding{Alert: Alert{
+		ID: idOf(RobotsChanged, s.about, version(before), version(good)), Kind: RobotsChanged, Severity: Info, Since: good.FirstRead,
+		Title:  "The robots.txt of " + s.title + " has changed",
+		Detail: detail,
+		Do:     "Look at what is different, and acknowledge it if it is meant.",
+		Copy:   "caddy robots-guard policies " + quotedWord(s.Authority),
+	}}, true
+}
+
+// look returns a command that shows what is served, "" where that is no URL.
+func (s *site) look() string {
+	switch s.Source {
+	case "server":
+		return "curl -i " + quotedWord(s.Authority+"/robots.txt")
+	case "url":
+		return "curl -i " + quotedWord(s.Authority)
+	}
+	return ""
+}
+
+// at returns a time as a sentence has it.
+func (s *site) at(t time.Time) string { return timeWords(t, s.now) }
+
+func timeWords(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04 UTC")
+	}
+	return t.Format("15:04 UTC on 2 January")
+}
+
+// closed reports whether a version forbids / to all crawlers that it does not name.
+func closed(v *policy.Version) bool {
+	group := v.Robots.Select(true)
+	return group != nil && !group.Judge("/").Allowed
+}
+
+// alwaysClosed reports whether all versions that are known do.
+func alwaysClosed(s *policy.State) bool {
+	for _, v := range s.Past {
+		if !closed(v) {
+			return false
+		}
+	}
+	return closed(s.Good)
+}
+
+func version(v *policy.Version) string { return ledger.Version(v.Hash).String() }
+
+// sentence makes a sentence of words.
+func sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	words = strings.ToUpper(words[:1]) + words[1:]
+	if strings.HasSuffix(words, ".") {
+		return words
+	}
+	return words + "."
+}
+
+// were returns how many there were.
+func were(n int, what string) string {
+	if n == 1 {
+		return "was 1 " + what
+	}
+	return fmt.Sprintf("were %d %ss", n, what)
+}
+
+// quotedWord returns a word as a shell takes it.
+func quotedWord(word string) string {
+	for _, c := range word {
+		if c != '/' && c != ':' && c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return word
+}

@@ -1,0 +1,118 @@
+package alert
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+const (
+	rules  = "User-agent: *\nDisallow: /private/\n"
+	others = "User-agent: *\nDisallow: /drafts/\n"
+	closes = "User-agent: *\nDisallow: /\n"
+	page   = "<!DOCTYPE html>\n<title>an app</title>\n"
+)
+
+// TestSites follows the robots.txt of a site from one answer to the next.
+func TestSites(t *testing.T) {
+	type step struct {
+		status int
+		text   string
+		after  time.Duration
+		want   string
+	}
+	for name, tc := range map[string]struct {
+		mode  string
+		steps []step
+	}{
+		"all is well": {"enforce", []step{{200, rules, time.Hour, ""}, {200, rules, time.Hour, ""}}},
+		"gone in enforce, for as long as that is so": {"enforce", []step{
+			{200, rules, time.Hour, ""}, {404, "", 0, "open critical robots_gone"}, {404, "", 30 * 24 * time.Hour, "open critical robots_gone"},
+			{200, rules, time.Minute, "open info robots_changed, over critical robots_gone"},
+		}},
+		"gone in monitor, for a week": {"monitor", []step{
+			{200, rules, time.Hour, ""}, {404, "", 0, "open warning robots_gone"}, {404, "", 6 * 24 * time.Hour, "open warning robots_gone"},
+			{404, "", 2 * 24 * time.Hour, "over warning robots_gone"},
+		}},
+		"HTML":                       {"enforce", []step{{200, rules, time.Hour, ""}, {200, page, 0, "open critical robots_gone"}}},
+		"emptied":                    {"enforce", []step{{200, rules, time.Hour, ""}, {200, "", 0, "open critical robots_gone"}}},
+		"gone by way of an error":    {"enforce", []step{{200, rules, time.Hour, ""}, {200, page, time.Hour, "open critical robots_gone"}, {404, "", 0, "open critical robots_gone, over critical robots_gone"}}},
+		"opened on purpose":          {"enforce", []step{{200, rules, time.Hour, ""}, {200, "User-agent: *\nDisallow:\n", 0, "open warning not_protecting, open info robots_changed"}}},
+		"never had rules":            {"enforce", []step{{404, "", 0, "open warning not_protecting"}, {200, rules, 0, "open info robots_changed, over warning not_protecting"}}},
+		"never had rules, monitor":   {"monitor", []step{{404, "", 0, ""}}},
+		"closed":                     {"monitor", []step{{200, rules, time.Hour, ""}, {200, closes, 0, "open critical robots_closes"}, {200, closes, 8 * 24 * time.Hour, "over critical robots_closes"}}},
+		"a staging site":             {"enforce", []step{{200, closes, time.Hour, ""}, {200, closes, time.Hour, ""}}},
+		"changed, for a day":         {"monitor", []step{{200, rules, time.Hour, ""}, {200, others, 0, "open info robots_changed"}, {200, others, 25 * time.Hour, "over info robots_changed"}}},
+		"unreachable for long":       {"monitor", []step{{200, rules, time.Hour, ""}, {503, "", 14 * time.Minute, ""}, {503, "", 2 * time.Minute, "open warning unreachable"}, {200, rules, 0, "over warning unreachable"}}},
+		"unreachable for a moment":   {"monitor", []step{{200, rules, time.Hour, ""}, {503, "", 12 * time.Minute, ""}, {200, rules, 0, ""}}},
+		"unreachable from the first": {"enforce", []step{{503, "", 16 * time.Minute, "open warning unreachable"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for i, s := range tc.steps {
+				w.leap(time.Minute)
+				w.answer("a.test", tc.mode, s.status, s.text)
+				w.leap(s.after)
+				w.leap(2 * time.Second)
+				w.want("step "+string(rune('1'+i)), s.want)
+			}
+			for _, a := range w.List().Alerts {
+				if a.Site != "a.test" || a.Title == "" || a.Detail == "" || a.Do == "" || a.Since.IsZero() || a.Since.After(w.time) {
+					t.Errorf("an alert lacks something: %+v", a)
+				}
+			}
+		})
+	}
+}
+
+// TestHeldBack tells of a change that waits, and not of the change.
+func TestHeldBack(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 200, rules)
+	w.leap(time.Hour)
+	w.answer("a.test", "enforce", 200, others)
+	l := w.sites["a.test"]
+	l.HeldUntil = w.time.Add(time.Hour)
+	w.sites["a.test"] = l
+	w.leap(time.Minute)
+	w.want("while it waits", "open warning waiting")
+	if a := w.only(); a.Copy != "change_guard off" || !strings.Contains(a.Detail, "14:00 UTC") {
+		t.Errorf("%+v", a)
+	}
+	w.leap(time.Hour)
+	w.want("when it is in force", "open info robots_changed, over warning waiting")
+}
+
+// TestSharedSource tells once of a robots.txt that several sites share.
+func TestSharedSource(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a.test", "b.test", "c.test"} {
+		mode := "monitor"
+		if name == "b.test" {
+			mode = "enforce"
+		}
+		w.answer(name, mode, 404, "")
+		l := w.sites[name]
+		l.Source, l.Authority = "url", "https://shared.test/robots.txt?x=1&y"
+		w.sites[name] = l
+	}
+	a := w.only()
+	if a.Kind != NotProtecting || a.Site != "b.test" || !strings.Contains(a.Title, "b.test and 2 more") || a.Copy != "curl -i 'https://shared.test/robots.txt?x=1&y'" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestLeftSites are those of which nobody judges any more, a day after a reload.
+func TestLeftSites(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 404, "")
+	w.want("at first", "open warning not_protecting")
+	w.sites["a.test"] = report.Live{State: w.sites["a.test"].State, Source: "server", Enforces: true, Authority: "http://a.test"}
+	w.reloaded = w.time
+	w.leap(23 * time.Hour)
+	w.want("after a reload", "open warning not_protecting")
+	w.leap(2 * time.Hour)
+	w.want("a day later", "over warning not_protecting")
+}

@@ -1,0 +1,51 @@
+package guard
+
+import (
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Live returns what is known now of each site that a guard has judged for, by name.
+func (s *State) Live() map[string]report.Live {
+	sites := make(map[string]report.Live)
+	keys, modes, _ := s.presences.all()
+	enforced := s.presences.enforced()
+	for label, key := range keys {
+		live := report.Live{Mode: modes[label], Enforces: enforced[label]}
+		if key != (policy.Key{}) {
+			live.Authority, live.Source = key.String(), key.SourceKind()
+			if e := s.Cache.Get(key); e != nil {
+				live.State = e.State()
+			}
+			live.HeldUntil = s.changes.HeldUntil(key)
+		}
+		sites[label] = live
+	}
+	return sites
+}
+
+// StorageTrouble returns since when nothing of some kind could be stored, and why;
+// the zero time if all can be, or if there is no storage.
+func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.Trouble() }
+
+// Stores reports whether what is known outlives a restart.
+func (s *State) Stores() bool { return s.Memory.Stores() }
+
+// noteSearchBlocked tells the alerts of a search engine that was blocked by a rule
+// that does not name it.
+func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
+	if g.shared.Alerts == nil {
+		return
+	}
+	g.shared.Alerts.Blocked(alert.Block{
+		Site: j.Site.Label, Crawler: crawler, Identity: j.Identity,
+		Rule: j.Evidence.Rule.String(), Line: j.Evidence.Rule.Line, Group: text.Cut(j.Evidence.Group.Name, maxLoggedTarget), Path: j.Target,
+	})
+}
+
+// Interface guard
+var _ alert.Known = (*State)(nil)

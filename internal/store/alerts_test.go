@@ -1,0 +1,77 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestStorageAlerts has what an owner knows of alerts after a restart, and at another
+// instance within seconds.
+func TestStorageAlerts(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	stored := key{"first", kindAlerts, alertsName}.String()
+	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
+	first.Read(ctx)
+	second.Read(ctx)
+	first.Write(ctx)
+	if _, err := m.Load(ctx, stored); err == nil {
+		t.Fatal("nothing is stored before anybody knows something")
+	}
+	for revision, text := range []string{"", `{"known":1}`, `{"known":2}`} {
+		first.known = acknowledgements{uint64(revision), text}
+		first.Write(ctx)
+		m.Now = m.Now.Add(time.Minute)
+		first.time, second.time = m.Now, m.Now
+		second.Sync(ctx)
+		restarted := newInstance(m, "first", m.Now)
+		restarted.Read(ctx)
+		if second.known.text != text || restarted.known.text != text {
+			t.Errorf("the other knows %q, and it does after a restart %q, want %q", second.known.text, restarted.known.text, text)
+		}
+	}
+	writes := first.observed.writes(kindAlerts, "success")
+	first.Write(ctx)
+	if first.observed.writes(kindAlerts, "success") != writes {
+		t.Error("what is not new is written")
+	}
+
+	m.Values[stored] = []byte("noise")
+	damaged := newInstance(m, "first", m.Now)
+	damaged.Read(ctx)
+	damaged.logged(t, "stored values cannot be used and are set aside")
+}
+
+// TestTrouble tells since when a kind of values cannot be stored.
+func TestTrouble(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	i := newInstance(m, "first", noon)
+	i.Read(ctx)
+	i.memory.stores.Add(1)
+	trouble := func(want time.Time) {
+		t.Helper()
+		if since, err := i.memory.Trouble(); !since.Equal(want) || (err == nil) != want.IsZero() {
+			t.Errorf("since %v: %v, want %v", since, err, want)
+		}
+	}
+	m.Broken = errors.New("no space left")
+	trouble(time.Time{})
+	i.known = acknowledgements{1, "{}"}
+	i.Write(ctx)
+	i.time = noon.Add(time.Hour)
+	i.known.revision++
+	i.Write(ctx)
+	trouble(noon)
+	i.memory.stores.Add(-1)
+	trouble(time.Time{}) // nobody stores any more
+	i.memory.stores.Add(1)
+	m.Broken = nil
+	i.Write(ctx)
+	i.time = noon.Add(2 * time.Hour)
+	i.Write(ctx)
+	trouble(time.Time{})
+}
