@@ -233,17 +233,3 @@ func (k *block) write(b *strings.Builder) {
 	}
 	b.WriteByte('\n')
 }
-
-// check makes sure that a base which crawlers read in two ways has become stricter
-// for nobody whom no rule is about.
-func (c *composition) check(composed *policy.Robots) error {
-	name, path, found := stricter(c.file.robots, composed, func(name string) bool {
-		return slices.ContainsFunc(c.targets(), func(t target) bool {
-			return t.wish != nil && (policy.NameMatches(name, t.name) || t.name == Everybody && isEverybody(name))
-		})
-	})
-	if found {
-		return fmt.Errorf("the base is read by crawlers in two ways, and with the rules %s could not fetch %s any more; run caddy robots-guard lint on it and mend what it finds", name, path)
-	}
-	return nil
-}

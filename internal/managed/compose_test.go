@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -173,5 +174,50 @@ func TestContested(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A base that crawlers read in two ways is not built on where that would make it
+// stricter for a crawler that no rule is about, whoever that is and wherever.
+func TestContestedForOthers(t *testing.T) {
+	for _, tc := range []struct {
+		what, base string
+		rule       Rule
+		names      chain
+		path       string
+	}{
+		{"one that falls back on a name", "useragent: Googlebot\nDisallow: *\n\nUser-agent: Googlebot-Image\n", disallow("Googlebot", "/*.pdf$"), chain{"Applebot", "Googlebot"}, "/"},
+		{"one of another family", "User-agent: Sogou\nuser agent: bingbot\nDisallow: /*.pdf$\n", disallow("bingbot"), chain{"BingPreview", "bingbot"}, "/x.pdf"},
+		{"the path of a rule", "user agent: gptbot/1.0\nDisallow /\n", disallow("*", "/a"), chain{"GPTBot"}, "/a"},
+		{"the group above", "User-agent: archive.org_bot\ndisalow: *\nUser-agent ia_archiver\ndisalow:\n", disallow("ia_archiver", "/a/b"), chain{"archive.org_bot"}, "/a/b"},
+	} {
+		t.Run(tc.what, func(t *testing.T) {
+			plan, err := NewPlan(uaident.Default(), []Rule{tc.rule}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := policy.Parse([]byte(tc.base)).Select(true, tc.names...)
+			if !before.Judge(tc.path).Allowed {
+				t.Fatalf("%s is forbidden %s already", tc.names[0], tc.path)
+			}
+			if text, err := plan.Compose([]byte(tc.base), ""); err == nil && !policy.Parse(text).Select(true, tc.names...).Judge(tc.path).Allowed {
+				t.Errorf("%s is newly forbidden %s:\n%s", tc.names[0], tc.path, text)
+			}
+		})
+	}
+}
+
+// A long base that crawlers read in two ways would take minutes to compare.
+func TestContestedAndLong(t *testing.T) {
+	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot", "/a")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := []byte("useragent: x\nDisallow: /y\n")
+	for i := 0; len(base) < policy.MaxSize-1000; i++ {
+		base = fmt.Appendf(base, "User-agent: b%d\nDisallow: /*a*b%d\n", i, i)
+	}
+	if _, err = plan.Compose(base, ""); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -197,38 +197,3 @@ func (f *file) isOpen() bool {
 	}
 	return !slices.ContainsFunc(f.groups[last].Rules, func(r policy.Rule) bool { return isRule(f.line(r.Line)) })
 }
-
-// contested reports whether crawlers disagree about what the lines of a file are.
-func contested(robots *policy.Robots) bool {
-	findings, unreported := robots.Findings()
-	return unreported > 0 || slices.ContainsFunc(findings, func(f policy.Finding) bool {
-		return f.Code == policy.MisspeltKey || f.Code == policy.MissingColon || f.Code == policy.AmbiguousGroup
-	})
-}
-
-// stricter returns a name of one text, and a path, that another forbids and the
-// one does not. It looks where rules are: at their own paths.
-func stricter(before, after *policy.Robots, except func(name string) bool) (name, path string, found bool) {
-	var paths []string
-	for _, g := range before.Groups() {
-		for _, r := range g.Rules {
-			paths = append(paths, strings.NewReplacer("*", "x", "$", "").Replace(r.Path))
-		}
-	}
-	slices.Sort(paths)
-	for _, name := range before.Names() {
-		if except(name) {
-			continue
-		}
-		old, new := before.Select(true, name), after.Select(true, name)
-		if old.Equal(new) {
-			continue
-		}
-		for _, path := range slices.Compact(paths) {
-			if path = "/" + strings.TrimPrefix(path, "/"); old.Judge(path).Allowed && !new.Judge(path).Allowed {
-				return name, path, true
-			}
-		}
-	}
-	return "", "", false
-}

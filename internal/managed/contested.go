@@ -1,0 +1,88 @@
+package managed
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// contested reports whether crawlers disagree about what the lines of a file are.
+func contested(robots *policy.Robots) bool {
+	findings, unreported := robots.Findings()
+	return unreported > 0 || slices.ContainsFunc(findings, func(f policy.Finding) bool {
+		return f.Code == policy.MisspeltKey || f.Code == policy.MissingColon || f.Code == policy.AmbiguousGroup
+	})
+}
+
+// maxCompared bounds the bytes of paths that are judged for all crawlers together,
+// and with that the time that a base may cost.
+const maxCompared = 2_000_000
+
+// check makes sure that a base which crawlers read in two ways has become stricter
+// for nobody whom no rule is about. It looks where rules are: at their own paths.
+func (c *composition) check(composed *policy.Robots) error {
+	before, paths := c.file.robots, triedPaths(c.file.robots, composed)
+	others := c.others()
+	bytes := 0
+	for _, path := range paths {
+		bytes += len(path)
+	}
+	if len(others)*bytes > maxCompared {
+		return errors.New("the base is read by crawlers in two ways, and too long to tell what the rules would do to others; run caddy robots-guard lint on it and mend what it finds")
+	}
+	for _, names := range others {
+		old, new := before.Select(true, names...), composed.Select(true, names...)
+		for _, path := range paths {
+			if old.Judge(path).Allowed && !new.Judge(path).Allowed {
+				return fmt.Errorf("the base is read by crawlers in two ways, and with the rules %s could not fetch %s any more; run caddy robots-guard lint on it and mend what it finds", names[0], path)
+			}
+		}
+	}
+	return nil
+}
+
+// triedPaths returns a path for each pattern of two texts, in order.
+func triedPaths(before, after *policy.Robots) []string {
+	paths := []string{"/"}
+	plain := strings.NewReplacer("*", "x", "$", "")
+	for _, robots := range []*policy.Robots{before, after} {
+		for _, g := range robots.Groups() {
+			for _, r := range g.Rules {
+				paths = append(paths, "/"+strings.TrimPrefix(plain.Replace(r.Path), "/"))
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// others returns the crawlers that the base names and no rule is about, and those
+// that would follow a rule about another, each with the names it goes by. One that
+// nobody names is among them.
+func (c *composition) others() (others []chain) {
+	targets := c.targets()
+	known := make(map[string]bool)
+	for _, t := range targets {
+		if t.wish == nil {
+			others = append(others, t.names)
+		}
+		known[strings.ToLower(t.name)] = true
+	}
+	isAbout := func(name string) bool {
+		return slices.ContainsFunc(targets, func(t target) bool { return policy.NameMatches(name, t.name) })
+	}
+	for _, name := range c.file.robots.Names() {
+		folded := strings.ToLower(name)
+		if !known[folded] && !isEverybody(name) && !isAbout(name) {
+			others = append(others, chain{name})
+		}
+		known[folded] = true
+	}
+	if c.plan.asked[Everybody] == nil {
+		others = append(others, chain{Everybody})
+	}
+	return others
+}
