@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -39,28 +38,11 @@ type Publisher struct {
 	Config
 	since time.Time // the texts are not older than that
 
-	mu    sync.Mutex
-	pages *simplelru.LRU[pageKey, made]
-	bytes int
-	asked *simplelru.LRU[policy.Key, struct{}] // whose bases this configuration has looked at
-}
-
-// pageKey is what a text is made of, beside the plan.
-type pageKey struct {
-	base [sha256.Size]byte
-	host string // "" if the text is the same for all
-}
-
-// made is a page, or why there is none.
-type made struct {
-	page *Page
-	err  error
+	mu      sync.Mutex
+	shelves map[policy.Segment]*shelf
 }
 
 const (
-	maxPages     = 20_000
-	maxPageBytes = 256 << 20
-
 	// How long a base holds that does not say it itself, and how long a request
 	// waits for one that was never read.
 	baseLife = 10 * time.Minute
@@ -69,17 +51,10 @@ const (
 
 // NewPublisher returns a publisher.
 func NewPublisher(c Config) *Publisher {
-	p := &Publisher{Config: c, since: c.Now()}
-	p.pages, _ = simplelru.NewLRU(maxPages, func(_ pageKey, m made) { p.bytes -= m.size() }) // fails for no size above 0
-	p.asked, _ = simplelru.NewLRU[policy.Key, struct{}](maxPages, nil)
-	return p
-}
-
-func (m made) size() int {
-	if m.page == nil {
-		return 0
-	}
-	return len(m.page.text)
+	return &Publisher{Config: c, since: c.Now(), shelves: map[policy.Segment]*shelf{
+		policy.Named:    newShelf(20_000, 256<<20),
+		policy.Invented: newShelf(1000, 32<<20),
+	}}
 }
 
 // baseKey marks the context of requests for a base.
@@ -107,13 +82,14 @@ func (p *Publisher) Page(r *http.Request) *Page {
 	key := p.keyOf(r)
 	host := nameOf(key)
 	if p.Staging != nil && p.Staging(host) {
-		return p.page(sha256.Sum256([]byte(Staging)), "", func() made { return made{page: NewPage(Staging, p.since)} }).page
+		return p.page(policy.Named, pageKey{base: sha256.Sum256([]byte(Staging))}, func() made { return made{page: NewPage(Staging, p.since)} }).page
 	}
+	segment := key.Segment()
 	if p.SourceKey != "" {
 		key = policy.Key{Source: p.SourceKey}
 	}
 	if p.Source == nil {
-		return p.composed(nil, host).page
+		return p.composed(nil, segment, host).page
 	}
 	state := p.base(r, key)
 	if state == nil || state.Good == nil {
@@ -123,7 +99,7 @@ func (p *Publisher) Page(r *http.Request) *Page {
 		if !isBase(version) {
 			continue
 		}
-		if m := p.composed(version, host); m.page != nil {
+		if m := p.composed(version, segment, host); m.page != nil {
 			return m.page
 		}
 	}
@@ -184,10 +160,11 @@ func (p *Publisher) base(r *http.Request, key policy.Key) *policy.State {
 func (p *Publisher) isFirst(key policy.Key) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked.Contains(key) {
+	asked := p.shelves[key.Segment()].asked
+	if asked.Contains(key) {
 		return false
 	}
-	p.asked.Add(key, struct{}{})
+	asked.Add(key, struct{}{})
 	return true
 }
 
@@ -222,7 +199,7 @@ func inForce(s policy.State) string {
 }
 
 // composed returns the page of a base, nil for none.
-func (p *Publisher) composed(base *policy.Version, host string) made {
+func (p *Publisher) composed(base *policy.Version, segment policy.Segment, host string) made {
 	var hash [sha256.Size]byte
 	text, modified := []byte(nil), p.since
 	if base != nil {
@@ -235,7 +212,7 @@ func (p *Publisher) composed(base *policy.Version, host string) made {
 	if !p.Plan.hosts {
 		host = ""
 	}
-	return p.page(hash, host, func() (m made) {
+	return p.page(segment, pageKey{hash, host}, func() made {
 		composed, err := p.Plan.Compose(text, host)
 		if err != nil {
 			p.Logger.Error("the robots.txt is served as it was, without the rules of robots_txt", zap.String("host", host), zap.Error(err))
@@ -245,26 +222,27 @@ func (p *Publisher) composed(base *policy.Version, host string) made {
 	})
 }
 
-// page returns what is made of a base. Nobody waits for the texts of other sites;
-// two who ask at once for a new one may both compose it.
-func (p *Publisher) page(base [sha256.Size]byte, host string, compose func() made) made {
-	key := pageKey{base, host}
+// page returns what is made of a base. Of those who ask at once for a new one
+// a single one composes it; nobody waits for the texts of other sites.
+func (p *Publisher) page(segment policy.Segment, key pageKey, compose func() made) made {
 	p.mu.Lock()
-	m, ok := p.pages.Get(key)
-	p.mu.Unlock()
-	if ok {
+	s := p.shelves[segment]
+	if m, ok := s.pages.Get(key); ok {
+		p.mu.Unlock()
 		return m
 	}
-	m = compose()
+	making := s.making[key]
+	if making == nil {
+		making = sync.OnceValue(compose)
+		s.making[key] = making
+	}
+	p.mu.Unlock()
+	m := making()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if other, ok := p.pages.Get(key); ok {
-		return other
-	}
-	p.bytes += m.size()
-	p.pages.Add(key, m)
-	for p.bytes > maxPageBytes && p.pages.Len() > 1 {
-		p.pages.RemoveOldest()
+	if s.making[key] != nil {
+		delete(s.making, key)
+		s.add(key, m)
 	}
 	return m
 }

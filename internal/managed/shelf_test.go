@@ -1,0 +1,71 @@
+package managed
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// publisherOf returns a publisher whose texts have the host in them.
+func publisherOf(t *testing.T) *Publisher {
+	t.Helper()
+	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot")}, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewPublisher(Config{Plan: plan, Sites: new(request.Sites), Now: time.Now, Logger: zap.NewNop()})
+}
+
+// Hosts that clients invent cost a bounded amount of memory, and evict no text of a
+// site that the configuration names.
+func TestInventedHostsAreBounded(t *testing.T) {
+	p := publisherOf(t)
+	named := p.composed(nil, policy.Named, "a.example").page
+	for i := range 5000 {
+		p.composed(nil, policy.Invented, fmt.Sprintf("h%d.test", i))
+	}
+	for i := range 200 {
+		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
+		p.page(policy.Invented, key, func() made { return made{page: NewPage(strings.Repeat("x", policy.MaxSize), time.Now())} })
+	}
+	if s := p.shelves[policy.Invented]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.making) > 0 {
+		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.making))
+	}
+	if again := p.composed(nil, policy.Named, "a.example").page; again != named {
+		t.Error("a named site's text was evicted")
+	}
+}
+
+// Of many who ask at once for a new text one composes it.
+func TestComposedOnce(t *testing.T) {
+	p := publisherOf(t)
+	var composed atomic.Int32
+	var done sync.WaitGroup
+	enter := make(chan struct{})
+	for range 20 {
+		done.Go(func() {
+			m := p.page(policy.Named, pageKey{}, func() made {
+				composed.Add(1)
+				<-enter
+				return made{page: NewPage("x", time.Now())}
+			})
+			if m.page == nil {
+				t.Error("no page")
+			}
+		})
+	}
+	close(enter)
+	done.Wait()
+	if n := composed.Load(); n != 1 {
+		t.Errorf("it was composed %d times", n)
+	}
+}
