@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -24,6 +25,8 @@ type Running interface {
 	// Fetch reads a robots.txt and waits for it, and returns an error where that
 	// cannot be tried without a request for its site, or ctx has ended.
 	Fetch(ctx context.Context, e *policy.Entry) error
+	// Findings returns what is wrong with a version of a robots.txt.
+	Findings(policy.Key, *policy.Version) *lint.Report
 	// Reports returns what reports are made of.
 	Reports(now time.Time) *report.Source
 	// Guard returns the host of a URL, "" if it names none, and the guard that

@@ -60,15 +60,18 @@ type PolicySummary struct {
 type PolicyReport struct {
 	PolicySummary
 	FindingList []PolicyFinding `json:"finding_list"`
+	Unreported  int             `json:"unreported"` // findings beyond those in the list
 	VersionList []PolicyVersion `json:"version_list"`
 	Refresh     *PolicyRefresh  `json:"refresh,omitempty"` // of the answer to a refresh only
 }
 
-// PolicyFinding is something that is wrong with a robots.txt.
+// PolicyFinding is something that is wrong with a robots.txt, as the command lint
+// finds it.
 type PolicyFinding struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`
-	Line     int    `json:"line"`
+	Line     int    `json:"line"`   // 0 where it is about the whole file
+	Column   int    `json:"column"` // in Unicode code points, counted from 1; 0 with line 0
 	Message  string `json:"message"`
 }
 
@@ -158,12 +161,11 @@ func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
 		r.NotProtecting = report.NotProtectingOf(s, r.Source)
 	}
 	if good := s.Good; good != nil {
-		findings, more := good.Robots.Findings()
 		expires := good.LastRead.Add(policy.MaxAge)
 		r.Status, r.Version = good.Status, versionName(good)
 		r.FirstRead, r.LastRead, r.Expires = &good.FirstRead, &good.LastRead, &expires
 		r.AgeSeconds = now.Sub(good.LastRead).Seconds()
-		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), len(findings)+more, 1+len(s.Past)
+		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), running.Findings(e.Key(), good).Total(), 1+len(s.Past)
 	}
 	return r
 }
@@ -174,9 +176,10 @@ func reportOf(running Running, e *policy.Entry, now time.Time) PolicyReport {
 	if s == nil || s.Good == nil {
 		return r
 	}
-	findings, _ := s.Good.Robots.Findings()
-	for _, f := range findings {
-		r.FindingList = append(r.FindingList, PolicyFinding{string(f.Code), f.Severity.String(), f.Line, f.Message})
+	found := running.Findings(e.Key(), s.Good)
+	r.Unreported = found.Unreported
+	for _, f := range found.Findings {
+		r.FindingList = append(r.FindingList, PolicyFinding{string(f.Code), f.Severity.String(), f.Line, f.Column, f.Message})
 	}
 	for _, v := range append([]*policy.Version{s.Good}, s.Past...) {
 		report := PolicyVersion{

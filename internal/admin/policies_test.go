@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -30,6 +31,9 @@ func (k known) Enforces(key policy.Key) bool       { return key.Site == "enforce
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
 
+func (known) Findings(_ policy.Key, v *policy.Version) *lint.Report {
+	return lint.Look(v.Robots, lint.Options{})
+}
 func (k known) Fetch(_ context.Context, e *policy.Entry) error {
 	if k.answer == nil {
 		return errors.New("no request has come")

@@ -144,7 +144,6 @@ func (g *Guard) emitChanged(s request.Site, before, after policy.State) {
 	if g.Events == nil || s.Segment != policy.Named || before.Good == nil || !g.Events.wanted(eventChanged) {
 		return
 	}
-	findings, more := after.Good.Robots.Findings()
 	g.Events.send(eventChanged, map[string]any{
 		"site":           s.Label,
 		"authority":      s.Key.String(),
@@ -153,7 +152,7 @@ func (g *Guard) emitChanged(s request.Site, before, after policy.State) {
 		"status":         after.Good.Status,
 		"rules":          after.Good.Robots.RuleCount(),
 		"rules_before":   before.Good.Robots.RuleCount(),
-		"findings":       len(findings) + more,
+		"findings":       g.shared.Findings(s.Key, after.Good).Total(),
 		"allows_all":     !after.Good.Robots.Restricts(),
 		"disallows_root": disallowsRoot(after.Good.Robots),
 	})

@@ -139,7 +139,7 @@ func TestChangedEvent(t *testing.T) {
 	}
 	d := e.data[0]
 	got := fmt.Sprintln(d["event"], d["site"], d["authority"], d["status"], d["rules"], d["rules_before"], d["findings"], d["allows_all"], d["disallows_root"], d["version"] != d["before"])
-	if got != "robots_changed example.com http://example.com 200 1 1 1 false true true\n" {
+	if got != "robots_changed example.com http://example.com 200 1 1 3 false true true\n" {
 		t.Errorf("got %s", got)
 	}
 	if d := e.data[1]; d["allows_all"] != true || d["disallows_root"] != false {

@@ -93,11 +93,10 @@ func (g *Guard) logFetched(s request.Site, before, after policy.State, changed b
 		fields = append(fields, zap.String("error", trouble))
 	}
 	if after.Good != nil {
-		findings, more := after.Good.Robots.Findings()
 		fields = append(fields,
 			zap.Int("status", after.Good.Status),
 			zap.Int("rules", after.Good.Robots.RuleCount()),
-			zap.Int("findings", len(findings)+more),
+			zap.Int("findings", g.shared.Findings(s.Key, after.Good).Total()),
 			zap.Time("last_read", after.Good.LastRead))
 	}
 	c.Write(fields...)

@@ -174,6 +174,28 @@ func TestLogSchema(t *testing.T) {
 		})
 		compare(t, got, always, "robots.txt cannot be read")
 	})
+	t.Run("findings", func(t *testing.T) {
+		all, _ := documentedFields(t, "Findings")
+		g := testGuard(t, options{}, serving(""))
+		parsed := func(text string) *policy.Version {
+			return &policy.Version{Status: http.StatusOK, Robots: policy.Parse([]byte(text))}
+		}
+		got := logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			g.logFindings(request.Site{}, parsed("User-agent: *\nDisalow: /x\n"))
+		})
+		compare(t, got, all, "robots.txt has findings")
+		for name, quiet := range map[string]func(){
+			"a text without any": func() { g.logFindings(request.Site{}, parsed("User-agent: *\nDisallow: /x\n")) },
+			"no text": func() {
+				g.logFindings(request.Site{}, &policy.Version{Status: http.StatusNotFound, Robots: policy.Parse(nil)})
+			},
+		} {
+			if got := logLines(t, func(l *zap.Logger) { g.Logger = l; quiet() }); len(got) > 0 {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	})
 	t.Run("not protecting", func(t *testing.T) {
 		all, always := documentedFields(t, "Not protecting")
 		g := testGuard(t, options{Enforce: true}, serving("# nothing\n"))

@@ -190,6 +190,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 		seen[site.Name] = true
 	}
 	_, _, source.Registry = s.presences.all()
+	source.Found = s.findings
 	for label, live := range s.Live() {
 		if live.Mode != "" || seen[label] {
 			source.Live[label] = live

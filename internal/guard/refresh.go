@@ -86,6 +86,7 @@ func (g *Guard) onFetched(s request.Site) func(before, after policy.State) {
 		g.logFetched(s, before, after, changed)
 		g.noteProtection(s.Key)
 		if changed {
+			g.logFindings(s, after.Good)
 			g.emitChanged(s, before, after)
 		}
 		g.holds(s, &after)

@@ -9,6 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/lease"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -39,6 +40,8 @@ type State struct {
 	Identities *identity.Shared // what claims are verified by
 
 	Memory *store.Memory // what is stored of all this; nil in tests that store nothing
+
+	findings *lint.Kept // what is wrong in the texts; nil in tests that do not ask
 
 	sources standaloneSources
 	proxies proxies
@@ -101,11 +104,22 @@ func NewState() *State {
 		holdLines:  newLogLimits(time.Now),
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
+		findings:   lint.NewKept(),
 	}
 	s.Alerts = alert.NewBook(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.Results())
 	return s
+}
+
+// Findings returns what is wrong with a version of a robots.txt, as the command lint
+// finds it. Each text is looked at once.
+func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
+	site := ""
+	if key.Source == "" {
+		site = key.String()
+	}
+	return s.findings.Of(v, site)
 }
 
 // Warm reports whether the robots.txt of some configured site is known.

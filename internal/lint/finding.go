@@ -38,6 +38,14 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
+// has reports whether there is a finding of a kind.
+func (r *Report) has(code policy.Code) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
+}
+
+// Total returns how many findings there are, those that are not kept included.
+func (r *Report) Total() int { return len(r.Findings) + r.Unreported }
+
 // Worst returns the highest severity among the findings; ok is false if there
 // are none.
 func (r *Report) Worst() (worst policy.Severity, ok bool) {
@@ -82,10 +90,15 @@ func Look(robots *policy.Robots, options Options) *Report {
 	if c.isEmpty() {
 		c.add(EmptyFile, 0, 0, "the file says nothing, so everything is allowed; if that is meant, write \"User-agent: *\" and an empty Disallow line")
 	}
-	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+	c.report.sort()
+	return c.report
+}
+
+// sort puts findings in the order of the file.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return c.report
 }
 
 // maxFindings bounds what is kept of a file that is wrong in every line.
@@ -170,9 +183,7 @@ func (c *checker) at(number int) line {
 	return c.lines.at(number - 1)
 }
 
-func (c *checker) found(code policy.Code) bool {
-	return slices.ContainsFunc(c.report.Findings, func(f Finding) bool { return f.Code == code })
-}
+func (c *checker) found(code policy.Code) bool { return c.report.has(code) }
 
 // isEmpty reports whether the file has neither a group nor a record, and
 // nothing was found that tells why.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -62,15 +63,34 @@ func (c *checker) tellRecord(key string, r policy.Record) {
 // checkSitemap looks at the URL of a sitemap (sitemaps.org, "Informing search
 // engine crawlers").
 func (c *checker) checkSitemap(r policy.Record) {
-	u, err := url.Parse(r.Value)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, ok := sitemapOf(r)
+	if !ok {
 		c.addValue(SitemapURL, r.Line, "%s is not a whole URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
 		return
 	}
-	site, err := url.Parse(c.options.Site)
-	if err == nil && site.Host != "" && !strings.EqualFold(site.Hostname(), u.Hostname()) {
-		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(u.Hostname()), quoted(site.Hostname()))
+	if elsewhere := sitemapElsewhere(u, c.options.Site); elsewhere != "" {
+		c.addValue(SitemapHost, r.Line, "%s", elsewhere)
 	}
+}
+
+// sitemapOf returns the URL of a sitemap; ok is false for other records, and where
+// it is no whole URL.
+func sitemapOf(r policy.Record) (u *url.URL, ok bool) {
+	if key := strings.ToLower(r.Key); key != "sitemap" && key != "site-map" {
+		return nil, false
+	}
+	u, err := url.Parse(r.Value)
+	return u, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// sitemapElsewhere returns what there is to say about a sitemap that is on another
+// host than the site, "" if it is not, or the site is not known.
+func sitemapElsewhere(sitemap *url.URL, site string) string {
+	own, err := url.Parse(site)
+	if err != nil || own.Host == "" || strings.EqualFold(own.Hostname(), sitemap.Hostname()) {
+		return ""
+	}
+	return fmt.Sprintf("the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(sitemap.Hostname()), quoted(own.Hostname()))
 }
 
 // ignoreDelay are operators that document that they do not read Crawl-delay:

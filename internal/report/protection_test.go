@@ -51,16 +51,16 @@ func TestNotProtecting(t *testing.T) {
 				t.Errorf("got %+v, want %s, %s", got, tc.cause, tc.detail)
 			}
 			live := Live{State: &read, Source: tc.source}
-			if h := live.health(); h.NotProtecting != nil || h.State == Unprotected {
+			if h := new(Source).health(live); h.NotProtecting != nil || h.State == Unprotected {
 				t.Errorf("in monitor: %+v", h)
 			}
 			live.Enforces = true
-			if h := live.health(); h.State != Unprotected || *h.NotProtecting != *got {
+			if h := new(Source).health(live); h.State != Unprotected || *h.NotProtecting != *got {
 				t.Errorf("in enforce: %+v", h)
 			}
 			failing := read.After(policy.Answer{Err: errors.New("reset")}, now, freshness, 0)
 			live.State = &failing
-			if h := live.health(); h.State != LastGood || h.NotProtecting == nil {
+			if h := new(Source).health(live); h.State != LastGood || h.NotProtecting == nil {
 				t.Errorf("while it fails: %+v", h)
 			}
 		})

@@ -280,7 +280,7 @@ func TestHealth(t *testing.T) {
 		state *policy.State
 		want  State
 	}{{nil, Unread}, {&good, OK}, {&missing, Missing}, {&failed, Unreachable}, {&late, LastGood}} {
-		if got := (Live{State: tc.state}).health().State; got != tc.want {
+		if got := new(Source).health(Live{State: tc.state}).State; got != tc.want {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 	}

@@ -12,10 +12,13 @@ type Robots struct {
 	CountedSince time.Time `json:"counted_since,omitzero"`
 	// Complete says that all lines that decided something are counted; of a
 	// file with more than 4,096 such lines only the first are.
-	Complete bool      `json:"complete"`
-	Lines    []Line    `json:"lines"`
-	NeverHit int       `json:"never_hit"` // rules that never decided anything
-	Findings []Finding `json:"findings"`
+	Complete bool   `json:"complete"`
+	Lines    []Line `json:"lines"`
+	NeverHit int    `json:"never_hit"` // rules that never decided anything
+	// Findings are those of the command lint. Unreported is how many more there
+	// are in a file that is wrong all over.
+	Findings   []Finding `json:"findings"`
+	Unreported int       `json:"unreported"`
 	// Versions are the current text and those before it, the newest first.
 	Versions []Version `json:"versions"`
 }
@@ -50,6 +53,7 @@ type Finding struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"` // info, warning or error
 	Line     int    `json:"line"`     // 0 where it is about the whole file
+	Column   int    `json:"column"`   // in Unicode code points, counted from 1; 0 with line 0
 	Message  string `json:"message"`
 }
 

@@ -20,14 +20,15 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	if f.Site == "" || !known && site < 0 {
 		return Robots{}, false
 	}
-	r := Robots{Head: v.head(), Health: live.health(), Complete: true, Lines: []Line{}, Findings: []Finding{}, Versions: []Version{}}
+	r := Robots{Head: v.head(), Health: s.health(live), Complete: true, Lines: []Line{}, Findings: []Finding{}, Versions: []Version{}}
 	good := live.good()
 	if good == nil {
 		return r, true
 	}
-	findings, _ := good.Robots.Findings()
-	for _, f := range findings {
-		r.Findings = append(r.Findings, Finding{string(f.Code), f.Severity.String(), f.Line, f.Message})
+	found := s.findings(live)
+	r.Unreported = found.Unreported
+	for _, f := range found.Findings {
+		r.Findings = append(r.Findings, Finding{string(f.Code), f.Severity.String(), f.Line, f.Column, f.Message})
 	}
 	r.Lines = linesOf(good.Robots, r.Findings)
 	if site >= 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -22,6 +23,22 @@ type Source struct {
 	Live map[string]Live
 	// Registry is what is known of crawlers; nil for [uaident.Default].
 	Registry *uaident.Registry
+	// Found remembers what was found in texts; nil to look each time.
+	Found *lint.Kept
+}
+
+// findings returns what is wrong with the current text of a site, nothing where
+// that has none.
+func (s *Source) findings(l Live) *lint.Report {
+	good := l.good()
+	if good == nil {
+		return new(lint.Report)
+	}
+	site := ""
+	if l.Source == "server" {
+		site = l.Authority
+	}
+	return s.Found.Of(good, site)
 }
 
 // lookup returns what is known of a crawler, nil if that is nothing.

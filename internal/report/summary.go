@@ -81,7 +81,8 @@ const (
 	Unreachable State = "unreachable"    // it cannot be read and there is no copy to use
 )
 
-// Findings are how many things the parser noticed, by severity.
+// Findings are how many there are of each severity, as the command lint counts
+// them.
 type Findings struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`

@@ -39,7 +39,7 @@ func TestTrouble(t *testing.T) {
 		if got := Trouble(&s); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.answer, got, tc.want)
 		}
-		if h := (Live{State: &s}).health(); h.Error != tc.want {
+		if h := new(Source).health(Live{State: &s}); h.Error != tc.want {
 			t.Errorf("in reports: %q", h.Error)
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Source) Summary(f Filter) Summary {
 			}
 		}
 		live := s.Live[name]
-		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Previous: v.before(entries), Hosts: v.hosts(name), Robots: live.health()})
+		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Previous: v.before(entries), Hosts: v.hosts(name), Robots: s.health(live)})
 	}
 	return sum
 }
@@ -84,23 +84,23 @@ func (v *view) means(group, token string) bool {
 }
 
 // health returns how it is about the robots.txt of a site.
-func (l Live) health() Health {
+func (s *Source) health(l Live) Health {
 	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil}
-	s := l.State
-	if s == nil {
+	known := l.State
+	if known == nil {
 		return h
 	}
-	h.NextRead, h.Failures = s.Due, s.Failures
-	if s.Failures > 0 {
-		h.State, h.FailingSince = Unreachable, s.FailingSince
+	h.NextRead, h.Failures = known.Due, known.Failures
+	if known.Failures > 0 {
+		h.State, h.FailingSince = Unreachable, known.FailingSince
 	}
-	h.Error = Trouble(s)
-	good := s.Good
+	h.Error = Trouble(known)
+	good := known.Good
 	if good == nil {
 		return h
 	}
 	switch {
-	case s.Failures > 0:
+	case known.Failures > 0:
 		h.State = LastGood
 	case (policy.Answer{Status: good.Status}).Meaning() == policy.Rules:
 		h.State = OK
@@ -108,25 +108,16 @@ func (l Live) health() Health {
 		h.State = Missing
 	}
 	if l.Enforces {
-		h.NotProtecting = NotProtectingOf(s, l.Source)
+		h.NotProtecting = NotProtectingOf(known, l.Source)
 	}
-	if h.NotProtecting != nil && s.Failures == 0 {
+	if h.NotProtecting != nil && known.Failures == 0 {
 		h.State = Unprotected
 	}
 	h.Status, h.Version, h.Rules = good.Status, ledger.Version(good.Hash).String(), good.Robots.RuleCount()
 	h.FirstRead, h.LastRead = good.FirstRead, good.LastRead
-	findings, more := good.Robots.Findings()
-	h.Findings.Infos = more
-	for _, f := range findings {
-		switch f.Severity {
-		case policy.Error:
-			h.Findings.Errors++
-		case policy.Warning:
-			h.Findings.Warnings++
-		default:
-			h.Findings.Infos++
-		}
-	}
+	found := s.findings(l)
+	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
+	h.Findings.Infos = found.Total() - h.Findings.Errors - h.Findings.Warnings
 	return h
 }
 

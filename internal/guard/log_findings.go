@@ -1,0 +1,47 @@
+package guard
+
+import (
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// logFindings tells the owner once what is wrong with a new text: how much, and
+// the worst of it. Hosts that only clients name are worth a debug line only.
+func (g *Guard) logFindings(s request.Site, v *policy.Version) {
+	if s.Segment == policy.Invented && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
+		return // nobody would read it
+	}
+	found := g.shared.Findings(s.Key, v)
+	worst := worstOf(found)
+	if worst == nil {
+		return
+	}
+	level := zapcore.InfoLevel
+	if worst.Severity >= policy.Warning {
+		level = zapcore.WarnLevel
+	}
+	if s.Segment == policy.Invented {
+		level = zapcore.DebugLevel
+	}
+	if c := g.Logger.Check(level, "robots.txt has findings"); c != nil {
+		errors, warnings := found.Count(policy.Error), found.Count(policy.Warning)
+		c.Write(zap.String("site", s.Key.String()),
+			zap.Int("errors", errors), zap.Int("warnings", warnings), zap.Int("infos", found.Total()-errors-warnings),
+			zap.String("code", string(worst.Code)), zap.Int("line", worst.Line), zap.String("worst", worst.Message),
+			zap.String("advice", "caddy robots-guard lint and the dashboard show all of them"))
+	}
+}
+
+// worstOf returns the first of the most severe findings, nil for none.
+func worstOf(r *lint.Report) (worst *lint.Finding) {
+	for i := range r.Findings {
+		if worst == nil || r.Findings[i].Severity > worst.Severity {
+			worst = &r.Findings[i]
+		}
+	}
+	return worst
+}
