@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -29,6 +30,8 @@ type Running interface {
 	Findings(policy.Key, *policy.Version) *lint.Report
 	// Reports returns what reports are made of.
 	Reports(now time.Time) *report.Source
+	// Book returns the alerts, nil if no guard runs.
+	Book() *alert.Book
 	// Guard returns the host of a URL, "" if it names none, and the guard that
 	// judges requests for it, nil if there is none.
 	Guard(url string) (host string, guard *Guard)
@@ -50,9 +53,11 @@ type API struct{ find func() Running }
 // New returns the endpoints. find returns what runs, never nil.
 func New(find func() Running) *API { return &API{find} }
 
-// Routes returns the endpoints of policies and reports.
+// Routes returns the endpoints of policies, reports and alerts.
 func (a *API) Routes() []caddy.AdminRoute {
 	return append(a.reportRoutes(),
+		caddy.AdminRoute{Pattern: AlertsPath, Handler: caddy.AdminHandlerFunc(a.alerts)},
+		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: caddy.AdminHandlerFunc(a.acknowledge)},
 		caddy.AdminRoute{Pattern: PoliciesPath, Handler: caddy.AdminHandlerFunc(a.list)},
 		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: caddy.AdminHandlerFunc(a.one)},
 	)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -26,8 +27,10 @@ type known struct {
 	answer func() policy.Answer
 }
 
-func (k known) Policies() []*policy.Entry          { return k.cache.Entries() }
-func (k known) Enforces(key policy.Key) bool       { return key.Site == "enforced.test" }
+func (k known) Policies() []*policy.Entry    { return k.cache.Entries() }
+func (k known) Enforces(key policy.Key) bool { return key.Site == "enforced.test" }
+func (known) Book() *alert.Book              { return nil }
+
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
 

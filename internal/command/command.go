@@ -27,6 +27,7 @@ caddy robots-guard check --robots robots.txt --token GPTBot /private/report
 caddy robots-guard explain --token Googlebot https://example.com/private/report
 caddy robots-guard audit --site example.com "/var/log/caddy/access.log*"
 caddy robots-guard policies
+caddy robots-guard alerts
 `
 			// Cobra would show the help and exit with 0 for a command that does
 			// not exist, and with ExitDisallowed for such a flag.
@@ -46,7 +47,7 @@ caddy robots-guard policies
 			}{
 				{"Write a robots.txt", []*cobra.Command{lintCommand(config), checkCommand(config), testCommand(config), diffCommand(config)}},
 				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(), verifyCommand(config)}},
-				{"Look at what happened", []*cobra.Command{auditCommand(config), policiesCommand()}},
+				{"Look at what happened", []*cobra.Command{alertsCommand(), auditCommand(config), policiesCommand()}},
 			} {
 				cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 				for _, c := range g.commands {

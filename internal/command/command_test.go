@@ -13,7 +13,7 @@ import (
 func TestMistakes(t *testing.T) {
 	for name, args := range map[string][]string{
 		"unknown command \"chek\"; did you mean check?":            {"chek"},
-		"unknown command \"xyz\"; there are audit, check":          {"xyz"},
+		"unknown command \"xyz\"; there are alerts, audit, check":  {"xyz"},
 		"unknown command \"lnt\"; did you mean lint?":              {"help", "lnt"},
 		"unknown flag: --robot; did you mean --robots?":            {"check", "--robot", "x", "/"},
 		"unknown flag: --xyz; see caddy robots-guard check --help": {"check", "--xyz", "/"},

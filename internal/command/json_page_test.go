@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
@@ -87,7 +88,13 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed)}
+	alerts, err := json.Marshal(alert.List{More: 1, Alerts: []alert.Alert{{
+		Site: "x", Crawler: "x", Until: time.Now(), Copy: "x", Acknowledged: &alert.Acknowledgement{By: "x", Note: "x"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
 	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
 	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", Source: "x"}
 	for command, value := range map[string]any{

@@ -28,6 +28,14 @@ func (s *State) Live() map[string]report.Live {
 	return sites
 }
 
+// Book returns the alerts, nil if no guard runs.
+func (s *State) Book() *alert.Book {
+	if s == nil {
+		return nil
+	}
+	return s.Alerts
+}
+
 // StorageTrouble returns since when nothing of some kind could be stored, and why;
 // the zero time if all can be, or if there is no storage.
 func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.Trouble() }

@@ -1,0 +1,73 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+)
+
+// AlertsPath is where the alerts stand:
+//
+//	GET    /robots_guard/alerts
+//	POST   /robots_guard/alerts/<id>/acknowledge
+//	DELETE /robots_guard/alerts/<id>/acknowledge
+//
+// POST takes an [AlertNote] or nothing, and DELETE takes an acknowledgement back.
+// Both answer with the alert.
+const AlertsPath = "/robots_guard/alerts"
+
+// AlertNote is what may be sent with an acknowledgement.
+type AlertNote struct {
+	Note string `json:"note,omitempty"`
+	By   string `json:"by,omitempty"` // who knows
+}
+
+// maxNote bounds it, in bytes.
+const maxNote = 8 << 10
+
+// alerts answers with all alerts.
+func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return failed(http.StatusMethodNotAllowed, "use GET to read alerts")
+	}
+	list := alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
+	if book := a.find().Book(); book != nil {
+		list = book.List()
+	}
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// acknowledge acknowledges an alert, or takes that back.
+func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
+	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
+	book := a.find().Book()
+	if !ok || book == nil {
+		return failed(http.StatusNotFound, "there is nothing at this path; use %s/<id>/acknowledge", AlertsPath)
+	}
+	var known alert.Alert
+	var err error
+	switch r.Method {
+	case http.MethodPost:
+		var sent AlertNote
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&sent); err != nil && !errors.Is(err, io.EOF) {
+			return failed(http.StatusBadRequest, `the body is no JSON such as {"note": "a partner"}: %w`, err)
+		}
+		known, err = book.Acknowledge(id, sent.By, sent.Note)
+	case http.MethodDelete:
+		known, err = book.Reopen(id)
+	default:
+		return failed(http.StatusMethodNotAllowed, "use POST to acknowledge an alert, and DELETE to take that back")
+	}
+	switch {
+	case errors.Is(err, alert.ErrUnknown):
+		return failed(http.StatusNotFound, "%w; GET %s lists all", err, AlertsPath)
+	case err != nil:
+		return err
+	}
+	return writeJSON(w, http.StatusOK, known)
+}
