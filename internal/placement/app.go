@@ -46,7 +46,11 @@ func routesOf(list caddyhttp.RouteList) []Route {
 		routes[i] = Route{Group: r.Group, Handle: r.HandlersRaw, Terminal: r.Terminal}
 		for _, handler := range r.Handlers {
 			name := caddy.GetModuleName(handler)
-			routes[i].Handle = append(routes[i].Handle, caddyconfig.JSONModuleObject(handler, "handler", name, nil))
+			config := caddyconfig.JSONModuleObject(handler, "handler", name, nil)
+			if config == nil { // it keeps something that JSON has no words for
+				config = caddyconfig.JSON(map[string]string{"handler": name}, nil)
+			}
+			routes[i].Handle = append(routes[i].Handle, config)
 		}
 		for _, set := range r.MatcherSets {
 			matchers := make(map[string]json.RawMessage, len(set))

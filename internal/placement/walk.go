@@ -3,8 +3,11 @@ package placement
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Route is a route of a server, or of a subroute.
@@ -113,15 +116,36 @@ func (y *way) match(sets []map[string]json.RawMessage) error {
 // pass it on.
 var answering = []string{"error", "file_server", "metrics", "reverse_proxy", "static_response", Dashboard}
 
+// handler is what counts of one in JSON.
+type handler struct {
+	Handler        string            `json:"handler"`
+	Routes         []Route           `json:"routes"`
+	PassThru       bool              `json:"pass_thru"`
+	StatusCode     json.RawMessage   `json:"status_code"`
+	HandleResponse []json.RawMessage `json:"handle_response"`
+}
+
+// handlerOf reads a handler. One that is not Caddy's may mean something else by
+// the same words: that is left out.
+func handlerOf(config json.RawMessage) (h handler, err error) {
+	var other *json.UnmarshalTypeError
+	if err = json.Unmarshal(config, &h); errors.As(err, &other) {
+		err = nil
+	}
+	return h, err
+}
+
+// answersAll reports whether no request comes past a handler. One that sends early
+// hints passes it on.
+func (h *handler) answersAll() bool {
+	hints := strings.Trim(string(h.StatusCode), `"`) == strconv.Itoa(http.StatusEarlyHints)
+	return slices.Contains(answering, h.Handler) && !h.PassThru && !hints && len(h.HandleResponse) == 0
+}
+
 // handler follows a handler and returns the way to what stands behind it.
 func (w *walk) handler(config json.RawMessage, here way) (way, error) {
-	var h struct {
-		Handler        string            `json:"handler"`
-		Routes         []Route           `json:"routes"`
-		PassThru       bool              `json:"pass_thru"`
-		HandleResponse []json.RawMessage `json:"handle_response"`
-	}
-	if err := json.Unmarshal(config, &h); err != nil {
+	h, err := handlerOf(config)
+	if err != nil {
 		return here, err
 	}
 	if hidden := here.answered; hidden != nil && hidden.placed != nil && hidden.placed.Hides == "" && h.Handler != "subroute" {
@@ -144,7 +168,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	}
 	here.answered = inner.answered
 	here.before = &passed{name: h.Handler, matches: here.matches, asks: len(h.HandleResponse) > 0, before: inner.before}
-	if here.answered == nil && slices.Contains(answering, h.Handler) && !h.PassThru && len(h.HandleResponse) == 0 {
+	if here.answered == nil && h.answersAll() {
 		here.answered = &answer{h.Handler, placed}
 	}
 	return here, nil

@@ -1,0 +1,72 @@
+package placement
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+func placedIn(t *testing.T, routes []Route) []*Placed {
+	t.Helper()
+	placed, err := In("srv0", routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return placed
+}
+
+func routesIn(t *testing.T, text string) (routes []Route) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &routes); err != nil {
+		t.Fatal(err)
+	}
+	return routes
+}
+
+// Handlers of others may mean something else by Caddy's words, and those that send
+// early hints answer nothing: neither keeps a configuration from being loaded.
+func TestGuardBehindOthers(t *testing.T) {
+	for _, before := range []string{
+		`{"handler": "other", "routes": {"a": 1}, "pass_thru": "yes", "status_code": [1], "handle_response": 5}`,
+		`{"handler": "other", "routes": ["a"]}`,
+		`{"handler": "static_response", "status_code": 103}`,
+		`{"handler": "static_response", "status_code": "103"}`,
+	} {
+		placed := placedIn(t, routesIn(t, `[{"handle": [`+before+`, {"handler": "robots_guard"}]}]`))
+		if len(placed) != 1 || CheckGuards(placed) != nil {
+			t.Errorf("behind %s: %v", before, CheckGuards(placed))
+		}
+	}
+}
+
+// odd is a handler that JSON has no words for.
+type odd struct{ Choose func() }
+
+func (odd) CaddyModule() caddy.ModuleInfo { return caddy.ModuleInfo{ID: "http.handlers.odd"} }
+
+func (odd) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	return next.ServeHTTP(w, r)
+}
+
+func TestGuardBehindOddHandler(t *testing.T) {
+	routes := routesOf(caddyhttp.RouteList{
+		{Handlers: []caddyhttp.MiddlewareHandler{odd{}}},
+		{HandlersRaw: []json.RawMessage{json.RawMessage(`{"handler": "robots_guard"}`)}},
+	})
+	if placed := placedIn(t, routes); len(placed) != 1 {
+		t.Errorf("got %v", placed)
+	}
+}
+
+// What serves a robots.txt keeps nobody from the dashboard behind it.
+func TestDashboardBehindRobotsTxt(t *testing.T) {
+	for before, want := range map[string]bool{"robots_txt": true, "authentication": false} {
+		placed := placedIn(t, routesIn(t, `[{"handle": [{"handler": "`+before+`"}, {"handler": "robots_guard_dashboard"}]}]`))
+		if len(placed) != 1 || placed[0].isOpen() != want {
+			t.Errorf("behind %s it is open: %t", before, !want)
+		}
+	}
+}
