@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -72,8 +73,9 @@ type App struct {
 	cancel  context.CancelFunc
 	done    <-chan struct{} // closed when the store has ended
 
-	restored func() // is called once it is known what is stored
-	placed   bool   // whether it was looked where the handlers stand
+	restored func()              // is called once it is known what is stored
+	placed   bool                // whether it was looked where the handlers stand
+	managed  map[string][]string // see HostsOfManaged
 }
 
 // CaddyModule returns the Caddy module information.
@@ -232,6 +234,15 @@ func AppOf(ctx caddy.Context) (*App, error) {
 // Bases returns the robots.txt files that others are composed from. They outlive a
 // reload.
 func (a *App) Bases() *policy.Cache { return a.state.Bases }
+
+// HostsOfManaged is [placement.HostsOfManaged] for all robots_txt of a configuration,
+// each of which asks for it when it is provisioned: only the first sees them all.
+func (a *App) HostsOfManaged(ctx caddy.Context, name func(config json.RawMessage) string) (hosts map[string][]string, err error) {
+	if a.managed == nil {
+		a.managed, err = placement.HostsOfManaged(ctx, name)
+	}
+	return a.managed, err
+}
 
 // Sites returns which hosts the configuration names.
 func (a *App) Sites() *request.Sites { return a.sites }

@@ -1,6 +1,8 @@
 package robotstxt
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -8,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
@@ -40,6 +43,17 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    crawl_delay <token|class|*> <seconds>
 //	    sitemap     <url>
 //	    line        <text>
+//	    rule        <id> {
+//	        for      <token|class|*...>
+//	        disallow [<path...>]
+//	        allow    [<path...>]
+//	        from     <RFC 3339>
+//	        until    <RFC 3339>
+//	        hosts    <host...>
+//	        reason   <text>
+//	        owner    <text>
+//	        ticket   <text>
+//	    }
 //	    staging     [<host...>]
 //	    max_age     <duration>
 //	}
@@ -69,6 +83,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Again: true},
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: h.add(&h.Sitemaps), Again: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
+		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}
@@ -96,6 +111,61 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 		h.Rules = append(h.Rules, Rule{For: args, Allow: allow})
 		return nil
 	}
+}
+
+// addNamed begins a rule that readRule fills.
+func (h *Handler) addNamed(args []string) error {
+	if len(args) != 1 {
+		return option.ErrCount
+	}
+	h.Rules = append(h.Rules, Rule{ID: args[0]})
+	return nil
+}
+
+// readRule reads the block of a named rule, which was added last.
+func (h *Handler) readRule(d *caddyfile.Dispenser) error {
+	r := &h.Rules[len(h.Rules)-1]
+	says := 0
+	say := func(allow bool) func([]string) error {
+		return func(paths []string) error {
+			r.Allow, r.Paths = allow, paths
+			if says++; says > 1 {
+				return errors.New("a rule either allows or disallows; write another rule for the other")
+			}
+			return nil
+		}
+	}
+	const when = "a time with its zone such as 2026-11-27T00:00:00+01:00"
+	options := []option.Option{
+		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", Set: option.Many(&r.For)},
+		{Name: "disallow", Usage: "paths, or nothing for the whole site", Set: say(false)},
+		{Name: "allow", Usage: "paths, or nothing for the whole site", Set: say(true)},
+		{Name: "from", Usage: when, Set: option.One(&r.From, option.Word)},
+		{Name: "until", Usage: when, Set: option.One(&r.Until, option.Word)},
+		{Name: "hosts", Usage: "one or more hosts such as shop.example.com", Set: option.Many(&r.Hosts)},
+		{Name: "reason", Usage: "a text in quotes", Set: option.One(&r.Reason, option.Word)},
+		{Name: "owner", Usage: "a text in quotes", Set: option.One(&r.Owner, option.Word)},
+		{Name: "ticket", Usage: "a text in quotes", Set: option.One(&r.Ticket, option.Word)},
+	}
+	return option.ReadBlock(d, options, func() error {
+		_, err := managed.ParseWindow(r.From, r.Until)
+		return nameError(r, err)
+	}, func() error {
+		switch {
+		case len(r.For) == 0:
+			return nameError(r, errors.New("it is about nobody; write for and a product token, a class such as ai_training, or *"))
+		case says == 0:
+			return nameError(r, errors.New("it says nothing; write disallow or allow, and perhaps paths"))
+		}
+		return nil
+	})
+}
+
+func nameError(r *Rule, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", r.name(), err)
+	}
+	return err
 }
 
 // readPaths reads the block of the rule that was added last.

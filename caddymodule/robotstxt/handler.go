@@ -4,11 +4,11 @@ package robotstxt
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -60,24 +60,8 @@ type Handler struct {
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *managed.Publisher
+	stop      func()            // ends what makes pages ahead
 	registry  *uaident.Registry // of the configuration, nil while that is not known
-}
-
-// Rule says what some crawlers may fetch.
-type Rule struct {
-	// Product tokens, classes such as `ai_training`, or `*` for those that no other
-	// group is for. A token has to be known, or stand behind `token:`.
-	For []string `json:"for"`
-
-	// Whether it allows; otherwise it forbids.
-	Allow bool `json:"allow,omitempty"`
-
-	// The patterns that it is about. Default: the whole site, and then the
-	// crawlers' groups say nothing else.
-	Paths []string `json:"paths,omitempty"`
-
-	// The seconds of a `Crawl-delay`. A rule with one neither allows nor forbids.
-	CrawlDelay string `json:"crawl_delay,omitempty"`
 }
 
 // The words of Handler.Base.
@@ -101,13 +85,15 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.registry = app.Registry()
-	h.Base = cmp.Or(h.Base, baseUpstream)
-	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
+	h.setDefaults()
 	if err := h.Validate(); err != nil {
 		return err
 	}
 	c := managed.Config{Sites: app.Sites(), Bases: app.Bases(), Now: time.Now, Logger: ctx.Logger()}
-	if c.Plan, err = h.plan(); err != nil {
+	if c.Schedule, err = h.schedule(); err != nil {
+		return err
+	}
+	if err := h.checkHosts(ctx, app); err != nil {
 		return err
 	}
 	switch {
@@ -120,7 +106,31 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		c.Staging = h.isStaging()
 	}
 	h.publisher = managed.NewPublisher(c)
+	running, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.publisher.Run(running)
+	}()
+	h.stop = func() {
+		cancel()
+		<-ended
+	}
 	return nil
+}
+
+// Cleanup ends what Provision began.
+func (h *Handler) Cleanup() error {
+	if h.stop != nil {
+		h.stop()
+	}
+	return nil
+}
+
+// setDefaults fills in what the configuration leaves open.
+func (h *Handler) setDefaults() {
+	h.Base = cmp.Or(h.Base, baseUpstream)
+	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
 }
 
 // isStaging returns what tells whether a host is one of those for tests.
@@ -148,37 +158,8 @@ func (h *Handler) Validate() error {
 	case len(h.StagingHosts) > 0 && !h.Staging:
 		return errors.New("staging_hosts means nothing without staging")
 	}
-	_, err := h.plan()
+	_, err := h.schedule()
 	return err
-}
-
-// plan returns what the owner wants.
-func (h *Handler) plan() (*managed.Plan, error) {
-	var rules []managed.Rule
-	for _, r := range h.Rules {
-		rule := managed.Rule{ID: r.id(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay}
-		if r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow) {
-			return nil, fmt.Errorf("%s: a rule with a delay can say nothing else", rule.ID)
-		}
-		rules = append(rules, rule)
-	}
-	registry := h.registry
-	if registry == nil {
-		registry = uaident.Default()
-	}
-	return managed.NewPlan(registry, rules, h.Sitemaps, h.Lines)
-}
-
-// id is the rule in the words of a Caddyfile, without its paths.
-func (r *Rule) id() string {
-	word := "disallow"
-	switch {
-	case r.CrawlDelay != "":
-		word = "crawl_delay"
-	case r.Allow:
-		word = "allow"
-	}
-	return strings.Join(append([]string{word}, r.For...), " ")
 }
 
 // ServeHTTP answers requests for /robots.txt and passes all others on.
@@ -192,17 +173,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
 	}
-	page := h.publisher.Page(r)
+	page, until := h.publisher.Page(r)
 	if page == nil {
 		return next.ServeHTTP(w, r)
 	}
-	page.Serve(w, r, time.Duration(h.MaxAge))
+	page.Serve(w, r, managed.Lifetime(time.Duration(h.MaxAge), time.Now(), until))
 	return nil
 }
 
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
 	_ caddy.Validator             = (*Handler)(nil)
 	_ caddyfile.Unmarshaler       = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)

@@ -2,12 +2,16 @@ package managed
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -32,6 +36,96 @@ func BenchmarkCompose(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkComposeRules makes a text of that many rules with times, most about one
+// path each; the plan of the turn included.
+func BenchmarkComposeRules(b *testing.B) {
+	var rules []Rule
+	for i := range 10_000 {
+		rules = append(rules, during(disallow([]string{"GPTBot", "*", "SemrushBot"}[i%3], fmt.Sprintf("/path/%d", i)), fmt.Sprint("r", i), epoch, time.Time{}))
+	}
+	s := newSchedule(b, rules...)
+	base := []byte("User-agent: *\nDisallow: /p\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.common.make(1).Compose(base, "a.example"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// manyHosts are as many as have texts of their own in the benchmarks.
+var manyHosts = func() (hosts []string) {
+	for i := range 10_000 {
+		hosts = append(hosts, fmt.Sprintf("h%d.test", i))
+	}
+	return hosts
+}()
+
+// BenchmarkPage looks up the page of one of 10,000 hosts.
+func BenchmarkPage(b *testing.B) {
+	for name, source := range map[string]origin.Source{"none": nil, "upstream": new(bases)} {
+		b.Run(name, func(b *testing.B) {
+			p := newPublisher(newSchedule(b, disallow("ai_training"), during(disallow("GPTBot"), "sale", epoch, epoch.Add(1))), source, time.Now)
+			server := site(manyHosts...)
+			for _, host := range manyHosts {
+				p.Page(asks(server, host))
+			}
+			r := asks(server, "h77.test")
+			b.ReportAllocs()
+			for b.Loop() {
+				if page, _ := p.Page(r); page == nil {
+					b.Fatal("no page")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTurn makes the next pages of 10,000 hosts, each with a base of its own and
+// one more rule of its own, and tells of the slowest request meanwhile.
+func BenchmarkTurn(b *testing.B) {
+	rules := []Rule{disallow("ai_training")}
+	for i, host := range manyHosts {
+		rules = append(rules, during(disallow("GPTBot", fmt.Sprintf("/own/%d", i)), fmt.Sprint("r", i), epoch, time.Time{}, host))
+	}
+	server := site(manyHosts...)
+	now := epoch.Add(-time.Minute)
+	s := newSchedule(b, rules...)
+	var slowest time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		p := newPublisher(s, new(bases), func() time.Time { return now })
+		for _, host := range manyHosts {
+			p.Page(asks(server, host))
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		ended := make(chan time.Duration)
+		go func() { ended <- slowestRequest(ctx, p, server) }()
+		b.StartTimer()
+		p.ComposeAhead(b.Context(), epoch)
+		b.StopTimer()
+		cancel()
+		slowest = max(slowest, <-ended)
+		if !p.hasPage("h9999.test", epoch) {
+			b.Fatal("the page of the last host is missing")
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(slowest.Microseconds()), "µs-slowest")
+}
+
+// slowestRequest asks for pages until ctx ends.
+func slowestRequest(ctx context.Context, p *Publisher, server *caddyhttp.Server) (slowest time.Duration) {
+	for i := 0; ctx.Err() == nil; i++ {
+		r := asks(server, manyHosts[i%len(manyHosts)])
+		start := time.Now()
+		p.Page(r)
+		slowest = max(slowest, time.Since(start))
+		time.Sleep(100 * time.Microsecond)
+	}
+	return slowest
 }
 
 // BenchmarkServe answers with a page of usual size.

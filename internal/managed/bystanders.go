@@ -31,12 +31,14 @@ func (w *wish) chain() chain {
 // about them, since they fall back on its name: Googlebot-Image obeys a group for
 // Googlebot where it has none. What cannot be told apart by any text is left out: a
 // group for "Sogou web spider" names Sogou, too.
-func (p *Plan) findBystanders(registry *uaident.Registry) {
-	for _, c := range registry.Crawlers() {
-		if p.asked[strings.ToLower(c.Token)] != nil {
+func (p *Plan) findBystanders(crawlers []chain) {
+	if len(p.asked) == 0 {
+		return
+	}
+	for _, names := range crawlers {
+		if len(names) == 1 || p.asked[strings.ToLower(names[0])] != nil {
 			continue
 		}
-		names := chainOf(&c)
 		if slices.ContainsFunc(names[1:], func(name string) bool { return p.asked[strings.ToLower(name)] != nil }) {
 			p.bystanders = append(p.bystanders, names)
 		}

@@ -55,6 +55,7 @@ type composition struct {
 	plan *Plan
 	file *file
 	all  []string // the lines of the * group
+	of   []target // whose groups change, in the order of the text
 }
 
 // target is a crawler that gets a group of its own.
@@ -71,8 +72,9 @@ func (c *composition) groups() string {
 	if everybody != nil {
 		c.all = everybody.over(c.all)
 	}
+	c.of = c.targets()
 	var blocks []*block
-	for _, t := range c.targets() {
+	for _, t := range c.of {
 		if own := c.ownGroup(t); own >= 0 {
 			c.file.insert(own, append([]string{t.wish.comment()}, t.wish.paths...))
 			continue
@@ -88,7 +90,7 @@ func (c *composition) groups() string {
 			blocks = append(blocks, b)
 		}
 	}
-	for _, t := range c.targets() { // after all contents are taken
+	for _, t := range c.of { // after all contents are taken
 		if c.ownGroup(t) < 0 {
 			c.file.remove(c.file.named(t.name))
 		}
@@ -100,7 +102,7 @@ func (c *composition) groups() string {
 	return b.String()
 }
 
-// targets returns the crawlers whose groups change, in the order of the text.
+// targets returns the crawlers whose groups change.
 func (c *composition) targets() (all []target) {
 	for _, folded := range c.plan.order {
 		w := c.plan.asked[folded]
@@ -158,7 +160,7 @@ func (w *wish) over(lines []string) (all []string) {
 		all = append(all, w.whole)
 	case w.delay != "":
 		for _, line := range lines {
-			if key, _ := keyAndValue(line); key != "crawl-delay" && key != "crawldelay" {
+			if !hasKey(line, "crawl-delay", "crawldelay") {
 				all = append(all, line)
 			}
 		}
@@ -176,30 +178,54 @@ func (w *wish) over(lines []string) (all []string) {
 // The one that allows holds (RFC 9309 section 2.2.2), but some parsers take the
 // first of two.
 func withoutIdle(lines []string) []string {
-	allowed := make(map[string]bool)
+	var allowed map[string]bool
 	for _, line := range lines {
-		if key, path := keyAndValue(line); key == "allow" {
+		if path, ok := valueOf(line, "allow"); ok {
+			if allowed == nil {
+				allowed = make(map[string]bool)
+			}
 			allowed[path] = true
 		}
 	}
+	if allowed == nil {
+		return lines
+	}
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
-		key, path := keyAndValue(line)
-		return key == "disallow" && path != "" && allowed[path]
+		path, ok := valueOf(line, "disallow")
+		return ok && path != "" && allowed[path]
 	})
 }
 
-// keyAndValue returns what stands before the colon of a line, in lower case, and
-// behind it; the key is empty without a colon.
-func keyAndValue(line string) (key, value string) {
-	key, value, colon := strings.Cut(line, ":")
-	if !colon {
-		return "", ""
+// valueOf returns what stands behind the colon of a line with a key, which is in
+// lower case, and whether the line has that key.
+func valueOf(line, key string) (value string, ok bool) {
+	before, value, colon := strings.Cut(line, ":")
+	if !colon || !strings.EqualFold(strings.Trim(before, "\ufeff \t"), key) {
+		return "", false
 	}
-	return strings.ToLower(strings.Trim(key, "\ufeff \t")), strings.Trim(value, " \t")
+	return strings.Trim(value, " \t"), true
 }
 
-// comment names the rules that a wish comes from.
-func (w *wish) comment() string { return "# " + strings.Join(w.ids, ", ") }
+// comment names the rules that a wish comes from, in lines of usual length.
+func (w *wish) comment() string {
+	const width = 100
+	var b strings.Builder
+	b.WriteByte('#')
+	line := 1
+	for i, id := range w.ids {
+		if i > 0 {
+			b.WriteByte(',')
+			line++
+		}
+		if line > 1 && line+len(id) >= width {
+			b.WriteString("\n#")
+			line = 1
+		}
+		b.WriteString(" " + id)
+		line += 1 + len(id)
+	}
+	return b.String()
+}
 
 // closed adds to lines without a rule one that allows everything: without a rule a
 // group would go on in the next.
@@ -211,9 +237,13 @@ func closed(lines []string) []string {
 }
 
 // isRule reports whether every crawler reads a line as a rule.
-func isRule(line string) bool {
-	key, _ := keyAndValue(line)
-	return key == "allow" || key == "disallow"
+func isRule(line string) bool { return hasKey(line, "allow", "disallow") }
+
+func hasKey(line string, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, ok := valueOf(line, key)
+		return ok
+	})
 }
 
 // block is a group in the text.

@@ -63,7 +63,7 @@ func triedPaths(before, after *policy.Robots) []string {
 // that would follow a rule about another, each with the names it goes by. One that
 // nobody names is among them.
 func (c *composition) others() (others []chain) {
-	targets := c.targets()
+	targets := c.of
 	known := make(map[string]bool)
 	for _, t := range targets {
 		if t.wish == nil {

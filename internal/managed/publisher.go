@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 
 // Config is what a Publisher goes by.
 type Config struct {
-	Plan *Plan
+	Schedule *Schedule
 	// Source is where the base comes from, nil for none. SourceKey is its path, ""
 	// for what the handlers behind answer.
 	Source    origin.Source
@@ -42,13 +41,6 @@ type Publisher struct {
 	shelves map[policy.Segment]*shelf
 }
 
-const (
-	// How long a base holds that does not say it itself, and how long a request
-	// waits for one that was never read.
-	baseLife = 10 * time.Minute
-	baseWait = 5 * time.Second
-)
-
 // NewPublisher returns a publisher.
 func NewPublisher(c Config) *Publisher {
 	return &Publisher{Config: c, since: c.Now(), shelves: map[policy.Segment]*shelf{
@@ -57,12 +49,12 @@ func NewPublisher(c Config) *Publisher {
 	}}
 }
 
-// baseKey marks the context of requests for a base.
-type baseKey struct{}
+// forBase marks the context of requests for a base.
+type forBase struct{}
 
 // IsForBase reports whether a request asks for the base of a text, which the
 // handlers behind have to answer.
-func IsForBase(ctx context.Context) bool { return ctx.Value(baseKey{}) != nil }
+func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
 
 // IsStaging reports whether the site of a request is for tests.
 func (p *Publisher) IsStaging(r *http.Request) bool {
@@ -75,33 +67,104 @@ func nameOf(key policy.Key) string {
 	return name
 }
 
-// Page returns the robots.txt for the site of a request, nil if what the handlers
+// spot is where and when a page is for.
+type spot struct {
+	segment policy.Segment
+	host    string
+	table   *table
+	turn    int
+}
+
+// spotOf returns the spot of a site at a time.
+func (p *Publisher) spotOf(site policy.Key, now time.Time) spot {
+	s := spot{segment: site.Segment(), host: nameOf(site)}
+	s.table = p.Schedule.of(s.host)
+	s.turn = s.table.turn(now)
+	return s
+}
+
+// Page returns the robots.txt for the site of a request, and when another takes its
+// place, zero for never as far as the schedule goes. It is nil if what the handlers
 // behind answer has to stand: while there is no base that can be read, and none
 // that once could.
-func (p *Publisher) Page(r *http.Request) *Page {
+func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
-	host := nameOf(key)
-	if p.Staging != nil && p.Staging(host) {
-		return p.page(policy.Named, pageKey{base: sha256.Sum256([]byte(Staging))}, func() made { return made{page: NewPage(Staging, p.since)} }).page
+	if p.Staging != nil && p.Staging(nameOf(key)) {
+		of := pageKey{base: sha256.Sum256([]byte(Staging))}
+		return p.page(policy.Named, of, func() made { return made{page: NewPage(Staging, p.since)} }).page, time.Time{}
 	}
-	segment := key.Segment()
-	if p.SourceKey != "" {
-		key = policy.Key{Source: p.SourceKey}
-	}
+	last, first := p.meet(key) // and from now on its next page is made ahead
+	at := p.spotOf(key, p.Now())
 	if p.Source == nil {
-		return p.composed(nil, segment, host).page
+		page = p.inTurn(nil, at, last)
+	} else {
+		base := p.whereBase(key)
+		if base != key {
+			_, first = p.meet(base)
+		}
+		page = p.best(p.base(r, base, first), at, last)
 	}
-	state := p.base(r, key)
+	if page != last {
+		p.remember(key, page)
+	}
+	return page, at.table.end(at.turn)
+}
+
+func (p *Publisher) meet(key policy.Key) (last *Page, first bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shelves[key.Segment()].meet(key)
+}
+
+// remember keeps what a site is served now.
+func (p *Publisher) remember(site policy.Key, page *Page) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shelves[site.Segment()].asked.Add(site, page)
+}
+
+// whereBase returns where the base of a site is kept.
+func (p *Publisher) whereBase(site policy.Key) policy.Key {
+	if p.SourceKey != "" {
+		return policy.Key{Source: p.SourceKey}
+	}
+	return site
+}
+
+// best returns the page of the latest version that a page can be made of, nil if
+// there is none.
+func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
 	if state == nil || state.Good == nil {
 		return nil
 	}
-	for _, version := range append([]*policy.Version{state.Good}, state.Past...) {
+	if isBase(state.Good) {
+		if page := p.inTurn(state.Good, at, last); page != nil {
+			return page
+		}
+	}
+	for _, version := range state.Past {
 		if !isBase(version) {
 			continue
 		}
-		if m := p.composed(version, segment, host); m.page != nil {
-			return m.page
+		if page := p.inTurn(version, at, nil); page != nil {
+			return page
 		}
+	}
+	return nil
+}
+
+// inTurn returns the page of a base, or where there can be none what stays in its
+// place: what was served last, or what the base came to before the turn.
+func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
+	m := p.composed(base, at)
+	switch {
+	case m.page != nil:
+		return m.page
+	case last != nil:
+		return last
+	case at.turn > 0:
+		at.turn--
+		return p.composed(base, at).page
 	}
 	return nil
 }
@@ -112,114 +175,48 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 	return p.Sites.Of(server).Key(r)
 }
 
-// isBase reports whether a version can be built on: a web page in place of a
-// robots.txt is a mistake.
-func isBase(v *policy.Version) bool {
-	findings, _ := v.Robots.Findings()
-	return !slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML || f.Code == policy.UTF16 })
+// composed returns the page of a base, nil for none.
+func (p *Publisher) composed(base *policy.Version, at spot) made {
+	of := pageKey{table: at.table, turn: at.turn}
+	if base != nil {
+		of.base = base.Hash
+	}
+	if at.table.hosts {
+		of.host = at.host
+	}
+	if m, ok := p.kept(at.segment, of); ok {
+		return m
+	}
+	return p.page(at.segment, of, func() made { return p.compose(base, at) })
 }
 
-// base returns what is known of a base. One that is due is read in the background;
-// a request waits only for the first.
-func (p *Publisher) base(r *http.Request, key policy.Key) *policy.State {
-	entry := p.Bases.Add(key, key.Segment())
-	entry.Use(p.Now())
-	if p.isFirst(key) && !isUsable(entry.State()) {
-		entry.MakeDue() // who loads a configuration may have mended the base
-	}
-	if state := entry.State(); !entry.Due(p.Now()) {
-		return state
-	}
-	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), baseKey{}, true))
-	fetch, ok := p.Source.Prepare(asks, key, origin.Witness{})
-	if !ok {
-		return entry.State()
-	}
-	var have *policy.Version
-	if state := entry.State(); state != nil {
-		have = state.Good
-	}
-	done := entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
-		ctx, cancel := context.WithCancelCause(context.Background())
-		defer cancel(nil)
-		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
-		defer timer.Stop()
-		return fetch(ctx, have)
-	}, p.onRead(key))
-	if entry.State() == nil && done != nil {
-		select {
-		case <-done:
-		case <-time.After(baseWait):
-		case <-r.Context().Done():
-		}
-	}
-	return entry.State()
-}
-
-// isFirst reports whether this configuration looks at a base for the first time.
-func (p *Publisher) isFirst(key policy.Key) bool {
+func (p *Publisher) kept(segment policy.Segment, of pageKey) (made, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	asked := p.shelves[key.Segment()].asked
-	if asked.Contains(key) {
-		return false
-	}
-	asked.Add(key, struct{}{})
-	return true
+	return p.shelves[segment].pages.Get(of)
 }
 
-// isUsable reports whether what was read last can be built on.
-func isUsable(s *policy.State) bool {
-	return s != nil && s.Failures == 0 && s.Good != nil && isBase(s.Good)
-}
-
-// onRead returns what tells the owner that a base cannot be used any more, or
-// again.
-func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
-	return func(before, after policy.State) {
-		log := p.Logger.With(zap.String("base", key.String()))
-		known := before.Failures > 0 || before.Good != nil
-		switch {
-		case isUsable(&after) && known && !isUsable(&before):
-			log.Info("the base of the robots.txt can be read again")
-		case isUsable(&after), known && !isUsable(&before): // it was told before
-		case after.Failures > 0:
-			log.Warn("the base of the robots.txt cannot be read; "+inForce(after), zap.Error(after.Err))
-		default:
-			log.Warn("the base of the robots.txt is a web page or no text; " + inForce(after))
-		}
-	}
-}
-
-func inForce(s policy.State) string {
-	if s.Good != nil && isBase(s.Good) || slices.ContainsFunc(s.Past, isBase) {
-		return "the last good one is used"
-	}
-	return "what the site answers is passed on without the rules of robots_txt; if there is none to build on, write base none"
-}
-
-// composed returns the page of a base, nil for none.
-func (p *Publisher) composed(base *policy.Version, segment policy.Segment, host string) made {
-	var hash [sha256.Size]byte
-	text, modified := []byte(nil), p.since
+func (p *Publisher) compose(base *policy.Version, at spot) made {
+	var text []byte
+	modified, start := p.since, at.table.start(at.turn)
 	if base != nil {
-		hash = base.Hash
 		text = []byte(base.Robots.Text())
-		if base.FirstRead.After(modified) {
-			modified = base.FirstRead
-		}
+		modified = latest(modified, base.FirstRead)
 	}
-	if !p.Plan.hosts {
-		host = ""
+	composed, err := at.table.plan(at.turn).Compose(text, at.host)
+	if err != nil {
+		p.Logger.Error("a text of robots_txt is refused; the text before stays, or where there is none what the site answers",
+			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
+		return made{err: err}
 	}
-	return p.page(segment, pageKey{hash, host}, func() made {
-		composed, err := p.Plan.Compose(text, host)
-		if err != nil {
-			p.Logger.Error("the robots.txt is served as it was, without the rules of robots_txt", zap.String("host", host), zap.Error(err))
-			return made{err: err}
-		}
-		return made{page: NewPage(string(composed), modified)}
-	})
+	return made{page: NewPage(string(composed), latest(modified, start))}
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // page returns what is made of a base. Of those who ask at once for a new one

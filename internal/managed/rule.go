@@ -1,13 +1,10 @@
 package managed
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -23,6 +20,12 @@ type Rule struct {
 	Paths []string // patterns of RFC 9309 section 2.2.2; none for the whole site
 	// Delay is the value of Crawl-delay; a rule with one is about nothing else.
 	Delay string
+	Window
+	// Hosts are those that the rule is for, in lower case and without ports;
+	// *.example.com stands for every name with one label more. None for all.
+	Hosts []string
+
+	names []string // the product tokens that For stands for
 }
 
 // Plan is what a site's owner wants in its robots.txt beside what the base says.
@@ -41,41 +44,42 @@ type wish struct {
 	name    string // as it stands in the text
 	crawler *uaident.Crawler
 	ids     []string
-	whole   string   // the line that stands for the whole site, "" without
-	paths   []string // lines
-	delay   string   // a line, "" without
+	whole   string          // the line that stands for the whole site, "" without
+	paths   []string        // lines
+	delay   string          // a line, "" without
+	said    map[string]bool // ids and paths, once there are many
 }
 
-// NewPlan returns a plan. Its errors say which rule or line is wrong.
+// NewPlan returns a plan of rules that are always in force. Its errors say which rule
+// or line is wrong.
 func NewPlan(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Plan, error) {
+	s, err := NewSchedule(registry, rules, sitemaps, lines)
+	if err != nil {
+		return nil, err
+	}
+	return s.common.plan(0), nil
+}
+
+// newPlan returns the plan of rules that are compiled and do not contradict each
+// other.
+func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, error) {
 	p := &Plan{asked: make(map[string]*wish), sitemaps: sitemaps, lines: lines}
-	for i := range rules {
-		if err := p.add(registry, &rules[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", rules[i].ID, err)
-		}
+	for _, r := range rules {
+		p.add(names.registry, r)
 	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	slices.Sort(p.order)
-	p.findBystanders(registry)
+	p.findBystanders(names.chains)
 	return p, nil
 }
 
 // IsEmpty reports whether the plan leaves every base as it is.
 func (p *Plan) IsEmpty() bool { return len(p.asked)+len(p.sitemaps)+len(p.lines) == 0 }
 
-func (p *Plan) add(registry *uaident.Registry, r *Rule) error {
-	names, err := namesOf(registry, r.For)
-	if err != nil {
-		return err
-	}
-	for _, path := range r.Paths {
-		if err := checkPath(path); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
+func (p *Plan) add(registry *uaident.Registry, r *Rule) {
+	for _, name := range r.names {
 		folded := strings.ToLower(name)
 		w := p.asked[folded]
 		if w == nil {
@@ -86,44 +90,43 @@ func (p *Plan) add(registry *uaident.Registry, r *Rule) error {
 			p.asked[folded] = w
 			p.order = append(p.order, folded)
 		}
-		if err := w.add(r); err != nil {
-			return err
-		}
+		w.add(r)
 	}
-	return nil
 }
 
 // add takes a rule into the wish.
-func (w *wish) add(r *Rule) error {
-	if !slices.Contains(w.ids, r.ID) {
+func (w *wish) add(r *Rule) {
+	if !w.has(w.ids, r.ID) {
 		w.ids = append(w.ids, r.ID)
 	}
-	if r.Delay != "" {
-		line := "Crawl-delay: " + r.Delay
-		if w.delay != "" && w.delay != line {
-			return fmt.Errorf("%s has two delays; keep one", w.name)
-		}
-		w.delay = line
-		return nil
-	}
-	if len(r.Paths) == 0 {
-		line := lineOf(r.Allow, "/")
-		if w.whole != "" && w.whole != line {
-			return fmt.Errorf("%s is both allowed and disallowed the whole site; remove one", w.name)
-		}
-		w.whole = line
-		return nil
+	switch {
+	case r.Delay != "":
+		w.delay = "Crawl-delay: " + r.Delay
+	case len(r.Paths) == 0:
+		w.whole = lineOf(r.Allow, "/")
 	}
 	for _, path := range r.Paths {
-		line := lineOf(r.Allow, path)
-		if slices.Contains(w.paths, lineOf(!r.Allow, path)) {
-			return fmt.Errorf("%s is both allowed and disallowed %s; remove one", w.name, path)
-		}
-		if !slices.Contains(w.paths, line) {
+		if line := lineOf(r.Allow, path); !w.has(w.paths, line) {
 			w.paths = append(w.paths, line)
 		}
 	}
-	return nil
+}
+
+// has reports whether something to be added is among what was said before.
+func (w *wish) has(before []string, s string) bool {
+	const few = 16
+	if len(before) < few {
+		return slices.Contains(before, s)
+	}
+	if w.said == nil {
+		w.said = make(map[string]bool)
+		for _, said := range slices.Concat(w.ids, w.paths) {
+			w.said[said] = true
+		}
+	}
+	known := w.said[s]
+	w.said[s] = true
+	return known
 }
 
 func lineOf(allow bool, path string) string {
@@ -154,15 +157,22 @@ func (p *Plan) check() error {
 		}
 	}
 	texts := slices.Concat(p.sitemaps, p.lines)
+	for _, s := range texts {
+		if err := checkPlaceholders(s); err != nil {
+			return err
+		}
+	}
 	for _, w := range p.asked {
 		texts = append(texts, w.paths...)
 	}
-	for _, s := range texts {
-		rest := strings.ReplaceAll(s, hostPlaceholder, "")
-		p.hosts = p.hosts || len(rest) < len(s)
-		if i := strings.Index(rest, "{http."); i >= 0 {
-			return fmt.Errorf("%q has a placeholder other than {host}; the text is the same for all who ask this host", s)
-		}
+	p.hosts = slices.ContainsFunc(texts, dependsOnHost)
+	return nil
+}
+
+// checkPlaceholders tells which placeholder cannot stand in a text.
+func checkPlaceholders(s string) error {
+	if strings.Contains(strings.ReplaceAll(s, hostPlaceholder, ""), "{http.") {
+		return fmt.Errorf("%q has a placeholder other than {host}; the text is the same for all who ask this host", s)
 	}
 	return nil
 }
@@ -189,60 +199,7 @@ func checkPath(path string) error {
 	case strings.Trim(path, " \t") != path:
 		return fmt.Errorf("path %q has a space at its end, which no crawler reads; write %%20", path)
 	}
-	return nil
+	return checkPlaceholders(path)
 }
 
-// namesOf returns the product tokens that words stand for, each once. A class
-// stands for the crawlers of that class: one with several purposes has the class of
-// its main one, so that ai_training has no search engine.
-func namesOf(registry *uaident.Registry, words []string) (names []string, err error) {
-	if len(words) == 0 {
-		return nil, errors.New("name whom it is for: a product token, a class such as ai_training, or *")
-	}
-	for _, word := range words {
-		if word == Everybody {
-			names = append(names, word)
-			continue
-		}
-		if class, ok := uaident.ParseClass(word); ok {
-			before := len(names)
-			for _, c := range registry.Crawlers() {
-				if c.Class == class && class != uaident.Browser {
-					names = append(names, c.Token)
-				}
-			}
-			if len(names) == before {
-				return nil, fmt.Errorf("no known crawler is of class %s", word)
-			}
-			continue
-		}
-		token, meant := strings.CutPrefix(word, judge.MeantToken)
-		if c := registry.Lookup(token); c != nil {
-			token = c.Token
-		} else if !meant {
-			return nil, unknown(registry, word)
-		}
-		if err := checkName(token); err != nil {
-			return nil, err
-		}
-		names = append(names, token)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
-	return slices.CompactFunc(names, strings.EqualFold), nil
-}
-
-func unknown(registry *uaident.Registry, word string) error {
-	hint := "the classes are " + judge.ClassWords()
-	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
-		hint = "did you mean " + strings.Join(likely, " or ") + "?"
-	}
-	return fmt.Errorf("%q is no class and no known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
-}
-
-// checkName tells whether a group can have this name.
-func checkName(token string) error {
-	if token == "" || strings.ContainsAny(token, "\r\n\x00#:*,/") || strings.Trim(token, " \t") != token {
-		return fmt.Errorf("%q can be no product token", token)
-	}
-	return nil
-}
+func dependsOnHost(s string) bool { return strings.Contains(s, hostPlaceholder) }

@@ -12,16 +12,18 @@ import (
 // clients name: however many these are, they evict none of the former.
 type shelf struct {
 	pages  *simplelru.LRU[pageKey, made]
-	making map[pageKey]func() made              // by requests under way
-	bytes  int                                  // of the texts of pages
-	most   int                                  // of bytes
-	asked  *simplelru.LRU[policy.Key, struct{}] // whose bases this configuration has looked at
+	making map[pageKey]func() made           // by requests under way
+	bytes  int                               // of the texts of pages
+	most   int                               // of bytes
+	asked  *simplelru.LRU[policy.Key, *Page] // sites with what they were served last, and bases that this configuration has looked at
 }
 
-// pageKey is what a text is made of, beside the plan.
+// pageKey is what a text is made of.
 type pageKey struct {
-	base [sha256.Size]byte
-	host string // "" if the text is the same for all
+	base  [sha256.Size]byte
+	table *table // nil for Staging
+	turn  int
+	host  string // "" if the text is the same for all
 }
 
 // made is a page, or why there is none.
@@ -41,7 +43,7 @@ func (m made) size() int {
 func newShelf(pages, bytes int) *shelf {
 	s := &shelf{making: make(map[pageKey]func() made), most: bytes}
 	s.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, m made) { s.bytes -= m.size() }) // fails for no size above 0
-	s.asked, _ = simplelru.NewLRU[policy.Key, struct{}](pages, nil)
+	s.asked, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
 	return s
 }
 
@@ -52,4 +54,14 @@ func (s *shelf) add(key pageKey, m made) {
 	for s.bytes > s.most && s.pages.Len() > 1 {
 		s.pages.RemoveOldest()
 	}
+}
+
+// meet returns what a site was served last, nil if nothing or if it is where a base
+// comes from, and whether it is met for the first time.
+func (s *shelf) meet(key policy.Key) (last *Page, first bool) {
+	last, known := s.asked.Get(key)
+	if !known {
+		s.asked.Add(key, nil)
+	}
+	return last, !known
 }

@@ -18,20 +18,20 @@ import (
 // publisherOf returns a publisher whose texts have the host in them.
 func publisherOf(t *testing.T) *Publisher {
 	t.Helper()
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot")}, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)
+	schedule, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot")}, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPublisher(Config{Plan: plan, Sites: new(request.Sites), Now: time.Now, Logger: zap.NewNop()})
+	return NewPublisher(Config{Schedule: schedule, Sites: new(request.Sites), Now: time.Now, Logger: zap.NewNop()})
 }
 
 // Hosts that clients invent cost a bounded amount of memory, and evict no text of a
 // site that the configuration names.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
-	named := p.composed(nil, policy.Named, "a.example").page
+	named := p.composed(nil, spot{policy.Named, "a.example", p.Schedule.common, 0}).page
 	for i := range 5000 {
-		p.composed(nil, policy.Invented, fmt.Sprintf("h%d.test", i))
+		p.composed(nil, spot{policy.Invented, fmt.Sprintf("h%d.test", i), p.Schedule.common, 0})
 	}
 	for i := range 200 {
 		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
@@ -40,7 +40,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 	if s := p.shelves[policy.Invented]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.making) > 0 {
 		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.making))
 	}
-	if again := p.composed(nil, policy.Named, "a.example").page; again != named {
+	if again := p.composed(nil, spot{policy.Named, "a.example", p.Schedule.common, 0}).page; again != named {
 		t.Error("a named site's text was evicted")
 	}
 }

@@ -9,11 +9,12 @@ import (
 const (
 	Guard     = "robots_guard"
 	Dashboard = "robots_guard_dashboard"
+	RobotsTXT = "robots_txt"
 )
 
 // Placed is one of our handlers with where it stands.
 type Placed struct {
-	Name    string // Guard or Dashboard
+	Name    string // Guard, Dashboard or RobotsTXT
 	Config  json.RawMessage
 	Server  string
 	Hosts   []string // of the routes around it, none for any

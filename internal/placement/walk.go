@@ -152,7 +152,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		hidden.placed.Hides = h.Handler
 	}
 	var placed *Placed
-	if h.Handler == Guard || h.Handler == Dashboard {
+	if h.Handler == Guard || h.Handler == Dashboard || h.Handler == RobotsTXT {
 		placed = &Placed{
 			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matches: here.matches,
 			before: here.before, groups: here.groups, reach: here.reach, only: here.only,

@@ -1,0 +1,117 @@
+package managed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// names are the names by which crawlers look for groups.
+type names struct {
+	registry *uaident.Registry
+	chains   []chain // of all known crawlers
+}
+
+func newNames(registry *uaident.Registry) *names {
+	n := &names{registry: registry}
+	for _, c := range registry.Crawlers() {
+		n.chains = append(n.chains, chainOf(&c))
+	}
+	return n
+}
+
+// compile checks rules one by one and finds out whom they are about.
+func (n *names) compile(rules []Rule) (err error) {
+	for i := range rules {
+		r := &rules[i]
+		if r.names, err = namesOf(n.registry, r.For); err != nil {
+			return fmt.Errorf("%s: %w", r.ID, err)
+		}
+		for _, path := range r.Paths {
+			if err := checkPath(path); err != nil {
+				return fmt.Errorf("%s: %w", r.ID, err)
+			}
+		}
+		if r.Hosts, err = hostsOf(r.Hosts); err != nil {
+			return fmt.Errorf("%s: %w", r.ID, err)
+		}
+	}
+	return nil
+}
+
+// hostsOf returns hosts as requests have them.
+func hostsOf(words []string) (hosts []string, err error) {
+	for _, word := range words {
+		rest, below := strings.CutPrefix(word, "*.")
+		host := request.NormalHost(rest, false)
+		if rest == "" || strings.ContainsAny(host, "*/:{} \t") {
+			return nil, fmt.Errorf("%q is no host; write it as in the site's address, without a port, such as shop.example.com or *.example.com", word)
+		}
+		if below {
+			host = "*." + host
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts, nil
+}
+
+// namesOf returns the product tokens that words stand for, each once. A class
+// stands for the crawlers of that class: one with several purposes has the class of
+// its main one, so that ai_training has no search engine.
+func namesOf(registry *uaident.Registry, words []string) (names []string, err error) {
+	if len(words) == 0 {
+		return nil, errors.New("name whom it is for: a product token, a class such as ai_training, or *")
+	}
+	for _, word := range words {
+		if word == Everybody {
+			names = append(names, word)
+			continue
+		}
+		if class, ok := uaident.ParseClass(word); ok {
+			before := len(names)
+			for _, c := range registry.Crawlers() {
+				if c.Class == class && class != uaident.Browser {
+					names = append(names, c.Token)
+				}
+			}
+			if len(names) == before {
+				return nil, fmt.Errorf("no known crawler is of class %s", word)
+			}
+			continue
+		}
+		token, meant := strings.CutPrefix(word, judge.MeantToken)
+		if c := registry.Lookup(token); c != nil {
+			token = c.Token
+		} else if !meant {
+			return nil, unknown(registry, word)
+		}
+		if err := checkName(token); err != nil {
+			return nil, err
+		}
+		names = append(names, token)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	return slices.CompactFunc(names, strings.EqualFold), nil
+}
+
+func unknown(registry *uaident.Registry, word string) error {
+	hint := "the classes are " + judge.ClassWords()
+	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
+		hint = "did you mean " + strings.Join(likely, " or ") + "?"
+	}
+	return fmt.Errorf("%q is no class and no known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
+}
+
+// checkName tells whether a group can have this name.
+func checkName(token string) error {
+	if token == "" || strings.ContainsAny(token, "\r\n\x00#:*,/") || strings.Trim(token, " \t") != token {
+		return fmt.Errorf("%q can be no product token", token)
+	}
+	return nil
+}

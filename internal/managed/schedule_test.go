@@ -1,0 +1,190 @@
+package managed
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+var epoch = time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
+
+// during returns a rule with a name and a window.
+func during(r Rule, name string, from, until time.Time, hosts ...string) Rule {
+	r.ID, r.Window, r.Hosts = "rule "+name, Window{from, until}, hosts
+	return r
+}
+
+func newSchedule(t testing.TB, rules ...Rule) *Schedule {
+	t.Helper()
+	s, err := NewSchedule(uaident.Default(), rules, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func textAt(t testing.TB, s *Schedule, now time.Time, host string) string {
+	t.Helper()
+	plan, _ := s.At(now, host)
+	text, err := plan.Compose([]byte("User-agent: *\nDisallow: /p\n"), host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A rule is in force from its first moment and until just before its last, where
+// its hosts are.
+func TestBoundaries(t *testing.T) {
+	end := epoch.Add(time.Hour)
+	s := newSchedule(t,
+		during(disallow("GPTBot", "/sale"), "sale", epoch, end),
+		during(disallow("GPTBot", "/shop"), "shop", epoch, time.Time{}, "Shop.Example", "*.shop.example"),
+		during(disallow("GPTBot", "/old"), "old", time.Time{}, epoch, "b.example"))
+	for _, tc := range []struct {
+		host string
+		at   time.Time
+		want string
+		next time.Time
+	}{
+		{"a.example", epoch.Add(-time.Microsecond), "", epoch},
+		{"a.example", epoch, "/sale", end},
+		{"a.example", end.Add(-time.Microsecond), "/sale", end},
+		{"a.example", end, "", time.Time{}},
+		{"shop.example", epoch.Add(-time.Microsecond), "", epoch},
+		{"shop.example", epoch, "/sale /shop", end},
+		{"x.shop.example", end, "/shop", time.Time{}},
+		{"x.y.shop.example", end, "", time.Time{}},
+		{"b.example", epoch.Add(-time.Microsecond), "/old", epoch},
+		{"b.example", epoch, "/sale", end},
+	} {
+		var got []string
+		text := textAt(t, s, tc.at, tc.host)
+		for _, path := range []string{"/sale", "/shop", "/old"} {
+			if named := strings.Contains(text, "rule "+path[1:]); named != strings.Contains(text, "Disallow: "+path) {
+				t.Errorf("%s at %v: a line without its rule's name, or a name without a line:\n%s", tc.host, tc.at, text)
+			} else if named {
+				got = append(got, path)
+			}
+		}
+		if _, next := s.At(tc.at, tc.host); strings.Join(got, " ") != tc.want || !next.Equal(tc.next) {
+			t.Errorf("%s at %v: %v until %v, want %q until %v", tc.host, tc.at, got, next, tc.want, tc.next)
+		}
+	}
+	if next := s.Next(epoch); !next.Equal(end) {
+		t.Errorf("the next turn is at %v", next)
+	}
+}
+
+func TestLifetime(t *testing.T) {
+	for _, tc := range []struct{ most, rest, want time.Duration }{
+		{time.Hour, 2 * time.Hour, time.Hour},
+		{time.Hour, 30*time.Minute + time.Microsecond, 30*time.Minute + time.Second},
+		{time.Hour, 61 * time.Second, 61 * time.Second},
+		{time.Hour, time.Microsecond, time.Minute},
+		{time.Minute, time.Second, time.Minute},
+	} {
+		if got := Lifetime(tc.most, epoch, epoch.Add(tc.rest)); got != tc.want {
+			t.Errorf("%v with %v left: %v, want %v", tc.most, tc.rest, got, tc.want)
+		}
+	}
+	if got := Lifetime(time.Hour, epoch, time.Time{}); got != time.Hour {
+		t.Errorf("without a turn: %v", got)
+	}
+}
+
+func TestWindows(t *testing.T) {
+	for _, tc := range []struct{ from, until, want string }{
+		{"", "", ""},
+		{"2026-11-27T00:00:00+01:00", "2026-11-27T00:00:00Z", ""},
+		{"2026-11-27", "", `from "2026-11-27" has no time zone, or no time of day; write 2026-11-27T00:00:00Z`},
+		{"", "2026-11-27T08:00:00", `until "2026-11-27T08:00:00" has no time zone`},
+		{"2026-11-27 08:00", "", `write 2026-11-27T08:00:00Z`},
+		{"2026-02-30T00:00:00Z", "", "no time that RFC 3339 knows"},
+		{"2026-11-27T00:00:00Z", "2026-11-27T00:00:00Z", "never be in force"},
+		{"2026-11-27T00:00:00Z", "2026-11-27T00:00:00+01:00", "before it begins"},
+	} {
+		_, err := ParseWindow(tc.from, tc.until)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%q until %q: %v, want %s", tc.from, tc.until, err, tc.want)
+		}
+	}
+}
+
+// Rules contradict each other only where and while both are in force.
+func TestContradictions(t *testing.T) {
+	later, end := epoch.Add(time.Hour), epoch.Add(2*time.Hour)
+	open := time.Time{}
+	for _, tc := range []struct {
+		name string
+		a, b Rule
+		want string
+	}{
+		{"one after the other", during(disallow("GPTBot", "/a"), "a", epoch, later), during(allow("GPTBot", "/a"), "b", later, end), ""},
+		{"a moment in common", during(disallow("GPTBot", "/a"), "a", epoch, later.Add(1)), during(allow("GPTBot", "/a"), "b", later, open),
+			"rule b: GPTBot is both allowed and disallowed /a; rule a says the opposite; remove one, or change the times; they meet from 2026-11-27T01:00:00Z until 2026-11-27T01:00:00Z"},
+		{"a class and one of it", during(disallow("ai_training"), "a", epoch, end), during(allow("GPTBot"), "b", open, later), "GPTBot is both allowed and disallowed the whole site"},
+		{"always and for a time", disallow("GPTBot", "/a"), during(allow("GPTBot", "/a"), "b", epoch, later), "disallow GPTBot says the opposite"},
+		{"other hosts", during(disallow("GPTBot", "/a"), "a", epoch, end, "a.example"), during(allow("GPTBot", "/a"), "b", epoch, end, "b.example"), ""},
+		{"a host and its wildcard", during(disallow("GPTBot", "/a"), "a", epoch, end, "*.example"), during(allow("GPTBot", "/a"), "b", epoch, end, "b.example"), "/a; rule a says the opposite"},
+		{"a host and all", during(disallow("GPTBot", "/a"), "a", epoch, end, "b.example"), during(allow("GPTBot", "/a"), "b", epoch, end), "/a; rule a says the opposite"},
+		{"the same twice", during(disallow("GPTBot", "/a"), "a", epoch, end), during(disallow("GPTBot", "/a"), "b", later, open), ""},
+	} {
+		_, err := NewSchedule(uaident.Default(), []Rule{tc.a, tc.b}, nil, nil)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// At any time and host a schedule holds what a plan of just those rules does that
+// are in force then, by looking at each.
+func TestScheduleIsItsRulesInForce(t *testing.T) {
+	hosts := []string{"a.example", "b.example", "x.b.example"}
+	told := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		rules := randomRules(r)
+		for i := range rules {
+			from, until := time.Time{}, time.Time{}
+			if r.IntN(3) > 0 {
+				from = epoch.Add(time.Duration(r.IntN(6)) * time.Hour)
+			}
+			if r.IntN(3) > 0 {
+				until = epoch.Add(time.Duration(6+r.IntN(6)) * time.Hour)
+			}
+			rules[i] = during(rules[i], fmt.Sprint("r", i), from, until)
+			if r.IntN(2) == 0 {
+				rules[i].Hosts = []string{pick(r, append(hosts, "*.b.example"))}
+			}
+		}
+		s, err := NewSchedule(uaident.Default(), rules, nil, nil)
+		if err != nil {
+			continue // they contradict each other
+		}
+		for range 20 {
+			now, host := epoch.Add(time.Duration(r.IntN(13))*time.Hour+time.Duration(r.IntN(3)-1)*time.Microsecond), pick(r, hosts)
+			var active []Rule
+			for _, rule := range rules {
+				began := rule.From.IsZero() || !now.Before(rule.From)
+				over := !rule.Until.IsZero() && !now.Before(rule.Until)
+				if began && !over && (len(rule.Hosts) == 0 || rule.Hosts[0] == host || rule.Hosts[0] == "*.b.example" && host == "x.b.example") {
+					rule.Window, rule.Hosts = Window{}, nil
+					active = append(active, rule)
+				}
+			}
+			want := textAt(t, newSchedule(t, active...), now, host)
+			if got := textAt(t, s, now, host); got != want {
+				t.Fatalf("seed %d: %s at %v has\n%s\nwant\n%s", seed, host, now, got, want)
+			}
+			told++
+		}
+	}
+	if told < 1000 {
+		t.Errorf("only %d texts were compared", told)
+	}
+}
