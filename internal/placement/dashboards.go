@@ -60,7 +60,7 @@ func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logg
 // may ask who it is.
 var harmless = []string{
 	"acme_server", "copy_response", "copy_response_headers", "encode", "error", "file_server", "headers", "intercept", "log_append", "map", "metrics",
-	"push", "request_body", "reverse_proxy", "rewrite", "robots_txt", "static_response", "subroute", "templates", "tracing", "vars", Guard, Dashboard,
+	"push", "request_body", "reverse_proxy", "rewrite", "static_response", "subroute", "templates", "tracing", "vars", Guard, Dashboard, RobotsTXT,
 }
 
 // indifferent are the matchers that look only at what everybody may ask for. Any
