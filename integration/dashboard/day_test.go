@@ -148,6 +148,9 @@ func scriptedDay(t *testing.T) *report.Source {
 			}
 		}
 		l.Snapshot() // in this order
+		if at.Equal(changed) {
+			l.Edited("example.com", first.Good, example.Good, at)
+		}
 	}
 	at = noon
 	return &report.Source{Ledger: l.Snapshot(), Now: noon, Live: live}

@@ -62,7 +62,7 @@ type Guard struct {
 // others.
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics}
-	context.AfterFunc(ctx, func() { g.shared.presences.leave(g) })
+	context.AfterFunc(ctx, g.leave)
 	if g.ChangeGuard > 0 {
 		g.shared.changes.Guarded(ctx)
 	}

@@ -98,11 +98,15 @@ func (g *Guard) presence(j *Judgement) {
 	if key, ok := g.sites.Load(j.Site.Label); ok && !prefers(j.Site, key) {
 		return
 	}
-	g.shared.presences.add(g, j)
+	if mode := g.shared.presences.add(g, j); mode != "" && g.shared.Ledger != nil {
+		g.shared.Ledger.Switched(j.Site.Label, mode, time.Now())
+	}
 	g.noteProtection(j.Site.Key)
 }
 
-func (p *presences) add(g *Guard, j *Judgement) {
+// add returns the mode of the site. While a configuration takes the place of
+// another, both may judge: it is "" where not all guards have the same.
+func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	site := p.sites[j.Site.Label]
@@ -122,6 +126,23 @@ func (p *presences) add(g *Guard, j *Judgement) {
 		p.registry = g.Registry
 	}
 	g.sites.Store(j.Site.Label, site.key)
+	if mode = site.mode(); mode == ledger.ModeMixed {
+		return ""
+	}
+	return mode
+}
+
+// mode returns the mode of a site, "" where no guard of a running configuration
+// has judged yet. presences.mu must be held.
+func (p *presence) mode() (mode string) {
+	for _, enforce := range p.enforce {
+		one := judge.ModeOf(enforce)
+		if mode != "" && mode != one {
+			return ledger.ModeMixed
+		}
+		mode = one
+	}
+	return mode
 }
 
 // prefers reports whether the key of a site tells more than the one that is
@@ -138,16 +159,45 @@ func prefers(s request.Site, known policy.Key) bool {
 	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
 }
 
-// leave forgets a guard whose configuration has ended.
-func (p *presences) leave(g *Guard) {
+// leave forgets a guard whose configuration has ended. It returns the modes of
+// its sites, by label.
+func (p *presences) leave(g *Guard) map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g.gone = true
-	for _, site := range p.sites {
+	modes := make(map[string]string)
+	for label, site := range p.sites {
 		if _, ok := site.enforce[g]; ok {
 			delete(site.enforce, g)
 			site.update()
+			modes[label] = site.mode()
 		}
+	}
+	return modes
+}
+
+// leave forgets a guard whose configuration has ended, and takes note of the
+// modes of its sites without it.
+func (g *Guard) leave() {
+	for label, mode := range g.shared.presences.leave(g) {
+		if g.shared.Ledger != nil && mode != "" {
+			g.shared.Ledger.Switched(label, mode, time.Now())
+		}
+	}
+}
+
+// edited takes note that another robots.txt took the place of one, at each site
+// that it is for.
+func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
+	if g.shared.Ledger == nil || before == nil || after == nil {
+		return
+	}
+	p := &g.shared.presences
+	p.mu.Lock()
+	sites := p.with(key)
+	p.mu.Unlock()
+	for label := range sites {
+		g.shared.Ledger.Edited(label, before, after, after.FirstRead)
 	}
 }
 
@@ -160,19 +210,12 @@ func (p *presences) all() (keys map[string]policy.Key, modes map[string]string, 
 	keys, modes = make(map[string]policy.Key), make(map[string]string)
 	for label, site := range p.sites {
 		keys[label] = site.key
-		for _, enforce := range site.enforce {
-			mode := judge.ModeOf(enforce)
-			if known := modes[label]; known != "" && known != mode {
-				mode = modeMixed
-			}
+		if mode := site.mode(); mode != "" {
 			modes[label] = mode
 		}
 	}
 	return keys, modes, p.registry
 }
-
-// modeMixed is the mode of a site of which some parts are enforced.
-const modeMixed = "mixed"
 
 // Reports returns what the reports of a time are made of, which is nothing where no
 // ledger is kept.

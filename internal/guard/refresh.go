@@ -87,6 +87,7 @@ func (g *Guard) onFetched(s request.Site) func(before, after policy.State) {
 		g.noteProtection(s.Key)
 		if changed {
 			g.logFindings(s, after.Good)
+			g.edited(s.Key, before.Good, after.Good)
 			g.emitChanged(s, before, after)
 		}
 		g.holds(s, &after)

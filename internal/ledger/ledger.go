@@ -193,6 +193,7 @@ func (l *Ledger) Restore(site *Site, since time.Time) {
 	s := l.site(site.Name)
 	before := len(s.Rows)
 	s.merge(site)
+	s.restoreMode(site.Mode)
 	for s.own() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
 		s.foldIdlest()
 	}

@@ -20,6 +20,12 @@ type Site struct {
 	// Files are the texts of its robots.txt by which was judged lately, the
 	// latest first.
 	Files []File `json:"files,omitempty"`
+	// Mode is the last one that is known, "" for none. Marks are when it or the
+	// robots.txt has changed, the earliest first.
+	Mode  string `json:"mode,omitempty"`
+	Marks []Mark `json:"marks,omitempty"`
+	// switchedAt is when this ledger was told the mode, 0 if it never was.
+	switchedAt int64
 }
 
 // File is how often the lines of one text of a robots.txt have decided about a
@@ -203,6 +209,8 @@ func (s *Site) merge(other *Site) {
 			known.Lines[line] += n
 		}
 	}
+	s.Marks = append(s.Marks, other.Marks...)
+	s.orderMarks()
 	slices.SortStableFunc(s.Files, func(a, b File) int { return int(min(max(b.Last-a.Last, -1), 1)) })
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
@@ -241,13 +249,14 @@ func (s *Site) foldIdlest() {
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.Hosts.Prune(now, retention)
+	s.pruneMarks(now, retention)
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
 	return len(s.Rows) > 0
 }
 
 // clone returns a copy that shares nothing but the memory of strings.
 func (s *Site) clone() *Site {
-	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Hosts: s.Hosts.Clone(), Files: slices.Clone(s.Files)}
+	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Hosts: s.Hosts.Clone(), Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks)}
 	for i, w := range s.Rows {
 		row := w.clone()
 		c.Rows[i] = &row

@@ -29,6 +29,11 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 			FirstSeen: at.FirstSeen, LastSeen: at.LastSeen,
 		})
 	}
+	var sites []string
+	for _, site := range d.SitesSeen {
+		sites = append(sites, site.Site)
+	}
+	d.Marks = v.marks(sites)
 	return d, true
 }
 
@@ -44,9 +49,12 @@ func (v *view) rules(entries []entry) []RuleCount {
 			rule := RuleCount{Site: e.site, Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group,
 				Version: item.Key.Version.String(), Verdict: item.Key.Verdict.String(), Estimate: estimate(item)}
 			same := func(r RuleCount) bool {
-				return r.Site == rule.Site && r.Line == rule.Line && r.Version == rule.Version && r.Verdict == rule.Verdict
+				return r.Site == rule.Site && r.Rule == rule.Rule && r.Group == rule.Group && r.Verdict == rule.Verdict
 			}
 			if i := slices.IndexFunc(list, same); i >= 0 { // by another identity
+				if rule.Last.After(list[i].Last) {
+					list[i].Line, list[i].Version = rule.Line, rule.Version
+				}
 				list[i].Estimate = list[i].Estimate.plus(rule.Estimate)
 			} else {
 				list = append(list, rule)

@@ -89,6 +89,7 @@ type CrawlerDetail struct {
 	Crawler   Crawler        `json:"crawler"`
 	SitesSeen []CrawlerSite  `json:"sites_seen"`
 	Series    Series         `json:"series"`
+	Marks     []Mark         `json:"marks"`    // of the sites that it was seen at, see Summary.Marks
 	Rules     []RuleCount    `json:"rules"`    // most violated first
 	Paths     []Violation    `json:"paths"`    // most violated first
 	Recent    []Sample       `json:"recent"`   // the last requests outside robots.txt, the latest first

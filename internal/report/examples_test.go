@@ -3,6 +3,8 @@ package report
 import (
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
 // TestExamples keeps the examples of each view in testdata in step with the
@@ -87,8 +89,13 @@ func TestExamples(t *testing.T) {
 		LastRead: ago(4 * time.Minute), NextRead: now.Add(5 * time.Minute), Findings: Findings{Warnings: 1},
 	}
 
+	marks := []Mark{
+		{At: ago(28 * time.Hour), Site: "example.com", Kind: ledger.MarkRobots, From: old, To: current},
+		{At: ago(6 * time.Hour), Site: "example.com", Kind: ledger.MarkMode, From: "monitor", To: "enforce"},
+	}
 	golden(t, "summary.json", Summary{
-		Head: head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
+		Marks: marks,
+		Head:  head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
 		SitesNow: []Site{
 			{Site: "_other", Counts: otherCounts, Hosts: []HostCount{{Host: "old.example.net", Estimate: Estimate{Count: 30, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}}}, Mode: "monitor", Robots: Health{State: Unread}},
 			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}, Mode: "enforce", Robots: health},
@@ -108,6 +115,7 @@ func TestExamples(t *testing.T) {
 		}),
 	})
 	golden(t, "summary_empty.json", Summary{
+		Marks:    []Mark{},
 		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
 		SitesNow: []Site{}, FalseNames: []NameCount{}, OwnNames: []NameCount{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
@@ -119,6 +127,7 @@ func TestExamples(t *testing.T) {
 		Series: series(time.Hour, 24, func(int) Counts {
 			return Counts{Requests: 10, Allowed: 1, Disallowed: 8, Stale: 1, Blocked: 5, WouldBlock: 3}
 		}),
+		Marks: marks[1:],
 		Rules: rules, Paths: violations, Recent: samples, Agents: agents, Networks: networks,
 	})
 	golden(t, "violations.json", Violations{Head: head, Total: 3, Violations: violations, Next: "2"})

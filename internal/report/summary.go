@@ -27,6 +27,9 @@ type Summary struct {
 	// a false name are left out.
 	SearchBlocked []SearchBlocked `json:"search_blocked"`
 	Series        Series          `json:"series"`
+	// Marks are the edits of robots.txt and the switches of mode in the window,
+	// the earliest first: at most 24 of each site.
+	Marks []Mark `json:"marks"`
 }
 
 // Site is one site now, with its counts of the window.

@@ -134,6 +134,15 @@ func (s *Sketch[K]) Index(key K) int {
 	return slices.IndexFunc(s.Items, func(item Item[K]) bool { return item.Key == key })
 }
 
+// Rekey gives the item at a place another key, which no other item may have.
+func (s *Sketch[K]) Rekey(place int, key K) {
+	if s.places != nil {
+		delete(s.places.of, s.Items[place].Key)
+		s.places.of[key] = int32(place)
+	}
+	s.Items[place].Key = key
+}
+
 // Merge adds what another sketch has counted, keeping at most so many items. The
 // sum of sketches is one as good (Agarwal and others, "Mergeable Summaries",
 // 2012).

@@ -2,7 +2,7 @@
 // without being drawn again. No style attribute is needed.
 
 import { h, s } from "./dom.js";
-import { clock, count, day, hourOf, minuteOf, stamp, uncounted, utcDay, verdictName, zone } from "./format.js";
+import { clock, count, day, hourOf, minuteOf, plural, siteName, stamp, uncounted, utcDay, verdictName, zone } from "./format.js";
 
 // order is that of the layers, from the bottom.
 export const order = ["allowed", "exempt", "unknown", "stale", "disallowed"];
@@ -13,8 +13,8 @@ const height = 190;
 const chosen = new Map();
 
 // chart is a stack of requests by verdict over time. It begins where counting
-// begins: nothing is known of the time before.
-export function chart(id, head, series, redraw) {
+// begins: nothing is known of the time before. Marks tell what has changed.
+export function chart(id, head, series, marks, redraw, link) {
   const before = uncounted(head, series.step_seconds, series.points.length);
   const points = series.points.slice(before);
   const top = nice(Math.max(1, ...points.map((p) => p.requests)));
@@ -34,15 +34,20 @@ export function chart(id, head, series, redraw) {
   const leave = () => { if (chosen.delete(id)) redraw(); };
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((f) => f * top).filter((n) => Number.isInteger(n));
   const labels = axis(points, series.step_seconds);
+  const start = Date.parse(points[0]?.at);
+  const within = (m) => (Date.parse(m.at) - start) / (series.step_seconds * 1000); // in steps
+  const shownMarks = marks.filter((m) => within(m) >= 0 && within(m) <= points.length);
+  const marksOf = (point) => shownMarks.filter((m) => points[Math.floor(within(m))] === point);
 
   return h("figure", { class: "chart", key: id },
+    flags(shownMarks.slice(-maxFlags), (m) => within(m) * width, link),
     h("div", { class: "plot" },
       s("svg", { class: "yaxis", height: height + 26, "aria-hidden": "true" },
         ticks.map((n) => s("text", { x: "100%", y: y(n) + 8, dx: -8, dy: 4, "text-anchor": "end" }, count(n)))),
       h("div", {
         class: "bars", role: "slider", tabindex: "0", "aria-label": "Requests over time; the arrow keys read out each step",
         "aria-valuemin": 0, "aria-valuemax": points.length - 1, "aria-valuenow": index < 0 ? points.length - 1 : index,
-        "aria-valuetext": readout(shown ?? points[points.length - 1], series.step_seconds),
+        "aria-valuetext": [readout(shown ?? points[points.length - 1], series.step_seconds), ...marksOf(shown ?? points[points.length - 1]).map(change)].join("; "),
         pointermove: (event) => {
           const box = event.currentTarget.getBoundingClientRect();
           choose(Math.floor(((event.clientX - box.left) / box.width) * points.length));
@@ -69,20 +74,36 @@ export function chart(id, head, series, redraw) {
               base += p[verdict];
               return s("rect", { class: verdict, x: `${i * width + (width - bar) / 2}%`, width: `${bar}%`, y: y(base), height: Math.max((p[verdict] / top) * height, 0.75) });
             });
-          })),
+          }),
+          shownMarks.slice(-maxFlags).map((m) => s("line", { class: "markline", x1: `${within(m) * width}%`, x2: `${within(m) * width}%`, y1: -8, y2: height }))),
         labels.map(({ i, text, anchor }) => s("text", { x: `${(i + 0.5) * width}%`, y: height + 24, "text-anchor": anchor }, text))))),
     h("figcaption", { class: "readout" }, shown
       ? [h("b", {}, span(shown, series.step_seconds)), ` ${count(shown.requests)} requests`,
-        order.filter((verdict) => shown[verdict]).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), `${verdictName(verdict)} ${count(shown[verdict])}`))]
+        order.filter((verdict) => shown[verdict]).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), `${verdictName(verdict)} ${count(shown[verdict])}`)), marksOf(shown).map((m) => h("span", {}, change(m)))]
       : order.filter((verdict) => points.some((p) => p[verdict])).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), verdictName(verdict)))),
     before ? h("p", { class: "quiet begins" }, `Counting began ${stamp(head.counted_from)}; nothing is known of the time before.`) : null,
-    h("details", { class: "astable" }, h("summary", {}, "Show as a table"),
+    shownMarks.length ? h("details", { class: "changes", key: "changes" }, h("summary", {}, plural(shownMarks.length, "change", "changes")),
+      h("ul", {}, shownMarks.map((m) => h("li", { key: `${m.at} ${m.site} ${m.kind}` }, h("time", { datetime: m.at }, stamp(m.at)), " ", h("a", { href: link(m) }, change(m)))))) : null,
+    h("details", { class: "astable", key: "table" }, h("summary", {}, "Show as a table"),
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Requests over time as a table" },
         h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Requests over time by verdict"),
           h("thead", {}, h("tr", {}, [`time (${series.step_seconds >= 86400 ? "UTC" : zone()})`, "requests", ...order.map(verdictName), "blocked"].map((name, i) => h("th", { scope: "col", class: i ? "number" : undefined }, name)))),
           h("tbody", {}, [...points].reverse().map((p) => h("tr", { key: p.at }, h("th", { scope: "row" }, span(p, series.step_seconds)),
             [p.requests, ...order.map((verdict) => p[verdict]), p.blocked].map((n) => h("td", { class: "number" }, count(n))))))))));
 }
+
+const maxFlags = 24; // that are drawn; all are listed
+
+// change says what a mark marks.
+const change = (m) => (m.kind === "mode" ? `${siteName(m.site)}: ${m.to} in place of ${m.from}` : `robots.txt of ${siteName(m.site)} edited`);
+
+// flags stand above the chart, each at its time, and say what they mean to who
+// points at them or comes by with the keyboard.
+const flags = (marks, at, link) => (marks.length ? h("div", { class: "flags", role: "group", "aria-label": "Changes" },
+  s("svg", { height: 24, width: "100%" }, marks.map((m) => s("a", { class: `flag ${m.kind}`, key: `${m.at} ${m.site} ${m.kind}`, href: link(m), "aria-label": `${stamp(m.at)}: ${change(m)}` },
+    s("svg", { x: `${at(m)}%`, overflow: "visible" }, s("rect", { class: "target", x: -12, width: 24, height: 24 }),
+      m.kind === "mode" ? s("rect", { class: "sign", x: -5, y: 9, width: 10, height: 10 }) : s("path", { class: "sign", d: "M0 6l6.5 7.5L0 21l-6.5-7.5z" }),
+      s("text", { x: at(m) > 50 ? -14 : 14, y: 18, "text-anchor": at(m) > 50 ? "end" : "start", "aria-hidden": "true" }, change(m))))))) : null);
 
 export const swatch = (verdict) => s("svg", { class: "swatch", width: 11, height: 11, "aria-hidden": "true" }, s("rect", { class: verdict, width: 11, height: 11, rx: 2.5 }));
 

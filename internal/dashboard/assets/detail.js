@@ -4,7 +4,7 @@ import { actions } from "./actions.js";
 import { chart } from "./chart.js";
 import { h } from "./dom.js";
 import { className, count, crawlerName, plural, rate, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
-import { actionBadge, badge, counted, identityBadge, place, rule, safeURL, verdictBadge } from "./parts.js";
+import { actionBadge, badge, changed, counted, identityBadge, place, rule, safeURL, verdictBadge } from "./parts.js";
 import { dataURL, href } from "./state.js";
 
 export function detail(state, { detail: d, errors }, redraw) {
@@ -23,7 +23,7 @@ export function detail(state, { detail: d, errors }, redraw) {
         h("a", { class: "button", href: dataURL("evidence.json", state, id), download: "" }, "JSON"), " ",
         h("a", { class: "button", href: dataURL("crawler.csv", state, id), download: "" }, "paths as CSV"))),
     actions(state, d),
-    chart(`crawler ${c.id}`, d, d.series, redraw),
+    chart(`crawler ${c.id}`, d, d.series, d.marks, redraw, (m) => changed(state, m)),
     h("p", { class: "quiet" }, "The chart and the sites count the chosen time. Rules, paths, User-Agents and networks are counted from their first request to their last."),
     h("div", { class: "columns" },
       part("Rules", rules(state, d), "It made no request that a rule forbids."),

@@ -8,7 +8,7 @@ import { table } from "./table.js";
 export const groupings = { rule: "rule", crawler: "crawler", page: "page" };
 
 const keys = {
-  rule: (v) => [v.site, v.version, v.line, v.rule],
+  rule: (v) => [v.site, v.group, v.rule], // wherever an edit has moved it; the list has the latest first
   crawler: (v) => [v.token, v.class],
   page: (v) => [v.site, v.host, v.path], // the same path of two hosts is two pages
 };

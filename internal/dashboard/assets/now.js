@@ -4,7 +4,7 @@ import { advice } from "./actions.js";
 import { chart, order, sparkline, swatch } from "./chart.js";
 import { h } from "./dom.js";
 import { count, inPeriod, percent, period, plural, share, siteName, verdictName, verdicts, when } from "./format.js";
-import { about, actionBadge, against, badge, base, calledNames, counted, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, impostors, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
+import { about, actionBadge, against, badge, base, calledNames, changed, counted, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, impostors, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
 import { alertsURL, todo, told } from "./todo.js";
@@ -22,7 +22,7 @@ export function render(state, { summary, alerts }, redraw) {
     none ? null : glance(state, summary),
     tiles(summary),
     none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
-      h("div", { class: "chartrow" }, chart("now", summary, summary.series, redraw), breakdown(summary))),
+      h("div", { class: "chartrow" }, chart("now", summary, summary.series, summary.marks, redraw, (m) => changed(state, m)), breakdown(summary))),
     forgotten(summary),
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now, alerts)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),

@@ -51,6 +51,9 @@ export const lineLink = (state, r) => h("a", {
   href: href(state, { view: "robots", site: r.site, version: r.version, line: String(r.line) }),
 }, `line ${r.line}`);
 
+// changed is where more is said of a change.
+export const changed = (state, m) => href(state, m.kind === "mode" ? { view: "impact", site: m.site } : { view: "robots", site: m.site, version: m.to });
+
 // place is the host of a request: where a site stands for many, the one that was
 // asked for.
 export const place = (r) => r.host || siteName(r.site);

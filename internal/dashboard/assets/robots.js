@@ -68,7 +68,7 @@ function general(r) {
 }
 
 const note = (r) => h("p", { class: "quiet aside" },
-  r.counted_since ? ["counted since ", when(r.counted_since), ", whatever the filters"] : "nothing was counted yet",
+  r.counted_since ? ["counted since ", when(r.counted_since), r.health.first_read > r.counted_since ? [", new lines since ", when(r.health.first_read)] : null, ", whatever the filters"] : "nothing was counted yet",
   r.never_hit ? `; ${plural(r.never_hit, "rule", "rules")} never used` : "", r.complete ? "" : "; only some lines are counted");
 
 const marked = (state, line) => (state.line === String(line) ? " marked" : "");

@@ -1,0 +1,37 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+)
+
+// Mark is a moment from which on the counts of a site mean something else.
+type Mark struct {
+	At   time.Time       `json:"at"`
+	Site string          `json:"site"`
+	Kind ledger.MarkKind `json:"kind"` // robots for another text of the robots.txt, or mode
+	// From and To are what was before and what is since: versions of the
+	// robots.txt, or monitor, enforce or mixed.
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// marks returns the marks of the window at these sites, the earliest first.
+func (v *view) marks(sites []string) []Mark {
+	list := []Mark{}
+	for _, site := range v.Ledger.Sites {
+		if !slices.Contains(sites, site.Name) {
+			continue
+		}
+		for _, m := range site.Marks {
+			if at := ledger.Time(m.At); v.holds(at) {
+				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: m.From, To: m.To})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Mark) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Site, b.Site)) })
+	return list
+}
