@@ -180,6 +180,43 @@ func TestPrefers(t *testing.T) {
 	}
 }
 
+// The ledger marks a switch of mode once the configuration before it has ended,
+// and the edit of a robots.txt at each site that it is for.
+func TestMarksOfSites(t *testing.T) {
+	at := time.Now
+	shared := &State{Cache: policy.NewCache(NamedBounds, inventedBounds, at, deriveNames), Ledger: ledger.New(at)}
+	key := policy.Key{Source: "/srv/robots.txt"}
+	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
+	for _, g := range []*Guard{monitor, enforce} {
+		for _, label := range []string{"example.com", "www.example.com", "_other"} {
+			j := &Judgement{Site: request.Site{Label: label, Key: key}}
+			g.presence(j)
+			shared.Ledger.Record(&ledger.Request{At: at(), Site: label, Token: "GPTBot"})
+		}
+	}
+	read := func(text string) *policy.Version {
+		return policy.State{}.After(policy.Answer{Status: 200, Body: []byte(text)}, at(), policy.Freshness{}, 0).Good
+	}
+	before, after := read("User-agent: *\nDisallow: /a\n"), read("User-agent: *\nDisallow: /b\n")
+	enforce.edited(key, nil, before)
+	enforce.edited(policy.Key{Host: "example.com"}, before, after) // of nobody here
+	enforce.edited(key, before, after)
+	monitor.leave()
+	for _, site := range shared.Ledger.Snapshot().Sites {
+		got := ""
+		for _, m := range site.Marks {
+			got += fmt.Sprintf("%s %.4s %.4s ", m.Kind, m.From, m.To)
+		}
+		want := fmt.Sprintf("robots %.4s %.4s mode moni enfo ", ledger.Version(before.Hash), ledger.Version(after.Hash))
+		if site.Name == "_other" {
+			want = ""
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", site.Name, got, want)
+		}
+	}
+}
+
 // TestGuardLeaves forgets the guard of a configuration that has ended.
 func TestGuardLeaves(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
