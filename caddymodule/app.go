@@ -211,9 +211,9 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// checkPlaces looks where the handlers of the configuration stand, when the first
+// CheckPlaces looks where the handlers of the configuration stand, when the first
 // of them is provisioned, whose context ctx is.
-func (a *App) checkPlaces(ctx caddy.Context) error {
+func (a *App) CheckPlaces(ctx caddy.Context) error {
 	if a.placed {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 		return err
 	}
 	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userOf)
-	return app.checkPlaces(ctx)
+	return app.CheckPlaces(ctx)
 }
 
 // userOf returns who an authentication of Caddy says has sent a request, "" if none

@@ -40,7 +40,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := app.checkPlaces(ctx); err != nil {
+	if err := app.CheckPlaces(ctx); err != nil {
 		return err
 	}
 	if h.guard, err = h.newGuard(ctx); err != nil {

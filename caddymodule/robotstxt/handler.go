@@ -84,6 +84,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := app.CheckPlaces(ctx); err != nil {
+		return err
+	}
 	h.registry = app.Registry()
 	h.setDefaults()
 	if err := h.Validate(); err != nil {

@@ -11,22 +11,34 @@ import (
 
 // CheckGuards finds guards that do nothing, or not what is meant: one to which no
 // request comes, and two for the same requests.
-func CheckGuards(placed []*Placed) error {
+func CheckGuards(placed []*Placed) error { return check(placed, Guard, errTwice) }
+
+// CheckTexts finds a robots_txt to which no request comes, and two for the same
+// requests, of which only the first is ever asked.
+func CheckTexts(placed []*Placed) error {
+	return check(placed, RobotsTXT, func(a, _ *Placed) error {
+		return fmt.Errorf("%s: robots_txt stands there twice, and the second is never asked; write all rules into one", a.Site())
+	})
+}
+
+// check looks at the handlers of one name. twice makes the error for two that meet
+// the same requests.
+func check(placed []*Placed, name string, twice func(a, b *Placed) error) error {
 	type place struct{ server, reach string }
 	known := make(map[place]*Placed)
-	for _, g := range placed {
-		if g.Name != Guard {
+	for _, p := range placed {
+		if p.Name != name {
 			continue
 		}
-		if g.Behind != "" {
-			return fmt.Errorf("%s: robots_guard stands behind %s, which answers every request, so that none comes to it; "+
-				"put it first, and remember that route keeps the order of its lines", g.Site(), g.Behind)
+		if p.Behind != "" {
+			return fmt.Errorf("%s: %s stands behind %s, which answers every request, so that none comes to it; "+
+				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.Behind)
 		}
-		here := place{g.Server, g.reach}
+		here := place{p.Server, p.reach}
 		if other := known[here]; other != nil {
-			return errTwice(other, g)
+			return twice(other, p)
 		}
-		known[here] = g
+		known[here] = p
 	}
 	return nil
 }

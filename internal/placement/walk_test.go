@@ -3,6 +3,7 @@ package placement
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -65,9 +66,24 @@ func TestGuardBehindOddHandler(t *testing.T) {
 func TestDashboardBehindRobotsTxt(t *testing.T) {
 	for before, want := range map[string]bool{"robots_txt": true, "authentication": false} {
 		placed := placedIn(t, routesIn(t, `[{"handle": [{"handler": "`+before+`"}, {"handler": "robots_guard_dashboard"}]}]`))
-		d := placed[len(placed)-1]
-		if d.Name != Dashboard || d.isOpen() != want {
-			t.Errorf("behind %s %s is open: %t", before, d.Name, !want)
+		if d := placed[len(placed)-1]; d.Name != Dashboard || d.isOpen() != want {
+			t.Errorf("behind %s it is open: %t", before, !want)
+		}
+	}
+}
+
+// Of two robots_txt for the same requests the second would be forgotten.
+func TestTextPlaces(t *testing.T) {
+	for routes, want := range map[string]string{
+		`[{"handle": [{"handler": "robots_txt"}, {"handler": "robots_guard"}]}]`:                                                                     "",
+		`[{"handle": [{"handler": "robots_txt"}, {"handler": "robots_txt"}]}]`:                                                                       "robots_txt stands there twice",
+		`[{"handle": [{"handler": "file_server"}, {"handler": "robots_txt"}]}]`:                                                                      "robots_txt stands behind file_server",
+		`[{"handle": [{"handler": "file_server", "pass_thru": true}, {"handler": "robots_txt"}]}]`:                                                   "",
+		`[{"match": [{"host": ["a"]}], "handle": [{"handler": "robots_txt"}]}, {"match": [{"host": ["b"]}], "handle": [{"handler": "robots_txt"}]}]`: "",
+	} {
+		err := CheckTexts(placedIn(t, routesIn(t, routes)))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", routes, err, want)
 		}
 	}
 }
