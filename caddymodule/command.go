@@ -11,5 +11,6 @@ func init() {
 		FetchTimeout: defaultFetchTimeout,
 		Sites:        configuredSites,
 		Verification: configuredVerification,
+		Rules:        configuredRules,
 	}))
 }

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -22,6 +24,66 @@ import (
 // configuredSites reads the sites with a robots_guard of a configuration file and
 // the registry with its changes; adapter may be empty.
 func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {
+	all, registry, err := placedIn(path, adapter)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sites []command.Site
+	for _, p := range all {
+		if p.Name != placement.Guard {
+			continue
+		}
+		site, err := siteOf(p, registry)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: robots_guard: %w", path, err)
+		}
+		sites = append(sites, site)
+	}
+	if len(sites) == 0 {
+		return nil, nil, fmt.Errorf("%s: no site has the directive robots_guard; add it, or leave out --config", path)
+	}
+	return sites, registry, nil
+}
+
+// configuredRules looks at the texts that each robots_txt of a configuration file
+// makes. The base takes the place of the configured ones unless it is nil.
+func configuredRules(path, adapter string, base []byte) (all []command.Rules, err error) {
+	placed, registry, err := placedIn(path, adapter)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range placed {
+		if p.Name != placement.RobotsTXT {
+			continue
+		}
+		module, err := caddy.GetModule("http.handlers." + p.Name)
+		if err != nil {
+			return nil, err
+		}
+		handler, ok := module.New().(interface {
+			CheckRules(registry *uaident.Registry, base []byte) (managed.Report, managed.Gate, error)
+		})
+		if !ok {
+			return nil, fmt.Errorf("this program has another %s", p.Name)
+		}
+		rules := command.Rules{Hosts: p.Hosts}
+		if err = json.Unmarshal(p.Config, handler); err == nil {
+			rules.Report, rules.Gate, err = handler.CheckRules(registry, base)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)
+		}
+		all = append(all, rules)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no site has the directive robots_txt", path)
+	}
+	return all, nil
+}
+
+// placedIn returns our handlers in a configuration file and the registry with its
+// changes; adapter may be empty.
+func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
 		return nil, nil, err
@@ -45,27 +107,15 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var sites []command.Site
+	var all []*placement.Placed
 	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
 		placed, err := placement.In(name, parsed.Apps.HTTP.Servers[name].Routes)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		for _, p := range placed {
-			if p.Name != placement.Guard {
-				continue
-			}
-			site, err := siteOf(p, registry)
-			if err != nil {
-				return nil, nil, fmt.Errorf("%s: robots_guard: %w", path, err)
-			}
-			sites = append(sites, site)
-		}
+		all = append(all, placed...)
 	}
-	if len(sites) == 0 {
-		return nil, nil, fmt.Errorf("%s: no site has the directive robots_guard; add it, or leave out --config", path)
-	}
-	return sites, registry, nil
+	return all, registry, nil
 }
 
 // siteOf returns what the commands have to know of a guard.

@@ -55,10 +55,11 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        ticket   <text>
 //	    }
 //	    staging     [<host...>]
+//	    gate        error|warning|off
 //	    max_age     <duration>
 //	}
 //
-// All but base, staging and max_age may stand several times.
+// All but base, staging, gate and max_age may stand several times.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
@@ -85,6 +86,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
+		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}
 }
@@ -125,6 +127,7 @@ func (h *Handler) addNamed(args []string) error {
 // readRule reads the block of a named rule, which was added last.
 func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	r := &h.Rules[len(h.Rules)-1]
+	r.At = fmt.Sprintf("%s:%d", d.File(), d.Line())
 	says := 0
 	say := func(allow bool) func([]string) error {
 		return func(paths []string) error {
@@ -166,6 +169,17 @@ func nameError(r *Rule, err error) error {
 		err = fmt.Errorf("%s: %w", r.name(), err)
 	}
 	return err
+}
+
+func (h *Handler) setGate(args []string) error {
+	if len(args) != 1 {
+		return option.ErrCount
+	}
+	if _, ok := gates[args[0]]; !ok {
+		return option.ErrValue
+	}
+	h.Gate = args[0]
+	return nil
 }
 
 // readPaths reads the block of the rule that was added last.

@@ -56,6 +56,10 @@ type Handler struct {
 	// Default: all.
 	StagingHosts []string `json:"staging_hosts,omitempty"`
 
+	// Findings of this severity stop a text: `error`, `warning`, or `off` for none. At
+	// the start that is an error; later the text before stays. Default: `error`.
+	Gate string `json:"gate,omitempty"`
+
 	// How long crawlers may keep the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
@@ -99,6 +103,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkHosts(ctx, app); err != nil {
 		return err
 	}
+	c.Gate = gates[h.Gate]
+	if err := h.passGate(c.Schedule, c.Logger); err != nil {
+		return err
+	}
 	switch {
 	case h.BaseFile != "":
 		c.Source, c.SourceKey = origin.File{Path: h.BaseFile}, h.BaseFile
@@ -134,6 +142,7 @@ func (h *Handler) Cleanup() error {
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
+	h.Gate = cmp.Or(h.Gate, "error")
 }
 
 // isStaging returns what tells whether a host is one of those for tests.
@@ -158,6 +167,8 @@ func (h *Handler) Validate() error {
 		return errors.New("base is both none and a file; keep one")
 	case h.MaxAge != 0 && (h.MaxAge < caddy.Duration(time.Minute) || h.MaxAge > caddy.Duration(24*time.Hour)):
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
+	case !slices.Contains([]string{"", "error", "warning", "off"}, h.Gate):
+		return fmt.Errorf("unknown gate %q; use error, warning or off", h.Gate)
 	case len(h.StagingHosts) > 0 && !h.Staging:
 		return errors.New("staging_hosts means nothing without staging")
 	}

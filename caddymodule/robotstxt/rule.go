@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -60,6 +61,10 @@ type Rule struct {
 
 	// Where it was asked for.
 	Ticket string `json:"ticket,omitempty"`
+
+	// Where the rule stands, such as `Caddyfile:12`, for messages. The Caddyfile
+	// fills it in.
+	At string `json:"at,omitempty"`
 }
 
 // maxNote bounds reasons, owners and tickets, in characters.
@@ -92,7 +97,7 @@ func (h *Handler) schedule() (*managed.Schedule, error) {
 
 // managed returns the rule as texts are composed of it.
 func (r *Rule) managed() (rule managed.Rule, err error) {
-	rule = managed.Rule{ID: r.name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay, Hosts: r.Hosts}
+	rule = managed.Rule{ID: r.name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay, Hosts: r.Hosts, At: r.At}
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
 		return rule, errors.New("a rule with a delay can say nothing else")
@@ -150,7 +155,12 @@ func (h *Handler) checkHosts(ctx caddy.Context, app *caddymodule.App) error {
 
 // key tells a configuration from others.
 func (h *Handler) key() string {
-	text, err := json.Marshal(h)
+	same := *h
+	same.Rules = slices.Clone(h.Rules)
+	for i := range same.Rules {
+		same.Rules[i].At = ""
+	}
+	text, err := json.Marshal(&same)
 	if err != nil {
 		return "" // for any host
 	}

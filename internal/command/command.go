@@ -45,7 +45,7 @@ caddy robots-guard alerts
 				title    string
 				commands []*cobra.Command
 			}{
-				{"Write a robots.txt", []*cobra.Command{lintCommand(config), checkCommand(config), testCommand(config), diffCommand(config)}},
+				{"Write a robots.txt", []*cobra.Command{lintCommand(config), checkCommand(config), testCommand(config), diffCommand(config), managedCommand(config)}},
 				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(), verifyCommand(config)}},
 				{"Look at what happened", []*cobra.Command{alertsCommand(), auditCommand(config), policiesCommand()}},
 			} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -26,6 +27,17 @@ type Config struct {
 	// Verification returns how claims are verified by a configuration file, by
 	// default for "".
 	Verification func(file string) (*Verification, error)
+	// Rules returns what is found in the texts that each robots_txt of a
+	// configuration file makes, of which there is at least one. The adapter may be
+	// "". The base takes the place of the configured ones unless it is nil.
+	Rules func(file, adapter string, base []byte) ([]Rules, error)
+}
+
+// Rules is what was found in the texts of one robots_txt.
+type Rules struct {
+	Hosts  []string // none for any
+	Gate   managed.Gate
+	Report managed.Report
 }
 
 // Site is what a configuration says of a site with a robots_guard.

@@ -94,7 +94,11 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
+	ruled, err := json.Marshal(map[string]any{"sites": []checkedRules{{Findings: []checkedFinding{{At: "x", Host: "x", From: &nothing}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := map[string]string{"managed": string(ruled), "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
 	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
 	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", Source: "x"}
 	for command, value := range map[string]any{

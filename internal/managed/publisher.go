@@ -19,6 +19,7 @@ import (
 // Config is what a Publisher goes by.
 type Config struct {
 	Schedule *Schedule
+	Gate     Gate
 	// Source is where the base comes from, nil for none. SourceKey is its path, ""
 	// for what the handlers behind answer.
 	Source    origin.Source
@@ -203,7 +204,11 @@ func (p *Publisher) compose(base *policy.Version, at spot) made {
 		text = []byte(base.Robots.Text())
 		modified = latest(modified, base.FirstRead)
 	}
-	composed, err := at.table.plan(at.turn).Compose(text, at.host)
+	plan := at.table.plan(at.turn)
+	composed, err := plan.Compose(text, at.host)
+	if err == nil {
+		err = p.Gate.check(plan, text, composed)
+	}
 	if err != nil {
 		p.Logger.Error("a text of robots_txt is refused; the text before stays, or where there is none what the site answers",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))

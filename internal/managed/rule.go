@@ -24,6 +24,7 @@ type Rule struct {
 	// Hosts are those that the rule is for, in lower case and without ports;
 	// *.example.com stands for every name with one label more. None for all.
 	Hosts []string
+	At    string // where it stands, such as Caddyfile:12, "" if that is not known
 
 	names []string // the product tokens that For stands for
 }
@@ -43,6 +44,7 @@ type Plan struct {
 type wish struct {
 	name    string // as it stands in the text
 	crawler *uaident.Crawler
+	rules   []*Rule
 	ids     []string
 	whole   string          // the line that stands for the whole site, "" without
 	paths   []string        // lines
@@ -96,6 +98,7 @@ func (p *Plan) add(registry *uaident.Registry, r *Rule) {
 
 // add takes a rule into the wish.
 func (w *wish) add(r *Rule) {
+	w.rules = append(w.rules, r)
 	if !w.has(w.ids, r.ID) {
 		w.ids = append(w.ids, r.ID)
 	}

@@ -1,0 +1,150 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func managedCommand(config Config) *cobra.Command {
+	m := checkingRules{config: config}
+	cmd := &cobra.Command{
+		Use:   "managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]",
+		Short: "Looks at the robots.txt files that robots_txt makes",
+		Long: `
+Composes every text that the rules of robots_txt make by time and host in the next
+400 days and tells what is wrong or odd in them: what lint finds that the site's own
+robots.txt does not have already, rules that are over, rules that decide nothing, and
+those that open what the site's own robots.txt forbids. What is in several texts is told
+once. It says for each where the rule stands in the Caddyfile.
+
+The site's own robots.txt is the file of the option base; where a site is asked for it
+at run time it is taken to be empty, unless --base has it.
+
+Exit status: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
+configuration cannot be read or contradicts itself.
+`,
+		Example: `
+caddy robots-guard managed check
+caddy robots-guard managed check --config Caddyfile --base robots.txt
+`,
+		RunE: runCommand(m.run),
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&m.file, "config", "c", "Caddyfile", "the configuration file")
+	flags.StringVarP(&m.adapter, "adapter", "a", "", "the adapter of that file")
+	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
+	flags.BoolVar(&m.json, "json", false, "print JSON")
+	return cmd
+}
+
+// checkingRules is the command with its flags.
+type checkingRules struct {
+	config              Config
+	file, adapter, base string
+	json                bool
+}
+
+// checkedRules is what the command prints as JSON of a robots_txt.
+type checkedRules struct {
+	Hosts    []string         `json:"hosts"`
+	Texts    int              `json:"texts"`
+	Stopped  bool             `json:"stopped"`
+	Findings []checkedFinding `json:"findings"`
+}
+
+type checkedFinding struct {
+	Code     policy.Code `json:"code"`
+	Severity string      `json:"severity"`
+	Rules    []string    `json:"rules"`
+	At       string      `json:"at,omitempty"`
+	Host     string      `json:"host,omitempty"`
+	From     *time.Time  `json:"from,omitempty"`
+	Message  string      `json:"message"`
+}
+
+func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) != 1 || args[0] != "check" {
+		return 0, errors.New("say what to do: caddy robots-guard managed check")
+	}
+	var base []byte
+	if m.base != "" {
+		in, err := m.config.readInput(cmd.Context(), cmd.InOrStdin(), m.base)
+		if err != nil {
+			return 0, err
+		}
+		base = append([]byte{}, in.body...) // not nil, which would mean the configured one
+	}
+	all, err := m.config.Rules(m.file, m.adapter, base)
+	if err != nil {
+		return 0, err
+	}
+	code := ExitAllowed
+	for i := range all {
+		if all[i].Gate.Stops(all[i].Report.Findings) != nil {
+			code = ExitDisallowed
+		}
+	}
+	if m.json {
+		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sites": asJSON(all)})
+	}
+	out := screenOf(cmd.OutOrStdout())
+	for i := range all {
+		m.print(out, &all[i])
+	}
+	return code, out.Flush()
+}
+
+func asJSON(all []Rules) []checkedRules {
+	sites := make([]checkedRules, 0, len(all))
+	for i := range all {
+		r := &all[i]
+		site := checkedRules{
+			Hosts: append([]string{}, r.Hosts...), Texts: r.Report.Texts, Stopped: r.Gate.Stops(r.Report.Findings) != nil, Findings: []checkedFinding{},
+		}
+		for _, f := range r.Report.Findings {
+			found := checkedFinding{Code: f.Code, Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Host: f.Host, Message: f.Message}
+			if !f.From.IsZero() {
+				found.From = &f.From
+			}
+			site.Findings = append(site.Findings, found)
+		}
+		sites = append(sites, site)
+	}
+	return sites
+}
+
+// print tells of one robots_txt.
+func (m *checkingRules) print(w io.Writer, r *Rules) {
+	for i := range r.Report.Findings {
+		f := &r.Report.Findings[i]
+		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.file)), text.Paint(w, f.Severity.String()), text.Printable(f.String()))
+	}
+	site := strings.Join(r.Hosts, ", ")
+	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(site, "any host")), verdictOf(r.Report, r.Gate))
+}
+
+// verdictOf sums up a report.
+func verdictOf(r managed.Report, gate managed.Gate) string {
+	texts := fmt.Sprintf("%d texts", r.Texts)
+	if r.Texts == 1 {
+		texts = "1 text"
+	}
+	switch {
+	case gate.Stops(r.Findings) != nil:
+		return texts + " checked; the gate stops this"
+	case len(r.Findings) > 0:
+		return texts + " checked; the gate lets this pass"
+	}
+	return texts + " checked; nothing to mend"
+}

@@ -1,0 +1,81 @@
+package managed
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Horizon is how far ahead texts are checked: over a year, so that a rule for each
+// Christmas is.
+const Horizon = 400 * 24 * time.Hour
+
+// Report is what was found in the texts of a schedule.
+type Report struct {
+	Findings []Finding
+	Texts    int // that were checked
+	Left     int // that were not, since there are too many
+}
+
+// Check looks at the texts that the schedule makes of a base from now on until the
+// horizon, most of them at most: first those of hosts that no rule names. What is found
+// in several is told once, for the first.
+func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
+	for i := range s.rules {
+		if rule := &s.rules[i]; !rule.Until.IsZero() && !rule.Until.After(now) {
+			r.Findings = append(r.Findings, Finding{Severity: policy.Info, Code: RuleOver, Rules: []string{rule.ID}, At: rule.At,
+				Message: fmt.Sprintf("it is over since %s and will not be in force again; remove it", rule.Until.Format(time.RFC3339))})
+		}
+	}
+	told := make(map[string]bool)
+	check := func(t *table, host string) {
+		for turn := t.turn(now); turn <= len(t.turns) && t.start(turn).Before(now.Add(Horizon)); turn++ {
+			if r.Texts == most {
+				r.Left++
+				continue
+			}
+			r.Texts++
+			for _, f := range t.checkTurn(base, turn, host) {
+				key := fmt.Sprint(f.Code, f.Rules, f.Message)
+				if t.start(turn).After(now) {
+					f.From = t.start(turn)
+				}
+				if !told[key] {
+					told[key] = true
+					r.Findings = append(r.Findings, f)
+				}
+			}
+		}
+	}
+	done := map[*table]bool{s.common: true}
+	check(s.common, "")
+	for _, of := range []struct {
+		tables map[string]*table
+		prefix string
+	}{{s.exact, ""}, {s.below, "*."}} {
+		for _, host := range slices.Sorted(maps.Keys(of.tables)) {
+			if t := of.tables[host]; !done[t] {
+				done[t] = true
+				check(t, of.prefix+host)
+			}
+		}
+	}
+	return r
+}
+
+// checkTurn looks at the text of a piece of time.
+func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
+	plan := t.make(turn)
+	text, err := plan.Compose(base, host)
+	if err != nil {
+		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
+	}
+	found := plan.checkText(base, text)
+	for i := range found {
+		found[i].Host = host
+	}
+	return found
+}

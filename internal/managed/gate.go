@@ -1,0 +1,193 @@
+package managed
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Gate tells which findings stop a text: errors, and with Warnings those, too.
+type Gate struct{ Warnings, Off bool }
+
+// Stops returns the first finding that stops a text, nil for none.
+func (g Gate) Stops(findings []Finding) *Finding {
+	i := slices.IndexFunc(findings, func(f Finding) bool {
+		return f.Severity == policy.Error || g.Warnings && f.Severity == policy.Warning
+	})
+	if g.Off || i < 0 {
+		return nil
+	}
+	return &findings[i]
+}
+
+// check returns why a text may not be published, nil if it may.
+func (g Gate) check(plan *Plan, base, text []byte) error {
+	if g.Off {
+		return nil
+	}
+	if f := g.Stops(plan.checkText(base, text)); f != nil {
+		return fmt.Errorf("gate: %s", f)
+	}
+	return nil
+}
+
+// What the gate finds beside what lint does.
+const (
+	// RuleOver is a rule whose time is over.
+	RuleOver policy.Code = "rule-over"
+	// RuleIdle is a rule that decides nothing for a crawler.
+	RuleIdle policy.Code = "rule-idle"
+	// RuleOpens is a rule that allows what the base forbids.
+	RuleOpens policy.Code = "rule-opens-base"
+)
+
+// Finding is something in a text, or in the rules that it is made of, that the owner
+// should know.
+type Finding struct {
+	Severity policy.Severity
+	Code     policy.Code
+	Rules    []string  // that it is about, by their names; none for the text as a whole
+	At       string    // where the first of them stands, "" if that is not known
+	Host     string    // of the text, "" for hosts that no rule names
+	From     time.Time // since when the text holds, zero for what holds now
+	Message  string
+}
+
+// String tells the finding in a line, without where the rule stands.
+func (f *Finding) String() string {
+	var b strings.Builder
+	if len(f.Rules) > 0 {
+		b.WriteString(strings.Join(f.Rules, ", ") + ": ")
+	}
+	b.WriteString(f.Message)
+	if f.Host != "" {
+		b.WriteString("; at " + f.Host)
+	}
+	if !f.From.IsZero() {
+		b.WriteString("; from " + f.From.Format(time.RFC3339))
+	}
+	return b.String() + " [" + string(f.Code) + "]"
+}
+
+// checkText looks at a text that was made of a base and a plan: at what is new in it,
+// for what a base says is its owner's.
+func (p *Plan) checkText(base, text []byte) (found []Finding) {
+	before, after := policy.Parse(base), policy.Parse(text)
+	known := make(map[string]bool)
+	linted := lint.Look(after, lint.Options{}).Findings
+	if len(linted) > 0 && len(base) > 0 {
+		for _, f := range lint.Look(before, lint.Options{}).Findings {
+			known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
+		}
+	}
+	for _, f := range linted {
+		line := lineIn(text, f.Line)
+		if known[string(f.Code)+"\n"+line] || slices.Contains(meant, f.Code) {
+			continue
+		}
+		finding := Finding{Severity: f.Severity, Code: f.Code, Message: f.Message}
+		if f.Line > 0 {
+			finding.Message = fmt.Sprintf("line %d of the robots.txt, %q: %s", f.Line, line, f.Message)
+			finding.Rules, finding.At = p.saying(line)
+		}
+		if f.Code == lint.NeverWins && len(finding.Rules) > 0 {
+			finding.Code = RuleIdle
+		}
+		found = append(found, finding)
+	}
+	return append(found, p.checkWishes(before, after)...)
+}
+
+// meant are findings about what a rule is for: names that no client sends, of old
+// crawlers too, as classes have them, and search engines that are forbidden by name.
+var meant = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden}
+
+// lineIn returns a line of a text, by its number.
+func lineIn(text []byte, number int) string {
+	for line := range strings.Lines(string(text)) {
+		if number--; number == 0 {
+			return strings.Trim(line, " \t\r\n")
+		}
+	}
+	return ""
+}
+
+// saying returns the rules that say a line, and where the first of them stands.
+func (p *Plan) saying(line string) (rules []string, at string) {
+	for _, folded := range p.order {
+		w := p.asked[folded]
+		if w.whole != line && w.delay != line && !slices.Contains(w.paths, line) {
+			continue
+		}
+		for _, r := range w.rules {
+			if r.says(line) && !slices.Contains(rules, r.ID) {
+				rules = append(rules, r.ID)
+				at = cmp.Or(at, r.At)
+			}
+		}
+	}
+	return rules, at
+}
+
+// says reports whether a rule makes a line.
+func (r *Rule) says(line string) bool {
+	for what, said := range r.sayings() {
+		if said == line || what == delayWord && line == "Crawl-delay: "+said {
+			return true
+		}
+	}
+	return false
+}
+
+// checkWishes finds rules that open what the base forbids, and those whose lines are
+// left out of the text.
+func (p *Plan) checkWishes(before, after *policy.Robots) (found []Finding) {
+	for _, folded := range p.order {
+		w := p.asked[folded]
+		old, new := before.Select(true, w.chain()...), after.Select(true, w.chain()...)
+		for _, r := range w.rules {
+			for _, path := range r.Paths {
+				if !r.Allow && new.Judge(sample(path)).Allowed {
+					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.ID}, At: r.At,
+						Message: fmt.Sprintf("%s may fetch %s all the same, since a longer or equal pattern allows it; remove that, or the rule", w.name, path)})
+				}
+			}
+			if path, opens := opened(before, old, new, r); opens {
+				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.ID}, At: r.At,
+					Message: fmt.Sprintf("it opens %s to %s, which the robots.txt of the site forbids", path, w.name)})
+			}
+		}
+	}
+	return found
+}
+
+// opened returns a path that a rule opens, by the paths of the base and its own.
+func opened(base *policy.Robots, old, new *policy.Selection, r *Rule) (path string, found bool) {
+	if !r.Allow || r.Delay != "" {
+		return "", false
+	}
+	paths := slices.Clone(r.Paths)
+	if len(paths) == 0 {
+		for _, g := range base.Groups() {
+			for _, rule := range g.Rules {
+				paths = append(paths, rule.Path)
+			}
+		}
+	}
+	for _, path := range paths {
+		if s := sample(path); !old.Judge(s).Allowed && new.Judge(s).Allowed {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// sample returns a path that a pattern matches.
+func sample(pattern string) string {
+	return "/" + strings.TrimPrefix(strings.NewReplacer("*", "x", "$", "").Replace(pattern), "/")
+}

@@ -1,0 +1,132 @@
+package managed
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func TestCheck(t *testing.T) {
+	const base = "User-agent: *\nDisallow: /private/\nAllow: /pub/a\nDisalow: /y\nSitemap: /relative.xml\n"
+	open := time.Time{}
+	for _, tc := range []struct {
+		name string
+		rule Rule
+		code policy.Code // "" for nothing
+		says string
+	}{
+		{"what is all right", during(disallow("GPTBot", "/a"), "r", open, open), "", ""},
+		{"a class with names for a robots.txt alone", during(disallow("ai_training"), "r", open, open), "", ""},
+		{"a search engine by name", during(disallow("bingbot"), "r", open, open), "", ""},
+		{"over", during(disallow("GPTBot", "/a"), "r", open, epoch), RuleOver, "it is over since 2026-11-27T00:00:00Z"},
+		{"opens a path", during(allow("bingbot", "/private/press"), "r", open, open), RuleOpens, "it opens /private/press to bingbot"},
+		{"opens all", during(allow("bingbot"), "r", open, open), RuleOpens, "it opens /private/ to bingbot"},
+		{"left out of the text", during(disallow("bingbot", "/pub/a"), "r", open, open), RuleIdle, "bingbot may fetch /pub/a all the same"},
+		{"forbidden already", during(disallow("bingbot", "/private/x"), "r", epoch.Add(time.Hour), open), lint.CoveredRule, `"Disallow: /private/x"`},
+		{"all search engines", during(disallow("*"), "r", open, open), lint.SearchShutOut, "search engines"},
+		{"beyond the horizon", during(allow("bingbot"), "r", epoch.Add(401*24*time.Hour), open), "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.rule.At = "Caddyfile:7"
+			report := newSchedule(t, tc.rule).Check([]byte(base), epoch, 100)
+			if tc.code == "" {
+				if len(report.Findings) > 0 {
+					t.Errorf("found %+v", report.Findings)
+				}
+				return
+			}
+			i := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Code == tc.code })
+			if i < 0 {
+				t.Fatalf("not among %+v", report.Findings)
+			}
+			f := report.Findings[i]
+			if !strings.Contains(f.String(), "rule r: ") || !strings.Contains(f.Message, tc.says) || f.At != "Caddyfile:7" {
+				t.Errorf("%+v, want %s", f, tc.says)
+			}
+			if !f.From.Equal(tc.rule.From) {
+				t.Errorf("from %v, want %v", f.From, tc.rule.From)
+			}
+		})
+	}
+}
+
+// However many texts there are, no more are checked than asked for; what is in many
+// is told once.
+func TestCheckIsBounded(t *testing.T) {
+	rules := []Rule{allow("bingbot", "/private/press")}
+	for i, host := range manyHosts[:50] {
+		rules = append(rules, during(disallow("GPTBot", "/own"), host, epoch.Add(time.Duration(i)*time.Minute), time.Time{}, host))
+	}
+	report := newSchedule(t, rules...).Check([]byte("User-agent: *\nDisallow: /private/\n"), epoch.Add(-1), 60)
+	if report.Texts != 60 || report.Left != 41 || len(report.Findings) != 1 {
+		t.Errorf("%d texts, %d left, found %+v", report.Texts, report.Left, report.Findings)
+	}
+}
+
+func TestGate(t *testing.T) {
+	all := []Finding{{Severity: policy.Info}, {Severity: policy.Warning}, {Severity: policy.Error}}
+	for _, tc := range []struct {
+		gate  Gate
+		among []Finding
+		stops bool
+	}{
+		{Gate{}, all, true}, {Gate{}, all[:2], false}, {Gate{Warnings: true}, all[:2], true},
+		{Gate{Warnings: true}, all[:1], false}, {Gate{Off: true, Warnings: true}, all, false}, {Gate{}, nil, false},
+	} {
+		if got := tc.gate.Stops(tc.among) != nil; got != tc.stops {
+			t.Errorf("%+v of %+v stops: %t", tc.gate, tc.among, got)
+		}
+	}
+}
+
+// A text that the gate stops leaves the one before in force, at a turn and for a new
+// base; where there is none what the site answers stays.
+func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
+	now := epoch.Add(-time.Hour)
+	rules := []Rule{disallow("GPTBot"), during(allow("bingbot", "/a.test/0"), "press", epoch, time.Time{})}
+	p := newPublisher(newSchedule(t, rules...), new(bases), func() time.Time { return now })
+	p.Gate = Gate{Warnings: true}
+	server := site("a.test", "b.test")
+	before, until := p.Page(asks(server, "a.test"))
+	if before == nil || !strings.Contains(before.text, "User-agent: GPTBot") || !until.Equal(epoch) {
+		t.Fatalf("got %v until %v", before, until)
+	}
+	p.ComposeAhead(t.Context(), epoch)
+	now = epoch
+	if page, _ := p.Page(asks(server, "a.test")); page != before {
+		t.Errorf("the text before does not stay: %v", page)
+	}
+	late, _ := p.Page(asks(server, "b.test"))
+	if late == nil || !strings.Contains(late.text, "rule press") {
+		t.Errorf("b.test has a text that nothing is wrong with: %v", late)
+	}
+	again := newPublisher(p.Schedule, new(bases), func() time.Time { return now })
+	again.Gate = p.Gate
+	if page, _ := again.Page(asks(server, "a.test")); page == nil || page.text != before.text {
+		t.Errorf("after a restart the text before the turn does not stay: %v", page)
+	}
+	always := newPublisher(newSchedule(t, allow("bingbot", "/a.test/0")), new(bases), func() time.Time { return now })
+	always.Gate = p.Gate
+	if page, _ := always.Page(asks(server, "a.test")); page != nil {
+		t.Errorf("a text that was never right is served: %q", page.text)
+	}
+}
+
+// The text that the site has is its owner's: what lint finds there stops nothing.
+func TestBaseStopsNothing(t *testing.T) {
+	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := []byte("Disallow: /x\nUser-agent: *\nDisallow: y\nSitemap: /s.xml\n")
+	text, err := plan.Compose(base, "")
+	if err = errors.Join(err, Gate{Warnings: true}.check(plan, base, text)); err != nil {
+		t.Error(err)
+	}
+}
