@@ -57,7 +57,7 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 	}
 	c.Compliance = c.Counts.Compliance()
 	c.Identities = identitiesOf(entries)
-	c.Names, c.Impostors = v.names(entries), v.impostors(row.Token)
+	c.Names, c.Impostors = v.names(entries), v.impostorsOf(row.Token)
 	acted := int64(0)
 	for _, e := range entries {
 		if first := ledger.Time(e.row.FirstSeen); first.Before(c.FirstSeen) {

@@ -32,17 +32,20 @@ const maxTopNames = 20
 // names returns the names of clients without a token of their own, the most
 // frequent first; nil if there are none.
 func (v *view) names(entries []entry) (list []NameCount) {
+	type key struct{ name, class string }
+	known := make(map[key]int) // clients may have invented as many as are kept
 	for _, e := range entries {
 		for _, item := range e.row.Names.Items {
 			if !inWindow(v, item) {
 				continue
 			}
 			n := NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)}
-			same := func(known NameCount) bool { return known.Name == n.Name && known.Class == n.Class }
-			if i := slices.IndexFunc(list, same); i >= 0 { // at another site, or by another identity
+			k := key{n.Name, n.Class}
+			if i, ok := known[k]; ok { // at another site, or by another identity
 				list[i].Estimate = list[i].Estimate.plus(n.Estimate)
 				list[i].Disallowed += n.Disallowed
 			} else {
+				known[k] = len(list)
 				list = append(list, n)
 			}
 		}
@@ -70,9 +73,13 @@ func (v *view) called(token string) (entries []entry) {
 	return entries
 }
 
-// impostors returns how many requests came under the name of a crawler that are
+// impostorsOf returns how many requests came under the name of a crawler that are
 // known not to be its own, whatever the class and the identity of the filter.
-func (v *view) impostors(token string) (count uint64) {
+func (v *view) impostorsOf(token string) uint64 {
+	if v.impostors != nil {
+		return v.impostors[token]
+	}
+	v.impostors = make(map[string]uint64)
 	for _, site := range v.Ledger.Sites {
 		if v.filter.Site != "" && site.Name != v.filter.Site {
 			continue
@@ -81,12 +88,14 @@ func (v *view) impostors(token string) (count uint64) {
 			if row.Token != judge.SpoofedName {
 				continue
 			}
-			if i := row.Names.Index(token); i >= 0 && inWindow(v, row.Names.Items[i]) {
-				count += row.Names.Items[i].Count - row.Names.Items[i].Error
+			for _, item := range row.Names.Items {
+				if inWindow(v, item) {
+					v.impostors[item.Key] += item.Count - item.Error
+				}
 			}
 		}
 	}
-	return count
+	return v.impostors[token]
 }
 
 // hosts returns the hosts of a site that stands for several, the most frequent

@@ -103,3 +103,24 @@ func TestEvidenceOfShared(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkNames lists crawlers where clients have invented as many names as are
+// kept.
+func BenchmarkNames(b *testing.B) {
+	l := ledger.New(func() time.Time { return now })
+	for site := range 500 {
+		for i := range 64 {
+			q := ledger.Request{At: now.Add(-time.Hour), Site: fmt.Sprintf("s%d.example", site), Token: ledger.Other, Name: fmt.Sprintf("Invented%03d-%02d", site, i),
+				Class: uaident.GenericCrawler, Identity: verify.Claimed, Verdict: judge.Allowed, Method: "GET"}
+			l.Record(&q)
+			q.Token, q.Identity = judge.SpoofedName, verify.Spoofed
+			l.Record(&q)
+		}
+	}
+	s := &Source{Ledger: l.Snapshot(), Now: now}
+	for b.Loop() {
+		if list := s.Crawlers(Filter{}, 0, 1000); len(list.Crawlers) != 2 || len(list.Crawlers[0].Names) != maxTopNames {
+			b.Fatalf("%d crawlers, %d names", len(list.Crawlers), len(list.Crawlers[0].Names))
+		}
+	}
+}

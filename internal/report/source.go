@@ -90,6 +90,8 @@ type view struct {
 	span
 	filter  Filter
 	entries []entry
+
+	impostors map[string]uint64 // by token, see impostorsOf; nil until somebody asks
 }
 
 func (s *Source) view(f Filter) *view {
