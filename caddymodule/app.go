@@ -91,7 +91,7 @@ func (App) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
-	a.sites = &request.Sites{Servers: func() []*caddyhttp.Server { return serversOf(ctx) }, IsGuard: isGuard}
+	a.sites = &request.Sites{Servers: func() []*caddyhttp.Server { return serversOf(ctx) }, IsGuard: isOurs}
 	if err := a.Validate(); err != nil {
 		return err
 	}
@@ -153,6 +153,11 @@ func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
 		}
 	}
 	return servers
+}
+
+// isOurs reports whether a handler keeps something of the sites that it stands for.
+func isOurs(handler caddyhttp.MiddlewareHandler) bool {
+	return isGuard(handler) || caddy.GetModuleName(handler) == placement.RobotsTXT
 }
 
 // isGuard reports whether a handler is a robots_guard.

@@ -43,7 +43,8 @@ func HostsOfServer(server *caddyhttp.Server) *Hosts {
 type Sites struct {
 	// Servers returns all servers of the configuration.
 	Servers func() []*caddyhttp.Server
-	// IsGuard reports whether a handler is a guard.
+	// IsGuard reports whether a handler is a guard, or keeps something of sites as
+	// guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
 	known sync.Map // *caddyhttp.Server to its *Hosts
