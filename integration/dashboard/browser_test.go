@@ -152,7 +152,7 @@ func (p *tab) listen(event any) {
 			problem = fmt.Sprintf("%s: %s %s", event.Entry.Level, event.Entry.Text, event.Entry.URL)
 		}
 	}
-	if problem != "" && !strings.Contains(problem, "/api/alerts") {
+	if problem != "" {
 		p.mu.Lock()
 		p.problems = append(p.problems, problem)
 		p.mu.Unlock()

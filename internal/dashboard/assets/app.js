@@ -10,7 +10,6 @@ import * as now from "./now.js";
 import { learn, words } from "./parts.js";
 import * as robots from "./robots.js";
 import { current, dataURL, href, views } from "./state.js";
-import { alertsURL } from "./todo.js";
 import * as violations from "./violations.js";
 
 const modules = { now, crawlers, violations, robots, impact };
@@ -39,9 +38,7 @@ async function load(url, signal) {
   if (answer.status === 304) return known;
   if (answer.status === 404) return remember(url, { status: 404 });
   if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was refused; sign in again" : `The server answered ${answer.status}`);
-  const json = answer.headers.get("Content-Type")?.startsWith("application/json");
-  if (!json && url === alertsURL) return remember(url, { status: 404 }); // a server before there were any
-  if (!json) throw new Error("The server answered with something else; sign in again");
+  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("The server answered with something else; sign in again");
   const data = await answer.json();
   setClock(data.generated);
   learn(data);

@@ -92,8 +92,8 @@ const breakdown = (s) => h("table", { class: "plain breakdown" }, h("caption", {
 // hosts are those that a site of several was asked under.
 const hosts = (s) => (s.hosts?.length ? h("div", { class: "quiet" }, s.hosts.slice(0, 3).map((n, i) => [i ? ", " : "", `${n.host} `, counted(n)]), s.hosts.length > 3 ? ` and ${count(s.hosts.length - 3)} more` : "") : null);
 
-// forgotten tells that a restart would forget all this.
-const forgotten = (s) => (s.storage && !s.storage.stored ? h("p", { class: "notice", key: "forgotten" }, "A restart forgets these numbers: ", s.storage.why || "they are not stored", ".") : null);
+// forgotten tells that a restart would forget all this, and why.
+const forgotten = (s) => (s.history?.why ? h("p", { class: "notice", key: "forgotten" }, "History is lost at a restart: ", s.history.why, ".") : null);
 
 // Kinds of alerts that say how it is about a robots.txt.
 const aboutRobots = ["not_protecting", "robots_gone", "unreachable"];

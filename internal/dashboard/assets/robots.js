@@ -64,6 +64,7 @@ function general(r) {
   const placed = r.findings.length - whole.length;
   return h("div", { class: "general" },
     whole.length ? h("ul", { class: "findings" }, whole.map(finding)) : null,
+    r.unreported ? h("p", { class: "quiet" }, `${plural(r.unreported, "more is", "more are")} not shown; lint shows all.`) : null,
     placed ? h("p", { class: "quiet" }, `${plural(placed, "finding stands", "findings stand")} beside ${placed === 1 ? "its line" : "their lines"} below.`) : null);
 }
 

@@ -26,13 +26,13 @@ export function todo(state, list, redraw) {
   const [open, known, over] = ["open", "acknowledged", "over"].map((s) => ours.filter((a) => a.state === s));
   const can = !list.read_only;
   return h("section", { class: "panel todo", key: "todo", "aria-labelledby": "todo" },
-    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : "Nothing to do"),
-      open.length && !can ? h("p", {}, "Nothing can be acknowledged here.") : null,
-      open.length && can && !list.kept ? h("p", {}, "Acknowledgements are forgotten at a restart.") : null),
+    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : "Nothing to do")),
     open.length ? h("ul", { class: "cards" }, open.slice(0, most).map((a) => card(state, a, can, redraw))) : null,
     fold("more", `${count(open.length - most)} more`, open.slice(most), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
     fold("known", `${count(known.length)} acknowledged`, known, (a) => [title(state, a), acknowledged(a.acknowledged), can ? [" ", undo(a)] : null, trouble(a)]),
-    fold("over", `${count(over.length)} over`, over, (a) => [title(state, a), h("span", { class: "quiet" }, ", ", when(a.since), " until ", when(a.until))]));
+    fold("over", `${count(over.length)} over`, over, (a) => [title(state, a), h("span", { class: "quiet" }, ", ", when(a.since), " until ", when(a.until))]),
+    open.length && !can ? h("p", { class: "quiet", key: "login" }, "Nobody has logged in here, so nothing can be acknowledged.") : null,
+    open.length && can && !list.kept ? h("p", { class: "quiet", key: "kept" }, "Acknowledgements are forgotten at a restart.") : null);
 }
 
 const fold = (key, summary, list, item) => (list.length ? h("details", { class: "knowns", key }, h("summary", {}, summary), h("ul", {}, list.map((a) => h("li", { key: a.id }, item(a))))) : null);
@@ -56,8 +56,9 @@ function card(state, a, can, redraw) {
       h("p", {}, a.detail),
       h("p", { class: "do" }, a.do),
       a.copy ? command(a.copy, `the line: ${a.title}`) : null,
-      h("p", { class: "quiet" }, "since ", when(a.since), where(a).view === "now" ? null : [" · ", h("a", { href: href(state, where(a)), "aria-label": `Show more about: ${a.title}` }, "Show more")]),
-      can ? acknowledge(a, redraw) : null,
+      h("div", { class: "cardfoot" },
+        h("p", { class: "quiet" }, "since ", when(a.since), where(a).view === "now" ? null : [" · ", h("a", { href: href(state, where(a)), "aria-label": `Show more about: ${a.title}` }, "Show more")]),
+        can ? acknowledge(a, redraw) : null),
       trouble(a)));
 }
 
