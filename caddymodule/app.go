@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -54,6 +55,9 @@ type App struct {
 	// from one hour to 90 days. Default: `2160h`, which is 90 days.
 	Retention caddy.Duration `json:"retention,omitempty"`
 
+	// Whom to tell of alerts: chats, or programs of the owner.
+	Notify []notify.Config `json:"notify,omitempty"`
+
 	// Verify that clients are the crawlers that they claim to be. Default: not
 	// at all, since that takes requests to others.
 	Verify *Verify `json:"verify,omitempty"`
@@ -66,12 +70,15 @@ type App struct {
 	identity *identity.Checker
 	unverify func() error // ends the use of the settings of verify
 
-	ctx     caddy.Context
-	logger  *zap.Logger
-	state   *guard.State
-	release []func() // ends what Start has asked for
-	cancel  context.CancelFunc
-	done    <-chan struct{} // closed when the store has ended
+	ctx    caddy.Context
+	logger *zap.Logger
+	state  *guard.State
+	told   *notify.Told // of alerts, also by configurations before
+
+	receivers []*notify.Receiver
+	release   []func() // ends what Start has asked for
+	cancel    context.CancelFunc
+	done      <-chan struct{} // closed when the store has ended
 
 	restored func()              // is called once it is known what is stored
 	placed   bool                // whether it was looked where the handlers stand
@@ -105,7 +112,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.checkLists(); err != nil {
 		return err
 	}
-	if a.state, err = acquireState(ctx); err != nil {
+	if a.state, a.told, err = acquireState(ctx); err != nil {
+		return err
+	}
+	if a.receivers, err = notify.New(a.Notify, a.told, a.logger); err != nil {
 		return err
 	}
 	if err := a.provisionIdentity(ctx); err != nil || !a.Storage {
@@ -179,7 +189,7 @@ func (a *App) Start() error {
 		a.state.Retain(time.Duration(a.Retention)),
 	}
 	a.state.Reread(a.ctx)
-	a.state.Alerts.Watch(a.ctx, nil)
+	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.told))
 	// What is stored saves asking for lists again.
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)

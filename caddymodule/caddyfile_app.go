@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -53,6 +54,14 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) 
 //	    unnamed_reads <n>
 //	    storage  on|off
 //	    retention <duration>
+//	    notify   <url> {
+//	        format   generic|slack|mattermost|discord|ntfy
+//	        secret   <secret>
+//	        token    <token>
+//	        severity critical|warning|info
+//	        wait     <duration>
+//	        interval <duration>
+//	    }
 //	    verify   on|off {
 //	        ranges       official|configured|off
 //	        rdns         on|off
@@ -71,7 +80,7 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) 
 //	}
 //
 // verify without an argument, with a block, is on. crawler may stand several
-// times, once for each token.
+// times, once for each token, and notify once for each URL.
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
 	if d.NextArg() {
@@ -88,9 +97,24 @@ func (a *App) options() []option.Option {
 		{Name: "unnamed_reads", Usage: countUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
 		{Name: "storage", Usage: "on or off", Set: option.One(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
+		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify},
 		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true},
 	}
+}
+
+func (a *App) addReceiver(args []string) error {
+	var c notify.Config
+	if err := option.One(&c.URL, option.Word)(args); err != nil {
+		return err
+	}
+	a.Notify = append(a.Notify, c)
+	return nil
+}
+
+// readReceiver reads the block of the receiver that was added last.
+func (a *App) readReceiver(d *caddyfile.Dispenser) error {
+	return a.Notify[len(a.Notify)-1].UnmarshalCaddyfile(d)
 }
 
 func (a *App) setVerify(args []string) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
@@ -23,6 +24,7 @@ func blocks() map[string][]option.Option {
 		"global":    new(App).options(),
 		"verify":    new(Verify).options(),
 		"crawler":   new(Crawler).options(),
+		"notify":    new(notify.Config).Options(),
 	}
 }
 
@@ -54,6 +56,7 @@ func TestOptionsInSyntax(t *testing.T) {
 	same(t, "the comment of the global option", optionsIn(global, "robots_guard"), blocks()["global"])
 	same(t, "the comment of verify", optionsIn(global, "verify"), blocks()["verify"])
 	same(t, "the comment of crawler", optionsIn(global, "crawler"), blocks()["crawler"])
+	same(t, "the comment of notify", optionsIn(global, "notify"), blocks()["notify"])
 
 	_, shown, _ := strings.Cut(page(t, "docs/configuration.md"), "\n## Directive\n\n```\n")
 	shown, _, _ = strings.Cut(shown, "```")
@@ -68,6 +71,7 @@ func TestOptionsInTables(t *testing.T) {
 	same(t, "docs/configuration.md", slices.DeleteFunc(tableIn(t, configuration, "\n## Directive\n"),
 		func(name string) bool { return slices.Contains(modeWords, name) }), blocks()["directive"])
 	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Shared settings and storage\n"), blocks()["global"])
+	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Who is told of alerts\n"), blocks()["notify"])
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `verify` |"), blocks()["verify"])
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `crawler` |"), blocks()["crawler"])
 }

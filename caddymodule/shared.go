@@ -6,6 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
 // statePool holds the one state that all configurations share: it survives a
@@ -14,13 +15,21 @@ var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// acquireState returns the shared state, making it for the first guard. It is
-// released when the configuration ends, also one that failed to load.
-func acquireState(ctx caddy.Context) (*guard.State, error) {
-	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) { return guard.NewState(), nil })
+// shared is what the pool has.
+type shared struct {
+	*guard.State
+	told notify.Told
+}
+
+// acquireState returns the shared state and who was told of alerts, making them for
+// the first guard. They are released when the configuration ends, also one that
+// failed to load.
+func acquireState(ctx caddy.Context) (*guard.State, *notify.Told, error) {
+	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) { return &shared{State: guard.NewState()}, nil })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
-	return value.(*guard.State), nil
+	known := value.(*shared)
+	return known.State, &known.told, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -189,6 +190,7 @@ func (a *App) validateValues() error {
 		upTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
 		upTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
 		oneOf("ranges", v.Ranges, rangesWords),
+		notify.ValidateAll(a.Notify),
 		err,
 		config.Validate())
 }

@@ -51,6 +51,7 @@ type Book struct {
 	crawlers []finding // what it found there
 	reloaded time.Time // when the configuration was loaded
 	entries  map[string]*entry
+	watchers map[*watcher]bool
 	more     int
 	acks     acknowledgements
 }
@@ -69,25 +70,27 @@ type finding struct {
 
 // NewBook returns a book that has found nothing yet. now is the clock.
 func NewBook(known Known, now func() time.Time) *Book {
-	return &Book{known: known, now: now, reloaded: now(), entries: make(map[string]*entry)}
+	return &Book{known: known, now: now, reloaded: now(), entries: make(map[string]*entry), watchers: make(map[*watcher]bool)}
 }
 
-// Watch looks once a minute until ctx ends, and begins now; what it finds is told to
-// each, if that is not nil. It says that the configuration was loaded anew.
-func (b *Book) Watch(ctx context.Context, each func(List)) {
+// Watch looks once a minute until ctx ends, and begins now; what this and every other
+// look finds is told to tell, which may not wait. It says that the configuration was
+// loaded anew.
+func (b *Book) Watch(ctx context.Context, tell func(List)) {
 	b.mu.Lock()
 	b.reloaded = b.now()
+	w := &watcher{tell}
+	b.watchers[w] = true
 	b.mu.Unlock()
 	go func() {
+		defer b.leave(w)
 		ticker := time.NewTicker(lookInterval)
 		defer ticker.Stop()
+		b.tell(b.List())
 		for {
-			list := b.List()
-			if each != nil {
-				each(list)
-			}
 			select {
 			case <-ticker.C:
+				b.List()
 			case <-ctx.Done():
 				return
 			}
@@ -95,15 +98,44 @@ func (b *Book) Watch(ctx context.Context, each func(List)) {
 	}()
 }
 
+// watcher is told what looks find.
+type watcher struct{ tell func(List) }
+
+// leave ends a watch.
+func (b *Book) leave(w *watcher) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.watchers, w)
+}
+
+// tell tells those who watch.
+func (b *Book) tell(list List) {
+	b.mu.Lock()
+	watchers := slices.Collect(maps.Keys(b.watchers))
+	b.mu.Unlock()
+	for _, w := range watchers {
+		w.tell(list)
+	}
+}
+
 // List looks at what is known, unless that was just done, and returns all alerts.
 func (b *Book) List() List {
+	list, news := b.read()
+	if news {
+		b.tell(list)
+	}
+	return list
+}
+
+// read is List, and reports whether it has looked.
+func (b *Book) read() (list List, looked bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
-	if b.looked.IsZero() || now.Sub(b.looked) >= readInterval {
+	if looked = b.looked.IsZero() || now.Sub(b.looked) >= readInterval; looked {
 		b.look(now)
 	}
-	return b.list(now)
+	return b.list(now), looked
 }
 
 // list returns all alerts. b.mu must be held.

@@ -162,10 +162,22 @@ func TestWatch(t *testing.T) {
 	w := newWorld(t)
 	w.answer("a.test", "enforce", 404, "")
 	ctx, cancel := context.WithCancel(t.Context())
-	told := make(chan List)
+	told := make(chan List, 10)
 	w.Watch(ctx, func(l List) { told <- l })
 	if list := <-told; len(list.Alerts) != 1 {
 		t.Errorf("%d alerts", len(list.Alerts))
 	}
+	for len(told) > 0 {
+		<-told
+	}
+	w.leap(time.Minute)
+	if list := <-told; len(list.Alerts) != 1 {
+		t.Errorf("%d alerts when somebody reads", len(list.Alerts))
+	}
 	cancel()
+	for n := 1; n > 0; time.Sleep(time.Millisecond) { // until it has ended
+		w.mu.Lock()
+		n = len(w.watchers)
+		w.mu.Unlock()
+	}
 }

@@ -1,0 +1,2 @@
+// Package alerts tests what an owner is told of, and by whom it can be acknowledged.
+package alerts

@@ -1,0 +1,164 @@
+package notify
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+)
+
+const (
+	maxMessage = 20   // alerts in one
+	maxTold    = 1000 // alerts that a receiver is known to have been told
+	// pause is after what time it is tried again where a receiver takes nothing.
+	pause = 15 * time.Minute
+)
+
+// Told remembers what receivers were told, over a reload. The zero value has told
+// nobody anything.
+type Told struct {
+	mu     sync.Mutex
+	groups map[string]*group // by URL
+}
+
+// group returns what a receiver was told.
+func (t *Told) group(key string) *group {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g := t.groups[key]
+	if g == nil {
+		if t.groups == nil {
+			t.groups = make(map[string]*group)
+		}
+		g = &group{told: make(map[string]alert.Alert), waits: make(map[string]time.Time)}
+		t.groups[key] = g
+	}
+	return g
+}
+
+// keep forgets all receivers but these.
+func (t *Told) keep(keys []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key := range t.groups {
+		if !slices.Contains(keys, key) {
+			delete(t.groups, key)
+		}
+	}
+}
+
+// group gathers what a receiver is told next.
+type group struct {
+	mu    sync.Mutex
+	told  map[string]alert.Alert // as open, and it is not known to be over
+	waits map[string]time.Time   // since when what is not told yet
+	last  time.Time              // when something was told
+	rests time.Time              // until when nothing is tried
+}
+
+// terms are when a receiver is told, and what.
+type terms struct {
+	least          alert.Severity
+	wait, interval time.Duration
+}
+
+// due returns what is to be told now. If that is nothing, it returns when to ask
+// again, the zero time for when something has changed.
+func (g *group) due(list alert.List, by terms, now time.Time) (m Message, ok bool, next time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	began, ended := g.news(list, by.least)
+	all := slices.Concat(began, ended)
+	news := make(map[string]bool)
+	var first time.Time
+	for _, a := range all {
+		news[a.ID] = true
+		since, known := g.waits[a.ID]
+		if !known {
+			since = now
+			g.waits[a.ID] = since
+		}
+		if first.IsZero() || since.Before(first) {
+			first = since
+		}
+	}
+	for id := range g.waits {
+		if !news[id] {
+			delete(g.waits, id)
+		}
+	}
+	if len(all) == 0 {
+		return m, false, time.Time{}
+	}
+	next = first.Add(by.wait)
+	for _, other := range []time.Time{g.last.Add(by.interval), g.rests} {
+		if other.After(next) {
+			next = other
+		}
+	}
+	if now.Before(next) {
+		return m, false, next
+	}
+	began, ended = g.cut(began, maxMessage), ended[:min(len(ended), maxMessage)]
+	ended = ended[:min(len(ended), maxMessage-len(began))]
+	return Message{Version: 1, Sent: now.UTC(), Open: nonNil(began), Over: nonNil(ended), More: len(all) - len(began) - len(ended)}, true, next
+}
+
+func (g *group) cut(all []alert.Alert, most int) []alert.Alert { return all[:min(len(all), most)] }
+
+func nonNil(all []alert.Alert) []alert.Alert { return append([]alert.Alert{}, all...) }
+
+// news returns what has begun and what is over, of what the receiver wants to know.
+func (g *group) news(list alert.List, least alert.Severity) (began, ended []alert.Alert) {
+	so := make(map[string]bool)
+	for _, a := range list.Alerts {
+		_, told := g.told[a.ID]
+		switch {
+		case a.State == alert.Over:
+			continue
+		case a.State == alert.Open && !told && a.Severity.AtLeast(least) && len(g.told) < maxTold:
+			began = append(began, a)
+		}
+		so[a.ID] = true
+	}
+	for id, a := range g.told {
+		if so[id] || list.More > 0 && !isOver(list, id) { // one that is left out may still be so
+			continue
+		}
+		a.State, a.Until = alert.Over, list.Generated
+		ended = append(ended, a)
+	}
+	slices.SortFunc(ended, func(x, y alert.Alert) int {
+		return slices.Index(alert.Severities(), x.Severity) - slices.Index(alert.Severities(), y.Severity)
+	})
+	return began, ended
+}
+
+func isOver(list alert.List, id string) bool {
+	return slices.ContainsFunc(list.Alerts, func(a alert.Alert) bool { return a.ID == id && a.State == alert.Over })
+}
+
+// delivered takes note of what was told. What was left out of a message for its
+// length counts as told: the receiver knows how many there are.
+func (g *group) delivered(m Message, list alert.List, by terms, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	began, ended := g.news(list, by.least)
+	for _, a := range began {
+		g.told[a.ID] = a
+		delete(g.waits, a.ID)
+	}
+	for _, a := range ended {
+		delete(g.told, a.ID)
+		delete(g.waits, a.ID)
+	}
+	g.last = now
+}
+
+// failed takes note of a receiver that takes nothing.
+func (g *group) failed(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rests = now.Add(pause)
+}

@@ -1,0 +1,128 @@
+package notify
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+)
+
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// listOf returns a list from words such as "a:critical:open".
+func listOf(words ...string) (list alert.List) {
+	for _, word := range words {
+		part := strings.Split(word, ":")
+		list.Alerts = append(list.Alerts, alert.Alert{ID: part[0], Title: part[0], Severity: alert.Severity(part[1]), State: alert.State(part[2])})
+	}
+	return list
+}
+
+// TestGroup follows what a receiver is told, minute by minute.
+func TestGroup(t *testing.T) {
+	by := terms{least: alert.Warning, wait: 2 * time.Minute, interval: 10 * time.Minute}
+	type step struct {
+		minute int
+		list   string
+		want   string // is told
+	}
+	for name, steps := range map[string][]step{
+		"one alert, and its end":     {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {60, "a:critical:open", ""}, {61, "a:critical:over", ""}, {63, "a:critical:over", "-a"}, {90, "", ""}},
+		"its end, when it is gone":   {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {30, "", ""}, {33, "", "-a"}, {90, "", ""}},
+		"over before it is told":     {{0, "a:critical:open", ""}, {1, "a:critical:over", ""}, {30, "", ""}},
+		"acknowledged before":        {{0, "a:critical:open", ""}, {1, "a:critical:acknowledged", ""}, {30, "a:critical:acknowledged", ""}, {31, "a:critical:over", ""}, {60, "a:critical:over", ""}},
+		"acknowledged later":         {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {30, "a:critical:acknowledged", ""}, {60, "a:critical:over", ""}, {62, "a:critical:over", "-a"}},
+		"acknowledged, then open":    {{0, "a:critical:acknowledged", ""}, {30, "a:critical:open", ""}, {32, "a:critical:open", "+a"}},
+		"not severe enough":          {{0, "a:info:open", ""}, {30, "a:info:open", ""}},
+		"together":                   {{0, "a:critical:open", ""}, {1, "a:critical:open b:warning:open", ""}, {2, "a:critical:open b:warning:open", "+a+b"}},
+		"not too often":              {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {3, "a:critical:open b:critical:open", ""}, {11, "a:critical:open b:critical:open", ""}, {12, "a:critical:over b:critical:open", "+b-a"}},
+		"comes back":                 {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {20, "a:critical:over", ""}, {22, "a:critical:over", "-a"}, {40, "a:critical:open", ""}, {42, "a:critical:open", "+a"}},
+		"comes back before its end":  {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {20, "a:critical:over", ""}, {21, "a:critical:open", ""}, {40, "a:critical:open", ""}},
+		"left out of a list for now": {{0, "a:warning:open", ""}, {2, "a:warning:open", "+a"}, {20, "more", ""}, {60, "more", ""}, {61, "a:warning:over more", ""}, {63, "a:warning:over more", "-a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := new(Told).group("x")
+			for _, s := range steps {
+				words := strings.Fields(s.list)
+				more := 0
+				if n := len(words); n > 0 && words[n-1] == "more" {
+					words, more = words[:n-1], 1
+				}
+				list, now := listOf(words...), start.Add(time.Duration(s.minute)*time.Minute)
+				list.More = more
+				m, ok, next := g.due(list, by, now)
+				var told string
+				for _, a := range m.Open {
+					told += "+" + a.ID
+				}
+				for _, a := range m.Over {
+					told += "-" + a.ID
+				}
+				if told != s.want || ok != (s.want != "") {
+					t.Errorf("minute %d: %q, want %q", s.minute, told, s.want)
+				}
+				if ok {
+					g.delivered(m, list, by, now)
+				} else if !next.IsZero() && !next.After(now) {
+					t.Errorf("minute %d: to be asked again at %v", s.minute, next)
+				}
+			}
+		})
+	}
+}
+
+// TestGroupFails is tried again later, with what is so then.
+func TestGroupFails(t *testing.T) {
+	by := terms{least: alert.Info, wait: time.Second, interval: time.Second}
+	g := new(Told).group("x")
+	list := listOf("a:info:open")
+	g.due(list, by, start)
+	now := start.Add(time.Second)
+	if _, ok, _ := g.due(list, by, now); !ok {
+		t.Fatal("nothing is told")
+	}
+	g.failed(now)
+	if _, ok, next := g.due(list, by, now); ok || !next.Equal(now.Add(pause)) {
+		t.Errorf("told %t, next %v", ok, next)
+	}
+	if m, ok, _ := g.due(listOf("b:info:open"), by, now.Add(pause)); ok {
+		t.Errorf("a new one waits for others, but %+v is told", m)
+	}
+	if m, ok, _ := g.due(listOf("b:info:open"), by, now.Add(2*pause)); !ok || m.Open[0].ID != "b" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestGroupIsBounded tells of so many and counts the rest.
+func TestGroupIsBounded(t *testing.T) {
+	by := terms{least: alert.Info}
+	g := new(Told).group("x")
+	var words []string
+	for i := range 50 {
+		words = append(words, fmt.Sprintf("%d:info:open", i))
+	}
+	list := listOf(words...)
+	m, ok, _ := g.due(list, by, start)
+	if !ok || len(m.Open) != maxMessage || m.More != 30 {
+		t.Fatalf("%d are told and %d more", len(m.Open), m.More)
+	}
+	g.delivered(m, list, by, start)
+	if _, ok, _ := g.due(list, by, start.Add(time.Hour)); ok {
+		t.Error("the rest is told later, although the receiver knows of it")
+	}
+	if m, _, _ := g.due(alert.List{}, by, start.Add(time.Hour)); len(m.Over) != maxMessage || m.More != 30 {
+		t.Errorf("%d ends are told and %d more", len(m.Over), m.More)
+	}
+}
+
+// TestTold forgets receivers that are not configured any more.
+func TestTold(t *testing.T) {
+	var told Told
+	a, b := told.group("a"), told.group("b")
+	told.keep([]string{"a"})
+	if told.group("a") != a || told.group("b") == b {
+		t.Error("not what was to be kept")
+	}
+}
