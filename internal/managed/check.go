@@ -1,9 +1,11 @@
 package managed
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -66,10 +68,18 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	return r
 }
 
+// someHost returns a host that a text can be for, in place of a wildcard or of any.
+func someHost(host string) string {
+	if rest, ok := strings.CutPrefix(host, "*."); ok {
+		return "www." + rest
+	}
+	return cmp.Or(host, "www.example.com")
+}
+
 // checkTurn looks at the text of a piece of time.
 func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
 	plan := t.make(turn)
-	text, err := plan.Compose(base, host)
+	text, err := plan.Compose(base, someHost(host))
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}

@@ -130,3 +130,15 @@ func TestBaseStopsNothing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// {host} stands for some host where no rule names one.
+func TestCheckWithHosts(t *testing.T) {
+	rules := []Rule{during(disallow("GPTBot", "/a"), "r", epoch, time.Time{}, "*.b.example")}
+	s, err := NewSchedule(uaident.Default(), rules, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := s.Check(nil, epoch, 100); len(report.Findings) > 0 || report.Texts != 2 {
+		t.Errorf("%d texts, found %+v", report.Texts, report.Findings)
+	}
+}
