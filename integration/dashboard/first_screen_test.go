@@ -52,6 +52,16 @@ func TestPhone(t *testing.T) {
 			t.Errorf("%s: names that are broken: %s", view, broken)
 		}
 	}
+	// A page against the rules takes a line more, for the rule, and one for why it is let off.
+	p.show("#/violations")
+	tall := p.eval(`JSON.stringify([...document.querySelectorAll(".ruled tbody tr")].filter((e) => e.getBoundingClientRect().height > (e.querySelector(".verdict.stale") ? 142 : 92)).map((e) => e.innerText))`)
+	if tall != "[]" {
+		t.Errorf("rows of more than three lines: %s", tall)
+	}
+	if text := p.text(".ruled tbody tr:first-child"); !strings.Contains(text, "shop.example.com") || !strings.Contains(text, "line 2") {
+		t.Errorf("a row lacks its host or its rule: %q", text)
+	}
+	p.show("#/crawlers")
 	p.eval(`document.querySelector(".fold").click()`)
 	p.until(shown + ` === 3`)
 	if got := p.eval(`document.querySelector(".fold").getAttribute("aria-expanded")`); got != "true" {

@@ -50,16 +50,16 @@ function matches(v, q) {
 }
 
 const rows = (state, list) => table([
-  { id: "crawler", title: "Crawler", value: (v) => v.token, cell: (v) => [crawlerLink(state, { ...v, id: v.id ?? (v.token.startsWith("_") ? `${v.token}:${v.class}` : v.token) }), h("div", { class: "quiet" }, className(v.class))] },
-  { id: "identity", title: "Identity", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
-  { id: "path", title: "Page", className: "wide", value: (v) => v.path, cell: (v) => [h("code", { class: "path" }, v.path), h("div", { class: "quiet" }, place(v))] },
-  { id: "rule", title: "Rule", className: "long", value: (v) => v.rule, cell: (v) => [rule(state, v), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
-  { id: "verdict", title: "Verdict", className: "long", value: (v) => v.verdict, cell: (v) => [verdictBadge(v.verdict), v.reason ? h("div", { class: "quiet reason" }, v.reason) : null] },
-  { id: "count", title: "Requests", number: true, value: (v) => v.count, cell: (v) => counted(v) },
+  { id: "crawler", title: "Crawler", className: "name", value: (v) => v.token, cell: (v) => [crawlerLink(state, { ...v, id: v.id ?? (v.token.startsWith("_") ? `${v.token}:${v.class}` : v.token) }), h("div", { class: "quiet" }, className(v.class))] },
+  { id: "identity", title: "Identity", className: "who", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
+  { id: "path", title: "Page", className: "page wide", value: (v) => v.path, cell: (v) => [h("code", { class: "path" }, v.path), h("div", { class: "quiet" }, place(v))] },
+  { id: "rule", title: "Rule", className: "rule long", value: (v) => v.rule, cell: (v) => [rule(state, v), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
+  { id: "verdict", title: "Verdict", className: "ruling long", value: (v) => v.verdict, cell: (v) => [verdictBadge(v.verdict), v.reason ? h("div", { class: "quiet reason" }, v.reason) : null] },
+  { id: "count", title: "Requests", className: "broken", number: true, value: (v) => v.count, cell: (v) => counted(v) },
   { id: "first", title: "First", value: (v) => v.first, latest: true, cell: (v) => when(v.first) },
-  { id: "last", title: "Last", value: (v) => v.last, latest: true, cell: (v) => when(v.last) },
+  { id: "last", title: "Last", className: "seen", value: (v) => v.last, latest: true, cell: (v) => when(v.last) },
 ], list, {
-  caption: "Requests against the rules", state, name: "sort", order: "-last",
+  caption: "Requests against the rules", class: "lines ruled", state, name: "sort", order: "-last",
   id: (v) => [v.site, v.host, v.token, v.class, v.identity, v.path, v.rule, v.line, v.version, v.verdict].join("\n"),
 });
 
