@@ -48,8 +48,9 @@ type App struct {
 	// known again after a restart even if the site cannot be read then, with
 	// the crawlers that have read it and the changes that are held back. Of
 	// hosts that no site names the 256 used most are kept.
-	// Instances that share a storage share what they know. Default: `false`.
-	Storage bool `json:"storage,omitempty"`
+	// Instances that share a storage share what they know. Default: `true`
+	// where Caddy's storage is a local directory, else `false`.
+	Storage *bool `json:"storage,omitempty"`
 
 	// For how long the counts and the evidence of what crawlers did are kept,
 	// from one hour to 90 days. Default: `2160h`, which is 90 days.
@@ -118,7 +119,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.receivers, err = notify.New(a.Notify, a.told, a.logger); err != nil {
 		return err
 	}
-	if err := a.provisionIdentity(ctx); err != nil || !a.Storage {
+	if err := a.provisionIdentity(ctx); err != nil || !a.history().Kept {
 		return err
 	}
 	a.restored = a.state.Memory.Expect(ctx)
@@ -187,6 +188,7 @@ func (a *App) Start() error {
 	a.release = []func(){
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
+		a.state.KeepHistory(a.history()),
 	}
 	a.state.Reread(a.ctx)
 	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.told))
@@ -194,7 +196,7 @@ func (a *App) Start() error {
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)
 	}
-	if !a.Storage {
+	if !a.history().Kept {
 		return nil
 	}
 	var ctx context.Context

@@ -16,7 +16,7 @@ func TestAppBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	provision := func(policies int) *App {
-		a := &App{Policies: policies}
+		a := &App{Policies: policies, Storage: new(bool)}
 		if err := a.Provision(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func (a *App) options() []option.Option {
 		{Name: "policies", Usage: countUpTo(maxPolicies), Set: option.One(&a.Policies, option.Number)},
 		{Name: "unnamed_hosts", Usage: countUpTo(maxPolicies), Set: option.One(&a.UnnamedHosts, option.Number)},
 		{Name: "unnamed_reads", Usage: countUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
-		{Name: "storage", Usage: "on or off", Set: option.One(&a.Storage, option.OnOff)},
+		{Name: "storage", Usage: "on or off", Set: option.Given(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify},

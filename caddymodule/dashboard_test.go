@@ -31,7 +31,7 @@ func TestDashboardPaths(t *testing.T) {
 		{"nothing by that name", "/robots-guard/x.js", "/x.js", 404, "no such file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
+			ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, AppsRaw: storesNothing()})
 			if err != nil {
 				t.Fatal(err)
 			}

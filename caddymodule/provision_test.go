@@ -38,12 +38,20 @@ func servingFile(t *testing.T, h Handler, robots string) *Handler {
 	return &h
 }
 
+// storesNothing returns the app of a configuration that keeps nothing. Caddy
+// empties the map.
+func storesNothing() caddy.ModuleMap {
+	return caddy.ModuleMap{"robots_guard": json.RawMessage(`{"storage": false}`)}
+}
+
 // provisionedGuard returns the guard of a handler in a configuration with this
 // app, whose settings of verify are in use if it is not nil.
 func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
 	t.Helper()
-	config := &caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}}
+	// Nothing starts the app, so that requests would wait for what is stored.
+	config := &caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, AppsRaw: storesNothing()}
 	if app != nil {
+		app.Storage = new(bool)
 		raw, err := json.Marshal(app)
 		if err != nil {
 			t.Fatal(err)

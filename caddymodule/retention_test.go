@@ -15,7 +15,7 @@ func TestRetention(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := &App{Retention: caddy.Duration(2 * time.Hour)}
+	short := &App{Storage: new(bool), Retention: caddy.Duration(2 * time.Hour)}
 	if err := short.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,24 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
+
+// history tells whether what is known outlives a restart. By default it does where
+// that takes nothing but files beside Caddy's own.
+func (a *App) history() report.History {
+	switch {
+	case a.Storage == nil:
+		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
+			return report.History{Kept: true}
+		}
+		return report.History{Why: "Caddy's storage is no local directory; to keep the counts in it, write storage on in the global option robots_guard"}
+	case *a.Storage:
+		return report.History{Kept: true}
+	}
+	return report.History{Why: "the configuration has storage off"}
+}
 
 // newStore returns a store in the storage of Caddy.
 func (a *App) newStore() *store.Store {

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 // TestUnknownNamesInJSON refuses names that nobody has where no Caddyfile was
 // checked, and takes those that the app adds.
 func TestUnknownNamesInJSON(t *testing.T) {
-	app := &App{Crawlers: []Crawler{{Token: "AcmeSpider"}}}
+	app := &App{Storage: new(bool), Crawlers: []Crawler{{Token: "AcmeSpider"}}}
 	for name, tc := range map[string]struct {
 		h    Handler
 		want string // "" for none

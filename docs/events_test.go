@@ -104,7 +104,7 @@ func TestEvents(t *testing.T) {
 	write("User-agent: *\nDisallow: /private/\n")
 	host := fmt.Sprintf("run%d.example.com", time.Now().UnixNano()) // what tests before have told is not told again
 	config := strings.NewReplacer(
-		"{\n\tevents {", "{\n\tadmin off\n\tpersist_config off\n\tstorage file_system "+dir+"\n\tlog {\n\t\toutput discard\n\t}\n\tevents {",
+		"{\n\tevents {", "{\n\tadmin off\n\tpersist_config off\n\trobots_guard {\n\t\tstorage off\n\t}\n\tlog {\n\t\toutput discard\n\t}\n\tevents {",
 		"example.com {", "http://"+host+" {\n\tbind unix/"+socket,
 		"robots_guard enforce", "robots_guard enforce {\n\t\tsource file "+robots+"\n\t\tfetch_timeout 20s\n\t\tfetch_wait 20s\n\t\tttl 1ms 1ms\n\t}",
 		"reverse_proxy app:8080", "respond ok",

@@ -234,6 +234,9 @@ func (s *State) Reports(now time.Time) *report.Source {
 	}
 	_, _, source.Registry = s.presences.all()
 	source.Found = s.findings
+	if history := s.history.Load(); history != nil {
+		source.History = *history
+	}
 	for label, live := range s.Live() {
 		if live.Mode != "" || seen[label] {
 			source.Live[label] = live

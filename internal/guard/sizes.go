@@ -3,6 +3,7 @@ package guard
 import (
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -28,6 +29,17 @@ func (s *State) Retain(retention time.Duration) (release func()) {
 	}
 	id, _ := s.retentions.Add(retention, apply)
 	return func() { _ = s.retentions.Release(id, apply) }
+}
+
+// KeepHistory says for a configuration whether what is known outlives a restart,
+// until release is called.
+func (s *State) KeepHistory(h report.History) (release func()) {
+	apply := func(h report.History) error {
+		s.history.Store(&h)
+		return nil
+	}
+	id, _ := s.histories.Add(h, apply)
+	return func() { _ = s.histories.Release(id, apply) }
 }
 
 // resize bounds the cache. It returns no error.

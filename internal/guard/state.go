@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
@@ -12,6 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -35,7 +37,9 @@ type State struct {
 	eventTimes eventTimes
 	retentions lease.Leases[time.Duration]
 
-	sizes lease.Leases[Sizes]
+	sizes     lease.Leases[Sizes]
+	histories lease.Leases[report.History]
+	history   atomic.Pointer[report.History] // what the last of them says; nil before there was one
 
 	Identities *identity.Shared // what claims are verified by
 

@@ -119,6 +119,19 @@ func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error 
 	}
 }
 
+// Given is One where it counts whether the option stands there at all: into stays
+// nil where it does not.
+func Given[T any](into **T, parse func(arg string) (T, bool)) func([]string) error {
+	return func(args []string) error {
+		value := new(T)
+		if err := One(value, parse)(args); err != nil {
+			return err
+		}
+		*into = value
+		return nil
+	}
+}
+
 // Many is for an option with one or more arguments.
 func Many(into *[]string) func([]string) error {
 	return func(args []string) error {

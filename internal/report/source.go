@@ -23,6 +23,7 @@ type Source struct {
 	Live map[string]Live
 	// Registry is what is known of crawlers; nil for [uaident.Default].
 	Registry *uaident.Registry
+	History  History
 	// Found remembers what was found in texts; nil to look each time.
 	Found *lint.Kept
 }

@@ -29,7 +29,14 @@ type Summary struct {
 	Series        Series          `json:"series"`
 	// Marks are the edits of robots.txt and the switches of mode in the window,
 	// the earliest first: at most 24 of each site.
-	Marks []Mark `json:"marks"`
+	Marks   []Mark  `json:"marks"`
+	History History `json:"history"`
+}
+
+// History tells whether the counts outlive a restart.
+type History struct {
+	Kept bool   `json:"kept"`
+	Why  string `json:"why,omitempty"` // why not, and what to do; "" if they do
 }
 
 // Site is one site now, with its counts of the window.

@@ -22,7 +22,7 @@ func (s *Source) Summary(f Filter) Summary {
 		Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
 		FalseNames:    append([]NameCount{}, first(v.names(v.called(judge.SpoofedName)), maxTopNames)...),
 		OwnNames:      append([]NameCount{}, first(v.names(v.called(judge.OtherName)), maxTopNames)...),
-		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()),
+		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()), History: s.History,
 	}
 	sum.Compliance = sum.Counts.Compliance()
 	for _, name := range v.sites() {
