@@ -115,7 +115,10 @@ func (p *policies) list(address string, out io.Writer) error {
 		printPolicy(table, s, time.Now())
 		return nil
 	})
-	return errors.Join(err, table.Flush(), screen.Flush())
+	if err != nil {
+		return err // a table without its rows says nothing
+	}
+	return errors.Join(table.Flush(), screen.Flush())
 }
 
 // each calls do with what is known of each site.
