@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -251,6 +252,12 @@ func AppOf(ctx caddy.Context) (*App, error) {
 // Bases returns the robots.txt files that others are composed from. They outlive a
 // reload.
 func (a *App) Bases() *policy.Cache { return a.state.Bases }
+
+// Managed returns what is told what robots_txt does, once its collectors are
+// registered with the configuration of ctx.
+func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
+	return a.state.Metrics, a.state.Metrics.Register(ctx.GetMetricsRegistry())
+}
 
 // HostsOfManaged is [placement.HostsOfManaged] for all robots_txt of a configuration,
 // each of which asks for it when it is provisioned: only the first sees them all.

@@ -103,6 +103,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkHosts(ctx, app); err != nil {
 		return err
 	}
+	if c.Observer, err = app.Managed(ctx); err != nil {
+		return err
+	}
 	c.Gate = gates[h.Gate]
 	if err := h.passGate(c.Schedule, c.Logger); err != nil {
 		return err

@@ -64,6 +64,7 @@ func (p *Publisher) ComposeAhead(ctx context.Context, turn time.Time) {
 				return
 			}
 			if at := p.spotOf(site, turn); site.Source == "" && at.table.start(at.turn).Equal(turn) {
+				at.ahead = true
 				p.composeAhead(site, at)
 			}
 		}

@@ -73,7 +73,12 @@ func isUsable(s *policy.State) bool {
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		if isUsable(&after) && key.Source == "" {
-			p.composed(after.Good, p.spotOf(key, p.Now())) // before a request has to
+			at := p.spotOf(key, p.Now())
+			at.ahead = true
+			p.composed(after.Good, at) // before a request has to
+		}
+		if !isUsable(&after) {
+			p.Observer.TextFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
 		known := before.Failures > 0 || before.Good != nil

@@ -30,6 +30,8 @@ type Config struct {
 	Bases   *policy.Cache // outlives a configuration, so that a last good base does
 	Now     func() time.Time
 	Logger  *zap.Logger
+	// Observer may be nil.
+	Observer Observer
 }
 
 // Publisher has the texts of all hosts that a configuration is for. Texts that are
@@ -44,6 +46,9 @@ type Publisher struct {
 
 // NewPublisher returns a publisher.
 func NewPublisher(c Config) *Publisher {
+	if c.Observer == nil {
+		c.Observer = nobody{}
+	}
 	return &Publisher{Config: c, since: c.Now(), shelves: map[policy.Segment]*shelf{
 		policy.Named:    newShelf(20_000, 256<<20),
 		policy.Invented: newShelf(1000, 32<<20),
@@ -74,6 +79,7 @@ type spot struct {
 	host    string
 	table   *table
 	turn    int
+	ahead   bool // no request waits for it
 }
 
 // spotOf returns the spot of a site at a time.
@@ -185,7 +191,11 @@ func (p *Publisher) composed(base *policy.Version, at spot) made {
 	if at.table.hosts {
 		of.host = at.host
 	}
-	if m, ok := p.kept(at.segment, of); ok {
+	m, ok := p.kept(at.segment, of)
+	if !at.ahead {
+		p.Observer.TextAsked(ok)
+	}
+	if ok {
 		return m
 	}
 	return p.page(at.segment, of, func() made { return p.compose(base, at) })
@@ -204,12 +214,15 @@ func (p *Publisher) compose(base *policy.Version, at spot) made {
 		text = []byte(base.Robots.Text())
 		modified = latest(modified, base.FirstRead)
 	}
+	began, stage := time.Now(), StageCompose
 	plan := at.table.plan(at.turn)
 	composed, err := plan.Compose(text, at.host)
 	if err == nil {
-		err = p.Gate.check(plan, text, composed)
+		stage, err = StageGate, p.Gate.check(plan, text, composed)
 	}
+	p.Observer.Composed(time.Since(began))
 	if err != nil {
+		p.Observer.TextFailed(stage)
 		p.Logger.Error("a text of robots_txt is refused; the text before stays, or where there is none what the site answers",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
 		return made{err: err}

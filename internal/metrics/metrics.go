@@ -29,6 +29,7 @@ type Metrics struct {
 	identity identityCollector
 	SignatureCounters
 	StorageMetrics
+	ManagedMetrics
 }
 
 // Observed is what the collectors read when they are asked for.
@@ -91,6 +92,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 
 		SignatureCounters: newSignatureCounters(name),
 		StorageMetrics:    newStorageMetrics(name, kinds, results),
+		ManagedMetrics:    newManagedMetrics(name),
 		cache: cacheCollector{
 			from: from,
 			held: prometheus.NewDesc(name("change_held"),
@@ -119,7 +121,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
-	return append(m.collectors(), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
+	return append(append(m.collectors(), m.managedCollectors()...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
 		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories)
 }
 

@@ -1,0 +1,64 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// ManagedMetrics count what robots_txt does. They stay at zero without one.
+type ManagedMetrics struct {
+	composed *prometheus.HistogramVec
+	duration prometheus.Observer
+	texts    *prometheus.CounterVec
+	textHit  prometheus.Counter
+	textMiss prometheus.Counter
+	failed   *prometheus.CounterVec
+}
+
+// Stages are where the text of a robots_txt can fail: its base cannot be read, it
+// cannot be composed, or the gate stops it.
+var Stages = []string{"base", "compose", "gate"}
+
+func newManagedMetrics(name func(string) string) ManagedMetrics {
+	m := ManagedMetrics{
+		composed: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    name("compose_duration_seconds"),
+			Help:    "How long composing and checking a text of robots_txt took.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5},
+		}, nil),
+		texts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("composed_lookups_total"),
+			Help: "Requests for a robots.txt of robots_txt, by whether its text was composed before.",
+		}, []string{"result"}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("compose_errors_total"),
+			Help: "Texts of robots_txt that could not be made or published, by where that failed.",
+		}, []string{"stage"}),
+	}
+	m.duration = m.composed.WithLabelValues()
+	m.textHit, m.textMiss = m.texts.WithLabelValues("hit"), m.texts.WithLabelValues("miss")
+	for _, stage := range Stages {
+		m.failed.WithLabelValues(stage)
+	}
+	return m
+}
+
+func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
+	return []prometheus.Collector{m.composed, m.texts, m.failed}
+}
+
+// Composed notes how long a text took.
+func (m *ManagedMetrics) Composed(took time.Duration) { m.duration.Observe(took.Seconds()) }
+
+// TextAsked counts a request for a text.
+func (m *ManagedMetrics) TextAsked(found bool) {
+	if found {
+		m.textHit.Inc()
+	} else {
+		m.textMiss.Inc()
+	}
+}
+
+// TextFailed counts a failure in one of the [Stages].
+func (m *ManagedMetrics) TextFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
