@@ -30,7 +30,13 @@ func (g Gate) check(plan *Plan, base, text []byte) error {
 	if g.Off {
 		return nil
 	}
-	if f := g.Stops(plan.checkText(base, text)); f != nil {
+	var found []Finding
+	if g.Warnings {
+		found = plan.checkText(base, text)
+	} else {
+		found = plan.checkErrors(base, text)
+	}
+	if f := g.Stops(found); f != nil {
 		return fmt.Errorf("gate: %s", f)
 	}
 	return nil
@@ -74,18 +80,42 @@ func (f *Finding) String() string {
 	return b.String() + " [" + string(f.Code) + "]"
 }
 
-// checkText looks at a text that was made of a base and a plan: at what is new in it,
-// for what a base says is its owner's.
-func (p *Plan) checkText(base, text []byte) (found []Finding) {
-	before, after := policy.Parse(base), policy.Parse(text)
-	known := make(map[string]bool)
-	linted := lint.Look(after, lint.Options{}).Findings
-	if len(linted) > 0 && len(base) > 0 {
-		for _, f := range lint.Look(before, lint.Options{}).Findings {
-			known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
-		}
+// checkErrors looks for what no crawler reads, for which lint takes ten times as long.
+// The other errors that lint finds are those of a sitemap, which were found when the
+// rules were loaded.
+func (p *Plan) checkErrors(base, text []byte) []Finding {
+	linted, _ := policy.Parse(text).Findings()
+	linted = slices.DeleteFunc(slices.Clone(linted), func(f policy.Finding) bool { return f.Severity < policy.Error })
+	if len(linted) == 0 {
+		return nil
 	}
+	known, _ := policy.Parse(base).Findings()
+	var found []lint.Finding
 	for _, f := range linted {
+		found = append(found, lint.Finding{Code: f.Code, Severity: f.Severity, Line: f.Line, Message: f.Message})
+	}
+	var before []lint.Finding
+	for _, f := range known {
+		before = append(before, lint.Finding{Code: f.Code, Line: f.Line})
+	}
+	return p.whatIsNew(base, text, before, found)
+}
+
+// checkText looks at a text that was made of a base and a plan.
+func (p *Plan) checkText(base, text []byte) []Finding {
+	before, after := policy.Parse(base), policy.Parse(text)
+	found := p.whatIsNew(base, text, lint.Look(before, lint.Options{}).Findings, lint.Look(after, lint.Options{}).Findings)
+	return append(found, p.checkWishes(before, after)...)
+}
+
+// whatIsNew returns the findings of a text that the base does not have: what a base
+// says is its owner's.
+func (p *Plan) whatIsNew(base, text []byte, before, after []lint.Finding) (found []Finding) {
+	known := make(map[string]bool)
+	for _, f := range before {
+		known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
+	}
+	for _, f := range after {
 		line := lineIn(text, f.Line)
 		if known[string(f.Code)+"\n"+line] || slices.Contains(meant, f.Code) {
 			continue
@@ -100,7 +130,7 @@ func (p *Plan) checkText(base, text []byte) (found []Finding) {
 		}
 		found = append(found, finding)
 	}
-	return append(found, p.checkWishes(before, after)...)
+	return found
 }
 
 // meant are findings about what a rule is for: names that no client sends, of old

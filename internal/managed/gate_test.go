@@ -126,8 +126,11 @@ func TestBaseStopsNothing(t *testing.T) {
 	}
 	base := []byte("Disallow: /x\nUser-agent: *\nDisallow: y\nSitemap: /s.xml\n")
 	text, err := plan.Compose(base, "")
-	if err = errors.Join(err, Gate{Warnings: true}.check(plan, base, text)); err != nil {
+	if err = errors.Join(err, Gate{Warnings: true}.check(plan, base, text), Gate{}.check(plan, base, text)); err != nil {
 		t.Error(err)
+	}
+	if err := (Gate{}).check(plan, []byte("User-agent: *\nDisallow: /\n"), text); err == nil {
+		t.Error("rules that nobody reads are let pass where the base does not have them")
 	}
 }
 
