@@ -102,7 +102,7 @@ func (r *Rule) managed() (rule managed.Rule, err error) {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
 		return rule, errors.New("a rule with a delay can say nothing else")
 	case r.ID != "" && !validID.MatchString(r.ID):
-		return rule, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, -, _ and .", r.ID)
+		return rule, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, dots, dashes and underscores", r.ID)
 	case r.ID == "" && (r.From != "" || r.Until != "" || len(r.Hosts) > 0 || r.Reason+r.Owner+r.Ticket != ""):
 		return rule, errors.New("a rule with times, hosts or a reason needs an id, by which the robots.txt names it")
 	}

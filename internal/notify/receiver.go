@@ -63,7 +63,6 @@ type Receiver struct {
 // were told by those before. It fills in placeholders, and tells nobody anything.
 func New(all []Config, told *Told, logger *zap.Logger) ([]*Receiver, error) {
 	var receivers []*Receiver
-	var keys []string
 	for _, c := range all {
 		t, err := c.target()
 		if err != nil {
@@ -84,8 +83,7 @@ func New(all []Config, told *Told, logger *zap.Logger) ([]*Receiver, error) {
 			// What is signed for one receiver is not for others.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-		key := t.url.String() + t.topic
-		r.group, keys = told.group(key), append(keys, key)
+		r.group = told.group(t.url.String() + t.topic)
 		receivers = append(receivers, r)
 	}
 	return receivers, nil
