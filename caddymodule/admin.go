@@ -80,6 +80,20 @@ func (r running) Fetch(ctx context.Context, e *policy.Entry) error {
 	})
 }
 
+// Policy implements admin.Running.
+func (r running) Policy(authority string) *policy.Entry {
+	for _, secure := range []bool{true, false} {
+		name := request.NormalHost(authority, secure)
+		host, port := addr.CutPort(name)
+		found := request.Find(r.servers, host, portOf(port, secure), isGuard)
+		handler, ok := found.Handler.(*Handler)
+		if ok && request.IsAt(found.Server, portOf(port, secure), secure) {
+			return handler.guard.PolicyOf(found.Server, name, secure)
+		}
+	}
+	return nil
+}
+
 // Guard implements admin.Running.
 func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	if host = request.HostOf(url); host == "" {

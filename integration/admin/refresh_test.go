@@ -58,3 +58,35 @@ func TestForcedReloadReadsAgain(t *testing.T) {
 	}
 	harness.Eventually(t, "it is read again", func() bool { return o.Requests("/robots.txt") == 2 })
 }
+
+// TestPoliciesBeforeAnyCrawler tells a new owner how to see whether the robots.txt
+// can be read, before any crawler has come.
+func TestPoliciesBeforeAnyCrawler(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	admin := "127.0.0.1:" + harness.FreePort(t)
+	s := harness.Serve(t, `
+http://a.test:$PORT, http://*.b.test:$PORT {
+	robots_guard enforce
+	reverse_proxy $ORIGIN
+}
+`, "admin off", "admin "+admin, "$ORIGIN", o.Address())
+	policies := func(args ...string) (out, problem string, code int) {
+		return harness.Command(t, "", append([]string{"robots-guard", "policies", "--address", admin}, args...)...)
+	}
+	if out, problem, code := policies(); code != 0 || !strings.Contains(out, "No robots.txt has been read yet") {
+		t.Errorf("exit status %d: %s%s", code, out, problem)
+	}
+	authority := strings.TrimSuffix(strings.TrimPrefix(s.URL("/"), "http://"), "/")
+	if out, problem, code := policies("--refresh", authority); code != 0 || !strings.Contains(out, "first version") || o.Requests("/robots.txt") != 1 {
+		t.Errorf("--refresh %s: exit status %d: %s%s", authority, code, out, problem)
+	}
+	if out, problem, code := policies(); code != 0 || !strings.Contains(out, authority) {
+		t.Errorf("exit status %d: %s%s", code, out, problem)
+	}
+	for _, unknown := range []string{"c.test", "any.b.test", "a.test:1", "https://a.test"} {
+		if out, problem, code := policies("--refresh", unknown); code != 2 || !strings.Contains(problem, "no policy is known for") {
+			t.Errorf("--refresh %s: exit status %d: %s%s", unknown, code, out, problem)
+		}
+	}
+}

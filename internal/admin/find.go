@@ -83,6 +83,14 @@ func PathName(name string) string {
 	return strings.TrimPrefix(strings.Replace(name, "://", ":/", 1), "/")
 }
 
+// authorityOf returns the authority in a name, without the scheme.
+func authorityOf(name string) string {
+	if _, authority, ok := strings.Cut(PathName(name), ":/"); ok {
+		return authority
+	}
+	return PathName(name)
+}
+
 func schemeOf(key policy.Key) string {
 	if key.Secure {
 		return "https"

@@ -136,7 +136,11 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 		return failed(http.StatusMethodNotAllowed, "use GET to read a policy")
 	}
 	running := a.find()
-	e := a.entryOf(running.Policies(), name, r.URL.Query().Get("server"))
+	server := r.URL.Query().Get("server")
+	e := a.entryOf(running.Policies(), name, server)
+	if e == nil && refresh && server == "" {
+		e = running.Policy(authorityOf(name))
+	}
 	if e == nil {
 		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)
 	}

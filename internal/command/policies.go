@@ -35,7 +35,8 @@ listens, which --json lists as "server".
 all sites that the configuration names and that are known, and prints for each
 what came of it: a new version, unchanged, failed and why, or waiting where that
 takes a request of a crawler, as behind a proxy that has sent none yet. With --json
-it prints an object a line. A site is known once a crawler has asked for it.
+it prints an object a line. A site is known once a crawler has asked for it, or
+once its robots.txt was read by its authority here.
 
 Exit status: 0, 1 if some robots.txt was not read with --refresh, or 2 if an
 argument is wrong or no server answers.
@@ -111,15 +112,25 @@ func (p *policies) list(address string, out io.Writer) error {
 	screen := screenOf(out)
 	table := text.NewTable(screen, text.Column{Title: "AUTHORITY"}, text.Column{Title: "STATUS"}, text.Column{Title: "AGE"}, text.Column{Title: "NEXT"},
 		text.Column{Title: "RULES"}, text.Column{Title: "FINDINGS"}, text.Column{Title: "VERSIONS"}, text.Column{Title: "ERROR", Kind: text.Prose})
+	known := false
 	err := p.each(address, func(s admin.PolicySummary) error {
+		known = true
 		printPolicy(table, s, time.Now())
 		return nil
 	})
 	if err != nil {
 		return err // a table without its rows says nothing
 	}
+	if !known {
+		_, err := fmt.Fprintln(out, nothingRead)
+		return err
+	}
 	return errors.Join(table.Flush(), screen.Flush())
 }
+
+// nothingRead stands in place of an empty table.
+const nothingRead = `No robots.txt has been read yet: that of a site is read when its first crawler comes.
+This reads one now: caddy robots-guard policies --refresh example.com`
 
 // each calls do with what is known of each site.
 func (p *policies) each(address string, do func(admin.PolicySummary) error) error {

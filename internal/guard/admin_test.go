@@ -20,6 +20,8 @@ type unguarded struct{ *State }
 
 func (unguarded) Fetch(context.Context, *policy.Entry) error { return errNoSite }
 
+func (unguarded) Policy(string) *policy.Entry { return nil }
+
 func (unguarded) Guard(string) (string, *admin.Guard) { return "", nil }
 
 // adminAnswer is what the admin API answers where this state runs.

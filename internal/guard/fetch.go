@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -49,6 +50,23 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 		}
 	}
 	return nil
+}
+
+// PolicyOf returns the policy of an authority that the configuration names at a
+// server, with nothing known if nobody has asked for it yet. It is nil for another
+// authority.
+func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
+	hosts := g.Sites.Of(server)
+	host, _ := addr.CutPort(authority)
+	label, named := hosts.Label(addr.Unbracket(host))
+	if !named {
+		return nil
+	}
+	key := policy.Key{Source: g.SourceKey}
+	if g.SourceKey == "" {
+		key = policy.Key{Server: hosts.Name, Secure: secure, Host: authority, Site: label}
+	}
+	return g.shared.Cache.Add(key, policy.Named)
 }
 
 // refresherOf returns what begins to read a robots.txt without a request of a

@@ -45,6 +45,11 @@ func Find(servers []*caddyhttp.Server, host string, port int, is func(caddyhttp.
 	return found
 }
 
+// IsAt reports whether a server listens at a port, with TLS if that is secure.
+func IsAt(server *caddyhttp.Server, port int, secure bool) bool {
+	return listensAt(server, port) && (len(server.TLSConnPolicies) > 0) == secure
+}
+
 // HostOf returns the host of a URL in its usual spelling and without its port, ""
 // for a path.
 func HostOf(url string) string {
