@@ -78,7 +78,7 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	if c.Class != "" {
 		class, ok := uaident.ParseClass(c.Class)
 		if !ok || class == uaident.Browser {
-			return entry, fmt.Errorf("crawler %s: %q is no class of a crawler; the classes are %s", c.Token, c.Class, judge.ClassWords())
+			return entry, fmt.Errorf("crawler %s: %q is no class of a crawler; %s", c.Token, c.Class, judge.ClassHint(c.Class))
 		}
 		entry.Class = class
 		// Who is to be judged as a crawler of that class is no fetcher for a person.

@@ -29,8 +29,16 @@ var mistakes = []string{
 	"robots_guard {\n\t\tspoofed blok\n\t}",
 	"robots_guard {\n\t\tmerge_slashes no\n\t}",
 	"robots_guard {\n\t\tchange_guard 6\n\t}",
-	"robots_gard enforce",
+	"robots_guard enforce monitor",
 	"robots_guard {\n\t\texempt\n\t}",
+}
+
+// misplaced are mistakes that show when a site is put together, as Caddyfiles.
+var misplaced = []string{
+	"example.com {\n\trobots_guard {\n\t\tsource file /nonexistent/robots.txt\n\t}\n}\n",
+	"example.com {\n\trobots_guard\n\trobots_guard enforce\n}\n",
+	"example.com {\n\troute {\n\t\trespond ok\n\t\trobots_guard\n\t}\n}\n",
+	"example.com {\n\trobots_guard\n\trobots_guard_dashboard\n\trespond ok\n}\n",
 }
 
 const mistakesPage = "../docs/guides/mistakes.md"
@@ -52,6 +60,17 @@ func TestMistakesPage(t *testing.T) {
 			t.Errorf("%s: the error does not say where: %v", mistake, err)
 		}
 		fmt.Fprintf(&page, "\n%d. `%s`\n\n```text\n%v\n```\n", i+1, strings.Join(strings.Fields(mistake), " "), err)
+	}
+	page.WriteString("\n## Where a site is put together\n\nThese show when the whole site is known, so the answer names the site and not a line. They are not loaded either.\n")
+	for _, text := range misplaced {
+		_, err := validate(t, text)
+		if err == nil {
+			t.Errorf("%s: it is accepted", text)
+			continue
+		}
+		said := err.Error()
+		_, said, _ = strings.Cut(said[max(0, strings.LastIndex(said, "provision http.handlers.")):], ": ") // Caddy names the modules around it before
+		fmt.Fprintf(&page, "\n```caddyfile\n%s```\n\n```text\n%s\n```\n", text, said)
 	}
 	if *update {
 		if err := os.WriteFile(mistakesPage, []byte(page.String()), 0o600); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -19,7 +20,7 @@ func ParseClasses(words []string) (set Classes, err error) {
 	for _, word := range words {
 		c, ok := uaident.ParseClass(word)
 		if !ok || c == uaident.Browser {
-			return 0, fmt.Errorf("%q is no class that can be judged; the classes are %s", word, ClassWords())
+			return 0, fmt.Errorf("%q is no class that can be judged; %s", word, ClassHint(word))
 		}
 		if set.Has(c) {
 			return 0, fmt.Errorf("%s is named twice", word)
@@ -27,6 +28,14 @@ func ParseClasses(words []string) (set Classes, err error) {
 		set |= 1 << c
 	}
 	return set, nil
+}
+
+// ClassHint tells which class a misspelt one may stand for.
+func ClassHint(misspelt string) string {
+	if near := spelling.Near(misspelt, strings.Split(ClassWords(), ", ")); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "the classes are " + ClassWords()
 }
 
 // ClassWords lists the classes for an error message.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 )
 
 // Option is a line that may stand in a block of the Caddyfile.
@@ -42,7 +44,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 		name := d.Val()
 		i := slices.Index(Names(options), name)
 		if i < 0 {
-			return d.Errf("unrecognized option %q; known are %s", name, Listed(Names(options), "and"))
+			return d.Errf("unrecognized option %q; %s", name, hintOf(name, Names(options)))
 		}
 		if seen[name] && !options[i].Again {
 			return d.Errf("%s is set twice; keep one", name)
@@ -59,6 +61,14 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 		return d.WrapErr(err)
 	}
 	return nil
+}
+
+// hintOf tells which of some names a misspelt one may stand for.
+func hintOf(name string, names []string) string {
+	if near := spelling.Near(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "known are " + Listed(names, "and")
 }
 
 // Read reads what follows the name.
