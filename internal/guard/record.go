@@ -22,6 +22,9 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 		return
 	}
 	g.presence(j)
+	if g.shared.own.reads(j) {
+		return
+	}
 	q := g.ledgerRequest(r, j)
 	g.shared.Ledger.Record(&q)
 }

@@ -47,6 +47,7 @@ type State struct {
 
 	findings *lint.Kept // what is wrong in the texts; nil in tests that do not ask
 
+	own     ownPages
 	sources standaloneSources
 	proxies proxies
 	rereads rereads
