@@ -99,6 +99,11 @@ func TestLiveUpdate(t *testing.T) {
 	if text := p.text(".alarm"); !strings.Contains(text, "in the name of search engines") || !strings.Contains(text, "unverified") {
 		t.Errorf("the alarm accuses: %s", text)
 	}
+	p.visit("#/impact")
+	if text := p.text(".panel.bad"); !strings.Contains(text, "in the name of search engines") {
+		t.Errorf("Impact accuses: %s", text)
+	}
+	p.visit("#/now")
 	for _, path := range []string{"/", "/cart", "/cart?x=1"} {
 		crawl(t, s, "shop.localhost", path, seoBot)
 	}

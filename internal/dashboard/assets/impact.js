@@ -60,7 +60,8 @@ function searchPanel(state, search) {
     return h("section", { class: "panel good", key: "search" }, h("h2", {}, "Search engines are not affected"),
       h("p", {}, `All ${plural(search.requests, "request", "requests")} of ${plural(search.crawlers.length, "search engine", "search engines")} would pass.`), liars);
   }
-  return h("section", { class: "panel bad", key: "search" }, h("h2", {}, `${plural(search.blockable, "request", "requests")} of search engines ${search.blockable === 1 ? "is" : "are"} affected`),
+  const sure = search.crawlers.every((c) => !c.identities.claimed && !c.identities.unknown);
+  return h("section", { class: "panel bad", key: "search" }, h("h2", {}, `${plural(search.blockable, "request", "requests")} ${sure ? "of" : "in the name of"} search engines ${search.blockable === 1 ? "is" : "are"} affected`),
     h("p", {}, "Look at these before you enforce: what a search engine cannot fetch, it may drop from its results. That is right where the rule is meant."), liars);
 }
 
