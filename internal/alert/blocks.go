@@ -53,7 +53,7 @@ type blockKey struct {
 
 type blocked struct {
 	Block
-	first, last time.Time // of a time without gaps
+	first, last time.Time // of a time without gaps, or since there is an alert
 }
 
 // Blocked notes that a search engine was blocked. It is for the request itself: it
@@ -75,7 +75,7 @@ func (b *blocks) note(x Block, now time.Time) {
 		key.site, key.crawler, key.rule, key.group = strings.Clone(x.Site), strings.Clone(x.Crawler), strings.Clone(x.Rule), strings.Clone(x.Group)
 		known = &blocked{first: now}
 		b.all[key] = known
-	} else if now.Sub(known.last) > claimedGap {
+	} else if now.Sub(known.last) > claimedGap && !known.counts(key, now) {
 		known.first = now
 	}
 	known.Block = x
@@ -106,11 +106,7 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, x := range b.all {
-		holds := claimedHolds
-		if key.verified {
-			holds = verifiedHolds
-		}
-		if now.Sub(x.last) >= holds {
+		if now.Sub(x.last) >= key.holds() {
 			delete(b.all, key)
 			continue
 		}
@@ -119,13 +115,28 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 		case x.last.Before(reloaded) && now.Sub(reloaded) >= reloadHolds:
 		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last): // the text is another one
 		case state != nil && alwaysClosed(state): // as a staging site is meant to be
+		case !x.counts(key, now):
 		case key.verified:
 			found = append(found, finding{Alert: x.alert(Critical)})
-		case x.last.Sub(x.first) >= claimedAfter:
+		default:
 			found = append(found, finding{Alert: x.alert(Warning)})
 		}
 	}
 	return found
+}
+
+// holds returns how long a block is told of.
+func (k blockKey) holds() time.Duration {
+	if k.verified {
+		return verifiedHolds
+	}
+	return claimedHolds
+}
+
+// counts reports whether a block is worth an alert, which a pause does not end before
+// its time: else who comes and goes would have it end and begin again and again.
+func (x *blocked) counts(key blockKey, now time.Time) bool {
+	return now.Sub(x.last) < key.holds() && (key.verified || x.last.Sub(x.first) >= claimedAfter)
 }
 
 // alert tells of a block.

@@ -89,3 +89,23 @@ func TestBlocksBound(t *testing.T) {
 	}
 	w.want("the verified one", "open critical search_blocked")
 }
+
+// TestSearchBlockedAgain after a while goes on with the alert that there is: who
+// stops and comes again must not end and begin it each time.
+func TestSearchBlockedAgain(t *testing.T) {
+	for _, identity := range []verify.State{verify.Claimed, verify.Verified} {
+		w := newWorld(t)
+		w.answer("a.test", "enforce", 200, rules)
+		for range 5 {
+			w.Blocked(googlebot(identity))
+			w.pass(5 * time.Minute)
+		}
+		before := w.only()
+		w.pass(20 * time.Minute)
+		w.Blocked(googlebot(identity))
+		w.pass(time.Minute)
+		if after := w.only(); after.State != Open || !after.Since.Equal(before.Since) {
+			t.Errorf("%s: %s since %v, before %s since %v", identity, after.State, after.Since, before.State, before.Since)
+		}
+	}
+}
