@@ -1,7 +1,9 @@
 package alert
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -101,7 +103,7 @@ func (b *blocks) makeRoom(forVerified bool) bool {
 	return oldest != nil
 }
 
-// find returns what is so now.
+// find returns what is so now, in order.
 func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (found []finding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,6 +124,7 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 			found = append(found, finding{Alert: x.alert(Warning)})
 		}
 	}
+	slices.SortFunc(found, func(x, y finding) int { return cmp.Compare(x.ID, y.ID) })
 	return found
 }
 

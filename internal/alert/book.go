@@ -183,7 +183,9 @@ func (b *Book) look(now time.Time) {
 		return f.Kind == ReadyForEnforce && mode != "" && mode != judge.ModeOf(false)
 	}
 	b.crawlers = slices.DeleteFunc(b.crawlers, enforced)
-	found := slices.Concat(b.findAtSites(live, now), findAtServer(b.known, now), b.crawlers)
+	// If there are too many, the same ones are shown each time, and what clients can make
+	// many of comes last of what is as severe.
+	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), b.blocks.find(live, b.reloaded, now), b.crawlers)
 	slices.SortStableFunc(found, func(x, y finding) int {
 		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
 	})

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // TestAcknowledge keeps what is known quiet until it is another thing.
@@ -145,6 +147,51 @@ func TestBounds(t *testing.T) {
 	if n := len(w.List().Alerts); n != 0 || len(w.entries) != 0 || len(w.acks.known) != 0 {
 		t.Errorf("%d alerts, %d entries and %d acknowledgements are left", n, len(w.entries), len(w.acks.known))
 	}
+}
+
+// TestTooMany are the same ones at each look, and whoever goes by many names of search
+// engines displaces nothing that is as severe.
+func TestTooMany(t *testing.T) {
+	w := newWorld(t)
+	w.since, w.trouble = start, errors.New("no space left")
+	for i := range maxAlerts / 2 {
+		w.answer(fmt.Sprintf("%03d.test", i), "enforce", 404, "")
+	}
+	for range 5 {
+		for i := range maxBlocks {
+			x := googlebot(verify.Claimed)
+			x.Rule = fmt.Sprintf("Disallow: /%d", i)
+			w.Blocked(x)
+		}
+		w.pass(5 * time.Minute)
+	}
+	first := shownOf(w.List())
+	if counts := first.kinds; counts[StorageFailing] != 1 || counts[NotProtecting] != maxAlerts/2 || counts[SearchBlocked] != maxAlerts/2-1 {
+		t.Errorf("shown are %v", counts)
+	}
+	for range 5 {
+		w.leap(time.Minute)
+		if now := shownOf(w.List()); now.ids != first.ids {
+			t.Fatal("another look shows others")
+		}
+	}
+}
+
+type shownAlerts struct {
+	ids   string
+	kinds map[Kind]int
+}
+
+// shownOf returns which alerts a list has that are not over.
+func shownOf(list List) shownAlerts {
+	shown := shownAlerts{kinds: make(map[Kind]int)}
+	for _, a := range list.Alerts {
+		if a.State != Over {
+			shown.ids += a.ID + " "
+			shown.kinds[a.Kind]++
+		}
+	}
+	return shown
 }
 
 // TestLooks is cheap: the ledger is looked at now and then, and readers share looks.

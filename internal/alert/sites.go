@@ -2,6 +2,8 @@ package alert
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +34,9 @@ type site struct {
 
 // findAtSites looks at the robots.txt of each site. b.mu must be held.
 func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []finding) {
-	for about, named := range names(live) {
+	shared := names(live)
+	for _, about := range slices.Sorted(maps.Keys(shared)) {
+		named := shared[about]
 		s := site{Live: live[named[0]], name: named[0], title: named[0], about: about, now: now}
 		for _, name := range named {
 			if l := live[name]; l.Enforces {
@@ -48,7 +52,7 @@ func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []
 		}
 		found = append(found, s.find()...)
 	}
-	return append(found, b.blocks.find(live, b.reloaded, now)...)
+	return found
 }
 
 // find returns what is so now with a robots.txt.
