@@ -43,21 +43,32 @@ type format func(m Message, topic string) any
 var formats = map[string]format{
 	generic: func(m Message, _ string) any { return m },
 	slack: func(m Message, _ string) any {
-		return map[string]any{"text": m.words(escapeSlack, "*", maxText), "unfurl_links": false}
+		return map[string]any{"text": m.words(dialect{escapeSlack, escapeSlack, "*"}, maxText), "unfurl_links": false}
 	},
 	mattermost: func(m Message, _ string) any {
-		return map[string]any{"text": m.words(escapeMarkdown, "**", maxText)}
+		return map[string]any{"text": m.words(markdown, maxText)}
 	},
 	discord: func(m Message, _ string) any {
-		return map[string]any{"content": m.words(escapeMarkdown, "**", maxDiscord), "allowed_mentions": map[string]any{"parse": []string{}}}
+		return map[string]any{"content": m.words(markdown, maxDiscord), "allowed_mentions": map[string]any{"parse": []string{}}}
 	},
 	ntfy: func(m Message, topic string) any {
 		return map[string]any{
-			"topic": topic, "title": m.title(), "message": m.words(func(s string) string { return s }, "", maxNtfy),
+			"topic": topic, "title": m.title(), "message": m.words(dialect{asItIs, asItIs, ""}, maxNtfy),
 			"priority": m.priority(), "tags": m.tags(),
 		}
 	},
 }
+
+// dialect is how a service marks up text. text makes harmless what others wrote, and
+// code does so within what is set apart; bold is "" where nothing is marked up.
+type dialect struct {
+	text, code func(string) string
+	bold       string
+}
+
+var markdown = dialect{escapeMarkdown, asItIs, "**"}
+
+func asItIs(s string) string { return s }
 
 // How long a text may be, in bytes. Discord takes 2000 characters, ntfy 4096 bytes.
 const (
@@ -90,21 +101,20 @@ func (m Message) title() string {
 	return fmt.Sprintf("Robots Guard on %s: %s", text.Printable(m.Server), strings.Join(parts, ", "))
 }
 
-// words says all of it: paragraphs, with what is copied set apart. escape makes
-// harmless what others wrote.
-func (m Message) words(escape func(string) string, bold string, most int) string {
+// words says all of it: paragraphs, with what is copied set apart.
+func (m Message) words(in dialect, most int) string {
 	var paragraphs []string
 	add := func(s string) { paragraphs = append(paragraphs, s) }
-	say := func(s string) string { return escape(text.Printable(s)) }
+	say := func(s string) string { return in.text(text.Printable(s)) }
 	for _, a := range m.Open {
-		s := fmt.Sprintf("%s%s: %s%s\n%s\n%s", bold, a.Severity, say(a.Title), bold, say(a.Detail), say(a.Do))
+		s := fmt.Sprintf("%s%s: %s%s\n%s\n%s", in.bold, a.Severity, say(a.Title), in.bold, say(a.Detail), say(a.Do))
 		if a.Copy != "" {
-			s += "\n" + fenced(a.Copy, bold != "")
+			s += "\n" + in.fenced(a.Copy)
 		}
 		add(s)
 	}
 	for _, a := range m.Over {
-		add(fmt.Sprintf("%sover: %s%s", bold, say(a.Title), bold))
+		add(fmt.Sprintf("%sover: %s%s", in.bold, say(a.Title), in.bold))
 	}
 	if m.More > 0 {
 		add(fmt.Sprintf("and %d more", m.More))
@@ -124,13 +134,13 @@ func (m Message) words(escape func(string) string, bold string, most int) string
 }
 
 // fenced sets lines apart.
-func fenced(lines string, marked bool) string {
+func (in dialect) fenced(lines string) string {
 	var shown []string
 	for line := range strings.Lines(lines) {
 		shown = append(shown, text.Printable(strings.TrimSuffix(line, "\n")))
 	}
-	code := strings.Join(shown, "\n")
-	if !marked {
+	code := in.code(strings.Join(shown, "\n"))
+	if in.bold == "" {
 		return code
 	}
 	return "```\n" + strings.ReplaceAll(code, "```", "'''") + "\n```"

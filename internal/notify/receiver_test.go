@@ -128,6 +128,21 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestSlackCode has no mention and no link in what is copied either: Slack reads these
+// within code, too.
+func TestSlackCode(t *testing.T) {
+	a := example.Alerts[0]
+	a.Copy = "curl -i 'http://a.test/?a=1&b=<!channel>'"
+	m := Message{Server: "web1", Open: []alert.Alert{a}}
+	body := formats[slack](m, "").(map[string]any)
+	if said := body["text"].(string); !strings.Contains(said, "```\ncurl -i 'http://a.test/?a=1&amp;b=&lt;!channel&gt;'\n```") {
+		t.Errorf("said is %s", said)
+	}
+	if said := formats[discord](m, "").(map[string]any)["content"].(string); !strings.Contains(said, a.Copy) {
+		t.Errorf("said is %s", said) // where code is left as it is
+	}
+}
+
 // TestLongTexts stay within what the services take.
 func TestLongTexts(t *testing.T) {
 	m := Message{Server: "web1"}
