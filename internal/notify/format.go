@@ -43,13 +43,13 @@ type format func(m Message, topic string) any
 var formats = map[string]format{
 	generic: func(m Message, _ string) any { return m },
 	slack: func(m Message, _ string) any {
-		return map[string]any{"text": m.words(dialect{escapeSlack, escapeSlack, "*"}, maxText), "unfurl_links": false}
+		return map[string]any{"text": m.words(dialect{escapeSlack, escapeSlack, "*"}, maxText), "unfurl_links": false, "unfurl_media": false}
 	},
 	mattermost: func(m Message, _ string) any {
 		return map[string]any{"text": m.words(markdown, maxText)}
 	},
 	discord: func(m Message, _ string) any {
-		return map[string]any{"content": m.words(markdown, maxDiscord), "allowed_mentions": map[string]any{"parse": []string{}}}
+		return map[string]any{"content": m.words(markdown, maxDiscord), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": suppressEmbeds}
 	},
 	ntfy: func(m Message, topic string) any {
 		return map[string]any{
@@ -58,6 +58,10 @@ var formats = map[string]format{
 		}
 	},
 }
+
+// suppressEmbeds is the flag of Discord for a message without previews: a client may
+// have put a URL into a path, and chooses what its page shows.
+const suppressEmbeds = 1 << 2
 
 // dialect is how a service marks up text. text makes harmless what others wrote, and
 // code does so within what is set apart; bold is "" where nothing is marked up.

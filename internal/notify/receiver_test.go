@@ -100,11 +100,11 @@ func TestFormats(t *testing.T) {
 		path, toPath string
 		want         map[string]any
 	}{
-		slack: {"/hook", "/hook", map[string]any{"unfurl_links": false,
+		slack: {"/hook", "/hook", map[string]any{"unfurl_links": false, "unfurl_media": false,
 			"text": "*critical: The robots.txt of a.test is gone*\nLine 2, \"Disallow: /*_&lt;b&gt;@channel\" [x](y).\nBring it back.\n```\ncurl -i http://a.test/robots.txt\n```\n\n(web1)"}},
 		mattermost: {"/hook", "/hook", map[string]any{
 			"text": "**critical: The robots.txt of a.test is gone**\nLine 2, \"Disallow: /\\*\\_\\<b\\>@\u200bchannel\" \\[x\\](y).\nBring it back.\n```\ncurl -i http://a.test/robots.txt\n```\n\n(web1)"}},
-		discord: {"/hook", "/hook", map[string]any{"allowed_mentions": map[string]any{"parse": []any{}},
+		discord: {"/hook", "/hook", map[string]any{"allowed_mentions": map[string]any{"parse": []any{}}, "flags": 4.0,
 			"content": "**critical: The robots.txt of a.test is gone**\nLine 2, \"Disallow: /\\*\\_\\<b\\>@\u200bchannel\" \\[x\\](y).\nBring it back.\n```\ncurl -i http://a.test/robots.txt\n```\n\n(web1)"}},
 		ntfy: {"/sub/my-alerts", "/sub/", map[string]any{"topic": "my-alerts", "title": "The robots.txt of a.test is gone", "priority": 5.0, "tags": []any{"rotating_light"},
 			"message": "critical: The robots.txt of a.test is gone\nLine 2, \"Disallow: /*_<b>@channel\" [x](y).\nBring it back.\ncurl -i http://a.test/robots.txt\n\n(web1)"}},
