@@ -174,7 +174,7 @@ func (c *Config) target() (t target, err error) {
 		if t.topic == "/" || t.topic == "." {
 			return t, errors.New("notify: the URL of ntfy ends with a topic, such as https://ntfy.sh/my-alerts")
 		}
-		t.url.Path = strings.TrimSuffix(t.url.Path, t.topic)
+		t.url.Path = strings.TrimSuffix(strings.TrimRight(t.url.Path, "/"), t.topic)
 	}
 	return t, nil
 }

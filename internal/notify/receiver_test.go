@@ -128,6 +128,16 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestTopics of ntfy are the last part of a path, with a slash behind it or not.
+func TestTopics(t *testing.T) {
+	for path, want := range map[string]string{"/alerts": "/", "/alerts/": "/", "/sub/alerts/": "/sub/", "/alerts?x=1": "/?x=1"} {
+		c := Config{URL: "https://ntfy.example.com" + path, Format: ntfy}
+		if got, err := c.target(); err != nil || got.topic != "alerts" || got.url.String() != "https://ntfy.example.com"+want {
+			t.Errorf("%s: topic %q at %s, %v", path, got.topic, got.url, err)
+		}
+	}
+}
+
 // TestSlackCode has no mention and no link in what is copied either: Slack reads these
 // within code, too.
 func TestSlackCode(t *testing.T) {
