@@ -46,10 +46,11 @@ type Book struct {
 	blocks blocks
 
 	mu       sync.Mutex
-	looked   time.Time // when it looked last
-	counted  time.Time // and when at the ledger
-	crawlers []finding // what it found there
-	reloaded time.Time // when the configuration was loaded
+	looked   time.Time            // when it looked last
+	counted  time.Time            // and when at the ledger
+	crawlers []finding            // what it found there
+	reloaded time.Time            // when the configuration was loaded
+	judged   map[string]time.Time // when a site was judged for last, by its name
 	entries  map[string]*entry
 	watchers map[*watcher]bool
 	more     int
@@ -70,7 +71,10 @@ type finding struct {
 
 // NewBook returns a book that has found nothing yet. now is the clock.
 func NewBook(known Known, now func() time.Time) *Book {
-	return &Book{known: known, now: now, reloaded: now(), entries: make(map[string]*entry), watchers: make(map[*watcher]bool)}
+	return &Book{
+		known: known, now: now, reloaded: now(),
+		judged: make(map[string]time.Time), entries: make(map[string]*entry), watchers: make(map[*watcher]bool),
+	}
 }
 
 // Watch looks once a minute until ctx ends, and begins now; what this and every other

@@ -18,8 +18,8 @@ const (
 	// For how long a change is news, and one that was not undone.
 	changedHolds = 24 * time.Hour
 	turnedHolds  = 7 * 24 * time.Hour
-	// leftAfter is how long after a reload a site that nobody has judged for any
-	// more is taken to be no longer configured.
+	// leftAfter is how long after a site was judged for by a configuration that runs
+	// it is taken to be no longer configured: a reload forgets who judges.
 	leftAfter = 24 * time.Hour
 )
 
@@ -34,9 +34,13 @@ type site struct {
 
 // findAtSites looks at the robots.txt of each site. b.mu must be held.
 func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []finding) {
+	b.noteJudged(live, now)
 	shared := names(live)
 	for _, about := range slices.Sorted(maps.Keys(shared)) {
-		named := shared[about]
+		named := slices.DeleteFunc(shared[about], func(name string) bool { return now.Sub(b.judged[name]) >= leftAfter })
+		if len(named) == 0 {
+			continue
+		}
 		s := site{Live: live[named[0]], name: named[0], title: named[0], about: about, now: now}
 		for _, name := range named {
 			if l := live[name]; l.Enforces {
@@ -47,12 +51,22 @@ func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []
 		if s.title = s.name; len(named) > 1 {
 			s.title = fmt.Sprintf("%s and %d more", s.name, len(named)-1)
 		}
-		if s.State == nil || s.Mode == "" && now.Sub(b.reloaded) >= leftAfter {
-			continue
+		if s.State != nil {
+			found = append(found, s.find()...)
 		}
-		found = append(found, s.find()...)
 	}
 	return found
+}
+
+// noteJudged notes when sites were judged for last. One of which that was never seen
+// gets the benefit of the doubt. b.mu must be held.
+func (b *Book) noteJudged(live map[string]report.Live, now time.Time) {
+	for name, l := range live {
+		if _, known := b.judged[name]; !known || l.Mode != "" {
+			b.judged[name] = now
+		}
+	}
+	maps.DeleteFunc(b.judged, func(name string, _ time.Time) bool { _, known := live[name]; return !known })
 }
 
 // find returns what is so now with a robots.txt.

@@ -116,3 +116,28 @@ func TestLeftSites(t *testing.T) {
 	w.leap(2 * time.Hour)
 	w.want("a day later", "over warning not_protecting")
 }
+
+// TestLeftSitesOfManyReloads are left although the last reload is never a day ago.
+func TestLeftSitesOfManyReloads(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 404, "")
+	w.pass(time.Hour)
+	left := w.sites["a.test"]
+	left.Mode = ""
+	w.sites["a.test"] = left
+	for range 4 {
+		w.want("not left for a day", "open warning not_protecting")
+		w.reloaded = w.time
+		w.pass(6 * time.Hour)
+	}
+	w.want("a day later", "over warning not_protecting")
+	left.Mode = "enforce"
+	w.sites["a.test"] = left
+	w.pass(time.Minute)
+	w.want("judged again", "open warning not_protecting")
+	clear(w.sites)
+	w.pass(time.Minute)
+	if len(w.judged) != 0 {
+		t.Errorf("%d sites are remembered", len(w.judged))
+	}
+}
