@@ -100,13 +100,18 @@ func arrivals(all ledger.Snapshot, now time.Time) map[string]*arrival {
 			default:
 				for _, item := range row.Names.Items {
 					if item.Error == 0 && now.Sub(ledger.Time(item.Last)) < newAfter {
-						note(item.Key, item.First, item.Count, false)
+						note(item.Key, item.First, inADay(item.Count, now.Sub(ledger.Time(item.First))), false)
 					}
 				}
 			}
 		}
 	}
 	return known
+}
+
+// inADay returns how many of the requests in a time came in 24 hours, on average.
+func inADay(requests uint64, in time.Duration) uint64 {
+	return uint64(float64(requests) * min(1, float64(24*time.Hour)/float64(max(in, 1))))
 }
 
 // isToken reports whether a name can stand in a user-agent line as it is.

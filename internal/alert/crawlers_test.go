@@ -52,6 +52,26 @@ func TestNewCrawler(t *testing.T) {
 	w.want("a week later", "over info new_crawler, over info new_crawler")
 }
 
+// TestNewCrawlerOfManyDays is not told of as one that came in 24 hours: of who shares a
+// row it is known how often it came in all.
+func TestNewCrawlerOfManyDays(t *testing.T) {
+	w := newWorld(t)
+	w.leap(25 * time.Hour)
+	slow := ledger.Request{Token: ledger.Other, Name: "SlowBot", Class: uaident.GenericCrawler}
+	fast := ledger.Request{Token: ledger.Other, Name: "FastBot", Class: uaident.GenericCrawler}
+	for range 5 {
+		w.come(300, slow)
+		w.come(1500, fast)
+		w.leap(24 * time.Hour)
+	}
+	w.come(1, slow)
+	w.come(1, fast)
+	w.leap(ledgerInterval)
+	if a := w.only(); a.Crawler != "FastBot" || !strings.Contains(a.Detail, "It came 1498 times in 24 hours") {
+		t.Errorf("%+v", a)
+	}
+}
+
 // TestReady tells of a site that was monitored for a week without harm.
 func TestReady(t *testing.T) {
 	const ready = "open info ready_for_enforce"
