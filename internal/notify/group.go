@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -10,7 +11,7 @@ import (
 
 const (
 	maxMessage = 20   // alerts in one
-	maxTold    = 1000 // alerts that a receiver is known to have been told
+	maxTold    = 1000 // alerts that a receiver is known to have been told, beside those of the last list
 	// pause is after what time it is tried again where a receiver takes nothing.
 	pause = 15 * time.Minute
 )
@@ -117,7 +118,7 @@ func (g *group) news(list alert.List, least alert.Severity) (began, ended []aler
 		switch {
 		case a.State == alert.Over:
 			continue
-		case a.State == alert.Open && !told && a.Severity.AtLeast(least) && len(g.told) < maxTold:
+		case a.State == alert.Open && !told && a.Severity.AtLeast(least):
 			began = append(began, a)
 		}
 		so[a.ID] = true
@@ -152,6 +153,13 @@ func (g *group) delivered(m Message, list alert.List, by terms, now time.Time) {
 	for _, a := range ended {
 		delete(g.told, a.ID)
 		delete(g.waits, a.ID)
+	}
+	if len(g.told) > maxTold { // of lists that leave out some, so that nothing is known to be over
+		listed := make(map[string]bool)
+		for _, a := range list.Alerts {
+			listed[a.ID] = true
+		}
+		maps.DeleteFunc(g.told, func(id string, _ alert.Alert) bool { return !listed[id] })
 	}
 	g.last = now
 }

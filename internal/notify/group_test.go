@@ -117,6 +117,34 @@ func TestGroupIsBounded(t *testing.T) {
 	}
 }
 
+// TestGroupIsNeverFull of what was told before: whoever makes ever other alerts, of which
+// lists leave out most, keeps no new one from being told.
+func TestGroupIsNeverFull(t *testing.T) {
+	by := terms{least: alert.Warning}
+	g := new(Told).group("x")
+	now := start
+	for i := range 2 * maxTold / 100 {
+		var words []string
+		for j := range 100 {
+			words = append(words, fmt.Sprintf("%d-%d:warning:open", i, j))
+		}
+		list := listOf(words...)
+		list.More = 1
+		now = now.Add(time.Hour)
+		if m, ok, _ := g.due(list, by, now); ok {
+			g.delivered(m, list, by, now)
+		}
+	}
+	list := listOf("new:critical:open")
+	list.More = 1
+	if m, ok, _ := g.due(list, by, now.Add(time.Hour)); !ok || len(m.Open) != 1 || m.Open[0].ID != "new" {
+		t.Errorf("told %t: %+v", ok, m.Open)
+	}
+	if len(g.told) > maxTold {
+		t.Errorf("%d are remembered", len(g.told))
+	}
+}
+
 // TestTold forgets receivers that are not configured any more.
 func TestTold(t *testing.T) {
 	var told Told
