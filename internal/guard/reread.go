@@ -14,8 +14,10 @@ const rereadInterval = 10 * time.Second
 
 // rereads say when a reload made every robots.txt due last.
 type rereads struct {
-	mu   sync.Mutex
-	last time.Time
+	mu    sync.Mutex
+	last  time.Time
+	loads int // configurations that were loaded
+	made  int // the last of them that did so at once, 0 if it was one that waited
 }
 
 // Reread makes every robots.txt that is known due, the bases of composed ones
@@ -23,18 +25,50 @@ type rereads struct {
 // one by force wants them read again. What is known holds until they are read,
 // which is at the next request of a crawler. Within [rereadInterval] of another
 // that happens at its end, unless ctx, of the configuration, has ended by then.
+//
+// The configuration before serves for a moment beside the new one: what was read by
+// then is due again once it has ended.
 func (s *State) Reread(ctx context.Context) {
+	s.rereads.mu.Lock()
+	s.rereads.loads++
+	load := s.rereads.loads
+	s.rereads.mu.Unlock()
+	s.reread(ctx, load)
+	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
+}
+
+// rereadAfter makes due what was read while a configuration ended, if the next made
+// everything due when it was loaded.
+func (s *State) rereadAfter(ended int) {
+	s.rereads.mu.Lock()
+	defer s.rereads.mu.Unlock()
+	if s.rereads.made != ended+1 {
+		return
+	}
+	now := time.Now()
+	for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
+		for _, e := range cache.Entries() {
+			if !e.Due(now) {
+				e.MakeDue()
+			}
+		}
+	}
+}
+
+// reread is Reread for the configuration of a number.
+func (s *State) reread(ctx context.Context, load int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
 	now := time.Now()
 	if wait := rereadInterval - now.Sub(s.rereads.last); wait > 0 && !s.rereads.last.IsZero() {
-		timer := time.AfterFunc(wait, func() { s.Reread(ctx) })
+		timer := time.AfterFunc(wait, func() { s.reread(ctx, 0) })
 		context.AfterFunc(ctx, func() { timer.Stop() })
 		return
 	}
 	if ctx.Err() != nil {
 		return
 	}
+	s.rereads.made = load
 	for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
 		for _, e := range cache.Entries() {
 			s.rereads.last = now // a start, with nothing known, delays no reload

@@ -73,3 +73,44 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 		}
 	})
 }
+
+// TestReloadsReadAgainWhatTheOldConfigurationAnswers while both serve: it may have another
+// robots.txt.
+func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewState()
+		e := s.Cache.Add(policy.Key{Site: "a.test", Host: "a.test"}, policy.Named)
+		unread := s.Cache.Add(policy.Key{Site: "b.test", Host: "b.test"}, policy.Named)
+		read := func() {
+			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+				return policy.Answer{Status: 200, Body: []byte(strict)}
+			}, nil); done != nil {
+				<-done
+			}
+		}
+		due := func(when string, want bool) {
+			t.Helper()
+			synctest.Wait()
+			if got := e.Due(time.Now()); got != want {
+				t.Errorf("%s: due is %t, want %t", when, got, want)
+			}
+		}
+		ctx, end := context.WithCancel(t.Context())
+		s.Reread(ctx)
+		read()
+		time.Sleep(time.Minute)
+		next, endNext := context.WithCancel(t.Context())
+		s.Reread(next)
+		due("when the next is loaded", true)
+		read() // by a server of the first
+		due("while both serve", false)
+		end()
+		due("when the first has ended", true)
+		if unread.State() != nil {
+			t.Error("something is known of what was never read")
+		}
+		read()
+		endNext()
+		due("when nothing took the place of what has ended", false)
+	})
+}
