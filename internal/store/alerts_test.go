@@ -74,4 +74,17 @@ func TestTrouble(t *testing.T) {
 	i.time = noon.Add(2 * time.Hour)
 	i.Write(ctx)
 	trouble(time.Time{})
+
+	m.Broken = errors.New("no space left")
+	i.time = noon.Add(3 * time.Hour)
+	for _, data := range [][]byte{[]byte("{}"), nil} { // nothing is left that could not be stored
+		err := i.writeOne(ctx, key{instance: "first", kind: kindAlerts}, pending{encode: func() ([]byte, error) { return data, nil }})
+		if (err == nil) != (data == nil) {
+			t.Errorf("%s: %v", data, err)
+		}
+		if data != nil {
+			trouble(i.time)
+		}
+	}
+	trouble(time.Time{})
 }

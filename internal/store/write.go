@@ -67,7 +67,8 @@ func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 	writing.Lock()
 	defer writing.Unlock()
 	data, err := p.encode()
-	if err == nil && data == nil {
+	if err == nil && data == nil { // there is nothing to store any more
+		s.memory.troubles.note(k.kind, s.now(), nil)
 		return nil
 	}
 	if err == nil {
