@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -84,14 +85,23 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 		known := before.Failures > 0 || before.Good != nil
 		switch {
 		case isUsable(&after) && known && !isUsable(&before):
-			log.Info("the base of the robots.txt can be read again")
+			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
 		case isUsable(&after), known && !isUsable(&before): // it was told before
 		case after.Failures > 0:
-			log.Warn("the base of the robots.txt cannot be read; "+inForce(after), zap.Error(after.Err))
+			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+inForce(after), zap.Error(after.Err))
 		default:
-			log.Warn("the base of the robots.txt is a web page or no text; " + inForce(after))
+			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt is a web page or no text; "+inForce(after))
 		}
 	}
+}
+
+// levelFor returns the level of what is logged about a site: hosts that clients
+// invent must not fill the log.
+func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
+	if segment == policy.Invented {
+		return zap.DebugLevel
+	}
+	return level
 }
 
 func inForce(s policy.State) string {

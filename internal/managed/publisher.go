@@ -223,7 +223,7 @@ func (p *Publisher) compose(base *policy.Version, at spot) made {
 	p.Observer.Composed(time.Since(began))
 	if err != nil {
 		p.Observer.TextFailed(stage)
-		p.Logger.Error("a text of robots_txt is refused; the text before stays, or where there is none what the site answers",
+		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a text of robots_txt is refused; the text before stays, or where there is none what the site answers",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
 		return made{err: err}
 	}

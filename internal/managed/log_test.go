@@ -1,0 +1,39 @@
+package managed
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Hosts that clients invent do not fill the log.
+func TestInventedHostsAreQuiet(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	p := publisherOf(t)
+	p.Logger = zap.New(core)
+	long := &policy.Version{Robots: policy.Parse([]byte(strings.Repeat("# a line that nobody reads\n", policy.MaxSize/27)))}
+	for segment, key := range map[policy.Segment]policy.Key{
+		policy.Named:    {Host: "a.example", Site: "a.example"},
+		policy.Invented: {Host: "invented.test"},
+	} {
+		p.onRead(key)(policy.State{}, policy.State{Failures: 1, Err: errors.New("refused")})
+		p.composed(long, spot{segment, key.Host, p.Schedule.common, 0, true})
+	}
+	var about []string
+	for _, line := range logs.All() {
+		about = append(about, line.Message+" "+line.ContextMap()["error"].(string))
+		for _, field := range line.Context {
+			if strings.Contains(field.String, "invented") {
+				t.Errorf("logged of an invented host: %s", line.Message)
+			}
+		}
+	}
+	if len(about) != 2 {
+		t.Errorf("logged are %q, want a base that cannot be read and a text that is too long", about)
+	}
+}
