@@ -39,7 +39,13 @@ func TestAdminExplain(t *testing.T) {
 	about := func(path, userAgent string) string {
 		return `{"user_agent":"` + userAgent + `","url":"` + s.URL(path) + `"}`
 	}
-	status, answer, text := ask(http.MethodPost, about("/x", harness.GPTBot))
+	var status int
+	var answer map[string]any
+	var text string
+	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
+		status, answer, text = ask(http.MethodPost, about("/x", harness.GPTBot))
+		return status != http.StatusNotFound
+	})
 	if status != http.StatusOK || answer["verdict"] != "unknown" {
 		t.Errorf("before the first request: %d %s", status, text)
 	}

@@ -78,7 +78,13 @@ http://a.test:$PORT, http://*.b.test:$PORT {
 		t.Errorf("exit status %d: %s%s", code, out, problem)
 	}
 	authority := strings.TrimSuffix(strings.TrimPrefix(s.URL("/"), "http://"), "/")
-	if out, problem, code := policies("--refresh", authority); code != 0 || !strings.Contains(out, "first version") || o.Requests("/robots.txt") != 1 {
+	var out, problem string
+	code := 2
+	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
+		out, problem, code = policies("--refresh", authority)
+		return code != 2
+	})
+	if code != 0 || !strings.Contains(out, "first version") || o.Requests("/robots.txt") != 1 {
 		t.Errorf("--refresh %s: exit status %d: %s%s", authority, code, out, problem)
 	}
 	if out, problem, code := policies(); code != 0 || !strings.Contains(out, authority) {
