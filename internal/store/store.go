@@ -59,9 +59,9 @@ type Store struct {
 	policies *policies
 	readers  *readers
 	changes  *changes
-	lists    *lists
+	lists    *single
 	counts   *counts
-	alerts   *alerts
+	alerts   *single
 
 	known    bool // what this instance has noted was read, so it can be replaced
 	peers    peers
@@ -91,8 +91,8 @@ func New(o Options) *Store {
 	s.policies = newPolicies(s)
 	s.readers = &readers{store: s}
 	s.changes = &changes{store: s}
-	s.lists = &lists{store: s}
-	s.alerts = &alerts{store: s}
+	s.lists = newLists(s)
+	s.alerts = newAlerts(s)
 	s.counts = &counts{store: s, retention: o.Retention}
 	return s
 }
