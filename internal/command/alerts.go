@@ -39,9 +39,7 @@ caddy robots-guard alerts --undo robots_gone-951623a26f8b
 		RunE: runCommand(a.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.address, "address", "", "the address of the admin API, if it is not the default")
-	flags.StringVarP(&a.config, "config", "c", "", "a configuration file to take the address from")
-	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
+	a.api.define(flags)
 	flags.StringVar(&a.acknowledge, "acknowledge", "", "the id of an alert that is known, or meant")
 	flags.StringVar(&a.undo, "undo", "", "the id of an alert that is not acknowledged any more")
 	flags.StringVar(&a.note.Note, "note", "", "why it is acknowledged")
@@ -52,10 +50,10 @@ caddy robots-guard alerts --undo robots_gone-951623a26f8b
 
 // alerts is the command with its flags.
 type alerts struct {
-	address, config, adapter string
-	acknowledge, undo        string
-	note                     admin.AlertNote
-	json                     bool
+	api               adminAPI
+	acknowledge, undo string
+	note              admin.AlertNote
+	json              bool
 }
 
 func (a *alerts) run(cmd *cobra.Command, args []string) (int, error) {
@@ -67,10 +65,7 @@ func (a *alerts) run(cmd *cobra.Command, args []string) (int, error) {
 	case a.acknowledge == "" && a.note != admin.AlertNote{}:
 		return 0, errors.New("--note and --by need --acknowledge with the id of an alert")
 	}
-	if err := checkConfig(a.config); err != nil {
-		return 0, err
-	}
-	address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, a.config, a.adapter)
+	address, err := a.api.find()
 	if err != nil {
 		return 0, err
 	}

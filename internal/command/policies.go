@@ -51,9 +51,7 @@ caddy robots-guard policies --server :8443 example.com
 		RunE: runCommand(p.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&p.address, "address", "", "the address of the admin API, if it is not the default")
-	flags.StringVarP(&p.config, "config", "c", "", "a configuration file to take the address from")
-	flags.StringVarP(&p.adapter, "adapter", "a", "", "the adapter of that file")
+	p.api.define(flags)
 	flags.StringVar(&p.server, "server", "", "where the server of the authority listens, if several have its host")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
 	flags.BoolVar(&p.refresh, "refresh", false, "read the robots.txt of the authority, or all, at once")
@@ -62,8 +60,9 @@ caddy robots-guard policies --server :8443 example.com
 
 // policies is the command with its flags.
 type policies struct {
-	address, config, adapter, server string
-	json, refresh                    bool
+	api           adminAPI
+	server        string
+	json, refresh bool
 }
 
 func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
@@ -73,10 +72,7 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 	case p.server != "" && len(args) == 0:
 		return 0, errors.New("--server needs an authority such as example.com")
 	}
-	if err := checkConfig(p.config); err != nil {
-		return 0, err
-	}
-	address, err := caddycmd.DetermineAdminAPIAddress(p.address, nil, p.config, p.adapter)
+	address, err := p.api.find()
 	if err != nil {
 		return 0, err
 	}
