@@ -17,6 +17,7 @@ func TestOwnPages(t *testing.T) {
 	open := func(url string) { dashboard.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", url, nil)) }
 	open("http://example.com:80/robots-guard/summary.json?window=1h")
 	open("http://example.com/robots-guard/api/alerts")
+	open("http://example.com/private/dashboard/")
 	open("http://www.example.com/") // whose other pages are not the dashboard
 	counted := func() (requests int) {
 		for _, c := range g.shared.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100).Crawlers {
@@ -33,7 +34,8 @@ func TestOwnPages(t *testing.T) {
 		{"HeadlessChrome/140", "http://example.com/robots-guard/style.css", 0},
 		{"curl/8.7.1", "http://example.com/robots-guard/summary.json", 0},
 		{"curl/8.7.1", "http://example.com/robots-guard/api/alerts", 0},
-		{"curl/8.7.1", "http://example.com/robots-guard", 1}, // where the site answers
+		{"bingbot/2.0", "http://example.com/private/dashboard/x", 1}, // is blocked, so it read nothing
+		{"curl/8.7.1", "http://example.com/robots-guard", 1},         // where the site answers
 		{"curl/8.7.1", "http://example.com/robots-guard/../x", 1},
 		{"curl/8.7.1", "http://example.com/robots-guard/api/../../x", 1},
 		{"curl/8.7.1", "http://www.example.com/x", 1},
