@@ -88,3 +88,27 @@ func TestTrouble(t *testing.T) {
 	}
 	trouble(time.Time{})
 }
+
+// TestNothingAcknowledged does not renew what is stored where nothing is known any
+// more: it is removed in time.
+func TestNothingAcknowledged(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	first := newInstance(m, "first", noon)
+	first.Read(ctx)
+	first.known = acknowledgements{1, "{}"}
+	first.Write(ctx)
+	again := newInstance(m, "first", noon)
+	again.Read(ctx)
+	for _, tc := range []struct {
+		revision uint64
+		renewed  int
+	}{{0, 0}, {1, 1}} {
+		again.time = again.time.Add(2 * renewInterval)
+		again.known = acknowledgements{tc.revision, "{}"}
+		again.Write(ctx)
+		if n := again.observed.writes(kindAlerts, "success"); n != tc.renewed {
+			t.Errorf("with revision %d it is written %v times, want %v", tc.revision, n, tc.renewed)
+		}
+	}
+}
