@@ -2,19 +2,14 @@ package caddymodule
 
 import (
 	"net/http"
-	"reflect"
 	"sync"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common"
-	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/parser"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/expression"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -107,7 +102,7 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.M
 //
 //	expression crawler('Googlebot', 'ai_training')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("crawler", true, func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+	return expression.Library("crawler", true, func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchCrawler{Clients: clients}
 		err := m.Provision(ctx)
 		return m, err
@@ -181,7 +176,7 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 		err := m.Provision(ctx)
 		return m, err
 	})
-	return celLibrary("robots_disallowed", false, func([]string) (caddyhttp.RequestMatcherWithError, error) {
+	return expression.Library("robots_disallowed", false, func([]string) (caddyhttp.RequestMatcherWithError, error) {
 		return provisioned()
 	})
 }
@@ -191,39 +186,6 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 func judgedBefore(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j
-}
-
-// celLibrary makes a function of a matcher that takes strings or nothing.
-// caddyhttp.CELMatcherImpl has no form that takes no argument.
-func celLibrary(name string, takesStrings bool, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
-	function := name + "_request_list"
-	factory := func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
-		words, err := data.ConvertToNative(reflect.TypeFor[[]string]())
-		if err != nil {
-			return nil, err
-		}
-		return make(words.([]string))
-	}
-	expand := func(eh parser.ExprHelper, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
-		for _, arg := range args {
-			if !takesStrings {
-				return nil, eh.NewError(arg.ID(), name+" takes no argument")
-			}
-			if arg.Kind() != ast.LiteralKind || arg.AsLiteral().Type() != types.StringType {
-				return nil, eh.NewError(arg.ID(), name+" takes string constants")
-			}
-		}
-		return eh.NewCall(function, eh.NewIdent(caddyhttp.CELRequestVarName), eh.NewList(args...)), nil
-	}
-	return caddyhttp.NewMatcherCELLibrary(
-		[]cel.EnvOption{
-			cel.Macros(parser.NewGlobalVarArgMacro(name, expand)),
-			cel.Function(function,
-				cel.Overload(function, []*cel.Type{cel.ObjectType("http.Request"), cel.ListType(cel.StringType)}, cel.BoolType),
-				cel.SingletonBinaryBinding(caddyhttp.CELMatcherRuntimeFunction(function, factory))),
-		},
-		[]cel.ProgramOption{cel.CustomDecorator(caddyhttp.CELMatcherDecorator(function, factory))},
-	), nil
 }
 
 // Interface guards

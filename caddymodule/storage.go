@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/certmagic"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -31,7 +32,7 @@ func (a *App) history() report.History {
 func (a *App) newStore() *store.Store {
 	return store.New(store.Options{
 		Storage:   caddyStorage{a.ctx.Storage()},
-		Instance:  instanceID(a.logger),
+		Instance:  instance.ID(a.logger),
 		Memory:    a.state.Memory,
 		Observer:  a.state.Metrics,
 		Logger:    a.logger,

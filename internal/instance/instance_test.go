@@ -1,4 +1,4 @@
-package caddymodule
+package instance
 
 import (
 	"os"
@@ -12,14 +12,14 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-// TestInstanceID keeps an ID, waits for one that is being written, and does
+// TestID keeps an ID, waits for one that is being written, and does
 // without where it is damaged.
-func TestInstanceID(t *testing.T) {
+func TestID(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	core, logs := observer.New(zap.WarnLevel)
 	logger := zap.New(core)
-	id := instanceID(logger)
-	if id == "" || instanceID(logger) != id {
+	id := ID(logger)
+	if id == "" || ID(logger) != id {
 		t.Fatalf("the ID %q does not last", id)
 	}
 	file := filepath.Join(caddy.AppDataDir(), "instance.uuid")
@@ -30,12 +30,12 @@ func TestInstanceID(t *testing.T) {
 	}
 	write("")
 	time.AfterFunc(30*time.Millisecond, func() { write(id) })
-	if got := instanceID(logger); got != id || logs.Len() != 0 {
+	if got := ID(logger); got != id || logs.Len() != 0 {
 		t.Errorf("got %q while it was being written, want %q", got, id)
 	}
 	write("damaged")
-	temporary := instanceID(logger)
-	if temporary == "" || temporary != instanceID(logger) || logs.Len() != 2 {
+	temporary := ID(logger)
+	if temporary == "" || temporary != ID(logger) || logs.Len() != 2 {
 		t.Errorf("got %q, and %d warnings", temporary, logs.Len())
 	}
 	if strings.Contains(temporary, "/") {

@@ -1,4 +1,5 @@
-package caddymodule
+// Package instance knows which of the instances that share a storage this is.
+package instance
 
 import (
 	"crypto/rand"
@@ -12,10 +13,10 @@ import (
 // temporaryID is the name of a process that cannot have a lasting one.
 var temporaryID = sync.OnceValue(rand.Text)
 
-// instanceID returns the ID of this instance that Caddy keeps in its data
+// ID returns the ID of this instance that Caddy keeps in its data
 // directory. Without one what is stored is still found again, by all instances,
 // but keys that nobody writes any more stay for a month.
-func instanceID(logger *zap.Logger) string {
+func ID(logger *zap.Logger) string {
 	// At the very first start Caddy itself may be about to write the file.
 	const tries = 10
 	for try := 1; ; try++ {
