@@ -19,6 +19,8 @@ const (
 	// forgetAfter is how long after its end an alert that comes back is another
 	// thing, and so not acknowledged.
 	forgetAfter = 24 * time.Hour
+	// lastInterval is how exactly others know when there was such an alert last.
+	lastInterval = 6 * time.Hour
 )
 
 // ErrUnknown is the error for an alert that is not there, or is over.
@@ -34,7 +36,8 @@ type acknowledgements struct {
 type acknowledged struct {
 	Acknowledgement
 	undone bool
-	last   time.Time // when there was such an alert last, or we were told
+	last   time.Time // when there was such an alert last
+	told   time.Time // the last that others may know
 }
 
 // of returns the acknowledgement of an alert.
@@ -62,6 +65,10 @@ func (a *acknowledgements) set(id string, k acknowledged) bool {
 func (a *acknowledgements) prune(now time.Time, so map[string]bool) {
 	for id, k := range a.known {
 		if so[id] {
+			if now.Sub(k.told) >= lastInterval {
+				k.told = now
+				a.revision++
+			}
 			k.last = now
 		} else if now.Sub(k.last) >= forgetAfter {
 			delete(a.known, id)
@@ -88,7 +95,7 @@ func (b *Book) decide(id string, k acknowledged) (Alert, error) {
 		return Alert{}, fmt.Errorf("%.60q: %w", id, ErrUnknown)
 	}
 	now := b.now().UTC()
-	k.At, k.last = now, now
+	k.At, k.last, k.told = now, now, now
 	if before := b.acks.known[id]; before != nil && !now.After(before.At) {
 		k.At = before.At.Add(time.Nanosecond) // within the grain of the clock
 	}
@@ -113,6 +120,9 @@ type document struct {
 type stored struct {
 	ID     string `json:"id"`
 	Undone bool   `json:"undone,omitempty"`
+	// Last is when there was such an alert last; zero if an earlier version of this
+	// product wrote it.
+	Last time.Time `json:"last,omitzero"`
 	Acknowledgement
 }
 
@@ -130,7 +140,7 @@ func (b *Book) Export() ([]byte, error) {
 	defer b.mu.Unlock()
 	d := document{Version: documentVersion, Acknowledged: []stored{}}
 	for id, k := range b.acks.known {
-		d.Acknowledged = append(d.Acknowledged, stored{id, k.undone, k.Acknowledgement})
+		d.Acknowledged = append(d.Acknowledged, stored{id, k.undone, k.last.UTC(), k.Acknowledgement})
 	}
 	slices.SortFunc(d.Acknowledged, func(x, y stored) int { return strings.Compare(x.ID, y.ID) })
 	var data bytes.Buffer
@@ -164,7 +174,14 @@ func (b *Book) Import(data []byte) error {
 		if s.At.After(now) {
 			s.At = now.UTC() // of a clock that is wrong: it must not hold for ever
 		}
-		if b.acks.set(s.ID, acknowledged{s.Acknowledgement, s.Undone, now}) {
+		last := s.Last
+		if last.IsZero() || last.After(now) {
+			last = now
+		}
+		if now.Sub(last) >= forgetAfter {
+			continue // who wrote that has yet to forget it
+		}
+		if b.acks.set(s.ID, acknowledged{s.Acknowledgement, s.Undone, last, last}) {
 			b.acks.revision++
 		}
 	}

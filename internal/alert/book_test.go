@@ -119,6 +119,57 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestForgottenByAll forgets what is over even where each of two instances takes over
+// what the other still knows.
+func TestForgottenByAll(t *testing.T) {
+	both := []*world{newWorld(t), newWorld(t)}
+	swap := func() {
+		t.Helper()
+		for i, w := range both {
+			data, err := w.Export()
+			if err == nil {
+				err = both[1-i].Import(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, w := range both {
+		w.answer("a.test", "enforce", 404, "")
+		w.List()
+	}
+	if _, err := both[0].Acknowledge(both[0].only().ID, "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	pass := func(hours int) {
+		for range hours {
+			swap()
+			both[0].leap(time.Hour)
+			both[1].leap(time.Hour)
+		}
+	}
+	pass(72)
+	for _, w := range both {
+		w.want("as long as it is so", "acknowledged warning not_protecting")
+		if before := w.Revision(); before > 20 {
+			t.Errorf("in three days it was written %d times", before)
+		}
+		clear(w.sites)
+	}
+	pass(26)
+	revisions := both[0].Revision() + both[1].Revision()
+	pass(24)
+	for _, w := range both {
+		if len(w.acks.known) != 0 {
+			t.Errorf("%d acknowledgements are known two days after the end", len(w.acks.known))
+		}
+	}
+	if both[0].Revision()+both[1].Revision() != revisions {
+		t.Error("what is forgotten comes back again and again")
+	}
+}
+
 // TestBounds keeps the most severe of too much, and little of what is over.
 func TestBounds(t *testing.T) {
 	w := newWorld(t)
