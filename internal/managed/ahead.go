@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -18,28 +19,41 @@ const maxNap = time.Minute
 // the clock and not by this: a page that is missing is made by the request that
 // asks for it.
 func (p *Publisher) Run(ctx context.Context) {
-	for {
-		turn := p.Schedule.Next(p.Now())
-		if turn.IsZero() {
-			return
-		}
-		for _, lead := range leads {
-			if !p.sleepUntil(ctx, turn.Add(-lead)) {
-				return
-			}
-			p.ComposeAhead(ctx, turn)
-		}
-		p.forgetBefore(ctx, turn)
+	for ctx.Err() == nil {
+		p.prepare(ctx)
 	}
 }
 
-// sleepUntil reports whether a time has come, and not the end of ctx.
+// prepare makes the pages of the next turn ahead, and comes back after it, or once
+// another schedule is served.
+func (p *Publisher) prepare(ctx context.Context) {
+	turn := p.serving.Load().schedule.Next(p.Now())
+	if turn.IsZero() {
+		select {
+		case <-ctx.Done():
+		case <-p.changed:
+		}
+		return
+	}
+	for _, lead := range leads {
+		if !p.sleepUntil(ctx, turn.Add(-lead)) {
+			return
+		}
+		p.ComposeAhead(ctx, turn)
+	}
+	p.forget(ctx, turn)
+}
+
+// sleepUntil reports whether a time has come, and not the end of ctx nor another
+// schedule.
 func (p *Publisher) sleepUntil(ctx context.Context, when time.Time) bool {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			return false
+		case <-p.changed:
 			return false
 		case <-timer.C:
 		}
@@ -55,6 +69,17 @@ func (p *Publisher) sleepUntil(ctx context.Context, when time.Time) bool {
 // were asked for theirs and have a turn then, those that the configuration names
 // first.
 func (p *Publisher) ComposeAhead(ctx context.Context, turn time.Time) {
+	e := p.serving.Load()
+	p.eachAsked(ctx, func(site policy.Key) {
+		if at := e.spotOf(site, turn); at.table.start(at.turn).Equal(turn) {
+			p.composeAhead(site, at)
+		}
+	})
+}
+
+// eachAsked calls do for all sites that were asked for their robots.txt, those that
+// the configuration names first, until ctx ends.
+func (p *Publisher) eachAsked(ctx context.Context, do func(site policy.Key)) {
 	for _, segment := range []policy.Segment{policy.Named, policy.Invented} {
 		p.mu.Lock()
 		sites := p.shelves[segment].asked.Keys()
@@ -63,15 +88,17 @@ func (p *Publisher) ComposeAhead(ctx context.Context, turn time.Time) {
 			if ctx.Err() != nil {
 				return
 			}
-			if at := p.spotOf(site, turn); site.Source == "" && at.table.start(at.turn).Equal(turn) {
-				at.ahead = true
-				p.composeAhead(site, at)
+			if site.Source == "" { // and not where a base comes from
+				do(site)
+				runtime.Gosched() // requests first
 			}
 		}
 	}
 }
 
+// composeAhead makes a page before a request asks for it.
 func (p *Publisher) composeAhead(site policy.Key, at spot) {
+	at.ahead = true
 	if p.Staging != nil && p.Staging(at.host) {
 		return
 	}
@@ -82,8 +109,10 @@ func (p *Publisher) composeAhead(site policy.Key, at spot) {
 	}
 }
 
-// forgetBefore drops pages that no request will be answered with any more.
-func (p *Publisher) forgetBefore(ctx context.Context, now time.Time) {
+// forget drops pages that no request will be answered with from a time on: those of
+// turns before, and of other schedules than the one that is served.
+func (p *Publisher) forget(ctx context.Context, now time.Time) {
+	serving := p.serving.Load().schedule
 	for _, s := range p.shelves {
 		p.mu.Lock()
 		keys := s.pages.Keys()
@@ -92,7 +121,7 @@ func (p *Publisher) forgetBefore(ctx context.Context, now time.Time) {
 			if ctx.Err() != nil {
 				return
 			}
-			if key.table != nil && key.turn < key.table.turn(now) {
+			if key.table != nil && (key.table.schedule != serving || key.turn < key.table.turn(now)) {
 				p.mu.Lock() // for a moment each, as requests wait
 				s.pages.Remove(key)
 				p.mu.Unlock()

@@ -106,7 +106,7 @@ func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 	if late == nil || !strings.Contains(late.text, "rule press") {
 		t.Errorf("b.test has a text that nothing is wrong with: %v", late)
 	}
-	again := newPublisher(p.Schedule, new(bases), func() time.Time { return now })
+	again := newPublisher(p.Serving(), new(bases), func() time.Time { return now })
 	again.Gate = p.Gate
 	if page, _ := again.Page(asks(server, "a.test")); page == nil || page.text != before.text {
 		t.Errorf("after a restart the text before the turn does not stay: %v", page)

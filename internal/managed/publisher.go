@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -18,7 +19,7 @@ import (
 
 // Config is what a Publisher goes by.
 type Config struct {
-	Schedule *Schedule
+	Schedule *Schedule // that is served first; see [Publisher.Serve]
 	Gate     Gate
 	// Source is where the base comes from, nil for none. SourceKey is its path, ""
 	// for what the handlers behind answer.
@@ -40,6 +41,9 @@ type Publisher struct {
 	Config
 	since time.Time // the texts are not older than that
 
+	serving atomic.Pointer[edition]
+	changed chan struct{} // wakes Run
+
 	mu      sync.Mutex
 	shelves map[policy.Segment]*shelf
 }
@@ -49,10 +53,12 @@ func NewPublisher(c Config) *Publisher {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Publisher{Config: c, since: c.Now(), shelves: map[policy.Segment]*shelf{
-		policy.Named:    newShelf(20_000, 256<<20),
+	p := &Publisher{Config: c, since: c.Now(), changed: make(chan struct{}, 1), shelves: map[policy.Segment]*shelf{
+		policy.Named:    newShelf(40_000, 256<<20),
 		policy.Invented: newShelf(1000, 32<<20),
 	}}
+	p.serving.Store(&edition{c.Schedule, p.since})
+	return p
 }
 
 // forBase marks the context of requests for a base.
@@ -78,14 +84,20 @@ type spot struct {
 	segment policy.Segment
 	host    string
 	table   *table
+	since   time.Time // when its schedule came
 	turn    int
 	ahead   bool // no request waits for it
 }
 
-// spotOf returns the spot of a site at a time.
+// spotOf returns the spot of a site at a time, as it is served.
 func (p *Publisher) spotOf(site policy.Key, now time.Time) spot {
-	s := spot{segment: site.Segment(), host: nameOf(site)}
-	s.table = p.Schedule.of(s.host)
+	return p.serving.Load().spotOf(site, now)
+}
+
+// spotOf returns the spot of a site at a time.
+func (e *edition) spotOf(site policy.Key, now time.Time) spot {
+	s := spot{segment: site.Segment(), host: nameOf(site), since: e.since}
+	s.table = e.schedule.of(s.host)
 	s.turn = s.table.turn(now)
 	return s
 }
@@ -209,7 +221,7 @@ func (p *Publisher) kept(segment policy.Segment, of pageKey) (made, bool) {
 
 func (p *Publisher) compose(base *policy.Version, at spot) made {
 	var text []byte
-	modified, start := p.since, at.table.start(at.turn)
+	modified, start := at.since, at.table.start(at.turn)
 	if base != nil {
 		text = []byte(base.Robots.Text())
 		modified = latest(modified, base.FirstRead)

@@ -29,9 +29,9 @@ func publisherOf(t *testing.T) *Publisher {
 // site that the configuration names.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
-	named := p.composed(nil, spot{policy.Named, "a.example", p.Schedule.common, 0, false}).page
+	named := p.composed(nil, spot{segment: policy.Named, host: "a.example", table: p.Serving().common}).page
 	for i := range 5000 {
-		p.composed(nil, spot{policy.Invented, fmt.Sprintf("h%d.test", i), p.Schedule.common, 0, false})
+		p.composed(nil, spot{segment: policy.Invented, host: fmt.Sprintf("h%d.test", i), table: p.Serving().common})
 	}
 	for i := range 200 {
 		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
@@ -40,7 +40,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 	if s := p.shelves[policy.Invented]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.making) > 0 {
 		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.making))
 	}
-	if again := p.composed(nil, spot{policy.Named, "a.example", p.Schedule.common, 0, false}).page; again != named {
+	if again := p.composed(nil, spot{segment: policy.Named, host: "a.example", table: p.Serving().common}).page; again != named {
 		t.Error("a named site's text was evicted")
 	}
 }

@@ -1,0 +1,95 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Another schedule is served at once, its pages are there by then, those of the one
+// before are forgotten, and its turns are prepared.
+func TestServeAnotherSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), new(bases), time.Now)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); p.Run(ctx) }()
+		server := site("a.test", "b.test")
+		before, _ := p.Page(asks(server, "a.test"))
+		time.Sleep(time.Hour)
+		from := time.Now().Add(time.Hour)
+		first := p.Serving()
+		next := newSchedule(t, disallow("GPTBot", "/b"), during(disallow("GPTBot", "/later"), "later", from, time.Time{}))
+		p.Serve(ctx, next)
+		if !p.hasPage("a.test", time.Now()) || p.Serving() != next {
+			t.Error("the pages are not made ahead")
+		}
+		page, until := p.Page(asks(server, "a.test"))
+		if !strings.Contains(page.text, "Disallow: /b") || strings.Contains(page.text, "Disallow: /a\n") || !until.Equal(from) || !page.modified.Equal(before.modified.Add(time.Hour)) {
+			t.Errorf("%q of %v until %v", page.text, page.modified, until)
+		}
+		for _, s := range p.shelves {
+			for _, key := range s.pages.Keys() {
+				if key.table.schedule == first {
+					t.Error("a page of the schedule before is kept")
+				}
+			}
+		}
+		time.Sleep(time.Until(from) - time.Microsecond)
+		synctest.Wait()
+		if !p.hasPage("a.test", from) {
+			t.Error("the next turn is not prepared")
+		}
+		cancel()
+		<-ended
+		p.Serve(ctx, first)
+		if p.Serving() != next {
+			t.Error("a publisher that has ended serves another schedule")
+		}
+	})
+}
+
+// Where the gate refuses a text of another schedule, the text before stays.
+func TestServeWhatTheGateStops(t *testing.T) {
+	p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), nil, time.Now)
+	p.Gate.Warnings = true
+	r := asks(site("a.test"), "a.test")
+	before, _ := p.Page(r)
+	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")))
+	if after, _ := p.Page(r); after != before {
+		t.Errorf("served is %q", after.text)
+	}
+}
+
+// BenchmarkServeAnother puts another schedule in place at 10,000 hosts, each with a
+// base and a rule of its own, and tells of the slowest request meanwhile.
+func BenchmarkServeAnother(b *testing.B) {
+	schedules := [2]*Schedule{}
+	for i := range schedules {
+		rules := []Rule{disallow("ai_training")}
+		for j, host := range manyHosts {
+			rules = append(rules, during(disallow("GPTBot", fmt.Sprintf("/own/%d/%d", i, j)), fmt.Sprint("r", j), time.Time{}, time.Time{}, host))
+		}
+		schedules[i] = newSchedule(b, rules...)
+	}
+	server := site(manyHosts...)
+	p := newPublisher(schedules[0], new(bases), time.Now)
+	for _, host := range manyHosts {
+		p.Page(asks(server, host))
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan time.Duration)
+	go func() { ended <- slowestRequest(ctx, p, server) }()
+	for i := 0; b.Loop(); i++ {
+		p.Serve(b.Context(), schedules[(i+1)%2])
+	}
+	cancel()
+	b.ReportMetric(float64((<-ended).Microseconds()), "µs-slowest")
+	b.StopTimer()
+	if page, _ := p.Page(asks(server, "h77.test")); !strings.Contains(page.text, "/77\n") {
+		b.Errorf("served is %q", page.text)
+	}
+}
