@@ -117,7 +117,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.state, a.told, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.receivers, err = notify.New(a.Notify, a.told, a.logger); err != nil {
+	if a.receivers, err = notify.New(a.Notify, a.told, a.state.Metrics, a.logger); err != nil {
 		return err
 	}
 	if err := a.provisionIdentity(ctx); err != nil || !a.history().Kept {

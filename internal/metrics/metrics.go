@@ -25,6 +25,7 @@ type Metrics struct {
 	failing  *prometheus.GaugeVec
 	cache    cacheCollector
 	checks   *prometheus.CounterVec
+	notified *prometheus.CounterVec
 	checked  checkCounters
 	identity identityCollector
 	SignatureCounters
@@ -89,6 +90,10 @@ func New(from Observed, kinds, results []string) *Metrics {
 			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
 		}, []string{"method", "identity"}),
 		identity: newIdentityCollector(name, from),
+		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("notifications_total"),
+			Help: "Messages about alerts to the receivers of notify, by what came of them after the last attempt.",
+		}, []string{"result"}),
 
 		SignatureCounters: newSignatureCounters(name),
 		StorageMetrics:    newStorageMetrics(name, kinds, results),
@@ -105,6 +110,8 @@ func New(from Observed, kinds, results []string) *Metrics {
 		},
 	}
 	m.hit, m.miss = m.lookups.WithLabelValues("hit"), m.lookups.WithLabelValues("miss")
+	m.notified.WithLabelValues(success)
+	m.notified.WithLabelValues(failure)
 	return m
 }
 
@@ -122,8 +129,11 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
 	return append(append(m.collectors(), m.managedCollectors()...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
-		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories)
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified)
 }
+
+// Notified counts a message to a receiver of notify.
+func (m *Metrics) Notified(err error) { m.notified.WithLabelValues(resultOf(err)).Inc() }
 
 // Fetched counts an attempt to fetch a robots.txt from a kind of source.
 func (m *Metrics) Fetched(source string, result policy.Meaning, took time.Duration) {

@@ -6,6 +6,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// What can come of an attempt.
+const (
+	success = "success"
+	failure = "failure"
+)
+
+func resultOf(err error) string {
+	if err != nil {
+		return failure
+	}
+	return success
+}
+
 // StorageMetrics count what is done with the storage. They stay at zero without
 // one.
 type StorageMetrics struct {
@@ -30,7 +43,7 @@ func newStorageMetrics(name func(string) string, kinds, results []string) Storag
 		}),
 	}
 	for _, kind := range kinds {
-		for _, result := range []string{"success", "failure"} {
+		for _, result := range []string{success, failure} {
 			m.writes.WithLabelValues(kind, result)
 		}
 		for _, result := range results {
@@ -46,12 +59,10 @@ func (m *StorageMetrics) collectors() []prometheus.Collector {
 
 // ValueWritten implements [store.Observer].
 func (m *StorageMetrics) ValueWritten(kind string, at time.Time, err error) {
-	if err != nil {
-		m.writes.WithLabelValues(kind, "failure").Inc()
-		return
+	m.writes.WithLabelValues(kind, resultOf(err)).Inc()
+	if err == nil {
+		m.lastWrite.Set(timestamp(at))
 	}
-	m.writes.WithLabelValues(kind, "success").Inc()
-	m.lastWrite.Set(timestamp(at))
 }
 
 // ValueRead implements [store.Observer].

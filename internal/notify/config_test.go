@@ -57,7 +57,7 @@ func TestTargets(t *testing.T) {
 	} {
 		err := ValidateAll([]Config{{URL: url}})
 		if err == nil {
-			_, err = New([]Config{{URL: url}}, new(Told), zap.NewNop())
+			_, err = New([]Config{{URL: url}}, new(Told), new(counter), zap.NewNop())
 		}
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %v, want %q", url, err, want)

@@ -54,14 +54,22 @@ type Receiver struct {
 	client *http.Client
 	lists  chan alert.List // the latest, if it was not looked at yet
 	logger *zap.Logger
+	counts Counter
 	now    func() time.Time
 	retry  time.Duration // before the second attempt
 	failed bool          // the last message was not taken
 }
 
+// Counter counts messages to receivers. Its methods may be called by several
+// goroutines at once.
+type Counter interface {
+	// Notified is told what came of a message after its last attempt.
+	Notified(err error)
+}
+
 // New returns the receivers of a configuration, of which told remembers what they
 // were told by those before. It fills in placeholders, and tells nobody anything.
-func New(all []Config, told *Told, logger *zap.Logger) ([]*Receiver, error) {
+func New(all []Config, told *Told, counts Counter, logger *zap.Logger) ([]*Receiver, error) {
 	var receivers []*Receiver
 	for _, c := range all {
 		t, err := c.target()
@@ -69,7 +77,7 @@ func New(all []Config, told *Told, logger *zap.Logger) ([]*Receiver, error) {
 			return nil, err
 		}
 		r := &Receiver{
-			target: t, lists: make(chan alert.List, 1), now: time.Now, retry: firstRetry,
+			target: t, lists: make(chan alert.List, 1), counts: counts, now: time.Now, retry: firstRetry,
 			terms: terms{
 				least: alert.Severity(cmp.Or(c.Severity, string(alert.Warning))),
 				wait:  cmp.Or(time.Duration(c.Wait), defaultWait), interval: cmp.Or(time.Duration(c.Interval), defaultInterval),
@@ -169,12 +177,14 @@ func (r *Receiver) deliver(ctx context.Context, m Message, list alert.List) {
 	switch {
 	case ctx.Err() != nil && err != nil:
 	case err != nil:
+		r.counts.Notified(err)
 		r.group.failed(r.now())
 		if !r.failed {
 			r.logger.Warn("alerts cannot be told; it is tried again every 15 minutes", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)), zap.Error(err))
 		}
 		r.failed = true
 	default:
+		r.counts.Notified(nil)
 		r.group.delivered(m, list, r.terms, r.now())
 		r.logger.Info("alerts were told", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)))
 		r.failed = false

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,11 +65,23 @@ func (i *inbox) wait(n int) []sent {
 	return slices.Clone(i.got)
 }
 
+// counter is a [Counter].
+type counter struct{ told, failed atomic.Int32 }
+
+func (c *counter) Notified(err error) {
+	if err != nil {
+		c.failed.Add(1)
+	} else {
+		c.told.Add(1)
+	}
+}
+
 // tellOnce delivers a message, and returns what is logged.
 func tellOnce(t *testing.T, c Config, told *Told, list alert.List) (logged string) {
 	t.Helper()
 	core, logs := observer.New(zap.DebugLevel)
-	receivers, err := New([]Config{c}, told, zap.New(core))
+	var counts counter
+	receivers, err := New([]Config{c}, told, &counts, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +93,9 @@ func tellOnce(t *testing.T, c Config, told *Told, list alert.List) (logged strin
 		t.Fatal("nothing is due")
 	}
 	r.deliver(t.Context(), m, list)
+	if told, failed := counts.told.Load(), counts.failed.Load(); told+failed != 1 || (failed == 1) != r.failed {
+		t.Errorf("counted as told %d times and as failed %d times, and it has failed: %t", told, failed, r.failed)
+	}
 	var b strings.Builder
 	for _, e := range logs.All() {
 		b.WriteString(e.Message + "\n")
@@ -233,7 +249,7 @@ func TestRuns(t *testing.T) {
 	c := Config{URL: i.URL, Wait: caddy.Duration(time.Second), Interval: caddy.Duration(time.Second)}
 	var told Told
 	begin := func() (tell func(alert.List), end func()) {
-		receivers, err := New([]Config{c}, &told, zap.NewNop())
+		receivers, err := New([]Config{c}, &told, new(counter), zap.NewNop())
 		if err != nil {
 			t.Fatal(err)
 		}
