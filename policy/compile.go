@@ -18,6 +18,7 @@ type choice struct {
 	joined *matcher // extension lines leave user-agent lines joined, as Google reads
 	split  *matcher // extension lines part them; the same as joined in most files
 	both   Selection
+	delay  Delay // by Crawl-delay
 }
 
 // choices are the groups compiled so far. They never change: a longer set takes
@@ -77,6 +78,7 @@ func (r *Robots) compile(agents []int32) *choice {
 	if r.contested {
 		c.split = r.matcher(r.groupsOf(agents, true))
 	}
+	c.delay = r.delayOf(agents)
 	c.both = Selection{forgiving: side{c, c.joined}, strict: side{c, c.split}}
 	r.weight += 1 + len(agents)
 	return c

@@ -149,6 +149,9 @@ func (p *parser) readLine(s string) {
 		p.forgave = p.forgave || k != keySitemap && k != keyFile
 	}
 	p.record(k, name, value)
+	if k == keyExtension && colon {
+		p.delay(name, value)
+	}
 }
 
 // record takes a known key and its value.

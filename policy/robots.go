@@ -19,6 +19,7 @@ type Robots struct {
 	agents     []agent  // user-agent lines in file order
 	groups     []group  // in file order
 	records    []Record // in file order
+	delays     []delayLine
 	findings   []Finding
 	unreported int  // findings beyond maxFindings
 	contested  bool // some group reads differently for different crawlers
@@ -156,11 +157,12 @@ func (r *Robots) Size() int {
 		perRule    = 32 + 140 // the line, and its share of a compiled group
 		perAgent   = 24 + 90  // the line, and its share of the tables of names
 		perRecord  = 56
+		perDelay   = 24
 		perFinding = 160
 		perFile    = 1024
 	)
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
-		perRecord*len(r.records) + perFinding*len(r.findings)
+		perRecord*len(r.records) + perDelay*len(r.delays) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // which they share
 	}

@@ -47,6 +47,8 @@ type Crawler struct {
 	ExactCase bool
 	// Verification is how a claim to be this crawler can be verified.
 	Verification Verification
+	// CrawlDelay is what it does with the Crawl-delay of a robots.txt.
+	CrawlDelay CrawlDelay
 	// Source is the page that the entry was written from; empty if it is from
 	// general knowledge only.
 	Source string

@@ -110,6 +110,9 @@ type entry struct {
 	RDNS          []string `json:"rdns,omitempty"`
 	Ranges        []string `json:"ranges,omitempty"`
 	WebBotAuth    string   `json:"web_bot_auth,omitempty"`
+	CrawlDelay    string   `json:"crawl_delay"`
+	DelayMax      float64  `json:"crawl_delay_max,omitempty"` // seconds
+	DelaySource   string   `json:"crawl_delay_source,omitempty"`
 	Source        string   `json:"source,omitempty"`
 }
 
@@ -123,7 +126,8 @@ func printIdentityJSON(out *bufio.Writer, userAgent string) error {
 	if c := id.Crawler; c != nil {
 		report.Registry = &entry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
-			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, WebBotAuth: c.Verification.WebBotAuth, Source: c.Source,
+			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, WebBotAuth: c.Verification.WebBotAuth,
+			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelaySource: c.CrawlDelay.Source, Source: c.Source,
 		}
 	}
 	enc := json.NewEncoder(out)

@@ -59,9 +59,9 @@ func TestJSONPage(t *testing.T) {
 	explained, err := json.Marshal(explain.Explanation{
 		Token: "x", Robots: explain.Robots{Version: "x", Note: "x"},
 		Client: explain.Client{
-			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", Note: "x", Chain: []explain.Try{{}},
+			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.Try{{}},
 		},
-		Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x"},
+		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestJSONPage(t *testing.T) {
 	}
 	outputs := map[string]string{"managed": string(ruled), "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
 	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
-	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", Source: "x"}
+	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
 		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
 		"identify": identityReport{Registry: &full},

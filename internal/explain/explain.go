@@ -16,6 +16,7 @@ type Explanation struct {
 	URL       string  `json:"url"`
 	Robots    Robots  `json:"robots"`
 	Client    Client  `json:"client"`
+	Delay     *Delay  `json:"delay"`   // that the group asks for; null for none
 	Group     *Group  `json:"group"`   // null where no group was looked for or found
 	Target    string  `json:"target"`  // what is compared with rules, as requested
 	Forms     []Form  `json:"forms"`   // in which it is compared
@@ -52,7 +53,11 @@ type Client struct {
 	Source   string             `json:"source,omitempty"` // of what the registry says
 	Wildcard bool               `json:"wildcard"`         // whether the * group is meant for its class
 	Note     string             `json:"note,omitempty"`   // such as that no request carries the name
-	Chain    []Try              `json:"chain"`            // names under which a group may address it, in this order
+	// CrawlDelay is what the crawler does with Crawl-delay by its operator's word: obeys,
+	// ignores or undocumented. DelaySource is the page that says so, if there is one.
+	CrawlDelay  string `json:"crawl_delay"`
+	DelaySource string `json:"crawl_delay_source,omitempty"`
+	Chain       []Try  `json:"chain"` // names under which a group may address it, in this order
 }
 
 // Try is a name that was looked for in the robots.txt.
@@ -111,6 +116,7 @@ func ClientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildca
 	if id.Crawler != nil {
 		c.Operator, c.Source = id.Crawler.Operator, id.Crawler.Source
 	}
+	c.setHabit(id.CrawlDelay())
 	for _, name := range id.AppendChain(nil) {
 		c.Chain = append(c.Chain, Try{name, robots != nil && robots.Named(name)})
 	}
@@ -128,6 +134,7 @@ func (c *Client) become(token string, r *uaident.Registry, robots *policy.Robots
 	}
 	if known := r.Lookup(token); known != nil {
 		c.Name, c.Class, c.Operator, c.Source = known.Token, known.Class.String(), known.Operator, known.Source
+		c.setHabit(known.CrawlDelay)
 	}
 }
 

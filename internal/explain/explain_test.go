@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // TestReadings shows both ways to read a file where they differ for a crawler.
@@ -38,5 +39,29 @@ func TestReadings(t *testing.T) {
 	e.SetTarget("/a", &target, one)
 	if e.Readings != nil {
 		t.Errorf("a file with one reading: %+v", e.Readings)
+	}
+}
+
+// TestCrawlDelay tells what a group asks of a crawler, and whether the crawler reads
+// that.
+func TestCrawlDelay(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\n"))
+	for _, tc := range []struct{ token, want string }{
+		{"bingbot", "it asks for 40 seconds between two fetches, by Crawl-delay in line 2: bingbot keeps to it as to 30 seconds, the longest that its operator names\n"},
+		{"CCBot", "line 2: CCBot keeps to it, as its operator says\n"},
+		{"Googlebot", "line 2: Googlebot does not read it, as its operator says\n"},
+		{"GPTBot", "line 2: whether GPTBot reads it its operator does not say\n"},
+		{"BarBot", "line 2: whether BarBot reads it its operator does not say\n"},
+		{"FooBot", ""},
+	} {
+		site := Site{Registry: uaident.Default()}
+		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: "/b"})
+		var text strings.Builder
+		if err := e.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if tc.want == "" && e.Delay != nil || !strings.Contains(text.String(), tc.want) {
+			t.Errorf("%s: %+v, no %q in\n%s", tc.token, e.Delay, tc.want, text.String())
+		}
 	}
 }

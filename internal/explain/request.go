@@ -72,6 +72,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	}
 	e.Client.Identity = r.Identity.String()
 	e.Group = GroupOf(result.Group, result.Named)
+	e.Delay = delayOf(result.Group, &e.Client, s.habit(client, r.Token))
 	if asked(&result) {
 		e.SetTarget(q.Target, &scratch.Target, result.Group)
 		e.Ambiguous = result.Evidence.Ambiguous
@@ -81,6 +82,18 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		e.Handler = s.handler(&result)
 	}
 	return e
+}
+
+// habit returns what a client, or the token that is asked about instead, does with
+// Crawl-delay.
+func (s *Site) habit(client uaident.Identity, token string) uaident.CrawlDelay {
+	if token == "" {
+		return client.CrawlDelay()
+	}
+	if known := s.Registry.Lookup(token); known != nil {
+		return known.CrawlDelay
+	}
+	return uaident.CrawlDelay{}
 }
 
 // asked reports whether the rules of a group were compared with the target.

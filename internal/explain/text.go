@@ -156,7 +156,9 @@ func (p *printer) group(e *Explanation) {
 		p.line("so the * group decides, %s in %s", count(g.Rules, "rule"), lines(g.Lines))
 	default:
 		p.line("there is a * group in %s, which is not meant for class %s", lines(g.Lines), e.Client.Class)
+		return
 	}
+	p.delay(e.Delay)
 }
 
 func (p *printer) target(e *Explanation) {

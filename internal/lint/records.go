@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // checkRecords looks at lines other than user-agent, allow and disallow.
@@ -93,15 +93,9 @@ func sitemapElsewhere(sitemap *url.URL, site string) string {
 	return fmt.Sprintf("the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(sitemap.Hostname()), quoted(own.Hostname()))
 }
 
-// ignoreDelay are operators that document that they do not read Crawl-delay:
-// Google (developers.google.com/search/docs/crawling-indexing/robots/robots_txt),
-// Yandex (yandex.com/support/webmaster, "The Crawl-delay directive") and Amazon
-// (developer.amazon.com/amazonbot).
-var ignoreDelay = []string{"Google", "Yandex", "Amazon"}
-
 // checkDelay looks at a Crawl-delay line.
 func (c *checker) checkDelay(r policy.Record) {
-	if seconds, err := strconv.ParseFloat(r.Value, 64); err != nil || !(seconds >= 0 && seconds < 1e6) {
+	if _, ok := policy.ParseDelay(r.Value); !ok {
 		c.addValue(DelayValue, r.Line, "%s is no number of seconds, so nobody can obey it; write one such as 5", quoted(r.Value))
 		return
 	}
@@ -111,7 +105,7 @@ func (c *checker) checkDelay(r policy.Record) {
 	var names []string
 	for _, a := range c.groups[r.Group].Agents {
 		crawler, token := crawlerOf(a.Name)
-		if crawler == nil || !slices.Contains(ignoreDelay, crawler.Operator) {
+		if crawler == nil || crawler.CrawlDelay.Habit != uaident.DelayIgnored {
 			return
 		}
 		names = append(names, token)

@@ -45,12 +45,13 @@ func check(entries []entry) error {
 				fail("rdns %q must be a dot and a domain in lower case", suffix)
 			}
 		}
-		links := append([]string{e.Verification.WebBotAuth, e.Source}, e.Verification.Ranges...)
+		links := append([]string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource}, e.Verification.Ranges...)
 		for _, link := range links {
 			if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 				fail("%q is not an https URL", link)
 			}
 		}
+		checkDelay(e, fail)
 		switch e.Provenance {
 		case "", "dataset":
 			if e.Source == "" {
@@ -62,4 +63,19 @@ func check(entries []entry) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkDelay tells what is wrong with what an entry says of Crawl-delay: nothing may
+// be said of an operator without a page that says it.
+func checkDelay(e entry, fail func(format string, args ...any)) {
+	switch {
+	case e.CrawlDelay == "" && (e.CrawlDelayMax != 0 || e.CrawlDelaySource != ""):
+		fail("has a crawl_delay_max or crawl_delay_source without crawl_delay")
+	case e.CrawlDelay != "" && goHabits[e.CrawlDelay] == "":
+		fail("unknown crawl_delay %q", e.CrawlDelay)
+	case e.CrawlDelay != "" && e.CrawlDelaySource == "":
+		fail("crawl_delay has no source")
+	case e.CrawlDelayMax < 0 || e.CrawlDelayMax > 0 && e.CrawlDelay != "obeys":
+		fail("crawl_delay_max %d is for crawlers that obey, in seconds", e.CrawlDelayMax)
+	}
 }

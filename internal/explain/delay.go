@@ -1,0 +1,47 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Delay is the Crawl-delay that a group asks for.
+type Delay struct {
+	Seconds float64 `json:"seconds"`
+	Line    int     `json:"line"`
+	Why     string  `json:"why"` // what the crawler does with it, in a sentence
+}
+
+// setHabit notes what a crawler does with Crawl-delay.
+func (c *Client) setHabit(habit uaident.CrawlDelay) {
+	c.CrawlDelay, c.DelaySource = habit.Habit.String(), habit.Source
+}
+
+// delayOf describes what a group asks of a client, nil for nothing.
+func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
+	asked := s.Delay()
+	if asked.Line == 0 {
+		return nil
+	}
+	d := &Delay{Seconds: asked.Every.Seconds(), Line: asked.Line}
+	switch {
+	case habit.Habit == uaident.DelayIgnored:
+		d.Why = c.Name + " does not read it, as its operator says"
+	case habit.Habit != uaident.DelayObeyed:
+		d.Why = "whether " + c.Name + " reads it its operator does not say"
+	case habit.Max > 0 && asked.Every > habit.Max:
+		d.Why = fmt.Sprintf("%s keeps to it as to %g seconds, the longest that its operator names", c.Name, habit.Max.Seconds())
+	default:
+		d.Why = c.Name + " keeps to it, as its operator says"
+	}
+	return d
+}
+
+// delay prints what the group asks for.
+func (p *printer) delay(d *Delay) {
+	if d != nil {
+		p.line("it asks for %g seconds between two fetches, by Crawl-delay in line %d: %s", d.Seconds, d.Line, d.Why)
+	}
+}
