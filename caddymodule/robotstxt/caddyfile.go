@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -41,12 +42,16 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        <path...>
 //	    }]
 //	    crawl_delay <token|class|*> <seconds>
+//	    content_usage  [<path>] <use>=y|n[, ...]
+//	    content_signal <use>=yes|no[, ...]
 //	    sitemap     <url>
 //	    line        <text>
 //	    rule        <id> {
 //	        for      <token|class|*...>
 //	        disallow [<path...>]
 //	        allow    [<path...>]
+//	        content_usage  [<path>] <use>=y|n[, ...]
+//	        content_signal <use>=yes|no[, ...]
 //	        from     <RFC 3339>
 //	        until    <RFC 3339>
 //	        hosts    <host...>
@@ -82,6 +87,8 @@ func (h *Handler) options() []option.Option {
 		{Name: "disallow", Usage: who, Set: h.addRule(false), Block: h.readPaths, Again: true},
 		{Name: "allow", Usage: who, Set: h.addRule(true), Block: h.readPaths, Again: true},
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Again: true},
+		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), Again: true},
+		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), Again: true},
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: h.add(&h.Sitemaps), Again: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
@@ -129,20 +136,27 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	r := &h.Rules[len(h.Rules)-1]
 	r.At = fmt.Sprintf("%s:%d", d.File(), d.Line())
 	says := 0
-	say := func(allow bool) func([]string) error {
-		return func(paths []string) error {
-			r.Allow, r.Paths = allow, paths
+	once := func(set func([]string) error) func([]string) error {
+		return func(args []string) error {
 			if says++; says > 1 {
-				return errors.New("a rule either allows or disallows; write another rule for the other")
+				return errors.New("a rule says one thing; write another rule for the other")
 			}
-			return nil
+			return set(args)
 		}
+	}
+	say := func(allow bool) func([]string) error {
+		return once(func(paths []string) error {
+			r.Allow, r.Paths = allow, paths
+			return nil
+		})
 	}
 	const when = "a time with its zone such as 2026-11-27T00:00:00+01:00"
 	options := []option.Option{
 		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", Set: option.Many(&r.For)},
 		{Name: "disallow", Usage: "paths, or nothing for the whole site", Set: say(false)},
 		{Name: "allow", Usage: "paths, or nothing for the whole site", Set: say(true)},
+		{Name: "content_usage", Usage: usageWords, Set: once(setPreference(&r.ContentUsage))},
+		{Name: "content_signal", Usage: signalWords, Set: once(setPreference(&r.ContentSignal))},
 		{Name: "from", Usage: when, Set: option.One(&r.From, option.Word)},
 		{Name: "until", Usage: when, Set: option.One(&r.Until, option.Word)},
 		{Name: "hosts", Usage: "one or more hosts such as shop.example.com", Set: option.Many(&r.Hosts)},
@@ -155,7 +169,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 		return nameError(r, err)
 	}, func() error {
 		switch {
-		case len(r.For) == 0:
+		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
 			return nameError(r, errors.New("it is about nobody; write for and a product token, a class such as ai_training, or *"))
 		case says == 0:
 			return nameError(r, errors.New("it says nothing; write disallow or allow, and perhaps paths"))
@@ -203,6 +217,31 @@ func (h *Handler) addDelay(args []string) error {
 	}
 	h.Rules = append(h.Rules, Rule{For: args[:1], CrawlDelay: args[1]})
 	return nil
+}
+
+// What preferences look like.
+const (
+	usageWords  = "perhaps a path, and uses such as train-ai=n, search=y"
+	signalWords = "uses such as search=yes, ai-train=no"
+)
+
+// addPreference adds a rule about all crawlers that says one in a field.
+func (h *Handler) addPreference(field func(*Rule) *string) func([]string) error {
+	return func(args []string) error {
+		h.Rules = append(h.Rules, Rule{})
+		return setPreference(field(&h.Rules[len(h.Rules)-1]))(args)
+	}
+}
+
+// setPreference takes the arguments together: commas may stand between them.
+func setPreference(into *string) func([]string) error {
+	return func(args []string) error {
+		if len(args) == 0 {
+			return option.ErrCount
+		}
+		*into = strings.Join(args, " ")
+		return nil
+	}
 }
 
 func (h *Handler) add(into *[]string) func([]string) error {

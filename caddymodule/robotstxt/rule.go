@@ -27,8 +27,9 @@ type Rule struct {
 	ID string `json:"id,omitempty"`
 
 	// Product tokens, classes such as `ai_training`, or `*` for those that no other
-	// group is for. A token has to be known, or stand behind `token:`.
-	For []string `json:"for"`
+	// group is for. A token has to be known, or stand behind `token:`. A preference
+	// without it is about all crawlers.
+	For []string `json:"for,omitempty"`
 
 	// Whether it allows; otherwise it forbids.
 	Allow bool `json:"allow,omitempty"`
@@ -39,6 +40,15 @@ type Rule struct {
 
 	// The seconds of a `Crawl-delay`. A rule with one neither allows nor forbids.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
+
+	// The value of a `Content-Usage`: perhaps a path, and of `train-ai`, `ai-use` and
+	// `search` each with `=y` or `=n`, such as `/blog train-ai=n, search=y`. A rule
+	// with one neither allows nor forbids.
+	ContentUsage string `json:"content_usage,omitempty"`
+
+	// The value of a `Content-Signal`: of `search`, `ai-input` and `ai-train` each with
+	// `=yes` or `=no`. A rule with one says nothing else.
+	ContentSignal string `json:"content_signal,omitempty"`
 
 	// When the rule begins, by RFC 3339 with a time zone, such as
 	// `2026-11-27T00:00:00+01:00`. Default: it is in force already.
@@ -97,10 +107,13 @@ func (h *Handler) schedule() (*managed.Schedule, error) {
 
 // managed returns the rule as texts are composed of it.
 func (r *Rule) managed() (rule managed.Rule, err error) {
-	rule = managed.Rule{ID: r.name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay, Hosts: r.Hosts, At: r.At}
+	rule = managed.Rule{ID: r.name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay,
+		Usage: r.ContentUsage, Signal: r.ContentSignal, Hosts: r.Hosts, At: r.At}
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
 		return rule, errors.New("a rule with a delay can say nothing else")
+	case r.ContentUsage+r.ContentSignal != "" && (len(r.Paths) > 0 || r.Allow || r.CrawlDelay != "" || r.ContentUsage != "" && r.ContentSignal != ""):
+		return rule, errors.New("a rule with a preference can say nothing else; write another rule for the other")
 	case r.ID != "" && !validID.MatchString(r.ID):
 		return rule, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, dots, dashes and underscores", r.ID)
 	case r.ID == "" && (r.From != "" || r.Until != "" || len(r.Hosts) > 0 || r.Reason+r.Owner+r.Ticket != ""):
@@ -124,6 +137,10 @@ func (r *Rule) name() string {
 		return "rule " + r.ID
 	case r.CrawlDelay != "":
 		word = "crawl_delay"
+	case r.ContentUsage != "":
+		word = "content_usage"
+	case r.ContentSignal != "":
+		word = "content_signal"
 	case r.Allow:
 		word = "allow"
 	}

@@ -26,7 +26,7 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 		for i := range r.IntN(4) { // each name in one group, as temoto reads no more
 			fmt.Fprintf(&base, "User-agent: %s\n", names[perm[i]])
 			if r.IntN(2) == 0 {
-				fmt.Fprintf(&base, "Disallow: %s\nAllow: %s\n\n", paths[r.IntN(5)], paths[1+r.IntN(4)])
+				fmt.Fprintf(&base, "Disallow: %s\nAllow: %s\nContent-Usage: train-ai=y\n\n", paths[r.IntN(5)], paths[1+r.IntN(4)])
 			}
 		}
 		base.WriteString("Disallow: /c\n\nUser-agent: *\nDisallow: /b\n")
@@ -42,6 +42,11 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 			}
 			rules = append(rules, rule)
 		}
+		preferences := []managed.Rule{
+			{ID: "all", Usage: "train-ai=n, search=y"}, {ID: "path", Usage: "/a train-ai=n"},
+			{ID: "signal", Signal: "search=yes, ai-train=no"}, {ID: "one", For: []string{"SemrushBot"}, Usage: "train-ai=y"},
+		}
+		rules = append(rules, preferences[:r.IntN(len(preferences)+1)]...)
 		plan, err := managed.NewPlan(uaident.Default(), rules, nil, nil)
 		if err != nil {
 			continue // two rules contradict each other
@@ -55,6 +60,9 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 			t.Fatalf("temoto does not read\n%s\n%v", composed, err)
 		}
 		for _, rule := range rules {
+			if len(rule.For) == 0 {
+				continue // about everybody, of whom the base may say two things at once
+			}
 			ours := policy.Parse(composed).Select(true, rule.For[0])
 			for _, path := range append(rule.Paths, paths...) {
 				pairs++

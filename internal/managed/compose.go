@@ -76,7 +76,7 @@ func (c *composition) groups() string {
 	var blocks []*block
 	for _, t := range c.of {
 		if own := c.ownGroup(t); own >= 0 {
-			c.file.insert(own, append([]string{t.wish.comment()}, t.wish.paths...))
+			c.file.insert(own, slices.Concat([]string{t.wish.comment()}, t.wish.paths, linesOf(t.wish.prefers)))
 			continue
 		}
 		b := &block{comment: "# As before", names: []string{t.name}, lines: c.contentOf(t)}
@@ -95,6 +95,7 @@ func (c *composition) groups() string {
 			c.file.remove(c.file.named(t.name))
 		}
 	}
+	blocks = append(blocks, c.repeat()...)
 	var b strings.Builder
 	for _, block := range blocks {
 		block.write(&b)
@@ -132,7 +133,8 @@ func (c *composition) ownGroup(t target) int {
 		return -1
 	}
 	places := c.file.named(t.name)
-	if all := append(c.file.content(places), t.wish.paths...); len(withoutIdle(all)) < len(all) {
+	before := c.file.content(places)
+	if all := slices.Concat(before, t.wish.paths); len(withoutIdle(all)) < len(all) || !slices.Equal(withoutSaid(before, t.wish.prefers), before) {
 		return -1
 	}
 	return c.file.own(places)
@@ -143,12 +145,15 @@ func (c *composition) contentOf(t target) []string {
 	if t.name == Everybody {
 		return closed(c.all)
 	}
-	lines := c.all
+	lines, named := c.all, false
 	if places := c.file.obeyed(t.names); places != nil {
-		lines = c.file.content(places)
+		lines, named = c.file.content(places), true
 	}
 	if t.wish != nil {
 		lines = t.wish.over(lines)
+	}
+	if named || t.wish != nil && t.wish.whole != "" {
+		lines = append(lines, c.plan.missing(lines)...)
 	}
 	return closed(lines)
 }
@@ -167,11 +172,11 @@ func (w *wish) over(lines []string) (all []string) {
 	default:
 		all = slices.Clone(lines)
 	}
-	all = append(all, w.paths...)
+	all = append(withoutSaid(all, w.prefers), w.paths...)
 	if w.delay != "" {
 		all = append(all, w.delay)
 	}
-	return withoutIdle(all)
+	return withoutIdle(append(all, linesOf(w.prefers)...))
 }
 
 // withoutIdle leaves out rules that forbid what another allows by the same pattern.

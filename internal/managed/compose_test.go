@@ -21,6 +21,10 @@ func delay(who, seconds string) Rule {
 	return Rule{ID: "crawl_delay " + who, For: []string{who}, Delay: seconds}
 }
 
+func prefer(usage string, who ...string) Rule {
+	return Rule{ID: strings.Join(append([]string{"content_usage"}, who...), " "), For: who, Usage: usage}
+}
+
 // bare returns a text without the version.
 func bare(text string) string {
 	before, after, found := strings.Cut(text, ", version ")
@@ -55,6 +59,19 @@ func TestCompose(t *testing.T) {
 			"\n# Added by robots_txt\n# crawl_delay *\nUser-agent: *\nDisallow: /p\nCrawl-delay: 9\n\n"},
 		{"a file that ends within a group", "User-agent: CCBot", []Rule{disallow("GPTBot")},
 			"User-agent: CCBot\nDisallow:\n\n# Added by robots_txt\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /\n\n"},
+		{"a use, for all", "User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /b\n\nUser-agent: bingbot\nContent-Usage: train-ai=y\nDisallow: /c\n\nUser-agent: *\nDisallow: /p\n",
+			[]Rule{prefer("train-ai=n, search=y")},
+			"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /b\n# content_usage\nContent-Usage: train-ai=n, search=y\n\n" +
+				"User-agent: bingbot\nContent-Usage: train-ai=y\nDisallow: /c\n# content_usage\nContent-Usage: search=y\n\n" +
+				"User-agent: *\nDisallow: /p\n# content_usage\nContent-Usage: train-ai=n, search=y\n\n# Added by robots_txt\n"},
+		{"a use, no base, and a crawler that may fetch nothing", "", []Rule{prefer("/blog train-ai=n"), disallow("GPTBot"), disallow("CCBot", "/a")},
+			"\n# Added by robots_txt\n# content_usage\nUser-agent: *\nContent-Usage: /blog train-ai=n\nDisallow:\n\n" +
+				"# disallow CCBot\nUser-agent: CCBot\nContent-Usage: /blog train-ai=n\nDisallow: /a\n\n# disallow GPTBot\nUser-agent: GPTBot\nDisallow: /\n\n"},
+		{"a use in place of another", "User-agent: *\nContent-Usage: train-ai=y, search=y\nDisallow: /p\n", []Rule{prefer("train-ai=n"), prefer("train-ai=y", "GPTBot")},
+			"\n# Added by robots_txt\n# content_usage\nUser-agent: *\nContent-Usage: search=y\nDisallow: /p\nContent-Usage: train-ai=n\n\n" +
+				"# content_usage GPTBot\nUser-agent: GPTBot\nContent-Usage: search=y\nDisallow: /p\nContent-Usage: train-ai=y\n\n"},
+		{"a signal", "User-agent: *\nAllow: /\n", []Rule{{ID: "content_signal", Signal: "search=yes,ai-train=no"}},
+			"User-agent: *\nAllow: /\n# content_signal\nContent-Signal: search=yes, ai-train=no\n\n# Added by robots_txt\n"},
 		{"a new name", "", []Rule{disallow("token:NewBot", "/a"), disallow("newbot", "/b")}, "error: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

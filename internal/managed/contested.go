@@ -66,7 +66,7 @@ func (c *composition) others() (others []chain) {
 	targets := c.of
 	known := make(map[string]bool)
 	for _, t := range targets {
-		if t.wish == nil {
+		if !t.wish.isAboutFetching() && t.name != Everybody {
 			others = append(others, t.names)
 		}
 		known[strings.ToLower(t.name)] = true
@@ -81,8 +81,11 @@ func (c *composition) others() (others []chain) {
 		}
 		known[folded] = true
 	}
-	if c.plan.asked[Everybody] == nil {
+	if !c.plan.asked[Everybody].isAboutFetching() {
 		others = append(others, chain{Everybody})
 	}
 	return others
 }
+
+// isAboutFetching reports whether a wish, nil for none, changes what may be fetched.
+func (w *wish) isAboutFetching() bool { return w != nil && (w.whole != "" || len(w.paths) > 0) }

@@ -7,12 +7,13 @@ import (
 )
 
 // topic is what a rule can say one thing about: a crawler's whole site, one
-// pattern, or its delay.
+// pattern, its delay, or one use of some pages.
 type topic struct{ name, what string }
 
 const (
 	wholeSite = ""
 	delayWord = "\x00delay"
+	useWord   = "\x00use of " // and what it is
 )
 
 // saying is what a rule says about a topic.
@@ -27,7 +28,7 @@ func contradiction(rules []Rule) error {
 	said := make(map[topic]map[string][]saying) // by line
 	for i := range rules {
 		r := &rules[i]
-		for _, name := range r.names {
+		for _, name := range r.about() {
 			for what, line := range r.sayings() {
 				key := topic{strings.ToLower(name), what}
 				if said[key] == nil {
@@ -56,6 +57,8 @@ func (r *Rule) sayings() func(yield func(what, line string) bool) {
 		switch {
 		case r.Delay != "":
 			yield(delayWord, r.Delay)
+		case r.preference != nil:
+			r.preference.sayings(yield)
 		case len(r.Paths) == 0:
 			yield(wholeSite, lineOf(r.Allow, "/"))
 		}
@@ -65,6 +68,28 @@ func (r *Rule) sayings() func(yield func(what, line string) bool) {
 			}
 		}
 	}
+}
+
+// sayings yields the uses that a preference is about, and what it says.
+func (p *preference) sayings(yield func(what, said string) bool) {
+	for _, c := range p.says {
+		what := p.kind + " " + c.key
+		if p.path != "" {
+			what += " of " + p.path
+		}
+		if !yield(useWord+what, c.value) {
+			return
+		}
+	}
+}
+
+// about returns the names that a rule is about, one that stands for every crawler
+// if it is about all of them.
+func (r *Rule) about() []string {
+	if len(r.For) == 0 {
+		return []string{"every crawler"}
+	}
+	return r.names
 }
 
 // shareHost reports whether two rules are for a host in common.
@@ -96,10 +121,13 @@ func contradict(name, what string, a, b *Rule) error {
 	if a.ID != b.ID && (a.isNamed() || b.isNamed()) {
 		remedy = a.ID + " says the opposite; " + remedy
 	}
-	switch what {
-	case delayWord:
+	use, isUse := strings.CutPrefix(what, useWord)
+	switch {
+	case what == delayWord:
 		return fmt.Errorf("%s: %s has two delays; keep one", b.ID, name)
-	case wholeSite:
+	case isUse:
+		return fmt.Errorf("%s: %s is told both yes and no for %s; %s", b.ID, name, use, remedy)
+	case what == wholeSite:
 		return fmt.Errorf("%s: %s is both allowed and disallowed the whole site; %s", b.ID, name, remedy)
 	}
 	return fmt.Errorf("%s: %s is both allowed and disallowed %s; %s", b.ID, name, what, remedy)

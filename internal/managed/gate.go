@@ -134,8 +134,9 @@ func (p *Plan) whatIsNew(base, text []byte, before, after []lint.Finding) (found
 }
 
 // meant are findings about what a rule is for: names that no client sends, of old
-// crawlers too, as classes have them, and search engines that are forbidden by name.
-var meant = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden}
+// crawlers too, as classes have them, search engines that are forbidden by name, and
+// preferences, which forbid no fetching.
+var meant = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
 
 // lineIn returns a line of a text, by its number.
 func lineIn(text []byte, number int) string {
@@ -151,7 +152,7 @@ func lineIn(text []byte, number int) string {
 func (p *Plan) saying(line string) (rules []string, at string) {
 	for _, folded := range p.order {
 		w := p.asked[folded]
-		if w.whole != line && w.delay != line && !slices.Contains(w.paths, line) {
+		if w.whole != line && w.delay != line && !slices.Contains(w.paths, line) && !slices.Contains(linesOf(w.prefers), line) {
 			continue
 		}
 		for _, r := range w.rules {
@@ -167,6 +168,9 @@ func (p *Plan) saying(line string) (rules []string, at string) {
 // says reports whether a rule makes a line.
 func (r *Rule) says(line string) bool {
 	for what, said := range r.sayings() {
+		if r.preference != nil {
+			return r.preference.String() == line
+		}
 		if said == line || what == delayWord && line == "Crawl-delay: "+said {
 			return true
 		}

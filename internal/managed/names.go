@@ -30,7 +30,10 @@ func newNames(registry *uaident.Registry) *names {
 func (n *names) compile(rules []Rule) (err error) {
 	for i := range rules {
 		r := &rules[i]
-		if r.names, err = namesOf(n.registry, r.For); err != nil {
+		if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
+			r.names, err = namesOf(n.registry, r.For)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", r.ID, err)
 		}
 		for _, path := range r.Paths {

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -39,6 +40,11 @@ func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
 		for range 1 + r.IntN(4) {
 			rule := lineOf(r.IntN(3) == 0, pick(r, modelPaths))
 			g.rules = append(g.rules, rule)
+			if r.IntN(4) == 0 {
+				use := ContentUsage + ": " + randomUse(r)
+				g.rules = append(g.rules, use)
+				rule = use + "\n" + rule
+			}
 			b.WriteString(rule + pick(r, []string{"\n", "\r\n", " # why\n", "\n\n", "\nCrawl-delay: 3\n"}))
 		}
 		groups = append(groups, g)
@@ -92,7 +98,7 @@ func saidBy(said []string, rules []Rule, about func(word string) bool) []string 
 	whole, added := "", []string(nil)
 	for _, r := range rules {
 		switch {
-		case !about(r.For[0]):
+		case r.Usage != "" || !about(r.For[0]):
 		case len(r.Paths) == 0:
 			whole = lineOf(r.Allow, "/")
 		default:
@@ -114,6 +120,14 @@ func randomRules(r *rand.Rand) (rules []Rule) {
 		if rule.For[0] == "FooBot" {
 			rule.For[0] = "token:FooBot"
 		}
+		if r.IntN(3) == 0 {
+			rule.Allow, rule.Usage = false, randomUse(r)
+			if r.IntN(2) == 0 {
+				rule.For = nil
+			}
+			rules = append(rules, rule)
+			continue
+		}
 		for range r.IntN(3) {
 			rule.Paths = append(rule.Paths, pick(r, modelPaths))
 		}
@@ -134,13 +148,15 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 		rules := randomRules(r)
 		plan, err := NewPlan(registry, rules, nil, nil)
 		if err != nil {
-			if !strings.Contains(err.Error(), "both allowed and disallowed") {
+			if !strings.Contains(err.Error(), "both allowed and disallowed") && !strings.Contains(err.Error(), "both yes and no") {
 				t.Fatal(err)
 			}
 			continue
 		}
 		for i := range rules {
-			rules[i].For[0] = strings.TrimPrefix(rules[i].For[0], "token:")
+			if len(rules[i].For) > 0 {
+				rules[i].For[0] = strings.TrimPrefix(rules[i].For[0], "token:")
+			}
 		}
 		text, err := plan.Compose([]byte(base), "")
 		if err != nil {
@@ -164,6 +180,9 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 			onlyForbids := true
 			for _, rule := range rules {
 				onlyForbids = onlyForbids && !rule.Allow
+			}
+			if wanted, got := usesOf(groups, rules, c, name), uses(obeys(groupsOf(robots), names)); !maps.Equal(got, wanted) {
+				t.Fatalf("seed %d: %s is told %v, by the model %v\nrules %+v\nbase\n%s\ncomposed\n%s", seed, name, got, wanted, rules, base, text)
 			}
 			for _, path := range modelTried {
 				pairs++

@@ -20,13 +20,18 @@ type Rule struct {
 	Paths []string // patterns of RFC 9309 section 2.2.2; none for the whole site
 	// Delay is the value of Crawl-delay; a rule with one is about nothing else.
 	Delay string
+	// Usage and Signal are the values of Content-Usage and Content-Signal, such as
+	// "/blog train-ai=n"; a rule with one is about nothing else. Where For is empty
+	// they are about all crawlers.
+	Usage, Signal string
 	Window
 	// Hosts are those that the rule is for, in lower case and without ports;
 	// *.example.com stands for every name with one label more. None for all.
 	Hosts []string
 	At    string // where it stands, such as Caddyfile:12, "" if that is not known
 
-	names []string // the product tokens that For stands for
+	names      []string    // the product tokens that For stands for
+	preference *preference // that Usage or Signal says
 }
 
 // Plan is what a site's owner wants in its robots.txt beside what the base says.
@@ -35,6 +40,7 @@ type Plan struct {
 	asked      map[string]*wish // by folded name
 	order      []string         // the names of asked in the order of the text
 	bystanders []chain
+	everywhere []*Rule // preferences about all crawlers
 	sitemaps   []string
 	lines      []string
 	hosts      bool // some text has a hostPlaceholder
@@ -46,9 +52,10 @@ type wish struct {
 	crawler *uaident.Crawler
 	rules   []*Rule
 	ids     []string
-	whole   string          // the line that stands for the whole site, "" without
-	paths   []string        // lines
-	delay   string          // a line, "" without
+	whole   string   // the line that stands for the whole site, "" without
+	paths   []string // lines
+	delay   string   // a line, "" without
+	prefers []preference
 	said    map[string]bool // ids and paths, once there are many
 }
 
@@ -69,6 +76,7 @@ func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, erro
 	for _, r := range rules {
 		p.add(names.registry, r)
 	}
+	p.addEverywhere()
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -81,6 +89,9 @@ func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, erro
 func (p *Plan) IsEmpty() bool { return len(p.asked)+len(p.sitemaps)+len(p.lines) == 0 }
 
 func (p *Plan) add(registry *uaident.Registry, r *Rule) {
+	if len(r.For) == 0 {
+		p.everywhere = append(p.everywhere, r)
+	}
 	for _, name := range r.names {
 		folded := strings.ToLower(name)
 		w := p.asked[folded]
@@ -96,6 +107,25 @@ func (p *Plan) add(registry *uaident.Registry, r *Rule) {
 	}
 }
 
+// addEverywhere takes the preferences about all crawlers into the * group, as far as
+// no rule about that group alone says otherwise.
+func (p *Plan) addEverywhere() {
+	w := p.asked[Everybody]
+	if w == nil && len(p.everywhere) > 0 {
+		w = &wish{name: Everybody}
+		p.asked[Everybody] = w
+		p.order = append(p.order, Everybody)
+	}
+	for _, r := range p.everywhere {
+		if rest := r.preference.without(w.prefers); len(rest.says) > 0 {
+			if w.rules = append(w.rules, r); !w.has(w.ids, r.ID) {
+				w.ids = append(w.ids, r.ID)
+			}
+			w.prefers = append(w.prefers, rest)
+		}
+	}
+}
+
 // add takes a rule into the wish.
 func (w *wish) add(r *Rule) {
 	w.rules = append(w.rules, r)
@@ -105,6 +135,8 @@ func (w *wish) add(r *Rule) {
 	switch {
 	case r.Delay != "":
 		w.delay = "Crawl-delay: " + r.Delay
+	case r.preference != nil:
+		w.prefers = append(w.prefers, *r.preference)
 	case len(r.Paths) == 0:
 		w.whole = lineOf(r.Allow, "/")
 	}
@@ -166,7 +198,7 @@ func (p *Plan) check() error {
 		}
 	}
 	for _, w := range p.asked {
-		texts = append(texts, w.paths...)
+		texts = append(texts, slices.Concat(w.paths, linesOf(w.prefers))...)
 	}
 	p.hosts = slices.ContainsFunc(texts, dependsOnHost)
 	return nil

@@ -104,7 +104,7 @@ func (s *Schedule) table(known map[string]*table, parts ...[]int) *table {
 	}
 	t := &table{schedule: s, rules: rules, hosts: slices.ContainsFunc(slices.Concat(s.sitemaps, s.lines), dependsOnHost)}
 	for _, i := range rules {
-		t.hosts = t.hosts || slices.ContainsFunc(s.rules[i].Paths, dependsOnHost)
+		t.hosts = t.hosts || slices.ContainsFunc(append([]string{s.rules[i].Usage}, s.rules[i].Paths...), dependsOnHost)
 		for _, end := range []time.Time{s.rules[i].From, s.rules[i].Until} {
 			if !end.IsZero() {
 				t.turns = append(t.turns, end)

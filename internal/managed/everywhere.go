@@ -1,0 +1,116 @@
+package managed
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// A preference about all crawlers stands in the * group, and is repeated in every
+// other: what * says is lost for a crawler that a group names. What a group says
+// itself about a use of the same pages holds.
+
+// missing returns what a group lacks of the preferences about all crawlers.
+func (p *Plan) missing(lines []string) []string {
+	if len(p.everywhere) == 0 || isClosed(lines) {
+		return nil
+	}
+	own := readPreferences(lines)
+	var lacks []preference
+	for _, r := range p.everywhere {
+		if rest := r.preference.without(own); len(rest.says) > 0 {
+			lacks = append(lacks, rest)
+		}
+	}
+	return linesOf(lacks)
+}
+
+// repeat writes the preferences about all crawlers into the groups of the base that
+// remain. A group whose crawlers lack different things loses those that lack some;
+// they are returned as blocks.
+func (c *composition) repeat() (moved []*block) {
+	if len(c.plan.everywhere) == 0 {
+		return nil
+	}
+	places := c.file.byName()
+	missing := make(map[string][]string)
+	for folded, at := range places {
+		if folded == Everybody {
+			continue
+		}
+		lines := c.file.content(at)
+		if w := c.plan.asked[folded]; w != nil {
+			lines = slices.Concat(lines, w.paths, linesOf(w.prefers))
+		}
+		missing[folded] = c.plan.missing(lines)
+	}
+	for i := range c.file.groups {
+		left := c.file.left(i)
+		if uniform(left, missing) {
+			continue
+		}
+		for _, a := range left {
+			folded := strings.ToLower(a.Name)
+			if lacks := missing[folded]; len(lacks) > 0 {
+				lines := closed(append(c.file.content(places[folded]), lacks...))
+				moved = append(moved, &block{comment: c.plan.comment(), names: []string{a.Name}, lines: lines})
+				c.file.remove(places[folded])
+			}
+		}
+	}
+	for i := range c.file.groups {
+		if left := c.file.left(i); len(left) > 0 && !isEverybody(left[0].Name) {
+			if lacks := missing[strings.ToLower(left[0].Name)]; len(lacks) > 0 {
+				c.file.insert(i, append([]string{c.plan.comment()}, lacks...))
+			}
+		}
+	}
+	return moved
+}
+
+// uniform reports whether some crawlers of a group lack the same.
+func uniform(agents []policy.Agent, missing map[string][]string) bool {
+	for _, a := range agents {
+		if !slices.Equal(missing[strings.ToLower(a.Name)], missing[strings.ToLower(agents[0].Name)]) {
+			return false
+		}
+	}
+	return true
+}
+
+// comment names the rules with preferences about all crawlers.
+func (p *Plan) comment() string {
+	w := new(wish)
+	for _, r := range p.everywhere {
+		if !slices.Contains(w.ids, r.ID) {
+			w.ids = append(w.ids, r.ID)
+		}
+	}
+	return w.comment()
+}
+
+// byName returns the user-agent lines by the folded name that they have.
+func (f *file) byName() map[string][]place {
+	all := make(map[string][]place)
+	for i, g := range f.groups {
+		for _, a := range g.Agents {
+			folded := strings.ToLower(a.Name)
+			if isEverybody(a.Name) {
+				folded = Everybody
+			}
+			all[folded] = append(all[folded], place{i, a})
+		}
+	}
+	return all
+}
+
+// left returns the user-agent lines of a group that were not removed.
+func (f *file) left(group int) (agents []policy.Agent) {
+	for _, a := range f.groups[group].Agents {
+		if !f.removed[a.Line] {
+			agents = append(agents, a)
+		}
+	}
+	return agents
+}

@@ -1,0 +1,192 @@
+package managed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The lines that tell what may be done with what a crawler fetches. They forbid no
+// fetching.
+const (
+	// ContentUsage is that of the working group AIPREF of the IETF
+	// (draft-ietf-aipref-attach, with the vocabulary of draft-ietf-aipref-vocab).
+	ContentUsage = "Content-Usage"
+	// ContentSignal is that of contentsignals.org.
+	ContentSignal = "Content-Signal"
+)
+
+// vocabulary is what a kind of line can say.
+type vocabulary struct {
+	keys     []string
+	yes, no  string
+	hasPaths bool
+}
+
+var vocabularies = map[string]vocabulary{
+	ContentUsage:  {[]string{"train-ai", "ai-use", "search"}, "y", "n", true},
+	ContentSignal: {[]string{"search", "ai-input", "ai-train"}, "yes", "no", false},
+}
+
+// preference is a line about the use of some pages.
+type preference struct {
+	kind string // ContentUsage or ContentSignal
+	path string // what it is about, "" for the whole site
+	says []choice
+}
+
+// choice is what a preference says about one use.
+type choice struct{ key, value string }
+
+// parsePreference reads what stands behind the key of a line as its owner wrote it,
+// such as "/blog train-ai=n, search=y". Its errors say what to write instead.
+func parsePreference(kind, text string) (p preference, err error) {
+	words := vocabularies[kind]
+	p.kind = kind
+	rest := text
+	if strings.HasPrefix(text, "/") {
+		if !words.hasPaths {
+			return p, fmt.Errorf("%q has a path, and a signal is about the whole site; remove the path", text)
+		}
+		p.path, rest, _ = strings.Cut(text, " ")
+		if err := checkPath(p.path); err != nil {
+			return p, err
+		}
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		c, err := words.parse(strings.Trim(part, " \t"))
+		if err != nil {
+			return p, fmt.Errorf("%q: %w", text, err)
+		}
+		if slices.ContainsFunc(p.says, func(o choice) bool { return o.key == c.key }) {
+			return p, fmt.Errorf("%q: it says %s twice; keep one", text, c.key)
+		}
+		p.says = append(p.says, c)
+	}
+	return p, nil
+}
+
+// parsePreference returns the preference of a rule, nil if it has none.
+func (r *Rule) parsePreference() (*preference, error) {
+	for kind, text := range map[string]string{ContentUsage: r.Usage, ContentSignal: r.Signal} {
+		if text != "" {
+			p, err := parsePreference(kind, text)
+			return &p, err
+		}
+	}
+	return nil, nil
+}
+
+// parse reads one member of a dictionary.
+func (v vocabulary) parse(part string) (choice, error) {
+	key, value, _ := strings.Cut(part, "=")
+	switch {
+	case part == "":
+		return choice{}, fmt.Errorf("a use is missing; write one such as %s=%s, with commas between several", v.keys[0], v.no)
+	case v.hasPaths && strings.Contains(key, " "):
+		return choice{}, fmt.Errorf("%q is no use; begin a path with /, and write commas between uses", key)
+	case !slices.Contains(v.keys, key):
+		return choice{}, fmt.Errorf("%q is no use that a crawler could know; write %s, each with =%s or =%s, and commas between several",
+			key, strings.Join(v.keys, ", "), v.yes, v.no)
+	case value != v.yes && value != v.no:
+		return choice{}, fmt.Errorf("%s has to be %s or %s; write %s=%s", key, v.yes, v.no, key, v.no)
+	}
+	return choice{key, value}, nil
+}
+
+// String returns the preference as a line.
+func (p preference) String() string {
+	parts := make([]string, len(p.says))
+	for i, c := range p.says {
+		parts[i] = c.key + "=" + c.value
+	}
+	return strings.TrimSuffix(p.kind+": "+p.path, " ") + " " + strings.Join(parts, ", ")
+}
+
+// readPreference reads a line of a base as crawlers do; ok is false for lines of
+// another kind. What is no dictionary says nothing (RFC 9651 section 4.2).
+func readPreference(line string) (p preference, ok bool) {
+	for kind := range vocabularies {
+		value, ok := valueOf(line, strings.ToLower(kind))
+		if !ok {
+			continue
+		}
+		p.kind = kind
+		if strings.HasPrefix(value, "/") {
+			p.path, value, _ = strings.Cut(value, " ")
+		}
+		for part := range strings.SplitSeq(value, ",") {
+			key, says, _ := strings.Cut(strings.Trim(part, " \t"), "=")
+			p.says = append(p.says, choice{key, says})
+		}
+		return p, true
+	}
+	return preference{}, false
+}
+
+// readPreferences returns those that lines have.
+func readPreferences(lines []string) (all []preference) {
+	for _, line := range lines {
+		if p, ok := readPreference(line); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// without returns what a preference says about uses and pages that others say
+// nothing about.
+func (p preference) without(others []preference) preference {
+	p.says = slices.DeleteFunc(slices.Clone(p.says), func(c choice) bool {
+		return slices.ContainsFunc(others, func(o preference) bool { return o.has(p, c.key) })
+	})
+	return p
+}
+
+// has reports whether p says something about a use of the pages that o is about.
+func (p preference) has(o preference, key string) bool {
+	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.says, func(c choice) bool { return c.key == key })
+}
+
+// withoutSaid leaves out of lines what preferences say that take their place.
+func withoutSaid(lines []string, by []preference) (all []string) {
+	if len(by) == 0 {
+		return lines
+	}
+	for _, line := range lines {
+		p, ok := readPreference(line)
+		if !ok {
+			all = append(all, line)
+			continue
+		}
+		switch rest := p.without(by); {
+		case len(rest.says) == len(p.says):
+			all = append(all, line)
+		case len(rest.says) > 0:
+			all = append(all, rest.String())
+		}
+	}
+	return all
+}
+
+// linesOf returns preferences as lines.
+func linesOf(all []preference) (lines []string) {
+	for _, p := range all {
+		lines = append(lines, p.String())
+	}
+	return lines
+}
+
+// isClosed reports whether lines forbid the whole site, so that there is nothing
+// whose use they could be about.
+func isClosed(lines []string) bool {
+	closed := false
+	for _, line := range lines {
+		if path, ok := valueOf(line, "allow"); ok && path != "" {
+			return false
+		}
+		path, ok := valueOf(line, "disallow")
+		closed = closed || ok && (path == "/" || path == "/*" || path == "*")
+	}
+	return closed
+}
