@@ -68,15 +68,17 @@ func parseKey(name string) (k key, ok bool) {
 	return k, isJSON && slices.Contains(Kinds(), k.kind)
 }
 
+// shared is the directory of what all instances write: the changes of robots_txt.
+const shared = "managed"
+
 // instanceOf returns the instance in a key or directory from a listing, "" if it
 // is none of ours.
 func instanceOf(name string) string {
 	rest, ok := strings.CutPrefix(name, root+"/")
-	if !ok {
-		return ""
+	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != shared {
+		return instance
 	}
-	instance, _, _ := strings.Cut(rest, "/")
-	return instance
+	return ""
 }
 
 // siteName returns the name of what is stored about a site.

@@ -28,12 +28,55 @@ type Storage struct {
 	Refuse string        // part of keys that are not stored
 	Keep   error         // of everything that is to be deleted
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	locks map[string]chan struct{} // by name, with one value while somebody has it
 }
 
 // New returns a storage that is empty.
 func New() *Storage {
 	return &Storage{Values: make(map[string][]byte), Times: make(map[string]time.Time), Now: time.Now()}
+}
+
+// Lock waits until nobody else has the lock of that name.
+func (m *Storage) Lock(ctx context.Context, name string) error {
+	m.mu.Lock()
+	if m.locks == nil {
+		m.locks = make(map[string]chan struct{})
+	}
+	if m.locks[name] == nil {
+		m.locks[name] = make(chan struct{}, 1)
+	}
+	lock, err := m.locks[name], m.Broken
+	m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Unlock gives a lock back.
+func (m *Storage) Unlock(_ context.Context, name string) error {
+	m.mu.Lock()
+	lock := m.locks[name]
+	m.mu.Unlock()
+	select {
+	case <-lock:
+		return nil
+	default:
+		return errors.New("it was not locked: " + name)
+	}
+}
+
+// FreeLocks gives all locks back, as storages do with those of the dead.
+func (m *Storage) FreeLocks() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.locks)
 }
 
 // Store writes a value.

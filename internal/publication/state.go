@@ -1,0 +1,162 @@
+package publication
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+)
+
+// Bounds of what is kept of a site.
+const (
+	// MostChanges is how many changes are kept that are over.
+	MostChanges = 500
+	// KeptFor is how long they are kept.
+	KeptFor = 365 * 24 * time.Hour
+	// MostLines is how many findings, differences or reasons of a change are kept.
+	MostLines = 20
+	// MostText is how many bytes such a line, a name or a why may have.
+	MostText = 500
+
+	mostInstances = 256
+	instanceLife  = 31 * 24 * time.Hour
+	instanceRenew = 7 * 24 * time.Hour
+)
+
+// Empty is the spec of a site without any rule: its own robots.txt stands alone.
+var Empty = []byte("{}")
+
+// IDOf returns the ID of a spec: the first 16 hexadecimal digits of its SHA-256.
+func IDOf(spec []byte) string {
+	sum := sha256.Sum256(spec)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Origin is where a change comes from.
+type Origin string
+
+// The origins.
+const (
+	FromConfiguration Origin = "configuration"
+	FromRules         Origin = "rules"    // a list of rules was read again
+	FromBase          Origin = "base"     // the site's own robots.txt is another one
+	FromRollback      Origin = "rollback" // somebody wants an earlier change again
+)
+
+// Stage is how far a candidate is.
+type Stage string
+
+// The stages. The zero Stage in a [Rollout] publishes for all at once.
+const (
+	Confirmation Stage = "confirmation" // a person has to confirm it
+	Shadow       Stage = "shadow"       // it is judged beside what is published
+	Hosts        Stage = "hosts"        // some hosts have it
+	Crawlers     Stage = "crawlers"     // some operators are served it
+)
+
+// End is why a change is over.
+type End string
+
+// The ends.
+const (
+	Superseded End = "superseded"  // another was published
+	RolledBack End = "rolled_back" // somebody took it back
+	Withdrawn  End = "withdrawn"   // another took its place before it was published
+	Stopped    End = "stopped"     // a trial found what speaks against it
+)
+
+// By is who did something, and why.
+type By struct {
+	Who    string    `json:"who"`
+	Why    string    `json:"why,omitempty"`
+	Ticket string    `json:"ticket,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// Rollout is how a change comes to all, once it may.
+type Rollout struct {
+	Stage   Stage    `json:"stage,omitempty"`
+	Seconds int64    `json:"seconds,omitempty"` // how long it is tried; 0 until somebody promotes it
+	Hosts   []string `json:"hosts,omitempty"`
+	Percent int      `json:"percent,omitempty"` // of the operators
+}
+
+// Change is one wish of the owner. A spec that is wanted twice makes two changes with
+// the same ID.
+type Change struct {
+	Number int    `json:"number"` // counts the changes of a site
+	ID     string `json:"id"`     // of its spec
+	Parent string `json:"parent"` // the ID of what was published when it was made
+	Origin Origin `json:"origin"`
+	Made   By     `json:"made"`
+	// Restores is the number of the change that a rollback has published again; 0
+	// for none.
+	Restores int `json:"restores,omitempty"`
+	// Findings are what the gate found and let pass, Difference what it changes, and
+	// Reasons why it has to be confirmed. Each has [MostLines] at most.
+	Findings   []string `json:"findings,omitempty"`
+	Difference []string `json:"difference,omitempty"`
+	Reasons    []string `json:"reasons,omitempty"`
+	Confirmed  *By      `json:"confirmed,omitempty"`
+	Promoted   *By      `json:"promoted,omitempty"` // by hand, before its time was over
+	// Published is zero if it never was for all.
+	Published time.Time `json:"published,omitzero"`
+	Ended     *By       `json:"ended,omitempty"`
+	End       End       `json:"end,omitempty"`
+}
+
+// Candidate is a change that waits for somebody, or is tried.
+type Candidate struct {
+	Change
+	Stage Stage     `json:"stage"`
+	Since time.Time `json:"since"` // of the stage
+	// Until is when the stage ends by itself, zero if only a person ends it.
+	Until   time.Time `json:"until,omitzero"`
+	Rollout Rollout   `json:"rollout"`
+}
+
+// State is what is known of the changes of a site. The zero State is a site that
+// never had any: its own robots.txt stands alone. A State is not modified.
+type State struct {
+	Published *Change    `json:"published,omitempty"`
+	Candidate *Candidate `json:"candidate,omitempty"`
+	// History is what is over, the latest first.
+	History []Change `json:"history,omitempty"`
+	// Changes counts all changes there ever were, Revision all writings.
+	Changes  int   `json:"changes"`
+	Revision int64 `json:"revision"`
+	// Latest is the ID of what was submitted last, by whatever instance, and
+	// Submitted what each has submitted last. Who starts with that again submits
+	// nothing, so that a rollback holds until the configuration is another one.
+	Latest    string               `json:"latest,omitempty"`
+	Submitted map[string]Submitted `json:"submitted,omitempty"`
+}
+
+// Submitted is what an instance has submitted last.
+type Submitted struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"` // when it was said, or renewed
+}
+
+// PublishedID returns the ID of the spec that is published.
+func (s *State) PublishedID() string {
+	if s.Published == nil {
+		return IDOf(Empty)
+	}
+	return s.Published.ID
+}
+
+// Specs returns the IDs of all specs that the state names, each once.
+func (s *State) Specs() (ids []string) {
+	if s.Published != nil {
+		ids = append(ids, s.Published.ID)
+	}
+	if s.Candidate != nil {
+		ids = append(ids, s.Candidate.ID)
+	}
+	for i := range s.History {
+		ids = append(ids, s.History[i].ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
