@@ -83,6 +83,7 @@ type App struct {
 	done      <-chan struct{} // closed when the store has ended
 
 	restored func()              // is called once it is known what is stored
+	bases    bool                // whether bases are stored
 	placed   bool                // whether it was looked where the handlers stand
 	managed  map[string][]string // see HostsOfManaged
 }
@@ -197,7 +198,7 @@ func (a *App) Start() error {
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)
 	}
-	if !a.history().Kept {
+	if !a.history().Kept && !a.bases {
 		return nil
 	}
 	var ctx context.Context
@@ -249,9 +250,15 @@ func AppOf(ctx caddy.Context) (*App, error) {
 	return app.(*App), nil
 }
 
-// Bases returns the robots.txt files that others are composed from. They outlive a
-// reload.
-func (a *App) Bases() *policy.Cache { return a.state.Bases }
+// Bases returns the robots.txt files that others are composed from, and what is
+// closed once it is known which are stored. They outlive a reload, and a restart,
+// whether the rest of what is known does or not.
+func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
+	if a.bases = true; a.restored == nil {
+		a.restored = a.state.Memory.Expect(a.ctx)
+	}
+	return a.state.Bases, a.state.Memory.Restored()
+}
 
 // Managed returns what is told what robots_txt does, once its collectors are
 // registered with the configuration of ctx.

@@ -96,7 +96,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	c := managed.Config{Sites: app.Sites(), Bases: app.Bases(), Now: time.Now, Logger: ctx.Logger()}
+	c := managed.Config{Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	if c.Schedule, err = h.schedule(); err != nil {
 		return err
 	}
@@ -115,6 +115,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		c.Source, c.SourceKey = origin.File{Path: h.BaseFile}, h.BaseFile
 	case h.Base == baseUpstream:
 		c.Source = origin.NewServer(false)
+	}
+	if c.Source != nil {
+		c.Bases, c.Stored = app.Bases()
 	}
 	if h.Staging {
 		c.Staging = h.isStaging()
