@@ -82,10 +82,10 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has ended
 
-	restored func()              // is called once it is known what is stored
-	bases    bool                // whether bases are stored
-	placed   bool                // whether it was looked where the handlers stand
-	managed  map[string][]string // see HostsOfManaged
+	restored func()          // is called once it is known what is stored
+	bases    bool            // whether bases are stored
+	placed   bool            // whether it was looked where the handlers stand
+	texts    placement.Texts // see Texts
 }
 
 // CaddyModule returns the Caddy module information.
@@ -191,6 +191,7 @@ func (a *App) Start() error {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
+		managed.CheckReach(a.ctx, a.texts, a.logger),
 	}
 	a.state.Reread(a.ctx)
 	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.told))
@@ -266,13 +267,13 @@ func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
 	return a.state.Metrics, a.state.Metrics.Register(ctx.GetMetricsRegistry())
 }
 
-// HostsOfManaged is [placement.HostsOfManaged] for all robots_txt of a configuration,
-// each of which asks for it when it is provisioned: only the first sees them all.
-func (a *App) HostsOfManaged(ctx caddy.Context, name func(config json.RawMessage) string) (hosts map[string][]string, err error) {
-	if a.managed == nil {
-		a.managed, err = placement.HostsOfManaged(ctx, name)
+// Texts is [placement.TextsOf] for all robots_txt of a configuration, each of which
+// asks for it when it is provisioned: only the first sees them all.
+func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
+	if a.texts == nil {
+		a.texts, err = placement.TextsOf(ctx, name)
 	}
-	return a.managed, err
+	return a.texts, err
 }
 
 // Sites returns which hosts the configuration names.

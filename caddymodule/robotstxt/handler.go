@@ -193,6 +193,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
 	}
+	if managed.NoteReached(r.Context()) {
+		return nil
+	}
 	page, until := h.publisher.Page(r)
 	if page == nil {
 		return next.ServeHTTP(w, r)

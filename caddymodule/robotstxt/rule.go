@@ -150,11 +150,11 @@ func (r *Rule) name() string {
 // checkHosts makes sure that the hosts of rules are some of the site. A snippet may
 // stand in several sites; then they are taken together.
 func (h *Handler) checkHosts(ctx caddy.Context, app *caddymodule.App) error {
-	all, err := app.HostsOfManaged(ctx, nameOf)
+	texts, err := app.Texts(ctx, nameOf)
 	if err != nil {
 		return err
 	}
-	hosts := all[h.key()]
+	hosts := texts.HostsOf(h.key())
 	if len(hosts) == 0 {
 		return nil // it is for any
 	}
