@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -120,22 +120,11 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 	}
 }
 
-func (h *Handler) setSource(args []string) error {
-	switch {
-	case len(args) == 0:
-		return option.ErrCount
-	case len(args) == 1 && args[0] == "server":
-		h.Source = nil
-	case len(args) == 1 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")):
-		h.Source = &Source{URL: args[0]}
-	case len(args) == 2 && args[0] == "file" && args[1] != "":
-		h.Source = &Source{File: args[1]}
-	case len(args) == 3 && args[0] == "file" && args[1] != "" && args[2] == "optional":
-		h.Source = &Source{File: args[1], Optional: true}
-	default:
-		return option.ErrValue
+func (h *Handler) setSource(args []string) (err error) {
+	if h.Source = nil; len(args) != 1 || args[0] != "server" {
+		h.Source, err = origin.ParseLocation(args)
 	}
-	return nil
+	return err
 }
 
 func (h *Handler) setTTL(args []string) error {

@@ -54,7 +54,7 @@ type Handler struct {
 
 	// Where the robots.txt comes from. Default: the site itself, read as an
 	// anonymous crawler would.
-	Source *Source `json:"source,omitempty"`
+	Source *origin.Location `json:"source,omitempty"`
 
 	// How long reading the robots.txt may take. Default: `5s`.
 	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`
@@ -135,18 +135,6 @@ type Handler struct {
 	guard    *guard.Guard
 	logger   *zap.Logger
 	registry *uaident.Registry // nil while nobody knows which crawlers are configured
-}
-
-// Source says where a robots.txt comes from, if not from the site itself.
-type Source struct {
-	// An http or https URL.
-	URL string `json:"url,omitempty"`
-
-	// The path of a file. It has to be there when the configuration is loaded.
-	File string `json:"file,omitempty"`
-
-	// Whether the file may be missing, which restricts nothing.
-	Optional bool `json:"optional,omitempty"`
 }
 
 // The words of Handler.Mode, Handler.Unreachable and Handler.Spoofed.

@@ -88,7 +88,10 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
 	}
-	c.Source, c.SourceKey, c.Freshness.Default = newSource(h.Source, h.AllowPrivate)
+	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)
+	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" {
+		c.Freshness.Default = lifeURL
+	}
 	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
 		return nil, err
 	}
@@ -131,15 +134,3 @@ const (
 	lifeNear = 10 * time.Minute
 	lifeURL  = 24 * time.Hour
 )
-
-// newSource returns the configured source, what identifies it, and how long an
-// answer from it holds.
-func newSource(s *Source, allowPrivate bool) (origin.Source, string, time.Duration) {
-	switch {
-	case s == nil:
-		return origin.NewServer(allowPrivate), "", lifeNear
-	case s.File != "":
-		return origin.File{Path: s.File}, s.File, lifeNear
-	}
-	return origin.NewURL(s.URL, allowPrivate), s.URL, lifeURL
-}

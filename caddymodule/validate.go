@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -33,7 +30,7 @@ func (h *Handler) Validate() error {
 	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
 		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
 	}
-	return h.Source.validate(h.AllowPrivate)
+	return h.Source.Validate("source", h.AllowPrivate)
 }
 
 // validateValues finds what is wrong whatever else is set, so that a Caddyfile
@@ -60,7 +57,7 @@ func (h *Handler) validateValues() error {
 	return cmp.Or(
 		oneOf("unreachable", h.Unreachable, unreachableWords),
 		oneOf("spoofed", h.Spoofed, spoofedWords),
-		h.Source.validate(true), // whether a private address is meant may be said further below
+		h.Source.Validate("source", true), // whether a private address is meant may be said further below
 		h.validateClients())
 }
 
@@ -107,33 +104,6 @@ func oneOf(name, value string, words []string) error {
 		return nil
 	}
 	return fmt.Errorf("%w %q for %s; use %s", option.ErrValue, value, name, option.Listed(words, "or"))
-}
-
-// validate checks a source as far as that can be done without using it.
-func (s *Source) validate(allowPrivate bool) error {
-	if s == nil || s.File != "" && s.URL == "" {
-		return nil
-	}
-	if s.File != "" || s.URL == "" {
-		return errors.New("source needs either a URL or a file")
-	}
-	if s.Optional {
-		return errors.New("source: only a file can be optional; unreachable says what holds while a URL cannot be read")
-	}
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		return fmt.Errorf("source %q is no URL: %w", s.URL, err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fmt.Errorf("source %q is no http or https URL; use server, a URL such as https://example.com/robots.txt, or file <path>", s.URL)
-	}
-	if u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("source %q: credentials and fragments are not sent; remove them", u.Redacted())
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !addr.IsPublic(ip) || u.Hostname() == "localhost") {
-		return fmt.Errorf("source %q is a private address; write allow_private on if that is meant", s.URL)
-	}
-	return nil
 }
 
 // The most that App.Policies and App.UnnamedHosts, and App.UnnamedReads, can be,

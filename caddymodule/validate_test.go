@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
 // TestValidate gives what a Caddyfile cannot say and JSON can. Other mistakes
@@ -31,9 +33,9 @@ func TestValidate(t *testing.T) {
 		{"ttl_min", &Handler{TTLMin: -second}, "ttl has to be between 0 and 24h"},
 		{"ttl_max", &Handler{TTLMax: -second}, "ttl has to be between 0 and 24h"},
 		{"status", &Handler{Status: -1}, "status -1 is no error"},
-		{"source of nothing", &Handler{Source: &Source{}}, "source needs either a URL or a file"},
-		{"source of two", &Handler{Source: &Source{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
-		{"source by another scheme", &Handler{Source: &Source{URL: "ftp://a.test/"}}, "is no http or https URL"},
+		{"source of nothing", &Handler{Source: &origin.Location{}}, "source needs either a URL or a file"},
+		{"source of two", &Handler{Source: &origin.Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
+		{"source by another scheme", &Handler{Source: &origin.Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
 		{"exempt_verified", &Handler{ExemptVerified: []string{"browser"}}, "exempt: browsers are never judged"},
 		{"policies", &App{Policies: -1}, "policies -1 cannot be; use a number from 1 to 1000000"},
 		{"unnamed_hosts", &App{UnnamedHosts: maxPolicies + 1}, "unnamed_hosts 1000001 cannot be"},

@@ -1,0 +1,80 @@
+package origin
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+)
+
+// Location says where a robots.txt comes from, if not from the site itself.
+type Location struct {
+	// An http or https URL.
+	URL string `json:"url,omitempty"`
+
+	// The path of a file. It has to be there when the configuration is loaded.
+	File string `json:"file,omitempty"`
+
+	// Whether the file may be missing, which restricts nothing.
+	Optional bool `json:"optional,omitempty"`
+}
+
+// ParseLocation reads a location as it stands in a Caddyfile: a URL, or "file" and
+// a path, perhaps with "optional" behind it. Its errors are those of [option.Option].
+func ParseLocation(args []string) (*Location, error) {
+	switch {
+	case len(args) == 0:
+		return nil, option.ErrCount
+	case len(args) == 1 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")):
+		return &Location{URL: args[0]}, nil
+	case len(args) == 2 && args[0] == "file" && args[1] != "":
+		return &Location{File: args[1]}, nil
+	case len(args) == 3 && args[0] == "file" && args[1] != "" && args[2] == "optional":
+		return &Location{File: args[1], Optional: true}, nil
+	}
+	return nil, option.ErrValue
+}
+
+// Validate checks the location of an option as far as that can be done without
+// using it. That of nil is the site itself.
+func (l *Location) Validate(option string, allowPrivate bool) error {
+	if l == nil || l.File != "" && l.URL == "" {
+		return nil
+	}
+	if l.File != "" || l.URL == "" {
+		return fmt.Errorf("%s needs either a URL or a file", option)
+	}
+	if l.Optional {
+		return errors.New(option + ": only a file can be optional; unreachable says what holds while a URL cannot be read")
+	}
+	u, err := url.Parse(l.URL)
+	if err != nil {
+		return fmt.Errorf("%s %q is no URL: %w", option, l.URL, err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return fmt.Errorf("%s %q is no http or https URL; use a URL such as https://example.com/robots.txt, or file <path>", option, l.URL)
+	}
+	if u.User != nil || u.Fragment != "" {
+		return fmt.Errorf("%s %q: credentials and fragments are not sent; remove them", option, u.Redacted())
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !addr.IsPublic(ip) || u.Hostname() == "localhost") {
+		return fmt.Errorf("%s %q is a private address; write allow_private on if that is meant", option, l.URL)
+	}
+	return nil
+}
+
+// Source returns what reads the robots.txt, and what identifies it: "" for the site
+// itself, which nil stands for.
+func (l *Location) Source(allowPrivate bool) (source Source, key string) {
+	switch {
+	case l == nil:
+		return NewServer(allowPrivate), ""
+	case l.File != "":
+		return File{Path: l.File}, l.File
+	}
+	return NewURL(l.URL, allowPrivate), l.URL
+}
