@@ -47,6 +47,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //
 //	robots_guard [<matcher>] [monitor|enforce [<token|class...>]] {
 //	    source        server|<url>|file <path> [optional]
+//	    shadow        <url>|file <path>
 //	    fetch_timeout <duration>
 //	    fetch_wait    <duration>
 //	    ttl           <min> <max>
@@ -101,6 +102,7 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, or file <path>, perhaps with optional behind it", Set: h.setSource},
+		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
 		{Name: "ttl", Usage: "a minimum and a maximum such as 1m 24h", Set: h.setTTL},
@@ -123,6 +125,13 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 func (h *Handler) setSource(args []string) (err error) {
 	if h.Source = nil; len(args) != 1 || args[0] != "server" {
 		h.Source, err = origin.ParseLocation(args)
+	}
+	return err
+}
+
+func (h *Handler) setShadow(args []string) (err error) {
+	if h.Shadow, err = origin.ParseLocation(args); err == nil && h.Shadow.Optional {
+		err = option.ErrValue
 	}
 	return err
 }

@@ -56,6 +56,11 @@ type Handler struct {
 	// anonymous crawler would.
 	Source *origin.Location `json:"source,omitempty"`
 
+	// Where a robots.txt comes from that is tried: it is judged beside the one in
+	// force on live requests, and a report tells what it would change. Nothing else
+	// comes of it. A file need not be there.
+	Shadow *origin.Location `json:"shadow,omitempty"`
+
 	// How long reading the robots.txt may take. Default: `5s`.
 	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`
 

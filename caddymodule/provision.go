@@ -92,6 +92,10 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" {
 		c.Freshness.Default = lifeURL
 	}
+	if h.Shadow != nil {
+		c.Shadow, c.ShadowKey = h.Shadow.Source(h.AllowPrivate)
+		c.ShadowLife = lifeTried
+	}
 	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
 		return nil, err
 	}
@@ -129,8 +133,10 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 }
 
 // How long a good answer holds before the file is read again in the
-// background. Reading the site itself or a file is cheap.
+// background. Reading the site itself or a file is cheap, and what is tried is
+// edited meanwhile.
 const (
-	lifeNear = 10 * time.Minute
-	lifeURL  = 24 * time.Hour
+	lifeNear  = 10 * time.Minute
+	lifeURL   = 24 * time.Hour
+	lifeTried = time.Minute
 )

@@ -30,7 +30,10 @@ func (h *Handler) Validate() error {
 	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
 		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
 	}
-	return h.Source.Validate("source", h.AllowPrivate)
+	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
+		return errors.New("shadow and source are the same; what is in force already need not be tried")
+	}
+	return cmp.Or(h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
 // validateValues finds what is wrong whatever else is set, so that a Caddyfile
@@ -58,6 +61,7 @@ func (h *Handler) validateValues() error {
 		oneOf("unreachable", h.Unreachable, unreachableWords),
 		oneOf("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // whether a private address is meant may be said further below
+		h.Shadow.Validate("shadow", true),
 		h.validateClients())
 }
 

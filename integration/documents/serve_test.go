@@ -33,7 +33,7 @@ var siteAddress = regexp.MustCompile(`(?m)(^|, )((?:[\w*-]+\.)*example\.com|:80|
 // replaced: names and their certificates by a port, app:8080 by an application
 // that says hello and serves the guide's robots.txt, the socket of PHP by one
 // that does the same over FastCGI, /srv/www by a folder with nothing but an
-// index.php.
+// index.php, /srv/next.txt by the guide's file of that name.
 func (g *guide) serve(t *testing.T, caddyfile string) {
 	t.Helper()
 	g.port = harness.FreePort(t)
@@ -63,6 +63,7 @@ func (g *guide) serve(t *testing.T, caddyfile string) {
 		"app:8080", origin.Address(),
 		"unix//run/php/php-fpm.sock", php.Addr().String(),
 		"/srv/www", www,
+		"/srv/next.txt", filepath.Join(g.dir, "next.txt"),
 	).Replace(caddyfile)
 	options := "\tadmin " + g.admin + "\n\tpersist_config off\n\tauto_https off\n"
 	if rest, ok := strings.CutPrefix(caddyfile, "{\n"); ok {

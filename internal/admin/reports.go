@@ -25,8 +25,10 @@ const reportPrefix = "/robots_guard/"
 //	GET /robots_guard/violations[?limit=<n>][&after=<n>]
 //	GET /robots_guard/robots?site=<site>
 //	GET /robots_guard/impact
+//	GET /robots_guard/shadow
 //
-// All of them take the filters site, class, identity and window.
+// All of them take the filters site, class, identity and window, which means nothing
+// to the last.
 func (a *API) reportRoutes() []caddy.AdminRoute {
 	var routes []caddy.AdminRoute
 	for path, view := range map[string]reportView{
@@ -39,6 +41,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 			return s.Violations(q.Filter, q.after, q.limit), nil
 		},
 		"robots": robotsReport,
+		"shadow": func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil },
 		"impact": func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
 	} {
 		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: a.reporting(view)})

@@ -17,6 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -98,7 +99,17 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"managed": string(ruled), "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
+	line := report.TriedLine{Rule: "x", Line: 1, Group: "x"}
+	tried, err := json.Marshal(report.Shadow{
+		Texts: []report.TriedText{{Version: "x", FirstRead: time.Now(), LastRead: time.Now(), NextRead: time.Now(), Error: "x"}},
+		Trials: []report.Trial{{Authority: "x", InForce: "x", Crawlers: []report.TriedCrawler{{
+			Operator: "x", Pages: []report.TriedPage{{Host: "x", Was: line, Would: line}},
+		}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := map[string]string{"shadow": string(tried), "managed": string(ruled), "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
 	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
 	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{

@@ -27,6 +27,11 @@ type Config struct {
 	// source share: its URL or path, "" for the site itself.
 	Source    origin.Source
 	SourceKey string
+	// Shadow is where a text comes from that is tried, nil for none, and ShadowKey its
+	// URL or path. ShadowLife is how long an answer holds that does not say so.
+	Shadow     origin.Source
+	ShadowKey  string
+	ShadowLife time.Duration
 	// Freshness, Fallback and FetchTimeout are for fetching it, FetchWait is how long
 	// a crawler's request waits for that.
 	Freshness    policy.Freshness
@@ -52,6 +57,7 @@ type Config struct {
 type Guard struct {
 	Config
 	shared    *State
+	tried     *tried                         // nil if no text is
 	Metrics   *metrics.Metrics               // the same as of the State
 	sites     cowmap.Map[string, policy.Key] // by label, for which it has judged
 	gone      bool                           // its configuration has ended; guarded by presences.mu
@@ -68,6 +74,9 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	}
 	if g.SourceKey != "" {
 		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
+	}
+	if g.Shadow != nil {
+		g.tried = g.try(ctx)
 	}
 	return g
 }

@@ -75,3 +75,23 @@ func BenchmarkGuardCrawler(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkGuardCrawlerTrying is BenchmarkGuardCrawler with a text that is tried: one
+// that says the same about the request, and one that does not.
+func BenchmarkGuardCrawlerTrying(b *testing.B) {
+	for name, tried := range map[string]string{"same": mixedRobots, "differs": "User-agent: *\nDisallow: /some/\n"} {
+		b.Run(name, func(b *testing.B) {
+			g := testGuard(b, options{Enforce: true, Shadow: serving(tried)}, serving(mixedRobots))
+			g.Judge(requestBy("bingbot/2.0", "/"))
+			g.readTried()
+			r := browserRequest()
+			r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					g.Judge(r)
+				}
+			})
+		})
+	}
+}

@@ -49,6 +49,7 @@ type options struct {
 	Unreachable                           policy.Fallback
 	FetchTimeout, FetchWait, Grace, Guard time.Duration // Grace is a day by default
 	SourceKey                             string
+	Shadow                                origin.Source // tried as next.txt
 }
 
 // config returns what a guard goes by that has these options.
@@ -59,7 +60,8 @@ func (o options) config(t testing.TB) Config {
 		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey,
 		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
-		Grace:     max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
+		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
+		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
 		Registry: registry, Identity: &identity.Checker{Registry: registry, Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
 		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
 			return caddyhttp.Error(http.StatusForbidden, nil)
@@ -88,7 +90,11 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		readers:    ledger.NewReaders(100, 100),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
+		tried:      newTries(),
 		Identities: identity.NewShared(),
+	}
+	if o.Shadow != nil {
+		shared.Ledger = ledger.New(time.Now)
 	}
 	shared.Metrics = metrics.New(shared, store.Kinds(), store.Results())
 	return New(context.Background(), shared, c)

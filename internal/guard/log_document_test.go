@@ -18,6 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -220,6 +221,22 @@ func TestLogSchema(t *testing.T) {
 		compare(t, got, all, began)
 		compare(t, got, always, began)
 		compare(t, got, logFields{"site": "string", "hosts": "array"}, "protecting again: the robots.txt forbids something")
+	})
+	t.Run("a text that is tried", func(t *testing.T) {
+		all, always := documentedFields(t, "A text that is tried")
+		maps.Copy(all, verdictAll)
+		maps.Copy(always, verdictAlways)
+		g := testGuard(t, options{}, serving(mixedRobots))
+		got := logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			g.logTried(requestBy("bingbot/2.0", "/x"), full, new(judge.Result), shadow.NewlyAllowed)
+		})
+		compare(t, got, all, "the robots.txt that is tried says otherwise")
+		got = logLines(t, func(l *zap.Logger) {
+			g.Logger = l
+			g.logTried(requestBy("bingbot/2.0", "/x"), bare, new(judge.Result), shadow.NewlyAllowed)
+		})
+		compare(t, got, always, "the robots.txt that is tried says otherwise")
 	})
 	t.Run("change guard", func(t *testing.T) {
 		all, always := documentedFields(t, "The change guard")

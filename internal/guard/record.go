@@ -237,6 +237,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	}
 	_, _, source.Registry = s.presences.all()
 	source.Found = s.findings
+	s.tried.report(source)
 	if history := s.history.Load(); history != nil {
 		source.History = *history
 	}

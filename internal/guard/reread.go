@@ -34,6 +34,7 @@ func (s *State) Reread(ctx context.Context) {
 	load := s.rereads.loads
 	s.rereads.mu.Unlock()
 	s.reread(ctx, load)
+	s.tried.readAll()
 	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
 }
 
@@ -46,13 +47,22 @@ func (s *State) rereadAfter(ended int) {
 		return
 	}
 	now := time.Now()
-	for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
+	for _, cache := range s.caches() {
 		for _, e := range cache.Entries() {
 			if !e.Due(now) {
 				e.MakeDue()
 			}
 		}
 	}
+}
+
+// caches are all that is known of robots.txt files.
+func (s *State) caches() []*policy.Cache {
+	all := []*policy.Cache{s.Cache, s.Bases}
+	if s.tried != nil {
+		all = append(all, s.tried.cache)
+	}
+	return all
 }
 
 // reread is Reread for the configuration of a number.
@@ -69,7 +79,7 @@ func (s *State) reread(ctx context.Context, load int) {
 		return
 	}
 	s.rereads.made = load
-	for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
+	for _, cache := range s.caches() {
 		for _, e := range cache.Entries() {
 			s.rereads.last = now // a start, with nothing known, delays no reload
 			e.MakeDue()

@@ -31,6 +31,7 @@ type State struct {
 	holdLines  *logLimits // of the change guard, by host: those that only clients name must not fill the log
 	changes    changeguard.Changes
 	served     readers.Texts
+	tried      *tries         // nil in tests that try nothing
 	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
 	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
@@ -107,6 +108,7 @@ func NewState() *State {
 		readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
+		tried:      newTries(),
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
 		findings:   lint.NewKept(),

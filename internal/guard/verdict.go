@@ -32,9 +32,9 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	g.Metrics.LookedUp(entry.State() != nil)
 	state := g.state(r, entry, j, waits, now, g.FetchWait-now.Sub(arrived))
 	var texts []*policy.Version
-	pending := false
+	pending, elsewhere := false, false
 	if known := g.knownSpelling(r, j, state, waits, now, g.FetchWait-time.Since(arrived)); known != nil {
-		state = known // what is served by another spelling counts for nobody
+		state, elsewhere = known, true // what is served by another spelling counts for nobody
 	} else {
 		texts, pending = g.servedTo(r, j, entry, state, waits, now, g.FetchWait-time.Since(arrived))
 	}
@@ -45,6 +45,9 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		}
 	}
 	g.decide(j, ours, closed)
+	if g.tried != nil && ours != nil && !elsewhere {
+		g.judgeTried(r, j, now)
+	}
 	if ours == nil || j.Verdict != judge.Disallowed && len(texts) == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -68,6 +69,7 @@ func TestSeriesBudget(t *testing.T) {
 			}
 			m.SetState(host, failing)
 		}
+		m.Tried(shadow.Same)
 		for i, crawler := range crawlers {
 			label := m.Labels.Crawler(host, crawler.Token, i%2 == 0)
 			m.ReadBy(host, label, time.Now())

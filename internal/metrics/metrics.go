@@ -31,6 +31,7 @@ type Metrics struct {
 	SignatureCounters
 	StorageMetrics
 	ManagedMetrics
+	ShadowMetrics
 }
 
 // Observed is what the collectors read when they are asked for.
@@ -98,6 +99,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		SignatureCounters: newSignatureCounters(name),
 		StorageMetrics:    newStorageMetrics(name, kinds, results),
 		ManagedMetrics:    newManagedMetrics(name),
+		ShadowMetrics:     newShadowMetrics(name),
 		cache: cacheCollector{
 			from: from,
 			held: prometheus.NewDesc(name("change_held"),
@@ -129,7 +131,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
 	return append(append(m.collectors(), m.managedCollectors()...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
-		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified)
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried)
 }
 
 // Notified counts a message to a receiver of notify.

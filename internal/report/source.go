@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -24,6 +25,10 @@ type Source struct {
 	// Registry is what is known of crawlers; nil for [uaident.Default].
 	Registry *uaident.Registry
 	History  History
+	// Tried are texts that are tried, by where they come from, and Trials what they
+	// would change.
+	Tried  map[string]*policy.State
+	Trials []shadow.Trial
 	// Found remembers what was found in texts; nil to look each time.
 	Found *lint.Kept
 }

@@ -1,0 +1,149 @@
+package directive
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+const shadowMetric = "caddy_robots_guard_shadow_requests_total"
+
+// tried is what the command prints, as far as it is looked at here.
+type tried struct {
+	Texts []struct {
+		From, Version, Error string
+	}
+	Trials []struct {
+		Site, From     string
+		Requests       int
+		NewlyForbidden int `json:"newly_forbidden"`
+		NewlyAllowed   int `json:"newly_allowed"`
+		Crawlers       []struct {
+			Token string
+			Pages []struct {
+				Path, Difference string
+				Would            struct{ Line int }
+			}
+		}
+	}
+}
+
+// triedAt asks a server.
+func triedAt(t *testing.T, admin string) (found tried) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(harness.Get(t, "http://127.0.0.1:"+admin+"/robots_guard/shadow", "test").Body), &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestShadow tries a text that closes the site: nobody notices, and the owner sees
+// whom it would shut out. An edit begins anew, a reload does not.
+func TestShadow(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
+	s := harness.ServeReloadable(t, o)
+	dir := harness.Files(t, map[string]string{"next.txt": "User-agent: *\nDisallow: /\n"})
+	next := filepath.Join(dir, "next.txt")
+	load := func(name string) {
+		t.Helper()
+		if status, body := s.Load(strings.Replace(s.Named(name, ""), "robots_guard enforce", "robots_guard enforce {\n shadow file "+next+"\n}", 1)); status != http.StatusOK {
+			t.Fatalf("the configuration is answered %d %s", status, body)
+		}
+	}
+	load("first")
+	s.Warm("/private/")
+	before := s.Metrics().Sum(shadowMetric) // of warming up
+	harness.Visits(t, s.Server, []harness.Visit{
+		{harness.Bingbot, "/shop/1", 200, "origin /shop/1"},
+		{harness.Bingbot, "/shop/1", 200, "origin /shop/1"},
+		{harness.GPTBot, "/private/x", 403, "Disallow: /private/ (line 2"},
+		{harness.Firefox, "/shop/1", 200, "origin /shop/1"},
+	})
+	out, problem, code := harness.Command(t, "", "robots-guard", "shadow", "--address", "127.0.0.1:"+s.Admin)
+	if !strings.Contains(out, "newly forbidden 2, newly allowed 0") || code != 1 {
+		t.Errorf("exit status %d: %s%s", code, out, problem)
+	}
+	found := triedAt(t, s.Admin)
+	if code != 1 || len(found.Texts) != 1 || found.Texts[0].From != next || len(found.Trials) != 1 {
+		t.Fatalf("exit status %d: %+v", code, found)
+	}
+	trial := found.Trials[0]
+	if trial.NewlyForbidden != 2 || trial.NewlyAllowed != 0 || trial.Crawlers[0].Token != "bingbot" || len(trial.Crawlers[0].Pages) != 1 {
+		t.Fatalf("the trial is %+v", trial)
+	}
+	if page := trial.Crawlers[0].Pages[0]; page.Path != "/shop/1" || page.Difference != "newly_forbidden" || page.Would.Line != 2 {
+		t.Errorf("the page is %+v", page)
+	}
+	counts := s.Metrics()
+	if n := counts.Sum(shadowMetric) - before; n != 3 {
+		t.Errorf("%v requests are counted, want 3", n)
+	}
+	if n := counts.Sum(shadowMetric, `difference="newly_forbidden"`); n != 2 {
+		t.Errorf("%v requests are newly forbidden, want 2", n)
+	}
+
+	load("second")
+	if found := triedAt(t, s.Admin); len(found.Trials) != 1 || found.Trials[0].NewlyForbidden != 2 {
+		t.Errorf("after a reload: %+v", found)
+	}
+	harness.Write(t, next, "User-agent: *\nDisallow: /none/\n")
+	load("third") // reads it again
+	harness.Eventually(t, "the edit is tried", func() bool {
+		harness.Get(t, s.URL("/shop/1"), harness.Bingbot)
+		found := triedAt(t, s.Admin)
+		return len(found.Trials) == 1 && found.Trials[0].NewlyForbidden == 0 && found.Trials[0].Requests > 0
+	})
+	if status, body := s.Load(s.Named("fourth", "")); status != http.StatusOK {
+		t.Fatalf("the configuration is answered %d %s", status, body)
+	}
+	harness.Eventually(t, "nothing is tried any more", func() bool {
+		found := triedAt(t, s.Admin)
+		return len(found.Texts)+len(found.Trials) == 0
+	})
+}
+
+// TestShadowThatCannotBeRead changes nothing, and is told of once.
+func TestShadowThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	visits := []harness.Visit{
+		{harness.Bingbot, "/private/x", 403, "robots.txt"},
+		{harness.Bingbot, "/shop/1", 200, "page /shop/1"},
+		{harness.Firefox, "/private/x", 200, "page /private/x"},
+	}
+	headers := make(map[bool][]http.Header)
+	for _, tries := range []bool{false, true} {
+		mode := "enforce"
+		if tries {
+			mode = "enforce {\n shadow file " + filepath.Join(t.TempDir(), "missing.txt") + "\n}"
+		}
+		s := harness.Serve(t, harness.RuledSite, "$MODE", mode)
+		s.Warm("/private/")
+		harness.Visits(t, s, visits)
+		for _, v := range visits {
+			header := harness.Get(t, s.URL(v.Path), v.UserAgent).Header
+			header.Del("Date")
+			headers[tries] = append(headers[tries], header)
+		}
+		const message = "the robots.txt to be tried cannot be read, so nothing is tried"
+		if !tries {
+			continue
+		}
+		if lines := s.Await(message, 1); len(lines) != 1 || lines[0]["level"] != "warn" {
+			t.Errorf("the lines are %v", lines)
+		}
+		if n := s.Metrics().Sum(shadowMetric); n != 0 {
+			t.Errorf("%v requests are counted", n)
+		}
+	}
+	for i := range visits {
+		if with, without := headers[true][i], headers[false][i]; !maps.EqualFunc(with, without, func(a, b []string) bool { return len(a) == len(b) }) {
+			t.Errorf("%+v: the headers are %v, without a trial %v", visits[i], with, without)
+		}
+	}
+}

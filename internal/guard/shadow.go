@@ -1,0 +1,191 @@
+package guard
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// tries are the texts that are tried, of all configurations that have not ended.
+type tries struct {
+	cache   *policy.Cache // of these texts: nobody is judged by them, and nothing of them is stored
+	sources *standaloneSources
+	trials  *shadow.Trials
+}
+
+func newTries() *tries {
+	return &tries{
+		cache:   policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		sources: new(standaloneSources),
+		trials:  shadow.New(time.Now),
+	}
+}
+
+// readAll begins to read the texts that are due, without waiting for it.
+func (t *tries) readAll() {
+	if t == nil {
+		return
+	}
+	for _, key := range t.sources.keys() {
+		if source := t.sources.of(key); source != nil {
+			t.cache.Add(key, policy.Named).Refresh(source.freshness, source.fetch, source.onFetched)
+		}
+	}
+}
+
+// report puts into the source of reports what is known of the texts that are tried,
+// and what they would change.
+func (t *tries) report(to *report.Source) {
+	if t == nil {
+		return
+	}
+	states := make(map[string]*policy.State)
+	for _, key := range t.sources.keys() {
+		states[key.Source] = nil
+		if e := t.cache.Get(key); e != nil {
+			states[key.Source] = e.State()
+		}
+	}
+	to.Tried, to.Trials = states, t.trials.Snapshot()
+}
+
+// tried is a text that a guard tries.
+type tried struct {
+	entry  *policy.Entry
+	source *standaloneSource
+}
+
+// try makes the text known that is to be tried until ctx ends. It reads nothing yet.
+func (g *Guard) try(ctx context.Context) *tried {
+	key := policy.Key{Source: g.ShadowKey}
+	fetch, _ := g.Shadow.Prepare(nil, key, origin.Witness{})
+	freshness := g.Freshness
+	freshness.Default = g.ShadowLife
+	t := &tried{
+		entry:  g.shared.tried.cache.Add(key, policy.Named),
+		source: &standaloneSource{fetch: g.timed(fetch, nil, key), freshness: freshness, onFetched: g.onTriedRead},
+	}
+	g.shared.tried.sources.add(ctx, key, t.source)
+	g.shared.tried.trials.Use(ctx, g.ShadowKey)
+	return t
+}
+
+// text returns what is tried, nil while that cannot be read: a file that is not there
+// would allow everything. If it is due it is read in the background.
+func (t *tried) text(now time.Time) *policy.Version {
+	if t.entry.Due(now) {
+		t.entry.Refresh(t.source.freshness, t.source.fetch, t.source.onFetched)
+	}
+	return shadow.Readable(t.entry.State())
+}
+
+// judgeTried judges a request by the text that is tried, too, and counts what that
+// would change. Nothing about the request depends on it. The request was judged by
+// the text in force before.
+func (g *Guard) judgeTried(r *http.Request, j *Judgement, now time.Time) {
+	version := g.tried.text(now)
+	if version == nil {
+		return
+	}
+	q := j.Request
+	if names, _ := version.Derived.(*policyNames); names != nil {
+		if overlay := names.overlay(g.Registry, version.Robots); overlay != nil { // which may know a name that the text in force does not
+			q.Client = g.Registry.IdentifyWith(request.UserAgentOf(r), overlay)
+		}
+	}
+	var scratch judge.Scratch
+	var result judge.Result
+	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	difference := shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed)
+	g.noteTried(r, j, version, &q, &result, difference)
+	g.Metrics.Tried(difference)
+	if difference != shadow.Same {
+		g.logTried(r, j, &result, difference)
+	}
+}
+
+// noteTried takes note of what the text that is tried says about a request.
+func (g *Guard) noteTried(r *http.Request, j *Judgement, version *policy.Version, q *judge.Request, result *judge.Result, difference shadow.Difference) {
+	group := ""
+	if result.Named {
+		group = result.Evidence.Group.Name
+	}
+	note := shadow.Request{
+		Site: j.Site.Own, Label: j.Site.Label, Source: g.ShadowKey, InForce: j.Version, Tried: version,
+		Token: j.KnownName(), Named: j.Named || result.Named, Class: j.Client.Class, Identity: j.Identity, Target: j.Target,
+		Difference: difference, Was: j.Evidence, Would: result.Evidence,
+	}
+	if note.Token == "" {
+		note.Token = judge.KnownName(q.Client, group)
+	}
+	switch {
+	case j.Identity == verify.Spoofed:
+		note.Token = judge.SpoofedName
+	case note.Token == "":
+		note.Token = judge.OtherName
+	}
+	if !j.Site.Named {
+		note.Host = text.Printable(j.Site.Own.Host)
+	}
+	g.shared.tried.trials.Note(&note)
+}
+
+// logTried writes a line for who looks for a single request.
+func (g *Guard) logTried(r *http.Request, j *Judgement, result *judge.Result, difference shadow.Difference) {
+	if c := g.Logger.Check(zapcore.DebugLevel, "the robots.txt that is tried says otherwise"); c != nil {
+		c.Write(
+			zap.Inline(j),
+			zap.String("difference", difference.String()),
+			zap.String("tried", g.ShadowKey),
+			zap.String("tried_rule", result.Evidence.Rule.String()),
+			zap.Int("tried_line", result.Evidence.Rule.Line),
+			zap.String("host", text.Cut(r.Host, request.MaxHost)),
+			zap.String("uri", text.Cut(j.Target, maxLoggedTarget)),
+		)
+	}
+}
+
+// onTriedRead tells the owner once whether the text to be tried can be read.
+func (g *Guard) onTriedRead(before, after policy.State) {
+	was, is := shadow.Readable(&before), shadow.Readable(&after)
+	first := before.Good == nil && before.Failures == 0
+	level, message := zapcore.DebugLevel, "the robots.txt to be tried was read"
+	fields := []zap.Field{zap.String("tried", g.ShadowKey)}
+	switch {
+	case is == nil:
+		if message = "the robots.txt to be tried cannot be read, so nothing is tried"; first || was != nil {
+			level = zapcore.WarnLevel
+		}
+		fields = append(fields, zap.String("error", report.TriedTrouble(&after)))
+	case was == nil || was.Hash != is.Hash:
+		level = zapcore.InfoLevel
+		fallthrough
+	default:
+		fields = append(fields, zap.Int("rules", is.Robots.RuleCount()))
+	}
+	if c := g.Logger.Check(level, message); c != nil {
+		c.Write(fields...)
+	}
+}
+
+// keys returns those of the sources, in any order.
+func (s *standaloneSources) keys() (keys []policy.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.known {
+		keys = append(keys, key)
+	}
+	return keys
+}

@@ -1,0 +1,28 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+)
+
+// ShadowMetrics count what texts that are tried would change. They stay at zero
+// without one.
+type ShadowMetrics struct {
+	tried        *prometheus.CounterVec
+	byDifference [shadow.NumDifferences]prometheus.Counter
+}
+
+func newShadowMetrics(name func(string) string) ShadowMetrics {
+	m := ShadowMetrics{tried: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: name("shadow_requests_total"),
+		Help: "Requests that were judged by a text that is tried, too, by how its verdict differs from that of the text in force.",
+	}, []string{"difference"})}
+	for d := range m.byDifference {
+		m.byDifference[d] = m.tried.WithLabelValues(shadow.Difference(d).String())
+	}
+	return m
+}
+
+// Tried counts a request.
+func (m *ShadowMetrics) Tried(d shadow.Difference) { m.byDifference[d].Inc() }

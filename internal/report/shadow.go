@@ -1,0 +1,203 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Shadow is what texts that are tried would change. The window of the filter means
+// nothing here: a trial counts since it began.
+type Shadow struct {
+	Head
+	// Texts are those that are tried, by where they come from.
+	Texts []TriedText `json:"texts"`
+	// Trials are what was found at each site, by site.
+	Trials []Trial `json:"trials"`
+}
+
+// TriedText is how it is about a text that is tried.
+type TriedText struct {
+	From      string    `json:"from"`              // its URL or path
+	Version   string    `json:"version,omitempty"` // absent while nothing is tried
+	Rules     int       `json:"rules"`
+	FirstRead time.Time `json:"first_read,omitzero"` // this version
+	LastRead  time.Time `json:"last_read,omitzero"`
+	NextRead  time.Time `json:"next_read,omitzero"`
+	Error     string    `json:"error,omitempty"` // why it could not be read at the last attempt
+}
+
+// Trial is what a text would change at one site.
+type Trial struct {
+	Site      string    `json:"site"`
+	Authority string    `json:"authority,omitempty"` // absent where the site stands for several hosts
+	From      string    `json:"from"`
+	Tried     string    `json:"tried"`              // the version that is tried
+	InForce   string    `json:"in_force,omitempty"` // absent where each host has its own
+	Since     time.Time `json:"since"`              // when either text changed last
+	Differences
+	// Search are those of search engines among them.
+	Search Differences `json:"search"`
+	// Crawlers are all that came, search engines first, then those for which most is
+	// newly forbidden.
+	Crawlers []TriedCrawler `json:"crawlers"`
+}
+
+// Differences count requests by what the text that is tried says about them.
+type Differences struct {
+	Requests       uint64 `json:"requests"` // that were judged by both texts
+	NewlyForbidden uint64 `json:"newly_forbidden"`
+	NewlyAllowed   uint64 `json:"newly_allowed"`
+}
+
+// TriedCrawler is what a text would change for one crawler.
+type TriedCrawler struct {
+	Token    string `json:"token"`
+	Class    string `json:"class"`
+	Identity string `json:"identity"`
+	Operator string `json:"operator,omitempty"`
+	Search   bool   `json:"search"` // it counts as a search engine
+	Differences
+	// Pages are those about which the texts differ, the newly forbidden first and then
+	// the most frequent: at most 16 of each difference.
+	Pages []TriedPage `json:"pages"`
+}
+
+// TriedPage is a page about which the texts differ.
+type TriedPage struct {
+	Difference string `json:"difference"` // newly_forbidden or newly_allowed
+	Host       string `json:"host,omitempty"`
+	Path       string `json:"path"`
+	Estimate
+	Was   TriedLine `json:"was"`   // what decides in the text in force
+	Would TriedLine `json:"would"` // what decides in the text that is tried
+}
+
+// TriedLine is what decides about a page in a text.
+type TriedLine struct {
+	Rule  string `json:"rule,omitempty"`  // absent where no rule does
+	Line  int    `json:"line,omitempty"`  // of the rule
+	Group string `json:"group,omitempty"` // absent where none is for the crawler
+}
+
+// TriedTrouble says in plain words why a text is not tried, "" where it is.
+func TriedTrouble(s *policy.State) string {
+	trouble := Trouble(s)
+	switch {
+	case trouble != "" || s == nil || s.Good == nil || shadow.Readable(s) != nil:
+		return trouble
+	case shadow.IsPage(s.Good):
+		return "it is a web page without a rule"
+	}
+	return "there is none (" + statusWords(s.Good.Status) + ")"
+}
+
+// Shadow returns what texts that are tried would change.
+func (s *Source) Shadow(f Filter) Shadow {
+	v := s.view(f)
+	list := Shadow{Head: v.head(), Texts: []TriedText{}, Trials: []Trial{}}
+	for _, from := range slices.Sorted(maps.Keys(s.Tried)) {
+		list.Texts = append(list.Texts, triedText(from, s.Tried[from]))
+	}
+	for _, t := range s.Trials {
+		if f.Site == "" || f.Site == t.Label {
+			list.Trials = append(list.Trials, v.trial(t))
+		}
+	}
+	return list
+}
+
+func triedText(from string, state *policy.State) TriedText {
+	t := TriedText{From: from, Error: TriedTrouble(state)}
+	if state != nil {
+		t.NextRead = state.Due
+	}
+	if is := shadow.Readable(state); is != nil {
+		t.Version, t.Rules, t.FirstRead, t.LastRead = ledger.Version(is.Hash).String(), is.Robots.RuleCount(), is.FirstRead, is.LastRead
+	}
+	return t
+}
+
+// trial returns what the filter lets through of a trial.
+func (v *view) trial(t shadow.Trial) Trial {
+	one := Trial{
+		Site: t.Label, From: t.Source, Tried: ledger.Version(t.Tried).String(), InForce: ledger.Version(t.InForce).String(), Since: t.Since,
+		Crawlers: []TriedCrawler{},
+	}
+	if t.Site.Host != "" {
+		one.Authority = t.Site.String()
+	}
+	for _, row := range t.Rows {
+		if v.filter.Class != "" && row.Class.String() != v.filter.Class || v.filter.Identity != "" && row.Identity.String() != v.filter.Identity {
+			continue
+		}
+		c := v.triedCrawler(row)
+		one.Crawlers = append(one.Crawlers, c)
+		one.Differences = one.plus(c.Differences)
+		if c.Search {
+			one.Search = one.Search.plus(c.Differences)
+		}
+	}
+	slices.SortFunc(one.Crawlers, byUrgency)
+	return one
+}
+
+// plus adds up.
+func (d Differences) plus(other Differences) Differences {
+	return Differences{d.Requests + other.Requests, d.NewlyForbidden + other.NewlyForbidden, d.NewlyAllowed + other.NewlyAllowed}
+}
+
+// byUrgency sorts search engines first, those that are verified before others, and
+// then those that lose most.
+func byUrgency(a, b TriedCrawler) int {
+	rank := func(c TriedCrawler) int {
+		switch {
+		case !c.Search:
+			return 2
+		case c.Identity != verify.Verified.String():
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.NewlyForbidden, a.NewlyForbidden), cmp.Compare(b.NewlyAllowed, a.NewlyAllowed),
+		cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
+}
+
+func (v *view) triedCrawler(row shadow.Row) TriedCrawler {
+	c := TriedCrawler{
+		Token: row.Token, Class: row.Class.String(), Identity: row.Identity.String(), Search: judge.IsSearchEngine(row.Class, row.Identity),
+		Differences: Differences{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]},
+		Pages:       []TriedPage{},
+	}
+	for _, n := range row.Judged {
+		c.Requests += n
+	}
+	if known := v.lookup(row.Token); known != nil {
+		c.Operator = known.Operator
+	}
+	for i, pages := range row.Pages {
+		difference := shadow.Difference(i + 1).String()
+		slices.SortFunc(pages, func(a, b spacesaving.Item[shadow.Page]) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Last, a.Last), cmp.Compare(a.Key.Path, b.Key.Path))
+		})
+		for _, page := range pages {
+			c.Pages = append(c.Pages, TriedPage{
+				Difference: difference, Host: page.Key.Host, Path: page.Key.Path, Estimate: estimate(page),
+				Was: triedLine(page.Key.Was), Would: triedLine(page.Key.Would),
+			})
+		}
+	}
+	return c
+}
+
+func triedLine(l shadow.Line) TriedLine {
+	return TriedLine{Rule: l.Rule.String(), Line: l.Rule.Line, Group: l.Group}
+}
