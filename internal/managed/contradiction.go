@@ -2,13 +2,16 @@ package managed
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
 // topic is what a rule can say one thing about: a crawler's whole site, one
 // pattern, its delay, or one use of some pages.
-type topic struct{ name, what string }
+type topic struct {
+	crawler int
+	what    string
+	host    string // see places
+}
 
 const (
 	wholeSite = ""
@@ -22,33 +25,118 @@ type saying struct {
 	line string
 }
 
+// Bounds of what is looked at to find contradictions, and with that of the time and
+// the memory that rules of others can take.
+const (
+	maxSayings = 2_000_000
+	maxOpposed = 5_000_000 // pairs of sayings of which it is asked when they hold
+)
+
 // contradiction finds two rules that say opposite things about one topic, at a time
 // and a host that they have in common.
 func contradiction(rules []Rule) error {
-	said := make(map[topic]map[string][]saying) // by line
+	c := contradictions{ids: make(map[string]int), first: make(map[topic]saying), more: make(map[topic][]saying)}
 	for i := range rules {
-		r := &rules[i]
-		for _, name := range r.about() {
-			for what, line := range r.sayings() {
-				key := topic{strings.ToLower(name), what}
-				if said[key] == nil {
-					said[key] = make(map[string][]saying)
+		if err := c.add(&rules[i]); err != nil {
+			return &RuleError{rules[i].ID, rules[i].At, err}
+		}
+	}
+	return nil
+}
+
+// contradictions are what rules have said.
+type contradictions struct {
+	ids     map[string]int // of crawlers, by folded names and the ones that were met
+	first   map[topic]saying
+	more    map[topic][]saying // that came later
+	said    int
+	opposed int
+}
+
+// id returns the number of a crawler.
+func (c *contradictions) id(name string) int {
+	id, known := c.ids[name]
+	if !known {
+		folded := strings.ToLower(name)
+		if id, known = c.ids[folded]; !known {
+			id = len(c.ids)
+			c.ids[folded] = id
+		}
+		c.ids[name] = id
+	}
+	return id
+}
+
+// add takes a rule, or tells what it contradicts.
+func (c *contradictions) add(r *Rule) error {
+	against, at := r.places()
+	for _, name := range r.about() {
+		id := c.id(name)
+		for what, line := range r.sayings() {
+			if c.said++; c.said > maxSayings {
+				return fmt.Errorf("with it the rules come to more than %d lines by crawler; name fewer crawlers or paths", maxSayings)
+			}
+			for _, host := range against {
+				key := topic{id, what, host}
+				if other := c.contradicted(saying{r, line}, key); other != nil {
+					return contradict(name, what, other, r)
 				}
-				for other, by := range said[key] {
-					if other == line {
-						continue
-					}
-					for _, s := range by {
-						if s.rule.meets(r.Window) && shareHost(s.rule.Hosts, r.Hosts) {
-							return contradict(name, what, s.rule, r)
-						}
-					}
+			}
+			if c.opposed > maxOpposed {
+				return fmt.Errorf("too many rules say opposite things at different times to tell whether %s is told both", name)
+			}
+			for _, host := range at {
+				key := topic{id, what, host}
+				if _, known := c.first[key]; known {
+					c.more[key] = append(c.more[key], saying{r, line})
+				} else {
+					c.first[key] = saying{r, line}
 				}
-				said[key][line] = append(said[key][line], saying{r, line})
 			}
 		}
 	}
 	return nil
+}
+
+// contradicted returns a rule that has said the opposite, nil for none.
+func (c *contradictions) contradicted(s saying, key topic) *Rule {
+	first, known := c.first[key]
+	if !known {
+		return nil
+	}
+	if first.line != s.line && first.rule.meets(s.rule.Window) {
+		return first.rule
+	}
+	more := c.more[key]
+	for i := range more {
+		if more[i].line == s.line {
+			continue
+		}
+		if c.opposed++; more[i].rule.meets(s.rule.Window) {
+			return more[i].rule
+		}
+	}
+	return nil
+}
+
+// places returns where a rule is kept for those that come later, and where rules are
+// that have a host in common with it. A rule for all hosts is at "", and others are at
+// "*" for such a rule; one for a host is at that, and for wildcards at what follows its
+// first label with a dot before.
+func (r *Rule) places() (against, at []string) {
+	if len(r.Hosts) == 0 {
+		return []string{"", "*"}, []string{""}
+	}
+	against, at = []string{""}, []string{"*"}
+	for _, host := range r.Hosts {
+		_, rest, _ := strings.Cut(host, ".")
+		if strings.HasPrefix(host, "*.") {
+			against, at = append(against, host, "."+rest), append(at, host)
+		} else {
+			against, at = append(against, host, "*."+rest), append(at, host, "."+rest)
+		}
+	}
+	return against, at
 }
 
 // sayings yields the topics of a rule, without the crawler, and what it says.
@@ -92,23 +180,6 @@ func (r *Rule) about() []string {
 	return r.names
 }
 
-// shareHost reports whether two rules are for a host in common.
-func shareHost(a, b []string) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return true
-	}
-	for _, host := range a {
-		_, rest, _ := strings.Cut(host, ".")
-		if slices.Contains(b, host) || slices.Contains(b, "*."+rest) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(b, func(host string) bool {
-		_, rest, _ := strings.Cut(host, ".")
-		return slices.Contains(a, "*."+rest)
-	})
-}
-
 // contradict tells of a contradiction.
 func contradict(name, what string, a, b *Rule) error {
 	remedy := "remove one"
@@ -124,13 +195,13 @@ func contradict(name, what string, a, b *Rule) error {
 	use, isUse := strings.CutPrefix(what, useWord)
 	switch {
 	case what == delayWord:
-		return fmt.Errorf("%s: %s has two delays; keep one", b.ID, name)
+		return fmt.Errorf("%s has two delays; keep one", name)
 	case isUse:
-		return fmt.Errorf("%s: %s is told both yes and no for %s; %s", b.ID, name, use, remedy)
+		return fmt.Errorf("%s is told both yes and no for %s; %s", name, use, remedy)
 	case what == wholeSite:
-		return fmt.Errorf("%s: %s is both allowed and disallowed the whole site; %s", b.ID, name, remedy)
+		return fmt.Errorf("%s is both allowed and disallowed the whole site; %s", name, remedy)
 	}
-	return fmt.Errorf("%s: %s is both allowed and disallowed %s; %s", b.ID, name, what, remedy)
+	return fmt.Errorf("%s is both allowed and disallowed %s; %s", name, what, remedy)
 }
 
 func (r *Rule) isAlways() bool { return r.Window == Window{} }

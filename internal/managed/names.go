@@ -16,10 +16,11 @@ import (
 type names struct {
 	registry *uaident.Registry
 	chains   []chain // of all known crawlers
+	met      map[string][]string
 }
 
 func newNames(registry *uaident.Registry) *names {
-	n := &names{registry: registry}
+	n := &names{registry: registry, met: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
 		n.chains = append(n.chains, chainOf(&c))
 	}
@@ -31,21 +32,33 @@ func (n *names) compile(rules []Rule) (err error) {
 	for i := range rules {
 		r := &rules[i]
 		if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
-			r.names, err = namesOf(n.registry, r.For)
+			r.names, err = n.of(r.For)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.ID, err)
+			return &RuleError{r.ID, r.At, err}
 		}
 		for _, path := range r.Paths {
 			if err := checkPath(path); err != nil {
-				return fmt.Errorf("%s: %w", r.ID, err)
+				return &RuleError{r.ID, r.At, err}
 			}
 		}
 		if r.Hosts, err = hostsOf(r.Hosts); err != nil {
-			return fmt.Errorf("%s: %w", r.ID, err)
+			return &RuleError{r.ID, r.At, err}
 		}
 	}
 	return nil
+}
+
+// of is namesOf, which takes its time for a class: many rules may be about the same.
+func (n *names) of(words []string) (all []string, err error) {
+	key := strings.Join(words, "\x00")
+	all, known := n.met[key]
+	if !known {
+		if all, err = namesOf(n.registry, words); err == nil {
+			n.met[key] = all
+		}
+	}
+	return all, err
 }
 
 // hostsOf returns hosts as requests have them.

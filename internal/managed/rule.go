@@ -34,6 +34,19 @@ type Rule struct {
 	preference *preference // that Usage or Signal says
 }
 
+// RuleError says what is wrong with a rule.
+type RuleError struct {
+	Rule string // its ID
+	At   string // where it stands, "" if that is not known
+	Err  error
+}
+
+// Error tells which rule, and not where it stands.
+func (e *RuleError) Error() string { return e.Rule + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *RuleError) Unwrap() error { return e.Err }
+
 // Plan is what a site's owner wants in its robots.txt beside what the base says.
 // It is immutable.
 type Plan struct {
