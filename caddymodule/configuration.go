@@ -61,14 +61,14 @@ func configuredRules(path, adapter string, base []byte) (all []command.Rules, er
 			return nil, err
 		}
 		handler, ok := module.New().(interface {
-			CheckRules(registry *uaident.Registry, base []byte) (managed.Report, managed.Gate, error)
+			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error)
 		})
 		if !ok {
 			return nil, fmt.Errorf("this program has another %s", p.Name)
 		}
 		rules := command.Rules{Hosts: p.Hosts}
 		if err = json.Unmarshal(p.Config, handler); err == nil {
-			rules.Report, rules.Gate, err = handler.CheckRules(registry, base)
+			rules.Report, rules.Gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)

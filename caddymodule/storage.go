@@ -34,7 +34,6 @@ func (a *App) newStore() *store.Store {
 		Storage:   caddyStorage{a.ctx.Storage()},
 		Instance:  instance.ID(a.logger),
 		Memory:    a.state.Memory,
-		OnlyBases: !a.history().Kept,
 		Observer:  a.state.Metrics,
 		Logger:    a.logger,
 		Restored:  a.restored,

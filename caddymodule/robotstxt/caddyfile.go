@@ -59,6 +59,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        owner    <text>
 //	        ticket   <text>
 //	    }
+//	    rules       <file|url>
 //	    staging     [<host...>]
 //	    gate        error|warning|off
 //	    max_age     <duration>
@@ -73,7 +74,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := option.ReadBlock(d, h.options(), h.Validate, h.Validate); err != nil {
 		return err
 	}
-	if len(h.Rules)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {
+	if len(h.Rules)+len(h.Lists)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {
 		return d.Err("robots_txt says nothing; write a rule such as disallow ai_training, or staging")
 	}
 	return nil
@@ -92,6 +93,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: h.add(&h.Sitemaps), Again: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
+		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: h.addList, Again: true},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
@@ -252,6 +254,14 @@ func (h *Handler) add(into *[]string) func([]string) error {
 		*into = append(*into, args[0])
 		return nil
 	}
+}
+
+func (h *Handler) addList(args []string) error {
+	if len(args) != 1 {
+		return option.ErrCount
+	}
+	h.Lists = append(h.Lists, args[0])
+	return nil
 }
 
 func (h *Handler) setStaging(args []string) error {

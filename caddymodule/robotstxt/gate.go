@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -22,6 +23,9 @@ var gates = map[string]managed.Gate{
 // with that how long it takes. Those beyond are checked when they are composed.
 const mostAtStart = 1000
 
+// mostTold bounds how many findings are logged at once: a list may have any number.
+const mostTold = 20
+
 // passGate checks the texts that are to come, as far as the base is known: that of
 // the handlers behind is not.
 func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
@@ -37,10 +41,14 @@ func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 		}
 		return fmt.Errorf("%sgate %s: %s; mend it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
 	}
-	for i := range report.Findings {
-		if f := &report.Findings[i]; f.Severity >= policy.Warning || f.Code == managed.RuleOver {
-			logger.Warn("robots_txt: "+f.String(), zap.String("at", f.At))
-		}
+	told := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
+		return f.Severity < policy.Warning && f.Code != managed.RuleOver
+	})
+	for i := range told[:min(len(told), mostTold)] {
+		logger.Warn("robots_txt: "+told[i].String(), zap.String("at", told[i].At))
+	}
+	if more := len(told) - mostTold; more > 0 {
+		logger.Warn("robots_txt: there is more of that kind; see caddy robots-guard managed check", zap.Int("more", more))
 	}
 	if report.Left > 0 {
 		logger.Info("robots_txt: not all texts to come were checked now; the others are when they are composed", zap.Int("checked", report.Texts), zap.Int("left", report.Left))
@@ -64,15 +72,16 @@ func (h *Handler) knownBase() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// CheckRules looks at the texts that the rules make from now on, for the commands.
-// The base takes the place of the configured one unless it is nil.
-func (h *Handler) CheckRules(registry *uaident.Registry, base []byte) (managed.Report, managed.Gate, error) {
+// CheckRules looks at the texts that the rules make from now on for a site with some
+// hosts, none for any, for the commands. Lists of rules are read. The base takes the
+// place of the configured one unless it is nil.
+func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error) {
 	h.registry = registry
 	h.setDefaults()
 	if err := h.Validate(); err != nil {
 		return managed.Report{}, managed.Gate{}, err
 	}
-	s, err := h.schedule()
+	s, err := h.wholeSchedule(hosts)
 	if err == nil && base == nil {
 		base, err = h.knownBase()
 	}

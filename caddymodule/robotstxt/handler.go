@@ -18,6 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -40,6 +41,10 @@ type Handler struct {
 
 	// What crawlers may fetch. Their order does not matter.
 	Rules []Rule `json:"rules,omitempty"`
+
+	// Files, and URLs of http or https, with more rules as JSON. They are read again
+	// when they change.
+	Lists []string `json:"lists,omitempty"`
 
 	// URLs of sitemaps. `{http.request.host}` stands for the site's host, as it does
 	// in lines and paths.
@@ -64,7 +69,7 @@ type Handler struct {
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *managed.Publisher
-	stop      func()            // ends what makes pages ahead
+	release   []func()          // ends what Provision began, the last first
 	registry  *uaident.Registry // of the configuration, nil while that is not known
 }
 
@@ -96,18 +101,23 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	c := managed.Config{Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
-	if c.Schedule, err = h.schedule(); err != nil {
+	c := managed.Config{Sites: app.Sites(), Bases: app.Bases(), Now: time.Now, Logger: ctx.Logger()}
+	hosts, err := h.hosts(ctx, app)
+	if err != nil {
 		return err
 	}
-	if err := h.checkHosts(ctx, app); err != nil {
+	if err := h.checkHosts(hosts); err != nil {
 		return err
 	}
 	if c.Observer, err = app.Managed(ctx); err != nil {
 		return err
 	}
 	c.Gate = gates[h.Gate]
-	if err := h.passGate(c.Schedule, c.Logger); err != nil {
+	site, err := h.useLists(ctx, app, hasHost(hosts), c.Observer)
+	if err != nil {
+		return err
+	}
+	if c.Schedule, err = site.First(isReload()); err != nil {
 		return err
 	}
 	switch {
@@ -116,31 +126,37 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	case h.Base == baseUpstream:
 		c.Source = origin.NewServer(false)
 	}
-	if c.Source != nil {
-		c.Bases, c.Stored = app.Bases()
-	}
 	if h.Staging {
 		c.Staging = h.isStaging()
 	}
 	h.publisher = managed.NewPublisher(c)
-	running, cancel := context.WithCancel(context.Background())
+	h.run(h.publisher.Run)
+	h.run(func(ctx context.Context) {
+		site.Run(ctx, h.publisher.Serve, func() { c.Observer.TextFailed(managed.StageRules) })
+	})
+	return nil
+}
+
+// run starts something that goes on until Cleanup.
+func (h *Handler) run(do func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.publisher.Run(running)
+		do(ctx)
 	}()
-	h.stop = func() {
+	h.release = append(h.release, func() {
 		cancel()
 		<-ended
-	}
-	return nil
+	})
 }
 
 // Cleanup ends what Provision began.
 func (h *Handler) Cleanup() error {
-	if h.stop != nil {
-		h.stop()
+	for _, release := range slices.Backward(h.release) {
+		release()
 	}
+	h.release = nil
 	return nil
 }
 
@@ -178,6 +194,14 @@ func (h *Handler) Validate() error {
 	case len(h.StagingHosts) > 0 && !h.Staging:
 		return errors.New("staging_hosts means nothing without staging")
 	}
+	for i, place := range h.Lists {
+		if slices.Contains(h.Lists[:i], place) {
+			return fmt.Errorf("rules %s stands here twice; keep one", place)
+		}
+		if _, err := rulelist.New(place, nil); err != nil {
+			return err
+		}
+	}
 	_, err := h.schedule()
 	return err
 }
@@ -192,9 +216,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
-	}
-	if managed.NoteReached(r.Context()) {
-		return nil
 	}
 	page, until := h.publisher.Page(r)
 	if page == nil {

@@ -2,18 +2,16 @@ package robotstxt
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -77,92 +75,72 @@ type Rule struct {
 	At string `json:"at,omitempty"`
 }
 
-// maxNote bounds reasons, owners and tickets, in characters.
-const maxNote = 500
-
-var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
-// schedule returns what the owner wants.
+// schedule returns what the owner wants by the configuration alone.
 func (h *Handler) schedule() (*managed.Schedule, error) {
-	var rules []managed.Rule
-	known := make(map[string]bool)
-	for i := range h.Rules {
-		r := &h.Rules[i]
-		rule, err := r.managed()
-		if err == nil && r.ID != "" && known[r.ID] {
-			err = errors.New("there are two rules of that name; give each its own")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.name(), err)
-		}
-		known[r.ID] = true
-		rules = append(rules, rule)
-	}
-	registry := h.registry
-	if registry == nil {
-		registry = uaident.Default()
-	}
-	return managed.NewSchedule(registry, rules, h.Sitemaps, h.Lines)
-}
-
-// managed returns the rule as texts are composed of it.
-func (r *Rule) managed() (rule managed.Rule, err error) {
-	rule = managed.Rule{ID: r.name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay,
-		Usage: r.ContentUsage, Signal: r.ContentSignal, Hosts: r.Hosts, At: r.At}
-	switch {
-	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
-		return rule, errors.New("a rule with a delay can say nothing else")
-	case r.ContentUsage+r.ContentSignal != "" && (len(r.Paths) > 0 || r.Allow || r.CrawlDelay != "" || r.ContentUsage != "" && r.ContentSignal != ""):
-		return rule, errors.New("a rule with a preference can say nothing else; write another rule for the other")
-	case r.ID != "" && !validID.MatchString(r.ID):
-		return rule, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, dots, dashes and underscores", r.ID)
-	case r.ID == "" && (r.From != "" || r.Until != "" || len(r.Hosts) > 0 || r.Reason+r.Owner+r.Ticket != ""):
-		return rule, errors.New("a rule with times, hosts or a reason needs an id, by which the robots.txt names it")
-	}
-	for what, note := range map[string]string{"reason": r.Reason, "owner": r.Owner, "ticket": r.Ticket} {
-		if utf8.RuneCountInString(note) > maxNote || strings.ContainsAny(note, "\r\n\x00") {
-			return rule, fmt.Errorf("%s has to be one line of up to %d characters", what, maxNote)
-		}
-	}
-	rule.Window, err = managed.ParseWindow(r.From, r.Until)
-	return rule, err
-}
-
-// name is what the robots.txt calls the rule: its own name, or its words in a
-// Caddyfile without its paths.
-func (r *Rule) name() string {
-	word := "disallow"
-	switch {
-	case r.ID != "":
-		return "rule " + r.ID
-	case r.CrawlDelay != "":
-		word = "crawl_delay"
-	case r.ContentUsage != "":
-		word = "content_usage"
-	case r.ContentSignal != "":
-		word = "content_signal"
-	case r.Allow:
-		word = "allow"
-	}
-	return strings.Join(append([]string{word}, r.For...), " ")
-}
-
-// checkHosts makes sure that the hosts of rules are some of the site. A snippet may
-// stand in several sites; then they are taken together.
-func (h *Handler) checkHosts(ctx caddy.Context, app *caddymodule.App) error {
-	texts, err := app.Texts(ctx, nameOf)
+	rules, err := rulelist.Compile(h.written())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	hosts := texts.HostsOf(h.key())
+	return managed.NewSchedule(h.knownRegistry(), rules, h.Sitemaps, h.Lines)
+}
+
+// written returns the rules of the configuration.
+func (h *Handler) written() (rules []rulelist.Rule) {
+	for _, r := range h.Rules {
+		rules = append(rules, rulelist.Rule(r))
+	}
+	return rules
+}
+
+// knownRegistry returns the registry of the configuration, once that is known.
+func (h *Handler) knownRegistry() *uaident.Registry {
+	if h.registry == nil {
+		return uaident.Default()
+	}
+	return h.registry
+}
+
+// name is what the robots.txt calls the rule.
+func (r *Rule) name() string {
+	written := rulelist.Rule(*r)
+	return written.Name()
+}
+
+// hosts returns the hosts of the site, none for any. A snippet may stand in several
+// sites; then they are taken together.
+func (h *Handler) hosts(ctx caddy.Context, app *caddymodule.App) ([]string, error) {
+	all, err := app.HostsOfManaged(ctx, nameOf)
+	return all[h.key()], err
+}
+
+// hasHost returns what tells whether a host, or one that a wildcard stands for, is
+// among some; nil for any.
+func hasHost(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
-		return nil // it is for any
+		return nil
 	}
 	of := request.HostsOfServer(nil)
 	of.Add(hosts)
+	above := make(map[string]bool, len(hosts)) // what follows the first label of each
+	for _, host := range hosts {
+		_, rest, _ := strings.Cut(request.NormalHost(host, false), ".")
+		above[rest] = true
+	}
+	return func(host string) bool {
+		if rest, wildcard := strings.CutPrefix(host, "*."); wildcard && above[request.NormalHost(rest, false)] {
+			return true
+		}
+		label, _ := of.Label(request.NormalHost(host, false))
+		return label != judge.OtherName
+	}
+}
+
+// checkHosts makes sure that the hosts of rules are some of the site.
+func (h *Handler) checkHosts(hosts []string) error {
+	has := hasHost(hosts)
 	for i := range h.Rules {
 		for _, host := range h.Rules[i].Hosts {
-			if label, _ := of.Label(request.NormalHost(host, false)); label == judge.OtherName && !someBelow(host, hosts) {
+			if has != nil && !has(host) {
 				return fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].name(), host, hintOf(host, hosts))
 			}
 		}
@@ -192,18 +170,6 @@ func nameOf(config json.RawMessage) string {
 	}
 	h.setDefaults()
 	return h.key()
-}
-
-// someBelow reports whether some host is one that a wildcard stands for.
-func someBelow(wildcard string, hosts []string) bool {
-	of := request.HostsOfServer(nil)
-	of.Add([]string{wildcard})
-	for _, host := range hosts {
-		if label, _ := of.Label(request.NormalHost(host, false)); label != judge.OtherName {
-			return true
-		}
-	}
-	return false
 }
 
 // hintOf tells which of some hosts may be meant.

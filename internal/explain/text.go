@@ -26,7 +26,6 @@ func (e *Explanation) Write(w io.Writer) error {
 	}
 	p.group(e)
 	p.target(e)
-	p.preferences(e.Preferences)
 	p.heading("Verdict")
 	ambiguous := ""
 	if e.Ambiguous {

@@ -85,7 +85,6 @@ func Look(robots *policy.Robots, options Options) *Report {
 		c.checkGroups()
 		c.checkRules()
 		c.checkRecords()
-		c.checkPreferences()
 		c.takeTallies()
 	}
 	if c.isEmpty() {

@@ -9,13 +9,14 @@ type Observer interface {
 	// TextAsked is told of a request for a text that should be there, and whether it
 	// was composed before.
 	TextAsked(found bool)
-	// TextFailed is told where a text failed: StageBase, StageCompose or StageGate.
+	// TextFailed is told where a text failed: StageBase, StageRules, StageCompose or StageGate.
 	TextFailed(stage string)
 }
 
 // Where a text can fail.
 const (
 	StageBase    = "base"    // the base cannot be read
+	StageRules   = "rules"   // a list of rules cannot be read or used
 	StageCompose = "compose" // no text can be made of base and rules
 	StageGate    = "gate"    // the gate stops it
 )

@@ -16,9 +16,9 @@ type ManagedMetrics struct {
 	failed   *prometheus.CounterVec
 }
 
-// Stages are where the text of a robots_txt can fail: its base cannot be read, it
-// cannot be composed, or the gate stops it.
-var Stages = []string{"base", "compose", "gate"}
+// Stages are where the text of a robots_txt can fail: its base or a list of rules cannot
+// be read, it cannot be composed, or the gate stops it.
+var Stages = []string{"base", "rules", "compose", "gate"}
 
 func newManagedMetrics(name func(string) string) ManagedMetrics {
 	m := ManagedMetrics{

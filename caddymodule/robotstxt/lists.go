@@ -1,0 +1,110 @@
+package robotstxt
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"weak"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
+)
+
+// lists has the lists of rules that some configuration uses, by where they are. They
+// survive a reload, so that what was good before it still is.
+var lists = caddy.NewUsagePool()
+
+// usedList is a list that is read as long as somebody uses it.
+type usedList struct {
+	*rulelist.List
+	stop func()
+}
+
+// Destruct ends the reading.
+func (l *usedList) Destruct() error {
+	l.stop()
+	return nil
+}
+
+// loadTime is how long a configuration that is loaded waits for a list at a URL.
+const loadTime = 5 * time.Second
+
+// useLists reads the lists of rules, and keeps them until Cleanup. What came of it
+// tells [rulelist.Site.First].
+func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer managed.Observer) (*rulelist.Site, error) {
+	c := rulelist.Config{Registry: h.registry, Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: has, Logger: ctx.Logger()}
+	c.Check = func(s *managed.Schedule) error { return h.passGate(s, c.Logger) }
+	var site *rulelist.Site
+	user := &rulelist.User{
+		Changed: func() { site.Changed() },
+		Logger:  c.Logger,
+		Failed:  func() { observer.TextFailed(managed.StageRules) },
+		Storage: ctx.Storage(),
+	}
+	for _, place := range h.Lists {
+		l, err := h.acquireList(place)
+		if err != nil {
+			return nil, err
+		}
+		c.Lists = append(c.Lists, l)
+	}
+	site = rulelist.NewSite(c)
+	for _, l := range c.Lists {
+		h.release = append(h.release, l.Use(user))
+		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, for which a configuration that is loaded waits", loadTime))
+		l.Load(waiting, weak.Make(app), user.Storage)
+		cancel()
+	}
+	return site, nil
+}
+
+// wholeSchedule returns the schedule with what the lists say now, for the commands. A
+// list that cannot be read is an error.
+func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
+	c := rulelist.Config{Registry: h.knownRegistry(), Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: hasHost(hosts), Logger: zap.NewNop()}
+	for _, place := range h.Lists {
+		l, err := rulelist.New(place, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		l.Load(context.Background(), h, nil)
+		if err := l.Trouble(); err != nil {
+			return nil, err
+		}
+		c.Lists = append(c.Lists, l)
+	}
+	return rulelist.NewSite(c).First(true)
+}
+
+// acquireList returns the list at a place until Cleanup, and begins to read it if
+// nobody uses it yet.
+func (h *Handler) acquireList(place string) (*rulelist.List, error) {
+	value, _, err := lists.LoadOrNew(place, func() (caddy.Destructor, error) {
+		l, err := rulelist.New(place, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			l.Run(ctx)
+		}()
+		return &usedList{l, func() { cancel(); <-ended }}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.release = append(h.release, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
+	return value.(*usedList).List, nil
+}
+
+// isReload reports whether a configuration runs that stays if this one is refused.
+func isReload() bool {
+	_, err := caddy.ActiveContext().AppIfConfigured("http")
+	return err == nil
+}

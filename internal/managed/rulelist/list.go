@@ -1,0 +1,299 @@
+package rulelist
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+)
+
+// Version is what a list said at a time. It is immutable.
+type Version struct {
+	Rules []Rule
+	hash  [sha256.Size]byte
+	data  []byte // as it was read, to be stored
+}
+
+// User is a site of a configuration, for which a list is read.
+type User struct {
+	// Changed is called when the list has another version. It must not wait.
+	Changed func()
+	// What follows is used of the first user alone, so that the owner is told once.
+	Logger  *zap.Logger
+	Failed  func() // counts that the list could not be read or used
+	Storage Storage
+}
+
+// List is a list of rules at a file or a URL. It outlives a configuration, and keeps
+// nothing of one but its users.
+type List struct {
+	source source
+	now    func() time.Time
+
+	reading sync.Mutex // held while the list is read or kept
+	loads   any        // the load of a configuration for which it was read last
+	stored  bool       // whether it was looked what is stored
+	kept    [sha256.Size]byte
+	unkept  bool // the last attempt has failed, so the next failure is no news
+
+	mu    sync.Mutex
+	users []*User
+	state
+}
+
+// state is what is known of a list.
+type state struct {
+	good     *Version // nil for none
+	waiting  *Version // has lost too much, nil for none
+	last     answer   // without its data
+	wrong    trouble  // with the last answer
+	unread   trouble  // why there is no newer one
+	told     kind     // what the owner knows of these
+	failures int      // in a row
+	next     time.Time
+}
+
+// kind is what is wrong with a list.
+type kind uint8
+
+const (
+	fine kind = iota
+	unreadable
+	unusable
+	shrunk
+)
+
+// trouble says what is wrong with a list.
+type trouble struct {
+	kind kind
+	err  error
+}
+
+// New returns the list at a place: a file, or a URL of http or https. It is not read
+// yet.
+func New(place string, now func() time.Time) (*List, error) {
+	source, err := sourceOf(place, now)
+	if err != nil {
+		return nil, err
+	}
+	return &List{source: source, now: now}, nil
+}
+
+// Name is what messages call the list.
+func (l *List) Name() string { return l.source.name() }
+
+// IsFile reports whether the list is on this machine.
+func (l *List) IsFile() bool { return !l.source.isURL() }
+
+// Good returns the version in use, nil for none.
+func (l *List) Good() *Version {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.good
+}
+
+// Trouble returns what is wrong with the list now, nil for nothing.
+func (l *List) Trouble() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trouble().err
+}
+
+// trouble returns the most important trouble. l.mu must be held.
+func (l *List) trouble() trouble {
+	if l.unread.kind != fine {
+		return l.unread
+	}
+	return l.wrong
+}
+
+// Use begins to tell a user, until release is called.
+func (l *List) Use(u *User) (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.users = append(l.users, u)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for i, known := range l.users {
+			if known == u {
+				l.users = append(l.users[:i:i], l.users[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+// Load reads the list for a configuration that is being loaded, once for all of its
+// sites: of two loads the values of by differ, which can be compared. Where nothing
+// is known yet of a list at a URL, it looks in the storage first. A list that waits
+// since it has lost too much is used, if it still is as it was before this load.
+// What has come of it tell Good and Trouble.
+func (l *List) Load(ctx context.Context, by any, storage Storage) {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	if l.loads == by {
+		return
+	}
+	l.loads = by
+	if !l.stored && l.source.isURL() && storage != nil {
+		l.stored = true
+		l.restore(ctx, storage)
+	}
+	l.mu.Lock()
+	confirmed := l.waiting
+	l.mu.Unlock()
+	l.read(ctx, confirmed)
+}
+
+// read reads the list. The version that is confirmed may have lost much. l.reading
+// must be held.
+func (l *List) read(ctx context.Context, confirmed *Version) {
+	l.mu.Lock()
+	before := l.last
+	l.mu.Unlock()
+	a, err := l.source.read(ctx, before)
+	if ctx.Err() != nil && err != nil && context.Cause(ctx) == context.Canceled {
+		return // says nothing about the list
+	}
+	var v *Version
+	if err == nil && !a.unchanged {
+		v, err = l.parse(a.data)
+		l.note(a, trouble{unusable, err}, v, confirmed)
+		return
+	}
+	if err != nil {
+		l.failed(a, err)
+		return
+	}
+	l.mu.Lock()
+	wrong, waiting := l.wrong, l.waiting
+	l.mu.Unlock()
+	if waiting != nil && waiting == confirmed {
+		v, wrong = waiting, trouble{}
+	}
+	l.note(a, wrong, v, confirmed)
+}
+
+func (l *List) parse(data []byte) (*Version, error) {
+	rules, err := Parse(l.source.name(), data)
+	if err != nil {
+		return nil, err
+	}
+	v := &Version{Rules: rules, hash: sha256.Sum256(data)}
+	if l.source.isURL() {
+		v.data = data
+	}
+	return v, nil
+}
+
+// note takes an answer: v is what it says, nil if that is as before or wrong.
+func (l *List) note(a answer, wrong trouble, v, confirmed *Version) {
+	l.mu.Lock()
+	l.unread, l.failures = trouble{}, 0
+	if wrong.err == nil {
+		wrong = trouble{}
+	}
+	l.wrong = wrong
+	l.last = a
+	l.last.data = nil
+	l.next = l.now().Add(less(a.life))
+	changed := false
+	switch {
+	case v == nil:
+	case l.good != nil && l.good.hash == v.hash:
+		l.waiting = nil
+	case l.good.losesMuch(v, l.now()) && (confirmed == nil || confirmed.hash != v.hash):
+		l.waiting = v
+		l.wrong = trouble{shrunk, fmt.Errorf("%s: it has lost more than half of its %d rules; what it said before stays. If that is meant, reload the configuration: caddy reload --force", l.source.name(), len(l.good.Rules))}
+	default:
+		l.good, l.waiting, changed = v, nil, true
+	}
+	l.tell(changed, !a.unchanged)
+}
+
+// failed takes that the list could not be read.
+func (l *List) failed(a answer, err error) {
+	l.mu.Lock()
+	l.unread = trouble{unreadable, err}
+	wait := a.life
+	if l.source.isURL() {
+		wait = max(min(retryFirst<<min(l.failures, 10), freshness.Max), min(a.life, freshness.Max))
+	}
+	l.failures++
+	l.next = l.now().Add(less(wait))
+	l.tell(false, l.source.isURL())
+}
+
+// tell tells the users that the list has changed, and the owner if there is trouble
+// or none any more. Trouble with something that was not looked at before is counted.
+// l.mu must be held; it is released.
+func (l *List) tell(changed, isNew bool) {
+	t, before, good := l.trouble(), l.told, l.good
+	l.told = t.kind
+	users := append([]*User(nil), l.users...)
+	if len(users) == 0 {
+		l.told = before // nobody was told
+	}
+	l.mu.Unlock()
+	for i, u := range users {
+		if i == 0 && t.kind != fine && (isNew || t.kind != before) {
+			u.Failed()
+		}
+		if i == 0 && t.kind != before {
+			u.log(l.source.name(), t, good)
+		}
+		if changed {
+			u.Changed()
+		}
+	}
+}
+
+// log tells the owner of trouble, or that it is over.
+func (u *User) log(name string, t trouble, good *Version) {
+	log := u.Logger.With(zap.String("rules", name))
+	stays := "what it said before stays in force"
+	if good == nil {
+		stays = "there is none from before, so its rules are not in force"
+	}
+	switch t.kind {
+	case fine:
+		log.Info("a list of rules can be used again")
+	case unreadable:
+		log.Warn("a list of rules cannot be read; "+stays, zap.Error(t.err))
+	case unusable:
+		log.Warn("a list of rules cannot be used; "+stays, zap.Error(t.err))
+	case shrunk:
+		log.Warn("a list of rules waits for confirmation; "+stays, zap.Error(t.err))
+	}
+}
+
+// losesMuch reports whether another version lacks more than half of the rules that
+// are in force or will be. Two of the same name are the same rule.
+func (v *Version) losesMuch(next *Version, now time.Time) bool {
+	if v == nil {
+		return false
+	}
+	has := make(map[string]bool, len(next.Rules))
+	for i := range next.Rules {
+		has[next.Rules[i].ID] = true
+	}
+	all, lost := 0, 0
+	for i := range v.Rules {
+		r := &v.Rules[i]
+		window, err := managed.ParseWindow(r.From, r.Until)
+		if err != nil || !window.Until.IsZero() && !window.Until.After(now) {
+			continue // to remove it is tidy
+		}
+		all++
+		if !has[r.ID] {
+			lost++
+		}
+	}
+	return 2*lost > all
+}

@@ -1,0 +1,172 @@
+package rulelist
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// What a list may have at most.
+const (
+	MaxBytes = 16 << 20
+	MaxRules = 100_000
+)
+
+// listFields and ruleFields are the fields of a list and of a rule in it.
+var (
+	listFields = []string{"rules", "$schema"}
+	ruleFields = []string{"id", "for", "disallow", "allow", "crawl_delay", "content_usage", "content_signal", "from", "until", "hosts", "reason", "owner", "ticket"}
+)
+
+const (
+	wantList  = `a list is an object such as {"rules": []}`
+	wantRules = `rules has to be a list of rules`
+	wantRule  = `a rule is an object such as {"id": "sale", "for": ["GPTBot"], "disallow": ["/sale"]}`
+	wantFor   = `for has to be a list of product tokens and classes such as ["ai_training"], or ["*"]`
+	wantHosts = `hosts has to be a list such as ["shop.example.com"]; leave it out for all hosts`
+	wantPaths = `%s has to be a list of paths such as ["/search"], or true for the whole site`
+)
+
+// Parse reads the rules of a list. Its errors begin with the name of the list, and say
+// in which line and column what is wrong.
+func Parse(name string, data []byte) ([]Rule, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, MaxBytes>>20)
+	}
+	d, err := newDecoder(name, data)
+	if err != nil {
+		return nil, err
+	}
+	rules, given := []Rule{}, false
+	lines := make(map[string]string) // by id
+	err = d.object(wantList, listFields, func(field string) error {
+		if field == "$schema" {
+			_, err := d.text(field)
+			return err
+		}
+		given = true
+		return d.array(wantRules, func() error {
+			rule, err := d.rule()
+			if err != nil {
+				return err
+			}
+			if first := lines[rule.ID]; first != "" {
+				return fmt.Errorf("%s: rule %s: there are two rules of that name, the other at %s; give each its own", rule.At, rule.ID, first)
+			}
+			if lines[rule.ID] = rule.At; len(rules) == MaxRules {
+				return d.mistake("it has more than %d rules; write several lists", MaxRules)
+			}
+			rules = append(rules, rule)
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !given:
+		return nil, fmt.Errorf("%s: %s, and this has no rules", name, wantList)
+	}
+	return rules, nil
+}
+
+// rule reads a rule and checks what does not need others.
+func (d *decoder) rule() (r Rule, err error) {
+	says := 0
+	begin := 0
+	err = d.object(wantRule, ruleFields, func(field string) (err error) {
+		if begin == 0 {
+			begin = d.at // of the first field; there is none at 0
+		}
+		switch field {
+		case "id":
+			r.ID, err = d.text(field)
+		case "for":
+			r.For, err = d.texts(field, wantFor)
+		case "disallow", "allow":
+			var said bool
+			if r.Paths, said, err = d.paths(field, r.Paths); said {
+				r.Allow = field == "allow"
+				says++
+			}
+		case "crawl_delay":
+			if r.CrawlDelay, err = d.delay(); r.CrawlDelay != "" {
+				says++
+			}
+		case "content_usage", "content_signal":
+			into := &r.ContentUsage
+			if field == "content_signal" {
+				into = &r.ContentSignal
+			}
+			if *into, err = d.text(field); *into != "" {
+				says++
+			}
+		case "from":
+			r.From, err = d.text(field)
+		case "until":
+			r.Until, err = d.text(field)
+		case "hosts":
+			r.Hosts, err = d.texts(field, wantHosts)
+		case "reason":
+			r.Reason, err = d.text(field)
+		case "owner":
+			r.Owner, err = d.text(field)
+		case "ticket":
+			r.Ticket, err = d.text(field)
+		}
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	if begin > 0 {
+		d.at = begin
+	}
+	r.At = d.place()
+	return r, d.check(&r, says)
+}
+
+// check makes sure that a rule is whole.
+func (d *decoder) check(r *Rule, says int) error {
+	if r.ID == "" {
+		return d.mistake("a rule needs an id, by which the robots.txt names it")
+	}
+	switch {
+	case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
+		return d.mistake("rule %s: it is about nobody; %s", r.ID, wantFor)
+	case says == 0:
+		return d.mistake("rule %s: it says nothing; write disallow, allow, crawl_delay or a preference", r.ID)
+	case says > 1:
+		return d.mistake("rule %s: a rule says one thing; write another rule for the other", r.ID)
+	}
+	if _, err := r.Managed(); err != nil {
+		return d.mistake("rule %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+// paths reads what a rule forbids or allows, nothing for null. A list without a path
+// is refused: what has lost its paths must not become a rule about the whole site.
+func (d *decoder) paths(field string, before []string) (paths []string, said bool, err error) {
+	t := d.next()
+	switch t.first {
+	case null:
+		return before, false, nil
+	case 't':
+		return before, true, nil
+	case '[':
+		paths, err = d.restOfTexts(field, fmt.Sprintf(wantPaths, field))
+		return paths, true, err
+	}
+	return before, false, d.mistake(wantPaths+", and not %s", field, t)
+}
+
+// delay reads the seconds of a crawl_delay, "" for null.
+func (d *decoder) delay() (string, error) {
+	t := d.next()
+	if t.first == null {
+		return "", nil
+	}
+	if seconds, err := strconv.ParseFloat(t.text, 64); t.first == '"' || err != nil || !(seconds > 0 && seconds <= 86400) {
+		return "", d.mistake("crawl_delay has to be a number of seconds above 0 and up to 86400, and not %s", t)
+	}
+	return t.text, nil
+}

@@ -1,0 +1,98 @@
+package rulelist
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+)
+
+// Rule is a rule as its owner has written it, in a Caddyfile or in a list.
+type Rule struct {
+	ID            string
+	For           []string
+	Allow         bool
+	Paths         []string // none for the whole site
+	CrawlDelay    string
+	ContentUsage  string
+	ContentSignal string
+	From          string
+	Until         string
+	Hosts         []string
+	Reason        string
+	Owner         string
+	Ticket        string
+	At            string // where it stands
+}
+
+// maxNote bounds reasons, owners and tickets, in characters.
+const maxNote = 500
+
+var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// Managed returns the rule as texts are composed of it. Its errors do not name it.
+func (r *Rule) Managed() (rule managed.Rule, err error) {
+	rule = managed.Rule{ID: r.Name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay,
+		Usage: r.ContentUsage, Signal: r.ContentSignal, Hosts: r.Hosts, At: r.At}
+	switch {
+	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
+		return rule, errors.New("a rule with a delay can say nothing else")
+	case r.ContentUsage+r.ContentSignal != "" && (len(r.Paths) > 0 || r.Allow || r.CrawlDelay != "" || r.ContentUsage != "" && r.ContentSignal != ""):
+		return rule, errors.New("a rule with a preference can say nothing else; write another rule for the other")
+	case r.ID != "" && !validID.MatchString(r.ID):
+		return rule, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, dots, dashes and underscores", r.ID)
+	case r.ID == "" && (r.From != "" || r.Until != "" || len(r.Hosts) > 0 || r.Reason+r.Owner+r.Ticket != ""):
+		return rule, errors.New("a rule with times, hosts or a reason needs an id, by which the robots.txt names it")
+	}
+	for _, note := range [][2]string{{"reason", r.Reason}, {"owner", r.Owner}, {"ticket", r.Ticket}} {
+		if utf8.RuneCountInString(note[1]) > maxNote || strings.ContainsAny(note[1], "\r\n\x00") {
+			return rule, fmt.Errorf("%s has to be one line of up to %d characters", note[0], maxNote)
+		}
+	}
+	rule.Window, err = managed.ParseWindow(r.From, r.Until)
+	return rule, err
+}
+
+// Name is what the robots.txt calls the rule: its own name, or its words in a
+// Caddyfile without its paths.
+func (r *Rule) Name() string {
+	word := "disallow"
+	switch {
+	case r.ID != "":
+		return "rule " + r.ID
+	case r.CrawlDelay != "":
+		word = "crawl_delay"
+	case r.ContentUsage != "":
+		word = "content_usage"
+	case r.ContentSignal != "":
+		word = "content_signal"
+	case r.Allow:
+		word = "allow"
+	}
+	return strings.Join(append([]string{word}, r.For...), " ")
+}
+
+// Compile returns rules as texts are composed of them. Its errors name the rule, and
+// where it stands if that is a list.
+func Compile(rules []Rule) ([]managed.Rule, error) {
+	all := make([]managed.Rule, 0, len(rules))
+	known := make(map[string]*Rule, len(rules))
+	for i := range rules {
+		r := &rules[i]
+		rule, err := r.Managed()
+		if first := known[r.ID]; err == nil && first != nil {
+			err = errors.New("there are two rules of that name; give each its own")
+		}
+		if err != nil {
+			return nil, &managed.RuleError{Rule: rule.ID, At: r.At, Err: err}
+		}
+		if r.ID != "" {
+			known[r.ID] = r
+		}
+		all = append(all, rule)
+	}
+	return all, nil
+}

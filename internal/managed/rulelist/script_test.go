@@ -1,0 +1,165 @@
+package rulelist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+)
+
+// script is a source that says what a test wants.
+type script struct {
+	mu    sync.Mutex
+	data  string
+	err   error
+	life  time.Duration
+	reads int
+	file  bool
+}
+
+func (s *script) name() string { return "https://cms.test/rules" }
+func (s *script) isURL() bool  { return !s.file }
+
+func (s *script) read(_ context.Context, before answer) (answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	a := answer{etag: s.data, life: s.life}
+	if s.err != nil {
+		return answer{}, s.err
+	}
+	if before.etag == s.data && s.data != "" {
+		a.unchanged = true
+		return a, nil
+	}
+	a.data = []byte(s.data)
+	return a, nil
+}
+
+func (s *script) say(data string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data, s.err = data, err
+}
+
+// list returns a list with rules of these names.
+func list(ids ...string) string {
+	var rules []string
+	for _, id := range ids {
+		until := "null"
+		if strings.HasPrefix(id, "old") {
+			until = `"1999-01-01T00:00:00Z"`
+		}
+		rules = append(rules, fmt.Sprintf(`{"id": %q, "for": ["GPTBot"], "disallow": ["/%s"], "until": %s}`, id, id, until))
+	}
+	return `{"rules": [` + strings.Join(rules, ", ") + "]}"
+}
+
+func (v *Version) ids() string {
+	if v == nil {
+		return "nothing"
+	}
+	var ids []string
+	for _, r := range v.Rules {
+		ids = append(ids, r.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// memory is a storage.
+type memory struct {
+	mu     sync.Mutex
+	values map[string][]byte
+	err    error
+	hangs  bool
+}
+
+func (m *memory) Store(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.values[key] = value
+	}
+	return m.err
+}
+
+func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
+	if m.hangs {
+		time.Sleep(time.Hour)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if value, ok := m.values[key]; ok {
+		return value, m.err
+	}
+	return nil, fs.ErrNotExist
+}
+
+// reader is a list that a user reads.
+type reader struct {
+	*List
+	source  *script
+	log     *observer.ObservedLogs
+	storage *memory
+	changed int
+	failed  int
+	end     func()
+}
+
+// read returns a list that says this, once a configuration with it is loaded.
+func read(t *testing.T, storage *memory, data string, err error) *reader {
+	t.Helper()
+	core, log := observer.New(zapcore.InfoLevel)
+	r := &reader{source: &script{data: data, err: err, life: 5 * time.Minute}, log: log, storage: storage}
+	r.List = &List{source: r.source, now: time.Now}
+	r.Use(&User{Changed: func() { r.changed++ }, Failed: func() { r.failed++ }, Logger: zap.New(core), Storage: storage})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); r.Run(ctx) }()
+	r.end = func() { cancel(); <-ended }
+	r.Load(ctx, new(int), storage)
+	return r
+}
+
+// next lets a time pass.
+func next(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (r *reader) has(t *testing.T, want string) {
+	t.Helper()
+	if got := r.Good().ids(); got != want {
+		t.Errorf("the list has %s, want %s", got, want)
+	}
+}
+
+func (r *reader) told(t *testing.T, want ...string) {
+	t.Helper()
+	var got []string
+	for _, e := range r.log.TakeAll() {
+		got = append(got, e.Message)
+	}
+	if len(got) != len(want) {
+		t.Errorf("told %q, want %q", got, want)
+		return
+	}
+	for i := range got {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("told %q, want %q", got[i], want[i])
+		}
+	}
+}
+
+func newMemory() *memory { return &memory{values: make(map[string][]byte)} }
+
+var errDown = errors.New("the database is down")

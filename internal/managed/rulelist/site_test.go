@@ -1,0 +1,178 @@
+package rulelist
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// place returns a list that says this, read once.
+func place(t *testing.T, data string, file bool) (*List, *script) {
+	t.Helper()
+	source := &script{data: data, life: time.Minute, file: file}
+	l := &List{source: source, now: time.Now}
+	l.Load(t.Context(), 1, nil)
+	return l, source
+}
+
+func siteOf(lists ...*List) (*Site, *observer.ObservedLogs) {
+	core, log := observer.New(zapcore.InfoLevel)
+	return NewSite(Config{
+		Registry: uaident.Default(), Lists: lists, Logger: zap.New(core),
+		Rules: []Rule{{For: []string{"GPTBot"}, Paths: []string{"/own"}}},
+	}), log
+}
+
+// says returns what a schedule makes of nothing at a host.
+func says(t *testing.T, s *managed.Schedule, host string) string {
+	t.Helper()
+	plan, _ := s.At(time.Now(), host)
+	text, err := plan.Compose(nil, host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const opposite = `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["/own"]}]}`
+
+// What is wrong with a configuration that is loaded depends on where it is.
+func TestFirst(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		data   string
+		file   bool
+		strict bool
+		want   string // an error, or a line of the text
+	}{
+		{"a URL", list("a"), false, false, "Disallow: /a"},
+		{"a file", list("a"), true, false, "Disallow: /a"},
+		{"a wrong URL at a start", "null", false, false, "Disallow: /own"},
+		{"a wrong URL at a reload", "null", false, true, "error https://cms.test/rules:1:1: a list is an object"},
+		{"a wrong file", "null", true, false, "error https://cms.test/rules:1:1: a list is an object"},
+		{"a URL against the configuration at a start", opposite, false, false, "Disallow: /own"},
+		{"a URL against the configuration at a reload", opposite, false, true, "error https://cms.test/rules:1: rule x: GPTBot is both allowed and disallowed /own; disallow GPTBot says the opposite"},
+		{"a file against the configuration", opposite, true, false, "error https://cms.test/rules:1: rule x: GPTBot is both"},
+		{"a token that nobody knows", `{"rules": [{"id": "x", "for": ["GTPBot"], "allow": true}]}`, true, false, `error https://cms.test/rules:1: rule x: "GTPBot" is no class and no known crawler; did you mean GPTBot`},
+		{"a path that is none", `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["own"]}]}`, true, false, `error https://cms.test/rules:1: rule x: path "own" begins with neither`},
+	} {
+		l, _ := place(t, tc.data, tc.file)
+		s, _ := siteOf(l)
+		schedule, err := s.First(tc.strict)
+		got := ""
+		if err != nil {
+			got = "error " + err.Error()
+		} else {
+			got = says(t, schedule, "a.test")
+		}
+		if !strings.Contains(got, tc.want) || (err != nil) != strings.HasPrefix(tc.want, "error") {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+	}
+	down, _ := place(t, list("a"), false)
+	down.good = nil
+	down.failed(answer{}, errDown)
+	s, _ := siteOf(down)
+	if schedule, err := s.First(true); err != nil || !strings.Contains(says(t, schedule, ""), "/own") {
+		t.Errorf("a URL that cannot be read at a reload: %v", err)
+	}
+}
+
+// At a start only the list that goes with nothing is left out.
+func TestFirstLeavesOutOneList(t *testing.T) {
+	a, _ := place(t, list("a"), false)
+	bad, _ := place(t, opposite, false)
+	b, _ := place(t, list("b"), false)
+	twice, _ := place(t, list("a", "c"), false)
+	s, log := siteOf(a, bad, b, twice)
+	schedule, err := s.First(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := says(t, schedule, "a.test")
+	for path, want := range map[string]bool{"/own": true, "/a": true, "/b": true, "/c": false} {
+		if strings.Contains(text, "Disallow: "+path+"\n") != want {
+			t.Errorf("%s: %t in %s", path, !want, text)
+		}
+	}
+	if told := log.FilterMessageSnippet("does not go with the configuration").Len(); told != 2 {
+		t.Errorf("told of %d lists", told)
+	}
+}
+
+// Rules for hosts of other sites are left out, and those for some hosts keep those of
+// the site.
+func TestHostsOfOtherSites(t *testing.T) {
+	l, _ := place(t, `{"rules": [
+		{"id": "a", "for": ["GPTBot"], "disallow": ["/a"], "hosts": ["other.test", "a.test"]},
+		{"id": "b", "for": ["GPTBot"], "allow": ["/own"], "hosts": ["other.test"]},
+		{"id": "c", "for": ["GPTBot"], "disallow": ["/c"]}]}`, false)
+	s, log := siteOf(l)
+	s.Has = func(host string) bool { return host == "a.test" || host == "b.test" }
+	schedule, err := s.First(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := says(t, schedule, "a.test"); !strings.Contains(text, "Disallow: /own\nDisallow: /a\nDisallow: /c\n") {
+		t.Errorf("a.test: %s", text)
+	}
+	if text := says(t, schedule, "b.test"); strings.Contains(text, "/a\n") || !strings.Contains(text, "/c\n") {
+		t.Errorf("b.test: %s", text)
+	}
+	if told := log.FilterMessageSnippet("for hosts of other sites").All(); len(told) != 1 || told[0].ContextMap()["rules"] != int64(1) {
+		t.Errorf("told %v", told)
+	}
+}
+
+// A new version is published; one that goes with nothing, or that the gate stops,
+// leaves the rules before, is told once and counted each time.
+func TestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, source := place(t, list("a"), false)
+		s, log := siteOf(l)
+		s.Check = func(schedule *managed.Schedule) error {
+			if strings.Contains(says(t, schedule, ""), "/gate") {
+				return errors.New("gate: no")
+			}
+			return nil
+		}
+		if _, err := s.First(true); err != nil {
+			t.Fatal(err)
+		}
+		l.Use(&User{Changed: s.Changed, Logger: zap.NewNop(), Failed: func() {}})
+		var published []string
+		failed := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{}, 2)
+		go func() { l.Run(ctx); ended <- struct{}{} }()
+		go func() {
+			s.Run(ctx, func(_ context.Context, next *managed.Schedule) { published = append(published, says(t, next, "")) }, func() { failed++ })
+			ended <- struct{}{}
+		}()
+		for _, data := range []string{
+			list("a", "b"), `{"rules": [{"id": "a", "for": ["GPTBot"], "allow": ["/own"]}]}`, list("a", "gate"), list("a", "b"), list("a", "c"),
+		} {
+			source.say(data, nil)
+			next(time.Minute + time.Second)
+		}
+		cancel()
+		<-ended
+		<-ended
+		if len(published) != 2 || !strings.Contains(published[0], "/b\n") || !strings.Contains(published[1], "/c\n") {
+			t.Errorf("published %q", published)
+		}
+		if told := log.FilterLevelExact(zapcore.ErrorLevel).Len(); failed != 2 || told != 1 || log.FilterMessageSnippet("go with each other again").Len() != 1 {
+			t.Errorf("%d failures, told of %d", failed, told)
+		}
+	})
+}
