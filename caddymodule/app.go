@@ -82,9 +82,10 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has ended
 
-	restored func()              // is called once it is known what is stored
-	placed   bool                // whether it was looked where the handlers stand
-	managed  map[string][]string // see HostsOfManaged
+	restored func()          // is called once it is known what is stored
+	bases    bool            // whether bases are stored
+	placed   bool            // whether it was looked where the handlers stand
+	texts    placement.Texts // see Texts
 }
 
 // CaddyModule returns the Caddy module information.
@@ -190,6 +191,7 @@ func (a *App) Start() error {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
+		managed.CheckReach(a.ctx, a.texts, a.logger),
 	}
 	a.state.Reread(a.ctx)
 	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.told))
@@ -197,7 +199,7 @@ func (a *App) Start() error {
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)
 	}
-	if !a.history().Kept {
+	if !a.history().Kept && !a.bases {
 		return nil
 	}
 	var ctx context.Context
@@ -249,9 +251,15 @@ func AppOf(ctx caddy.Context) (*App, error) {
 	return app.(*App), nil
 }
 
-// Bases returns the robots.txt files that others are composed from. They outlive a
-// reload.
-func (a *App) Bases() *policy.Cache { return a.state.Bases }
+// Bases returns the robots.txt files that others are composed from, and what is
+// closed once it is known which are stored. They outlive a reload, and a restart,
+// whether the rest of what is known does or not.
+func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
+	if a.bases = true; a.restored == nil {
+		a.restored = a.state.Memory.Expect(a.ctx)
+	}
+	return a.state.Bases, a.state.Memory.Restored()
+}
 
 // Managed returns what is told what robots_txt does, once its collectors are
 // registered with the configuration of ctx.
@@ -259,13 +267,13 @@ func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
 	return a.state.Metrics, a.state.Metrics.Register(ctx.GetMetricsRegistry())
 }
 
-// HostsOfManaged is [placement.HostsOfManaged] for all robots_txt of a configuration,
-// each of which asks for it when it is provisioned: only the first sees them all.
-func (a *App) HostsOfManaged(ctx caddy.Context, name func(config json.RawMessage) string) (hosts map[string][]string, err error) {
-	if a.managed == nil {
-		a.managed, err = placement.HostsOfManaged(ctx, name)
+// Texts is [placement.TextsOf] for all robots_txt of a configuration, each of which
+// asks for it when it is provisioned: only the first sees them all.
+func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
+	if a.texts == nil {
+		a.texts, err = placement.TextsOf(ctx, name)
 	}
-	return a.managed, err
+	return a.texts, err
 }
 
 // Sites returns which hosts the configuration names.

@@ -40,6 +40,9 @@ func init() {
 // `{http.robots_guard.line}` | The line of that rule
 // `{http.robots_guard.group}` | The user-agent value of its group
 // `{http.robots_guard.version}` | The start of the SHA-256 of the robots.txt
+// `{http.robots_guard.preference.train_ai}` | What it states about training models with what may be fetched: `y`, `n` or `unknown`
+// `{http.robots_guard.preference.ai_use}` | The same for the input of models
+// `{http.robots_guard.preference.search}` | The same for search
 type Handler struct {
 	// What to do about requests that the robots.txt forbids: `monitor` counts
 	// and logs them, `enforce` answers them. Default: `monitor`.

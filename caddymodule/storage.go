@@ -34,6 +34,7 @@ func (a *App) newStore() *store.Store {
 		Storage:   caddyStorage{a.ctx.Storage()},
 		Instance:  instance.ID(a.logger),
 		Memory:    a.state.Memory,
+		OnlyBases: !a.history().Kept,
 		Observer:  a.state.Metrics,
 		Logger:    a.logger,
 		Restored:  a.restored,

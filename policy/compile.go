@@ -18,7 +18,9 @@ type choice struct {
 	joined *matcher // extension lines leave user-agent lines joined, as Google reads
 	split  *matcher // extension lines part them; the same as joined in most files
 	both   Selection
-	delay  Delay // by Crawl-delay
+
+	statements *statements // nil if there are none
+	delay      Delay       // by Crawl-delay
 }
 
 // choices are the groups compiled so far. They never change: a longer set takes
@@ -79,8 +81,12 @@ func (r *Robots) compile(agents []int32) *choice {
 		c.split = r.matcher(r.groupsOf(agents, true))
 	}
 	c.delay = r.delayOf(agents)
+	c.statements = r.statements(agents)
 	c.both = Selection{forgiving: side{c, c.joined}, strict: side{c, c.split}}
 	r.weight += 1 + len(agents)
+	if c.statements != nil {
+		r.weight += len(c.statements.lines)
+	}
 	return c
 }
 

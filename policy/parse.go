@@ -50,12 +50,14 @@ func mostRules(text string) int {
 
 // parser is the state between the lines of one file.
 type parser struct {
-	robots  *Robots
-	line    int32
-	open    bool // the last group still takes user-agent lines
-	parted  bool // an extension line came since the last user-agent line
-	strict  bool // forgives nothing, and reports nothing: what there is to say was said
-	forgave bool // a line about groups and rules was read that only the forgiving reading knows
+	robots   *Robots
+	line     int32
+	open     bool  // the last group still takes user-agent lines
+	parted   bool  // an extension line came since the last user-agent line
+	used     bool  // a Content-Usage line did
+	usesFrom int32 // the first user-agent line that the next Content-Usage line is about
+	strict   bool  // forgives nothing, and reports nothing: what there is to say was said
+	forgave  bool  // a line about groups and rules was read that only the forgiving reading knows
 }
 
 // cut keeps the whole lines among the first MaxSize bytes of a longer file.
@@ -165,6 +167,10 @@ func (p *parser) record(k key, name, value string) {
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: -1})
 	case keyExtension:
 		p.parted = true
+		if len(p.robots.groups) > 0 && strings.EqualFold(name, "content-usage") {
+			p.used = true
+			p.robots.usages = append(p.robots.usages, usage{int32(len(p.robots.records)), p.usesFrom, int32(len(p.robots.agents))})
+		}
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: len(p.robots.groups) - 1})
 	}
 }
@@ -172,6 +178,9 @@ func (p *parser) record(k key, name, value string) {
 // userAgent continues the open group or opens one.
 func (p *parser) userAgent(name string) {
 	r := p.robots
+	if !p.open || p.used {
+		p.used, p.usesFrom = false, int32(len(r.agents))
+	}
 	if !p.open {
 		at, rules := int32(len(r.agents)), int32(len(r.rules))
 		r.groups = append(r.groups, group{agentFrom: at, split: at, agentTo: at, ruleFrom: rules, ruleTo: rules})

@@ -19,6 +19,7 @@ type Robots struct {
 	agents     []agent  // user-agent lines in file order
 	groups     []group  // in file order
 	records    []Record // in file order
+	usages     []usage
 	delays     []delayLine
 	findings   []Finding
 	unreported int  // findings beyond maxFindings
@@ -61,6 +62,12 @@ type group struct {
 	agentFrom, split, agentTo int32
 	ruleFrom, ruleTo          int32
 }
+
+// usage is a Content-Usage line, as an index into Robots.records, and for whom it is, as
+// a range of Robots.agents. It is a rule, by draft-ietf-aipref-attach-05 section 3, so a
+// user-agent line behind it begins another group; the rules for access are those of
+// older parsers, too, which see nothing in it.
+type usage struct{ record, agentFrom, agentTo int32 }
 
 // Rule is an allow or disallow line of a robots.txt.
 type Rule struct {
@@ -157,12 +164,13 @@ func (r *Robots) Size() int {
 		perRule    = 32 + 140 // the line, and its share of a compiled group
 		perAgent   = 24 + 90  // the line, and its share of the tables of names
 		perRecord  = 56
+		perUsage   = 12 + 500 // the line, and its share of a compiled group
 		perDelay   = 24
 		perFinding = 160
 		perFile    = 1024
 	)
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
-		perRecord*len(r.records) + perDelay*len(r.delays) + perFinding*len(r.findings)
+		perRecord*len(r.records) + perUsage*len(r.usages) + perDelay*len(r.delays) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // which they share
 	}

@@ -101,8 +101,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	c := managed.Config{Sites: app.Sites(), Bases: app.Bases(), Now: time.Now, Logger: ctx.Logger()}
-	hosts, err := h.hosts(ctx, app)
+	c := managed.Config{Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
+	texts, err := app.Texts(ctx, nameOf)
+	hosts := texts.HostsOf(h.key()) // of all sites together, if a snippet stands in several
 	if err != nil {
 		return err
 	}
@@ -125,6 +126,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		c.Source, c.SourceKey = origin.File{Path: h.BaseFile}, h.BaseFile
 	case h.Base == baseUpstream:
 		c.Source = origin.NewServer(false)
+	}
+	if c.Source != nil {
+		c.Bases, c.Stored = app.Bases()
 	}
 	if h.Staging {
 		c.Staging = h.isStaging()
@@ -216,6 +220,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
+	}
+	if managed.NoteReached(r.Context()) {
+		return nil
 	}
 	page, until := h.publisher.Page(r)
 	if page == nil {

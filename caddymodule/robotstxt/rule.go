@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -104,13 +102,6 @@ func (h *Handler) knownRegistry() *uaident.Registry {
 func (r *Rule) name() string {
 	written := rulelist.Rule(*r)
 	return written.Name()
-}
-
-// hosts returns the hosts of the site, none for any. A snippet may stand in several
-// sites; then they are taken together.
-func (h *Handler) hosts(ctx caddy.Context, app *caddymodule.App) ([]string, error) {
-	all, err := app.HostsOfManaged(ctx, nameOf)
-	return all[h.key()], err
 }
 
 // hasHost returns what tells whether a host, or one that a wildcard stands for, is

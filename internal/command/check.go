@@ -89,7 +89,9 @@ type checkResult struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Form      string `json:"form,omitempty"`
 	Ambiguous bool   `json:"ambiguous"`
-	Note      string `json:"note,omitempty"` // such as that no request carries the name
+	// Preferences is what is stated about the use of what may be fetched.
+	Preferences string `json:"preferences,omitempty"`
+	Note        string `json:"note,omitempty"` // such as that no request carries the name
 
 	reason judge.Reason
 }
@@ -179,6 +181,9 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	result := checkResult{
 		Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
 		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
+	}
+	if r.Verdict == judge.Allowed {
+		result.Preferences = r.Group.Preferences(q.Target).String()
 	}
 	if evidence.Form != 0 {
 		result.Form = evidence.Form.String()

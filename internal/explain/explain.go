@@ -23,14 +23,16 @@ type Explanation struct {
 	Matches   []Match `json:"matches"` // rules of the group that match, the decisive one first
 	// Readings are what each way to read the file says, where it has two for the
 	// client; Group and Matches are the forgiving one's.
-	Readings  []Reading `json:"readings,omitempty"`
-	Verdict   string    `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
-	Allowed   bool      `json:"allowed"`
-	Why       string    `json:"why"` // the verdict in a sentence
-	Rule      string    `json:"rule"`
-	Line      int       `json:"line"` // of the rule, 0 for none
-	Ambiguous bool      `json:"ambiguous"`
-	Handler   *Handler  `json:"handler"` // null where no configuration is known
+	Readings []Reading `json:"readings,omitempty"`
+	// Preferences is nil where nothing is stated, or nothing may be fetched.
+	Preferences *Preferences `json:"preferences"`
+	Verdict     string       `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
+	Allowed     bool         `json:"allowed"`
+	Why         string       `json:"why"` // the verdict in a sentence
+	Rule        string       `json:"rule"`
+	Line        int          `json:"line"` // of the rule, 0 for none
+	Ambiguous   bool         `json:"ambiguous"`
+	Handler     *Handler     `json:"handler"` // null where no configuration is known
 }
 
 // Robots is the file that was asked.

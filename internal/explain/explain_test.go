@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,6 +40,30 @@ func TestReadings(t *testing.T) {
 	e.SetTarget("/a", &target, one)
 	if e.Readings != nil {
 		t.Errorf("a file with one reading: %+v", e.Readings)
+	}
+}
+
+// TestPreferences tells what is stated about the use of what may be fetched.
+func TestPreferences(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /a train-ai=y\nDisallow: /a/x\n\nUser-agent: FooBot\nDisallow: /x\n"))
+	for _, tc := range []struct {
+		token, url, text string
+		want             *Preferences
+	}{
+		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: what the owner prefers, which decides nothing about fetching\n", &Preferences{"train-ai=n", []int{2}}},
+		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []int{3, 4}}},
+		{"GPTBot", "/a/x", "", nil},
+		{"FooBot", "/b", "", nil},
+	} {
+		site := Site{Registry: uaident.Default()}
+		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: tc.url})
+		var text strings.Builder
+		if err := e.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(e.Preferences, tc.want) || !strings.Contains(text.String(), tc.text) || tc.want == nil && strings.Contains(text.String(), "Content-Usage") {
+			t.Errorf("%s at %s: %+v in\n%s", tc.token, tc.url, e.Preferences, text.String())
+		}
 	}
 }
 

@@ -75,6 +75,9 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	e.Delay = delayOf(result.Group, &e.Client, s.habit(client, r.Token))
 	if asked(&result) {
 		e.SetTarget(q.Target, &scratch.Target, result.Group)
+		if result.Verdict == judge.Allowed {
+			e.Preferences = preferencesOf(result.Group, &scratch.Target)
+		}
 		e.Ambiguous = result.Evidence.Ambiguous
 		e.Rule, e.Line = result.Evidence.Rule.String(), result.Evidence.Rule.Line
 	}

@@ -26,6 +26,7 @@ func (e *Explanation) Write(w io.Writer) error {
 	}
 	p.group(e)
 	p.target(e)
+	p.preferences(e.Preferences)
 	p.heading("Verdict")
 	ambiguous := ""
 	if e.Ambiguous {

@@ -86,6 +86,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 	c.Source = s
 	shared := &State{
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		Bases:      policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
 		readers:    ledger.NewReaders(100, 100),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),

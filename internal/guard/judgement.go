@@ -62,6 +62,19 @@ var placeholders = map[string]func(*Judgement) string{
 	},
 	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
 	"version": (*Judgement).versionID,
+
+	"preference.train_ai": func(j *Judgement) string { return j.preferences()[policy.TrainAI].String() },
+	"preference.ai_use":   func(j *Judgement) string { return j.preferences()[policy.AIUse].String() },
+	"preference.search":   func(j *Judgement) string { return j.preferences()[policy.SearchUse].String() },
+}
+
+// preferences returns what the robots.txt states about the use of what this request
+// may fetch.
+func (j *Judgement) preferences() policy.Preferences {
+	if j.Verdict != judge.Allowed || j.Reason == judge.RobotsTxt {
+		return policy.Preferences{}
+	}
+	return j.Group.Preferences(j.Target)
 }
 
 // placeholder implements caddy.ReplacerFunc.
@@ -116,6 +129,9 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	}
 	if j.Version != nil {
 		enc.AddString("version", j.versionID())
+	}
+	if stated := j.preferences(); stated != (policy.Preferences{}) {
+		enc.AddString("preferences", stated.String())
 	}
 	return nil
 }

@@ -111,10 +111,16 @@ func TestLogSchema(t *testing.T) {
 		Result:  judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked},
 	}
 	verdictAll, verdictAlways := documentedFields(t, "The verdict")
+	allowed := *full
+	allowed.Verdict, allowed.Action = judge.Allowed, judge.None
+	allowed.Group = policy.Parse([]byte("User-agent: *\nContent-Usage: /x train-ai=n\n")).Select(true, "bingbot")
 
 	t.Run("verdict", func(t *testing.T) {
 		compare(t, logLines(t, func(l *zap.Logger) { l.Info("full", zap.Inline(full)) }), verdictAll, "full")
 		compare(t, logLines(t, func(l *zap.Logger) { l.Info("bare", zap.Inline(bare)) }), verdictAlways, "bare")
+		more, _ := documentedFields(t, "Allowed requests")
+		maps.Copy(more, verdictAll)
+		compare(t, logLines(t, func(l *zap.Logger) { l.Info("allowed", zap.Inline(&allowed)) }), more, "allowed")
 	})
 	t.Run("requests", func(t *testing.T) {
 		all, always := documentedFields(t, "Requests outside of robots.txt")

@@ -141,7 +141,7 @@ func (s *State) Warm() bool {
 
 // parts returns what of the state is stored.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts}
 }
 
 // awaitStored waits until it is known what is stored, as a crawler waits for a

@@ -32,6 +32,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	clock := func() time.Time { return i.time }
 	i.shared = &State{
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
+		Bases:      policy.NewCache(NamedBounds, inventedBounds, clock, nil),
 		readers:    ledger.NewReaders(100, 100),
 		changes:    changeguard.Changes{Clock: clock},
 		Identities: identity.NewShared(),

@@ -85,6 +85,7 @@ func Look(robots *policy.Robots, options Options) *Report {
 		c.checkGroups()
 		c.checkRules()
 		c.checkRecords()
+		c.checkPreferences()
 		c.takeTallies()
 	}
 	if c.isEmpty() {

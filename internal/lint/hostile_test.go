@@ -38,7 +38,17 @@ func TestHostileFiles(t *testing.T) {
 		"empty lines":           strings.Repeat("\n", policy.MaxSize),
 		"colons":                strings.Repeat(":\n", policy.MaxSize/2),
 		"nearly known names":    full("", func(i int) string { return fmt.Sprintf("User-agent: Gooooglebot%d\nDisallow: /x\n", i) }),
-		"delays":                full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nCrawl-delay: x\n", i) }),
+		"usages":                full("User-agent: *\n", func(i int) string { return fmt.Sprintf("Content-Usage: /%d train-ai=n\n", i) }),
+		"usages and rules": full("User-agent: *\n", func(i int) string {
+			if i < 900 {
+				return fmt.Sprintf("Disallow: /%%61%d*x\n", i)
+			}
+			return fmt.Sprintf("Content-Usage: /%d train-ai=n\n", i)
+		}),
+		"a dictionary":       full("User-agent: *\n", func(i int) string { return "Content-Usage: " + strings.Repeat("a=(b c);d, ", 700) + "x\n" }),
+		"groups that hide":   "User-agent: *\nContent-Usage: train-ai=n\n" + groups(2, "Disallow: /%d\n"),
+		"licenses in groups": full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nLicense: x\nDisallow: /\n", i) }),
+		"delays":             full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nCrawl-delay: x\n", i) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			robots := policy.Parse([]byte(text))

@@ -67,9 +67,11 @@ func unfold(example string) string {
 	})
 }
 
-// together are codes that come with another one by their nature.
-var together = map[policy.Code]policy.Code{
-	policy.LineCut: policy.TooLarge, SignalValue: ContentSignal, LicenseURL: License, AdsIgnoreStar: SearchShutOut,
+// together are codes that come with others by their nature.
+var together = map[policy.Code][]policy.Code{
+	policy.LineCut: {policy.TooLarge}, AdsIgnoreStar: {SearchShutOut}, SignalValue: {ContentSignal}, LicenseURL: {License}, LicensePlace: {License},
+	UsageValue: {ContentUsage}, UsageLabel: {ContentUsage}, UsagePath: {ContentUsage}, UsageConflict: {ContentUsage}, UsageForbidden: {ContentUsage},
+	PreferenceLost: {ContentUsage}, TrainersAllowed: {ContentUsage}, SignalContradicts: {ContentUsage, ContentSignal},
 }
 
 // TestPage holds every example of docs/findings.md to find its code and no
@@ -89,13 +91,13 @@ func TestPage(t *testing.T) {
 			found := false
 			report := Check("robots.txt", []byte(s.example), Options{Site: "https://example.com"})
 			for _, f := range report.Findings {
-				switch f.Code {
-				case code:
+				switch {
+				case f.Code == code:
 					found = true
 					if f.Severity != SeverityOf(code) {
 						t.Errorf("severity %s, want %s", f.Severity, SeverityOf(code))
 					}
-				case together[code]:
+				case slices.Contains(together[code], f.Code):
 				default:
 					t.Errorf("also found: %+v", f)
 				}

@@ -20,9 +20,8 @@ func (c *checker) checkRecords() {
 			c.checkSitemap(r)
 		case "crawl-delay":
 			c.checkDelay(r)
-		case "content-signal":
-			c.checkSignal(r)
 		case "license":
+			c.checkLicensePlace(r)
 			if u, err := url.Parse(r.Value); err != nil || u.Scheme == "" || u.Host == "" {
 				c.addValue(LicenseURL, r.Line, "%s is not a whole URL, which Really Simple Licensing asks for; begin it with https://", quoted(r.Value))
 			}
@@ -113,20 +112,24 @@ func (c *checker) checkDelay(r policy.Record) {
 	c.add(DelayUnread, r.Line, c.at(r.Line).keyColumn(), "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(names, ", "))
 }
 
-// checkSignal looks at the value of Content-Signal: a list of signals, after an
-// optional path. Of search, ai-input and ai-train each is yes or no.
-func (c *checker) checkSignal(r policy.Record) {
-	value := r.Value
-	if strings.HasPrefix(value, "/") {
-		_, value, _ = strings.Cut(value, " ")
-	}
-	for part := range strings.SplitSeq(value, ",") {
-		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
-		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
-		known := slices.Contains([]string{"search", "ai-input", "ai-train"}, name)
-		if !ok || known && says != "yes" && says != "no" {
-			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoted(strings.TrimSpace(part)))
-			return
+// checkLicensePlace looks whether License stands between the lines of a group, although
+// it is about the whole file.
+func (c *checker) checkLicensePlace(r policy.Record) {
+	i, _ := slices.BinarySearchFunc(c.groups, r.Line, func(g policy.Group, line int) int {
+		if g.Agents[0].Line > line {
+			return 1
 		}
+		return -1
+	})
+	if i == 0 {
+		return
+	}
+	g := c.groups[i-1] // the last that begins above it
+	last := g.Agents[len(g.Agents)-1].Line
+	if len(g.Rules) > 0 {
+		last = max(last, g.Rules[len(g.Rules)-1].Line)
+	}
+	if r.Line < last {
+		c.add(LicensePlace, r.Line, c.at(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
 	}
 }

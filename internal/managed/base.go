@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -14,17 +15,42 @@ import (
 )
 
 // How long a base holds that does not say it itself, and how long a request waits
-// for one that was never read.
+// for one that was never read, and before that for what is stored.
 const (
-	baseLife = 10 * time.Minute
-	baseWait = 5 * time.Second
+	baseLife   = 10 * time.Minute
+	baseWait   = 5 * time.Second
+	storedWait = 2 * time.Second
 )
 
-// isBase reports whether a version can be built on: a web page in place of a
-// robots.txt is a mistake.
-func isBase(v *policy.Version) bool {
-	findings, _ := v.Robots.Findings()
-	return !slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML || f.Code == policy.UTF16 })
+// errNoText says that a base cannot be built on.
+var errNoText = errors.New("it is a web page, or no text")
+
+// usable returns an answer as it counts for a base: a web page in place of a
+// robots.txt is a failure, which takes the place of nothing.
+func usable(a policy.Answer) policy.Answer {
+	if a.Meaning() != policy.Rules {
+		return a
+	}
+	findings, _ := policy.Parse(a.Body).Findings()
+	if slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML || f.Code == policy.UTF16 }) {
+		return policy.Answer{Status: a.Status, Err: errNoText}
+	}
+	return a
+}
+
+// awaitStored waits a little until it is known which bases are stored: the last good
+// one may be among them.
+func (p *Publisher) awaitStored(ctx context.Context) {
+	if p.Stored == nil {
+		return
+	}
+	timer := time.NewTimer(storedWait)
+	defer timer.Stop()
+	select {
+	case <-p.Stored:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // base returns what is known of a base. One that is due is read in the background;
@@ -32,6 +58,9 @@ func isBase(v *policy.Version) bool {
 func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
 	entry := p.Bases.Add(key, key.Segment())
 	entry.Use(p.Now())
+	if entry.State() == nil {
+		p.awaitStored(r.Context())
+	}
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // who loads a configuration may have mended the base
 	}
@@ -52,7 +81,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		defer cancel(nil)
 		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
 		defer timer.Stop()
-		return fetch(ctx, have)
+		return usable(fetch(ctx, have))
 	}, p.onRead(key))
 	if entry.State() == nil && done != nil {
 		select {
@@ -66,7 +95,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 
 // isUsable reports whether what was read last can be built on.
 func isUsable(s *policy.State) bool {
-	return s != nil && s.Failures == 0 && s.Good != nil && isBase(s.Good)
+	return s != nil && s.Failures == 0 && s.Good != nil
 }
 
 // onRead returns what tells the owner that a base cannot be used any more, or
@@ -87,10 +116,8 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 		case isUsable(&after) && known && !isUsable(&before):
 			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
 		case isUsable(&after), known && !isUsable(&before): // it was told before
-		case after.Failures > 0:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+inForce(after), zap.Error(after.Err))
 		default:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt is a web page or no text; "+inForce(after))
+			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+inForce(after), zap.Int("status", after.Status), zap.Error(after.Err))
 		}
 	}
 }
@@ -105,7 +132,7 @@ func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 }
 
 func inForce(s policy.State) string {
-	if s.Good != nil && isBase(s.Good) || slices.ContainsFunc(s.Past, isBase) {
+	if s.Good != nil {
 		return "the last good one is used"
 	}
 	return "what the site answers is passed on without the rules of robots_txt; if there is none to build on, write base none"

@@ -29,8 +29,10 @@ type Config struct {
 	Staging func(host string) bool
 	Sites   *request.Sites
 	Bases   *policy.Cache // outlives a configuration, so that a last good base does
-	Now     func() time.Time
-	Logger  *zap.Logger
+	// Stored is closed once it is known which bases are stored, nil if none are.
+	Stored <-chan struct{}
+	Now    func() time.Time
+	Logger *zap.Logger
 	// Observer may be nil.
 	Observer Observer
 }
@@ -156,15 +158,10 @@ func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
 	if state == nil || state.Good == nil {
 		return nil
 	}
-	if isBase(state.Good) {
-		if page := p.inTurn(state.Good, at, last); page != nil {
-			return page
-		}
+	if page := p.inTurn(state.Good, at, last); page != nil {
+		return page
 	}
 	for _, version := range state.Past {
-		if !isBase(version) {
-			continue
-		}
 		if page := p.inTurn(version, at, nil); page != nil {
 			return page
 		}

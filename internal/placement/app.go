@@ -38,37 +38,6 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 	return nil
 }
 
-// HostsOfManaged returns the hosts of the robots_txt handlers in the HTTP app that
-// ctx, of the first of them, belongs to, by what names their configuration. A nil
-// list is for any host.
-func HostsOfManaged(ctx caddy.Context, name func(config json.RawMessage) string) (map[string][]string, error) {
-	hosts := make(map[string][]string)
-	for _, module := range ctx.Modules() {
-		app, ok := module.(*caddyhttp.App)
-		if !ok {
-			continue
-		}
-		for _, server := range slices.Sorted(maps.Keys(app.Servers)) {
-			placed, err := In(server, routesOf(app.Servers[server].Routes))
-			if err != nil {
-				return nil, err
-			}
-			for _, p := range placed {
-				if p.Name != RobotsTXT {
-					continue
-				}
-				key := name(p.Config)
-				if before, known := hosts[key]; len(p.Hosts) == 0 || known && before == nil {
-					hosts[key] = nil
-				} else {
-					hosts[key] = append(before, p.Hosts...)
-				}
-			}
-		}
-	}
-	return hosts, nil
-}
-
 // routesOf returns routes as JSON has them: their matchers are provisioned, and so
 // are the handlers of those before the first of ours.
 func routesOf(list caddyhttp.RouteList) []Route {

@@ -2,6 +2,7 @@
 // values in a storage that instances may share.
 //
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
+//	robots_guard/v1/<instance>/bases/<hash of the site>.json
 //	robots_guard/v1/<instance>/readers/<part>.json
 //	robots_guard/v1/<instance>/changes/<hash of the site>.json
 //	robots_guard/v1/<instance>/lists/ranges.json

@@ -23,6 +23,7 @@ type instance struct {
 	*Store
 	inMemory *storetest.Storage
 	cache    *policy.Cache
+	based    *policy.Cache // the bases
 	read     *ledger.Readers
 	counted  *ledger.Ledger
 	verifier *verify.Verifier
@@ -46,13 +47,14 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i := &instance{inMemory: m, logs: logs, time: now, observed: newObserved()}
 	clock := func() time.Time { return i.time }
 	i.cache = policy.NewCache(namedBounds, inventedBounds, clock, func(*policy.Robots) any { return new(derived) })
+	i.based = policy.NewCache(namedBounds, inventedBounds, clock, nil)
 	i.read = ledger.NewReaders(100, 100)
 	i.counted = ledger.New(clock)
 	i.verifier = verify.New(verify.Options{Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.Store = New(Options{
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
-			Policies: i.cache, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
+			Policies: i.cache, Bases: i.based, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
 			Acknowledgements: &i.known,
 		}),
 	})

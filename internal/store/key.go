@@ -15,6 +15,7 @@ const root = "robots_guard/v1"
 // The kinds of values, which are also the directories of an instance.
 const (
 	kindPolicies = "policies"
+	kindBases    = "bases"
 	kindReaders  = "readers"
 	kindChanges  = "changes"
 	kindLists    = "lists"
@@ -27,7 +28,7 @@ const quarantine = "set_aside"
 
 // Kinds returns the names of the kinds of values.
 func Kinds() []string {
-	return []string{kindPolicies, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts}
+	return []string{kindPolicies, kindBases, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts}
 }
 
 // The suffixes of the names of values. That of the ledger keeps versions of this

@@ -41,7 +41,7 @@ func TestListsPrefixes(t *testing.T) {
 		return strings.Join(m.Lists, " ")
 	}
 	all := func(instance string) string {
-		return fmt.Sprintf(" /%[1]s/alerts /%[1]s/changes /%[1]s/lists /%[1]s/policies /%[1]s/readers /%[1]s/set_aside", instance)
+		return fmt.Sprintf(" /%[1]s/alerts /%[1]s/bases /%[1]s/changes /%[1]s/lists /%[1]s/policies /%[1]s/readers /%[1]s/set_aside", instance)
 	}
 	for _, tc := range []struct {
 		name string

@@ -16,6 +16,7 @@ const maxWanted = 256
 // Parts are what of the memory of a process is stored.
 type Parts struct {
 	Policies *policy.Cache   // the robots.txt of each site
+	Bases    *policy.Cache   // those that others are composed from
 	Readers  *ledger.Readers // who has read which version
 	Changes  Changes         // what the change guard knows
 	Lists    Lists           // of addresses
@@ -128,6 +129,14 @@ func (m *Memory) Trouble() (since time.Time, err error) {
 		}
 	}
 	return since, err
+}
+
+// running takes note of a store that begins or ends. One that keeps bases alone does
+// not count.
+func (m *Memory) running(all bool, change int32) {
+	if all {
+		m.stores.Add(change)
+	}
 }
 
 // Stores reports whether a store runs.

@@ -26,9 +26,12 @@ const (
 func maxPoliciesFor(sites int) int { return keysPerPolicy * (sites + maxStoredUnnamed) }
 
 // policies are the versions of robots.txt: of the sites that the configuration
-// names, and of the most used of other hosts.
+// names, and of the most used of other hosts. There are two kinds: those that are
+// served, and the bases that some of these are composed from.
 type policies struct {
 	store *Store
+	kind  string
+	cache *policy.Cache
 	began time.Time
 	short bool // the configuration ended before it was known what is stored
 
@@ -45,13 +48,13 @@ type storedPolicy struct {
 	lastRead time.Time
 }
 
-func newPolicies(s *Store) *policies {
-	return &policies{store: s, stored: make(map[policy.Key]storedPolicy), unnamed: make(map[policy.Key]bool)}
+func newPolicies(s *Store, kind string, cache *policy.Cache) *policies {
+	return &policies{store: s, kind: kind, cache: cache, stored: make(map[policy.Key]storedPolicy), unnamed: make(map[policy.Key]bool)}
 }
 
-func (*policies) name() string { return kindPolicies }
-func (*policies) max() int64   { return policy.MaxSnapshot }
-func (*policies) most() int    { return math.MaxInt } // of all instances together, see maxPoliciesFor
+func (p *policies) name() string { return p.kind }
+func (*policies) max() int64     { return policy.MaxSnapshot }
+func (*policies) most() int      { return math.MaxInt } // of all instances together, see maxPoliciesFor
 
 // due returns what is known and not stored yet: versions that are new, and once in
 // a while those that were seen again.
@@ -69,7 +72,7 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 				continue
 			}
 			if p.stored[site].forgotten(state) {
-				p.store.readSite(ctx, site)
+				p.store.readSite(ctx, p, site)
 			}
 			if !yield(p.pending(e)) {
 				return
@@ -115,8 +118,8 @@ func (p *policies) pending(e *policy.Entry) pending {
 }
 
 // keyOf returns where the policy of a site is stored by an instance.
-func (*policies) keyOf(instance string, site policy.Key) key {
-	return key{instance, kindPolicies, siteName(site)}
+func (p *policies) keyOf(instance string, site policy.Key) key {
+	return key{instance, p.kind, siteName(site)}
 }
 
 func (p *policies) take(v value, found *summary) error {
@@ -140,10 +143,10 @@ func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
 	site, segment := snapshot.Key, snapshot.Key.Segment()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	newest := found.restored[site]
+	newest := found.restored[restored{p.kind, site}]
 	found.read++
-	if p.store.memory.parts.Policies.Restore(site, segment, snapshot.State, newest) {
-		found.restored[site] = true
+	if p.cache.Restore(site, segment, snapshot.State, newest) {
+		found.restored[restored{p.kind, site}] = true
 	}
 	if own && segment == policy.Invented {
 		p.unnamed[site] = true
@@ -159,12 +162,11 @@ func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
 
 // forget drops what is known to be stored of sites that have left the cache.
 func (p *policies) forget() {
-	cache := p.store.memory.parts.Policies
-	if len(p.stored) <= 2*cache.Stats(policy.Named).Entries+100 {
+	if len(p.stored) <= 2*p.cache.Stats(policy.Named).Entries+100 {
 		return
 	}
 	for site := range p.stored {
-		if cache.Get(site) == nil {
+		if p.cache.Get(site) == nil {
 			delete(p.stored, site)
 		}
 	}

@@ -26,7 +26,7 @@ const (
 // the configuration names, and the most used of other hosts.
 func (p *policies) storable(ctx context.Context) []*policy.Entry {
 	var named, others []*policy.Entry
-	for _, e := range p.store.memory.parts.Policies.Entries() {
+	for _, e := range p.cache.Entries() {
 		state := e.State()
 		switch {
 		case state == nil || state.Good == nil:

@@ -14,20 +14,28 @@ const wantedAtOnce = 64
 func (s *Store) readWanted(ctx context.Context) {
 	for range wantedAtOnce {
 		select {
-		case site := <-s.memory.wanted:
-			s.readSite(ctx, site)
+		case site := <-s.wanted():
+			s.readSite(ctx, s.policies, site)
 		default:
 			return
 		}
 	}
 }
 
-// readSite takes into the cache what this instance and its peers have stored of a
+// wanted are sites that are asked for, nil if their policies are not kept.
+func (s *Store) wanted() <-chan policy.Key {
+	if s.policies == nil {
+		return nil
+	}
+	return s.memory.wanted
+}
+
+// readSite takes into its cache what this instance and its peers have stored of a
 // site.
-func (s *Store) readSite(ctx context.Context, site policy.Key) {
+func (s *Store) readSite(ctx context.Context, p *policies, site policy.Key) {
 	found := newSummary()
 	for _, instance := range append([]string{s.instance}, s.peers.active(s.now())...) {
-		s.readOne(ctx, s.policies.keyOf(instance, site), found)
+		s.readOne(ctx, p.keyOf(instance, site), found)
 		if found.failed > 0 || ctx.Err() != nil {
 			break
 		}

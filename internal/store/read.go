@@ -26,7 +26,9 @@ func (s *Store) Read(ctx context.Context) {
 	found := newSummary()
 	s.readAll(ctx, keys[quarantine], found)
 	// What is held back is a version, so the policies come first.
-	s.readAll(ctx, keys[kindPolicies], found)
+	for _, p := range s.versions() {
+		s.readAll(ctx, keys[p.kind], found)
+	}
 	failed := found.failed
 	for _, k := range s.notes() {
 		s.readAll(ctx, keys[k.name()], found)
@@ -52,7 +54,7 @@ func (s *Store) listAll(ctx context.Context) (keys map[string][]key, left int, e
 			return nil, 0, err
 		}
 		keys[quarantine] = append(keys[quarantine], aside...)
-		for _, kind := range append([]kind{s.policies}, s.notes()...) {
+		for _, kind := range s.kinds() {
 			found, err := s.keys(ctx, instance, kind)
 			if err != nil {
 				return nil, 0, err
@@ -67,8 +69,11 @@ func (s *Store) listAll(ctx context.Context) (keys map[string][]key, left int, e
 		}
 		return s.now() // it may have just begun
 	})
-	if left = max(0, len(keys[kindPolicies])-s.maxPolicies); left > 0 {
-		keys[kindPolicies] = keys[kindPolicies][:s.maxPolicies]
+	for _, p := range s.versions() {
+		if more := len(keys[p.kind]) - s.maxPolicies; more > 0 {
+			left += more
+			keys[p.kind] = keys[p.kind][:s.maxPolicies]
+		}
 	}
 	return keys, left, nil
 }

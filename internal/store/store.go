@@ -25,11 +25,13 @@ const StopWait = flushTime + time.Second
 
 // Options are what a store needs.
 type Options struct {
-	Storage  Storage     // where values are kept
-	Instance string      // the name of this instance, another one for each
-	Memory   *Memory     // what is kept
-	Observer Observer    // who counts; not nil
-	Logger   *zap.Logger // what the owner is told
+	Storage  Storage  // where values are kept
+	Instance string   // the name of this instance, another one for each
+	Memory   *Memory  // what is kept
+	Observer Observer // who counts; not nil
+	// OnlyBases keeps the bases of composed robots.txt files, and nothing else.
+	OnlyBases bool
+	Logger    *zap.Logger // what the owner is told
 	// Restored is called once it is known what is stored; nil for nobody.
 	Restored func()
 	// Exiting reports whether the process ends, and not only a configuration;
@@ -56,7 +58,8 @@ type Store struct {
 	restored    func()
 	maxPolicies int // that are read
 
-	policies *policies
+	policies *policies // nil if only bases are kept
+	bases    *policies
 	readers  *readers
 	changes  *changes
 	lists    *single
@@ -88,7 +91,11 @@ func New(o Options) *Store {
 		storage: o.Storage, instance: o.Instance, memory: o.Memory, observer: o.Observer, logger: o.Logger,
 		now: o.Now, exiting: o.Exiting, restored: o.Restored, maxPolicies: maxPoliciesFor(o.Policies),
 	}
-	s.policies = newPolicies(s)
+	s.bases = newPolicies(s, kindBases, o.Memory.parts.Bases)
+	if o.OnlyBases {
+		return s
+	}
+	s.policies = newPolicies(s, kindPolicies, o.Memory.parts.Policies)
 	s.readers = &readers{store: s}
 	s.changes = &changes{store: s}
 	s.lists = newLists(s)
@@ -99,17 +106,41 @@ func New(o Options) *Store {
 
 // notes are the kinds of which nothing is written before it is known what this
 // instance has stored: the policies say it all by themselves.
-func (s *Store) notes() []kind { return []kind{s.readers, s.changes, s.lists, s.alerts} }
+func (s *Store) notes() []kind {
+	if s.policies == nil {
+		return nil
+	}
+	return []kind{s.readers, s.changes, s.lists, s.alerts}
+}
 
 // synced are the kinds that peers are asked for all the time.
 func (s *Store) synced() []kind { return []kind{s.readers, s.changes, s.alerts} }
 
+// versions are the kinds of which each value says it all by itself.
+func (s *Store) versions() []*policies {
+	if s.policies == nil {
+		return []*policies{s.bases}
+	}
+	return []*policies{s.policies, s.bases}
+}
+
+// kinds are those that are kept, but the ledger.
+func (s *Store) kinds() (all []kind) {
+	for _, p := range s.versions() {
+		all = append(all, p)
+	}
+	return append(all, s.notes()...)
+}
+
 // kindOf returns the kind of a key, nil for what is set aside.
 func (s *Store) kindOf(k key) kind {
-	for _, kind := range []kind{s.policies, s.readers, s.changes, s.lists, s.alerts, s.counts} {
+	for _, kind := range s.kinds() {
 		if kind.name() == k.kind {
 			return kind
 		}
+	}
+	if k.kind == kindLedger && s.counts != nil {
+		return s.counts
 	}
 	return nil
 }
@@ -118,26 +149,32 @@ func (s *Store) kindOf(k key) kind {
 // what was pending then is written. It waits a little for what is stored if wait
 // is set.
 func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
-	s.policies.began = s.now()
+	for _, p := range s.versions() {
+		p.began = s.now()
+	}
 	s.memory.cold.Store(wait)
 	ready, finished := make(chan struct{}), make(chan struct{})
-	s.memory.stores.Add(1)
+	s.memory.running(s.policies != nil, 1)
 	var running sync.WaitGroup
 	running.Go(func() {
 		s.Read(ctx)
-		s.policies.short = ctx.Err() != nil
+		for _, p := range s.versions() {
+			p.short = ctx.Err() != nil
+		}
 		close(ready)
 		s.restored()
 		s.run(ctx)
 	})
-	running.Go(func() {
-		<-ready // what requests wait for comes first
-		s.runLedger(ctx)
-	})
+	if s.counts != nil {
+		running.Go(func() {
+			<-ready // what requests wait for comes first
+			s.runLedger(ctx)
+		})
+	}
 	go func() {
 		defer close(finished)
 		running.Wait()
-		s.memory.stores.Add(-1)
+		s.memory.running(s.policies != nil, -1)
 	}()
 	if wait && !closedWithin(ready, startWait) {
 		s.logger.Info("the storage takes its time; requests are judged before all of it is read")
@@ -154,8 +191,8 @@ func (s *Store) run(ctx context.Context) {
 	defer sync.Stop()
 	for {
 		select {
-		case site := <-s.memory.wanted:
-			s.readSite(ctx, site)
+		case site := <-s.wanted():
+			s.readSite(ctx, s.policies, site)
 		case <-write.C:
 			s.Write(ctx)
 		case <-sync.C:

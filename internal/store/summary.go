@@ -15,8 +15,8 @@ type summary struct {
 	ofLedger bool // which is read by itself
 
 	mu       sync.Mutex
-	read     int                 // policies that are good
-	restored map[policy.Key]bool // sites whose current version is one of these
+	read     int               // policies that are good
+	restored map[restored]bool // those that are current now
 	removed  int
 	unusable int    // values
 	example  string // one of them
@@ -26,7 +26,13 @@ type summary struct {
 	held     int    // changes that are held back again
 }
 
-func newSummary() *summary { return &summary{restored: make(map[policy.Key]bool)} }
+// restored is a site whose policy of a kind was taken in.
+type restored struct {
+	kind string
+	site policy.Key
+}
+
+func newSummary() *summary { return &summary{restored: make(map[restored]bool)} }
 
 func (f *summary) quarantine(k key, reason error) {
 	f.mu.Lock()

@@ -7,6 +7,9 @@ import (
 // Sync takes in what peers have noted since the last look. [Store.Start] does it
 // every 15 seconds.
 func (s *Store) Sync(ctx context.Context) {
+	if len(s.notes()) == 0 {
+		return
+	}
 	found := newSummary()
 	if !s.known {
 		for _, k := range s.notes() {

@@ -31,7 +31,9 @@ func (s *Store) Write(ctx context.Context) {
 
 // writeAll stores what is due, and all that is pending if it is the last time.
 func (s *Store) writeAll(ctx context.Context, last bool) {
-	s.write(ctx, s.policies, last) // what comes of it says nothing of the notes
+	for _, p := range s.versions() {
+		s.write(ctx, p, last) // what comes of it says nothing of the rest
+	}
 	if ctx.Err() != nil || !s.known {
 		return
 	}

@@ -1,0 +1,215 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// stated is what the lines of one group state about the use of content.
+type stated struct {
+	usage   map[string]usageOf // by canonical path, "" for all targets
+	signals map[string]string  // yes and no, by signal
+	line    int                // of the first
+}
+
+// usageOf is what lines with one path state together.
+type usageOf struct {
+	says policy.Preferences
+	line int // of the first
+}
+
+// checkPreferences looks at what groups state about the use of content: by
+// Content-Usage (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08) and by
+// Content-Signal (contentsignals.org).
+func (c *checker) checkPreferences() {
+	groups := make(map[int]*stated)
+	for _, r := range c.robots.Records() {
+		key := strings.ToLower(r.Key)
+		if r.Group < 0 || key != "content-usage" && key != "content-signal" {
+			continue
+		}
+		g := groups[r.Group]
+		if g == nil {
+			g = &stated{usage: make(map[string]usageOf), signals: make(map[string]string), line: r.Line}
+			groups[r.Group] = g
+		}
+		if key == "content-usage" {
+			c.checkUsage(r, g)
+		} else {
+			c.checkSignal(r, g)
+		}
+	}
+	c.checkLost(groups)
+	c.checkTrainers()
+}
+
+// checkUsage looks at a Content-Usage line, of which g has those above.
+func (c *checker) checkUsage(r policy.Record, g *stated) {
+	path, dictionary := policy.CutUsage(r.Value)
+	says, err := policy.ParsePreferences(dictionary)
+	first, _, more := strings.Cut(dictionary, " ")
+	switch {
+	case dictionary == "" && path == "":
+		c.addValue(UsageValue, r.Line, "it states nothing; write a preference such as train-ai=n")
+		return
+	case dictionary == "":
+		c.addValue(UsageValue, r.Line, "it states nothing for %s; write a preference such as train-ai=n behind the path", quoted(path))
+		return
+	case more && !strings.ContainsAny(first, ",=;"):
+		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line states nothing; write it from the root of the site", quoted(first))
+		return
+	case err != nil:
+		c.addValue(UsageValue, r.Line, "%s is no dictionary of RFC 9651, so the line states nothing; write it as train-ai=n, search=y, in lower case", quoted(dictionary))
+		return
+	}
+	c.checkMembers(r.Line, dictionary)
+	canonical := policy.Rule{Path: path}.Canonical()
+	before, ok := g.usage[canonical]
+	if !ok {
+		before.line = r.Line
+	}
+	for _, use := range policy.Uses() {
+		if p, q := before.says[use], says[use]; p != q && p != policy.PreferenceUnknown && q != policy.PreferenceUnknown {
+			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and of the two n holds; keep one of the lines", before.line, use)
+		}
+	}
+	before.says = before.says.And(says)
+	g.usage[canonical] = before
+	c.checkAgainstSignals(r.Line, g)
+	if v := c.forbidden(r.Group, path); v.Rule.Line > 0 {
+		c.addValue(UsageForbidden, r.Line, "line %d forbids to fetch this, so there is no use to state anything about; remove one of the lines", v.Rule.Line)
+	}
+}
+
+// checkMembers looks at the keys and values of a dictionary.
+func (c *checker) checkMembers(line int, dictionary string) {
+	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
+	if err != nil {
+		return
+	}
+	for _, label := range members.Names() {
+		member, _ := members.Get(label)
+		item, isItem := member.(httpsfv.Item)
+		isKnown := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
+		switch draft := policy.FormerLabel(label); {
+		case draft != "":
+			c.addValue(UsageLabel, line, "%s is a label that %s had last; those of today are train-ai, ai-use and search", quoted(label), draft)
+		case !isKnown:
+			c.addValue(UsageLabel, line, "%s is no label of draft-ietf-aipref-vocab-08, so nobody knows what it is about; its labels are train-ai, ai-use and search", quoted(label))
+		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
+			c.addValue(UsageValue, line, "the value of %s is neither y nor n, so nothing is stated about it", label)
+		}
+	}
+}
+
+// signalOf is the signal of contentsignals.org that is about the same use.
+var signalOf = map[policy.Use]string{policy.TrainAI: "ai-train", policy.AIUse: "ai-input", policy.SearchUse: "search"}
+
+// checkAgainstSignals compares what a group states for all targets by both keys.
+func (c *checker) checkAgainstSignals(line int, g *stated) {
+	for _, use := range policy.Uses() {
+		signal, says := g.signals[signalOf[use]], g.usage[""].says[use]
+		if signal == "yes" && says == policy.PreferenceNo || signal == "no" && says == policy.PreferenceYes {
+			c.addValue(SignalContradicts, line, "Content-Usage states %s=%s here and Content-Signal %s=%s; they are about the same, so let them agree", use, says, signalOf[use], signal)
+			delete(g.signals, signalOf[use]) // it is told once
+		}
+	}
+}
+
+// checkSignal looks at the value of Content-Signal: a list of signals, after an
+// optional path. Of search, ai-input and ai-train each is yes or no.
+func (c *checker) checkSignal(r policy.Record, g *stated) {
+	path, value := policy.CutUsage(r.Value)
+	for part := range strings.SplitSeq(value, ",") {
+		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
+		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
+		known := slices.Contains([]string{"search", "ai-input", "ai-train"}, name)
+		if !ok || known && says != "yes" && says != "no" {
+			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoted(strings.TrimSpace(part)))
+			return
+		}
+		if known && path == "" {
+			g.signals[name] = says
+		}
+	}
+	c.checkAgainstSignals(r.Line, g)
+}
+
+// forbidden returns the verdict by which all that begins with a path is forbidden to a
+// group, the zero verdict if some of it may be allowed.
+func (c *checker) forbidden(group int, path string) (v policy.Verdict) {
+	const most = 100 // rules: this is asked for each line
+	rules := c.groups[group].Rules
+	prefix := policy.Rule{Path: path}.Canonical()
+	if prefix == "" {
+		prefix = "/"
+	}
+	if len(rules) > most || strings.ContainsAny(prefix, "*$") || slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Allow }) {
+		return v
+	}
+	for _, r := range rules {
+		if pattern := strings.TrimRight(r.Canonical(), "*"); r.Canonical() != "" && strings.HasPrefix(prefix, pattern) {
+			v.Rule = r
+			return v
+		}
+	}
+	return v
+}
+
+// checkLost looks for groups that hide what the * group states: a crawler that is named
+// obeys its own group alone (RFC 9309 section 2.2.1).
+func (c *checker) checkLost(groups map[int]*stated) {
+	first := 0 // line of the * group that states something
+	states := make(map[string]bool)
+	for i, g := range c.groups {
+		for _, a := range g.Agents {
+			if groups[i] == nil {
+				continue
+			}
+			if isGlobal(a.Name) && first == 0 {
+				first = groups[i].line
+			}
+			states[strings.ToLower(nameOf(a.Name))] = true
+		}
+	}
+	for i, g := range c.groups {
+		if first == 0 || groups[i] != nil || len(g.Agents) == 0 || c.forbidden(i, "").Rule.Line > 0 {
+			continue
+		}
+		a := g.Agents[0]
+		if isGlobal(a.Name) || a.Name == "" || states[strings.ToLower(nameOf(a.Name))] {
+			continue
+		}
+		c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about use is not stated to it; repeat that line here", quoted(a.Name), first)
+	}
+}
+
+// checkTrainers looks whether those whom train-ai=n concerns may fetch everything all
+// the same: it forbids no fetching.
+func (c *checker) checkTrainers() {
+	var names []string
+	line := 0
+	for _, crawler := range uaident.Default().Crawlers() {
+		if crawler.Class != uaident.AITraining || len(names) == 3 {
+			continue
+		}
+		s := c.robots.Select(crawler.JudgedByWildcard(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
+		if s.Preferences(anywhere)[policy.TrainAI] != policy.PreferenceNo || !s.Judge(anywhere).Allowed {
+			continue
+		}
+		var t policy.Target
+		t.Set(anywhere, false)
+		if _, deciding := s.Statements(&t); line == 0 && len(deciding) > 0 {
+			line = deciding[0].Line
+		}
+		names = append(names, crawler.Token)
+	}
+	if len(names) > 0 {
+		c.addValue(TrainersAllowed, line, "train-ai=n forbids no fetching, and %s and others that train models may fetch the site; if that is not meant, forbid it to them", strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,153 @@
+package rate
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// model is a budget as the documents describe it, with all requests remembered.
+type model struct {
+	asked       []time.Duration // when requests came
+	file, owner time.Duration   // when the next one were due if each had come in its time
+}
+
+func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
+	take := func(due *time.Duration, rule Rule) time.Duration {
+		next := max(*due, now)
+		if next-now > time.Duration(rule.Burst-1)*rule.Interval {
+			return next - now - time.Duration(rule.Burst-1)*rule.Interval
+		}
+		*due = next + rule.Interval
+		return 0
+	}
+	if r.File.Interval > 0 {
+		wait := take(&m.file, r.File)
+		m.asked = append(m.asked, now)
+		part := r.Window / parts
+		for _, at := range m.asked {
+			if wait > 0 && now/part-at/part < parts {
+				p.Seen++
+			}
+		}
+		if tooFast := float64(p.Seen) > r.Over*float64(r.Window)/float64(r.File.Interval); tooFast && p.Seen > r.File.Burst {
+			p.Wait = wait
+		}
+	}
+	if r.Owner.Interval > 0 {
+		p.Wait = max(p.Wait, take(&m.owner, r.Owner))
+	}
+	p.Over = p.Wait > 0
+	return p
+}
+
+// TestModel holds budgets to the model, under random rules and requests.
+func TestModel(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		rules := Rules{Over: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute}
+		if random.IntN(4) > 0 {
+			rules.File = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
+		}
+		if random.IntN(2) > 0 {
+			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
+		}
+		var b budget
+		var m model
+		now := time.Duration(random.Int64N(int64(time.Hour)))
+		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
+		for i := range 400 {
+			got, want := b.spend(now, &rules), m.spend(now, &rules)
+			if got != want {
+				t.Fatalf("seed %d, request %d at %v by %+v: %+v, want %+v", seed, i, now, rules, got, want)
+			}
+			switch random.IntN(20) {
+			case 0:
+				now += time.Duration(random.Int64N(int64(20 * mean)))
+			case 1:
+			default:
+				now += time.Duration(random.Int64N(int64(mean)))
+			}
+		}
+	}
+}
+
+// TestOtherWindow changes the window, as a reload may: what was counted by the other
+// one counts no more, and no request is lost.
+func TestOtherWindow(t *testing.T) {
+	var w window
+	now := 100 * time.Hour
+	add := func(now, length time.Duration) int { return w.sum(w.add(now, length)) }
+	for range 50 {
+		add(now, 5*time.Minute)
+	}
+	for _, length := range []time.Duration{time.Minute, time.Hour, 5 * time.Second} {
+		if n := add(now, length); n > 1 {
+			t.Errorf("%v: %d", length, n)
+		}
+		if n := add(now, length); n != 2 {
+			t.Errorf("%v: %d, want 2", length, n)
+		}
+	}
+	if n := add(now-5*time.Second, 5*time.Second); n > 2 {
+		t.Errorf("a request that comes late: %d", n)
+	}
+}
+
+// TestAtOnce spends from many goroutines: no request is lost and no more pass than
+// may.
+func TestAtOnce(t *testing.T) {
+	b, passed := NewBudgets(start), atomic.Int64{}
+	rules := asking(10 * time.Second)
+	rules.Owner = Rule{Interval: time.Hour, Burst: 100}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 1000 {
+				if !b.Spend(start, verified.from(i), rules).Over {
+					passed.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if p := b.Spend(start, &verified, rules); p.Seen != 8001 || passed.Load() > 100 || passed.Load() < 10 {
+		t.Errorf("%d seen, %d passed", p.Seen, passed.Load())
+	}
+}
+
+func TestSpendingCostsNoAllocation(t *testing.T) {
+	b, rules := NewBudgets(start), asking(10*time.Second)
+	for _, who := range []*Spender{&verified, claimed.from(1), {Site: shop}} {
+		b.Spend(start, who, rules)
+		if n := testing.AllocsPerRun(100, func() { b.Spend(start, who, rules) }); n > 0 {
+			t.Errorf("%+v: %v allocations", who, n)
+		}
+	}
+}
+
+func BenchmarkSpend(b *testing.B) {
+	at := start
+	for _, bench := range []struct {
+		name  string
+		who   *Spender
+		rules *Rules
+	}{
+		{"verified", &verified, asking(time.Millisecond)},
+		{"verified, too fast", &verified, asking(10 * time.Second)},
+		{"claimed", claimed.from(1), asking(time.Millisecond)},
+		{"unknown", &Spender{Site: shop, Network: network(1)}, asking(time.Millisecond)},
+		{"limit", &verified, &Rules{Owner: Rule{Interval: time.Millisecond, Burst: 10}}},
+		{"nothing", &verified, new(Rules)},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			budgets := NewBudgets(start)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				budgets.Spend(at.Add(time.Duration(i)*time.Millisecond), bench.who, bench.rules)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package rate
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"net/netip"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Spender is who asks.
+type Spender struct {
+	// Site is whose robots.txt it is, and Invented says that clients choose that.
+	Site     *policy.Key
+	Invented bool
+	// Token is the crawler's name as the registry or a robots.txt spells it, "" if
+	// neither does: clients can invent all others.
+	Token    string
+	Identity verify.State
+	// Network is where the request comes from, as addr.Network has it.
+	Network netip.Prefix
+}
+
+// Budgets are those of all crawlers at all sites. They are bounded: of those that
+// share a place the least recently used goes, which is then as if it had never asked.
+// What one spends no other can: impostors neither spend what a verified crawler has
+// nor put it out, nor do sites that clients invent put out others.
+//
+// Several goroutines may use Budgets at once. No request waits for another, but for
+// those of whom nothing is known yet.
+type Budgets struct {
+	start           time.Time
+	seed            maphash.Seed
+	named, invented part // for sites that the configuration names, and for others
+}
+
+// part is a part of the budgets.
+type part struct {
+	verified *table // by site and crawler
+	claimed  *table // by site and name: what all spend who claim to have it
+	networks *table // by site, network and, of those that claim to be one, name
+}
+
+// How many budgets there are at most; one takes about 128 bytes.
+const (
+	maxCrawlers = 4096
+	maxNetworks = 16384
+	maxInvented = 1024
+)
+
+// NewBudgets returns budgets from which nothing was spent before start.
+func NewBudgets(start time.Time) *Budgets {
+	b := &Budgets{start: start, seed: maphash.MakeSeed()}
+	b.named = part{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
+	b.invented = part{newTable(maxInvented), newTable(maxInvented), newTable(maxInvented)}
+	return b
+}
+
+// Spend takes a request from whose budget it is and tells how fast that one is:
+//   - of a verified crawler all requests to a site are one budget, from whatever
+//     addresses they come;
+//   - who claims to be a crawler spends from the budget of its network, and then from
+//     one that all share who claim so;
+//   - who uses a false name, or one that nobody knows, spends from that of its network.
+//
+// What is one too many by the network's budget takes nothing from the shared one. It
+// does not allocate, unless nothing was spent from the budget yet.
+func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
+	if rules.File.Interval <= 0 && rules.Owner.Interval <= 0 {
+		return Pace{}
+	}
+	now := max(0, at.Sub(b.start))
+	p := &b.named
+	if who.Invented {
+		p = &b.invented
+	}
+	site := b.hashSite(who.Site)
+	name := mix(site ^ maphash.String(b.seed, who.Token))
+	switch {
+	case who.Token == "" || who.Identity == verify.Spoofed:
+		return p.networks.find(b.hashNetwork(site, who.Network), now).spend(now, rules)
+	case who.Identity == verify.Verified:
+		return p.verified.find(name, now).spend(now, rules)
+	}
+	pace := p.networks.find(b.hashNetwork(name, who.Network), now).spend(now, rules)
+	if pace.Over {
+		return pace
+	}
+	return p.claimed.find(name, now).spend(now, rules)
+}
+
+// Len returns how many budgets there are.
+func (b *Budgets) Len() (n int) {
+	for _, p := range []part{b.named, b.invented} {
+		n += p.verified.len() + p.claimed.len() + p.networks.len()
+	}
+	return n
+}
+
+// hashSite tells sites apart. What differs in the server, too, is another site.
+func (b *Budgets) hashSite(site *policy.Key) uint64 {
+	h := maphash.String(b.seed, site.Host)
+	if site.Secure {
+		h++
+	}
+	for _, s := range [...]string{site.Source, site.Server, site.Forwarded} {
+		if s != "" {
+			h = mix(h ^ maphash.String(b.seed, s))
+		}
+	}
+	return mix(h)
+}
+
+// hashNetwork tells networks of those with the same hash apart.
+func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
+	address := network.Addr().As16()
+	h = mix(h ^ binary.LittleEndian.Uint64(address[:8]))
+	return mix(h ^ binary.LittleEndian.Uint64(address[8:]) ^ uint64(network.Bits()))
+}
+
+// mix spreads what a hash tells over all its bits (the finalizer of MurmurHash3).
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}

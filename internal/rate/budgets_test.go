@@ -1,0 +1,204 @@
+package rate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+var (
+	start = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	shop  = &policy.Key{Site: "shop.example", Secure: true, Host: "shop.example"}
+)
+
+// asking returns the rules of a Crawl-delay with the defaults.
+func asking(delay time.Duration) *Rules {
+	return &Rules{File: Rule{Interval: delay, Burst: 10}, Over: 1.5, Window: 5 * time.Minute}
+}
+
+// network returns the n-th of many networks.
+func network(n int) netip.Prefix {
+	return addr.Network(netip.AddrFrom4([4]byte{byte(10 + n>>16), byte(n >> 8), byte(n), 7}))
+}
+
+func (s Spender) from(n int) *Spender { s.Network = network(n); return &s }
+
+var (
+	verified = Spender{Site: shop, Token: "bingbot", Identity: verify.Verified}
+	claimed  = Spender{Site: shop, Token: "bingbot", Identity: verify.Claimed}
+)
+
+// TestWhose tells who spends from one budget and who does not.
+func TestWhose(t *testing.T) {
+	other, plain := *shop, *shop
+	other.Host, plain.Secure = "www.shop.example", false
+	forwarded, source := *shop, *shop
+	forwarded.Forwarded, source.Source = "b.example", "https://c.example/robots.txt"
+	for _, tc := range []struct {
+		name        string
+		first, then Spender
+		shared      bool
+	}{
+		{"a verified crawler from another network", verified, *verified.from(9), true},
+		{"a verified crawler and who claims to be it", claimed, verified, false},
+		{"a verified crawler and who is known not to be it", Spender{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, verified, false},
+		{"another crawler", verified, Spender{Site: shop, Token: "CCBot", Identity: verify.Verified}, false},
+		{"another host", verified, Spender{Site: &other, Token: "bingbot", Identity: verify.Verified}, false},
+		{"another scheme", verified, Spender{Site: &plain, Token: "bingbot", Identity: verify.Verified}, false},
+		{"a proxy that was asked for another host", verified, Spender{Site: &forwarded, Token: "bingbot", Identity: verify.Verified}, false},
+		{"another source", verified, Spender{Site: &source, Token: "bingbot", Identity: verify.Verified}, false},
+		{"the same host, invented", verified, Spender{Site: shop, Token: "bingbot", Identity: verify.Verified, Invented: true}, false},
+		{"who claims a name, from another network", claimed, *claimed.from(9), true},
+		{"who claims a name that is not looked up yet", claimed, Spender{Site: shop, Token: "bingbot", Identity: verify.Unknown}, true},
+		{"who claims another name, from the same network", claimed, Spender{Site: shop, Token: "CCBot", Identity: verify.Claimed}, false},
+		{"two names that nobody knows, from one network", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(1), true},
+		{"names that nobody knows, from two networks", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(2), false},
+		{"false names from one network", *Spender{Site: shop, Token: "a", Identity: verify.Spoofed}.from(1), *Spender{Site: shop, Token: "b", Identity: verify.Spoofed}.from(1), true},
+	} {
+		b := NewBudgets(start)
+		rules := &Rules{Owner: Rule{Interval: time.Minute, Burst: 1}}
+		if b.Spend(start, &tc.first, rules).Over {
+			t.Fatalf("%s: the first request is one too many", tc.name)
+		}
+		if got := b.Spend(start, &tc.then, rules).Over; got != tc.shared {
+			t.Errorf("%s: over %v, want %v", tc.name, got, tc.shared)
+		}
+	}
+}
+
+// TestAThousandAddresses has a verified crawler come from 1,000 networks: all of its
+// requests are one budget.
+func TestAThousandAddresses(t *testing.T) {
+	b, rules := NewBudgets(start), asking(10*time.Second)
+	passed := 0
+	for i := range 10 * 60 * 2 { // ten minutes, two requests a second
+		if !b.Spend(start.Add(time.Duration(i)*time.Second/2), verified.from(i%1000), rules).Over {
+			passed++
+		}
+	}
+	// 45 until it is clear that it is more than 1.5 times too fast, then one in ten
+	// seconds.
+	if passed < 100 || passed > 110 {
+		t.Errorf("%d of 1200 passed, want about 45 + 58", passed)
+	}
+}
+
+// TestImpostors floods a site from 10,000 networks under the name of a crawler whose
+// own requests are verified: nothing of that is spent or forgotten.
+func TestImpostors(t *testing.T) {
+	b, rules := NewBudgets(start), asking(10*time.Second)
+	at := start
+	for i := range 40_000 {
+		at = start.Add(time.Duration(i) * 20 * time.Millisecond)
+		for _, identity := range []verify.State{verify.Claimed, verify.Spoofed, verify.Unknown} {
+			b.Spend(at, Spender{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
+		}
+		if i%500 == 0 { // one in ten seconds
+			if p := b.Spend(at, verified.from(i), rules); p.Over || p.Seen > 31 {
+				t.Fatalf("after %v: %+v", at.Sub(start), p)
+			}
+		}
+	}
+	if p := b.Spend(at, claimed.from(3), rules); !p.Over {
+		t.Errorf("of those who claim to be it: %+v", p)
+	}
+}
+
+// TestBing keeps delays of up to 30 seconds as Bing says it does: as windows in each
+// of which one fetch falls anywhere. It is never too fast.
+func TestBing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for seconds := 1; seconds <= 30; seconds++ {
+		delay := time.Duration(seconds) * time.Second
+		for range 5 {
+			b, rules, offset := NewBudgets(start), asking(delay), time.Duration(random.Int64N(int64(delay)))
+			for i := range 2000 {
+				at := start.Add(offset + time.Duration(i)*delay + time.Duration(random.Int64N(int64(delay))))
+				if p := b.Spend(at, &verified, rules); p.Over {
+					t.Fatalf("a window of %v, request %d: %+v", delay, i, p)
+				}
+			}
+		}
+	}
+}
+
+// TestBounded invents 100,000 names, networks and hosts.
+func TestBounded(t *testing.T) {
+	b, rules := NewBudgets(start), asking(time.Second)
+	b.Spend(start, &verified, rules)
+	for i := range 100_000 {
+		host := policy.Key{Host: fmt.Sprintf("h%d.example", i)}
+		b.Spend(start, Spender{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
+		b.Spend(start, Spender{Site: shop}.from(i), rules)
+		b.Spend(start, Spender{Site: &host, Token: "bingbot", Identity: verify.Verified, Invented: true}.from(i), rules)
+	}
+	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxInvented; n > most {
+		t.Errorf("%d budgets, want at most %d", n, most)
+	}
+	for range 9 {
+		b.Spend(start, &verified, rules)
+	}
+	if p := b.Spend(start, &verified, rules); p.Seen != 11 {
+		t.Errorf("the budget of a verified crawler at a configured site was put out: %+v", p)
+	}
+}
+
+// TestOwner holds a limit that the owner has set to count at once, and the stricter of
+// it and the file's to hold.
+func TestOwner(t *testing.T) {
+	rules := asking(time.Second)
+	rules.Owner = Rule{Interval: 4 * time.Second, Burst: 2}
+	b := NewBudgets(start)
+	for i, want := range []Pace{{}, {}, {Over: true, Wait: 4 * time.Second}, {Over: true, Wait: 4 * time.Second}} {
+		if got := b.Spend(start, &verified, rules); got != want {
+			t.Errorf("request %d: %+v, want %+v", i+1, got, want)
+		}
+	}
+	if p := b.Spend(start.Add(3*time.Second), &verified, rules); p.Wait != time.Second {
+		t.Errorf("after 3 seconds: %+v", p)
+	}
+	if p := b.Spend(start.Add(4*time.Second), &verified, rules); p.Over {
+		t.Errorf("after 4 seconds: %+v", p)
+	}
+}
+
+// TestWaitIsEnough asks again when it was told to: that is never one too many.
+func TestWaitIsEnough(t *testing.T) {
+	b, at, refused := NewBudgets(start), start, 0
+	rules := asking(7 * time.Second)
+	rules.Owner = Rule{Interval: 3 * time.Second, Burst: 4}
+	for range 5000 {
+		p := b.Spend(at, &verified, rules)
+		if !p.Over {
+			at = at.Add(100 * time.Millisecond)
+			continue
+		}
+		refused++
+		at = at.Add(p.Wait)
+		if p := b.Spend(at, &verified, rules); p.Over {
+			t.Fatalf("it waited, and is told to wait %v more", p.Wait)
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+}
+
+// TestNothingAsked spends nothing where nothing is asked.
+func TestNothingAsked(t *testing.T) {
+	b := NewBudgets(start)
+	for range 1000 {
+		if p := b.Spend(start, &verified, new(Rules)); p != (Pace{}) {
+			t.Fatal(p)
+		}
+	}
+	if b.Len() != 0 {
+		t.Errorf("%d budgets", b.Len())
+	}
+}

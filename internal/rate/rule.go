@@ -1,0 +1,43 @@
+package rate
+
+import "time"
+
+// Rule says how fast a crawler may ask: a mean and never a least gap. The zero Rule
+// asks for nothing.
+type Rule struct {
+	// Interval is how much time there is for each request in the mean.
+	Interval time.Duration
+	// Burst is how many may come at once; less than 1 counts as 1.
+	Burst int
+}
+
+// Rules are what one crawler is held to. The stricter of both holds.
+type Rules struct {
+	// File is what the robots.txt asks for by Crawl-delay. It is acted upon while the
+	// crawler asks more than Over times as fast, in the mean of the last Window: who
+	// keeps a delay as a window in which one fetch falls anywhere, as Bing does, may
+	// fetch two pages at once.
+	File   Rule
+	Over   float64
+	Window time.Duration
+	// Owner is what the owner of the site has set. It is acted upon at once.
+	Owner Rule
+}
+
+// most returns how many requests a window may have before what the file asks for is
+// acted upon. It is no less than a burst: an interval longer than the window leaves
+// room for none.
+func (r *Rules) most() int {
+	return int(max(float64(r.File.Burst), r.Over*float64(r.Window)/float64(r.File.Interval)))
+}
+
+// Pace is how fast somebody is who asks again.
+type Pace struct {
+	// Seen is how many requests there were in the window, this one included; 0 if it
+	// comes no sooner than the file asks.
+	Seen int
+	// Over says that this request is one too many.
+	Over bool
+	// Wait is how long it is until another one is none too many; 0 if not Over.
+	Wait time.Duration
+}

@@ -1,0 +1,45 @@
+package rate
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// parts is into how many parts a window is cut. The current part and those before it
+// are counted, so that between nine tenths of a window and a whole one is looked at:
+// nothing counts for longer than the rule says.
+const parts = 10
+
+// window counts requests over the last time. Each part has a word: in its upper half
+// which part it is, in the lower one how many there were. Several goroutines may use
+// a window at once. The zero window has counted nothing.
+type window [parts]atomic.Uint64
+
+// add counts one now. It returns in which part that is.
+func (w *window) add(now, length time.Duration) (part uint64) {
+	part = uint64(now) / uint64(max(length/parts, 1))
+	word := &w[part%parts]
+	for {
+		old := word.Load()
+		next := part<<32 + 1
+		switch old >> 32 {
+		case part:
+			next = old + 1
+		case part + parts:
+			return part // it comes late, and its part is gone
+		}
+		if word.CompareAndSwap(old, next) {
+			return part
+		}
+	}
+}
+
+// sum returns how many there are in a part and those before it.
+func (w *window) sum(part uint64) (seen int) {
+	for i := range w {
+		if word := w[i].Load(); part-word>>32 < parts {
+			seen += int(uint32(word))
+		}
+	}
+	return seen
+}

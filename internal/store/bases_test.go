@@ -1,0 +1,87 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// onlyBases makes an instance one that keeps nothing else.
+func onlyBases(i *instance) *instance {
+	i.Store = New(Options{
+		Storage: i.inMemory, Instance: "first", Observer: i.observed, Logger: zap.NewNop(), Now: func() time.Time { return i.time },
+		Memory: i.memory, OnlyBases: true,
+	})
+	i.maxPolicies = 1000
+	return i
+}
+
+// build takes a base into the cache.
+func (i *instance) build(key policy.Key, text string) {
+	served := i.cache
+	defer func() { i.cache = served }()
+	i.cache = i.based
+	i.learn(key, policy.Named, text)
+}
+
+// Bases are known again after a restart, and are not taken for what is served; they
+// are where nothing else is kept, too.
+func TestStorageKeepsBases(t *testing.T) {
+	for name, with := range map[string]func(*instance) *instance{
+		"all": func(i *instance) *instance { return i }, "only bases": onlyBases,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, m := t.Context(), storetest.New()
+			m.Now = noon
+			first := with(newInstance(m, "first", noon))
+			first.Read(ctx)
+			first.build(siteA, "# base\n")
+			first.learn(siteA, policy.Named, "# composed\n")
+			first.Write(ctx)
+			first.Sync(ctx)
+			for _, key := range m.Keys() {
+				if name != "all" && !strings.Contains(key, "/bases/") {
+					t.Errorf("%s is stored", key)
+				}
+			}
+			again := with(newInstance(m, "first", noon.Add(time.Hour)))
+			again.Read(ctx)
+			state := again.based.Get(siteA)
+			if state == nil || state.State().Good.Robots.Text() != "# base\n" {
+				t.Errorf("the base is not known again: %v", state)
+			}
+			want := "# composed\n"
+			if name != "all" {
+				want = "(nothing)"
+			}
+			if got := again.text(siteA); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if again.memory.Stores() {
+				t.Error("a store runs that was not started")
+			}
+		})
+	}
+}
+
+// What requests ask for of policies is not read where bases alone are kept.
+func TestOnlyBasesAreRead(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	first := newInstance(m, "first", noon)
+	first.Read(ctx)
+	first.learn(siteA, policy.Named, "# composed\n")
+	first.Write(ctx)
+	again := onlyBases(newInstance(m, "first", noon))
+	again.memory.Want(siteA)
+	again.Read(ctx)
+	again.Write(ctx)
+	if got := again.text(siteA); got != "(nothing)" {
+		t.Errorf("got %q", got)
+	}
+}

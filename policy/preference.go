@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// Use is a category of use, by its label in Content-Usage
+// (draft-ietf-aipref-vocab-08).
+type Use uint8
+
+const (
+	TrainAI   Use = iota // to train a model that generates content
+	AIUse                // as input of a model
+	SearchUse            // in a search application
+	uses                 // how many there are
+)
+
+// useLabels are the labels of each Use.
+var useLabels = [uses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
+
+// Uses returns all categories of use.
+func Uses() []Use { return []Use{TrainAI, AIUse, SearchUse} }
+
+// String returns the label of the category.
+func (u Use) String() string { return useLabels[u] }
+
+// formerLabels are labels that earlier drafts of the vocabulary had and the present one
+// does not, by the last draft that had them.
+var formerLabels = map[string]string{
+	"tdm": "01", "ai": "01", "genai": "01", "inference": "01", "all": "02", "train-genai": "03", "bots": "04", "ai-output": "04",
+}
+
+// FormerLabel returns the last draft of the vocabulary that had a label which the
+// present one has not, "" for any other word.
+func FormerLabel(label string) (draft string) {
+	if version, ok := formerLabels[label]; ok {
+		draft = "draft-ietf-aipref-vocab-" + version
+	}
+	return draft
+}
+
+// Preference is what somebody states about a category of use. That nothing is known
+// allows and forbids nothing.
+type Preference uint8
+
+const (
+	PreferenceUnknown Preference = iota
+	PreferenceYes                // the use is allowed
+	PreferenceNo                 // the use is not
+)
+
+// String returns y, n, or unknown.
+func (p Preference) String() string {
+	switch p {
+	case PreferenceYes:
+		return "y"
+	case PreferenceNo:
+		return "n"
+	}
+	return "unknown"
+}
+
+// And combines what two statements say: any no is a no, else any yes is a yes
+// (draft-ietf-aipref-vocab-08, "Combining Preferences").
+func (p Preference) And(q Preference) Preference { return max(p, q) }
+
+// Preferences is a statement about each category of use. The zero value states
+// nothing.
+type Preferences [uses]Preference
+
+// And combines two statements, category by category.
+func (p Preferences) And(q Preferences) Preferences {
+	for use := range p {
+		p[use] = p[use].And(q[use])
+	}
+	return p
+}
+
+// String returns the statement as the value of Content-Usage, "" if it states nothing.
+func (p Preferences) String() string {
+	var b strings.Builder
+	for use, says := range p {
+		if says == PreferenceUnknown {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Use(use).String() + "=" + says.String())
+	}
+	return b.String()
+}
+
+// ParsePreferences reads a dictionary of RFC 9651 as draft-ietf-aipref-vocab-08 does:
+// of equal keys the last counts, parameters and unknown keys mean nothing, and a value
+// other than the tokens y and n is unknown. Where it is no dictionary nothing is known,
+// and the error says what is wrong.
+func ParsePreferences(dictionary string) (p Preferences, err error) {
+	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
+	if err != nil {
+		return p, fmt.Errorf("%q is no dictionary such as train-ai=n, search=y: %w", dictionary, err)
+	}
+	for use := range p {
+		member, _ := members.Get(Use(use).String())
+		item, _ := member.(httpsfv.Item)
+		switch item.Value {
+		case httpsfv.Token("y"):
+			p[use] = PreferenceYes
+		case httpsfv.Token("n"):
+			p[use] = PreferenceNo
+		}
+	}
+	return p, nil
+}
+
+// Statement is a Content-Usage line of a robots.txt (draft-ietf-aipref-attach-05
+// section 3).
+type Statement struct {
+	Path string // as written, "" for all targets
+	Preferences
+	Line int // counted from 1
+}
+
+// CutUsage splits the value of a Content-Usage line into its path, "" if it has none,
+// and its dictionary.
+func CutUsage(value string) (path, dictionary string) {
+	if !strings.HasPrefix(value, "/") {
+		return "", value
+	}
+	end := strings.IndexAny(value, " \t")
+	if end < 0 {
+		return value, ""
+	}
+	return value[:end], trim(value[end:])
+}

@@ -1,0 +1,206 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestContentUsage holds the grammar and the examples of draft-ietf-aipref-attach-05 and
+// draft-ietf-aipref-vocab-08, as vectors.
+func TestContentUsage(t *testing.T) {
+	data, err := os.ReadFile("testdata/content_usage.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var vector struct {
+			Name, Robots, Token string
+			Want                map[string]string // preferences by target
+		}
+		if err := json.Unmarshal(line, &vector); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		t.Run(vector.Name, func(t *testing.T) {
+			group := Parse([]byte(vector.Robots)).Select(true, vector.Token)
+			for target, want := range vector.Want {
+				if got := group.Preferences(target).String(); got != want {
+					t.Errorf("%s: got %q, want %q", target, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestPreferencesCombine holds the algebra of combining: the order and repetitions
+// mean nothing, unknown adds nothing, and a no is a no.
+func TestPreferencesCombine(t *testing.T) {
+	var all []Preferences
+	for i := range 27 {
+		all = append(all, Preferences{Preference(i % 3), Preference(i / 3 % 3), Preference(i / 9)})
+	}
+	for _, p := range all {
+		if p.And(p) != p || p.And(Preferences{}) != p {
+			t.Errorf("%v is not itself with itself or with nothing", p)
+		}
+		for _, q := range all {
+			both := p.And(q)
+			if both != q.And(p) {
+				t.Errorf("the order of %v and %v matters", p, q)
+			}
+			for _, use := range Uses() {
+				if (p[use] == PreferenceNo || q[use] == PreferenceNo) != (both[use] == PreferenceNo) {
+					t.Errorf("%v and %v are %v about %v", p, q, both, use)
+				}
+			}
+			for _, r := range all {
+				if both.And(r) != p.And(q.And(r)) {
+					t.Errorf("%v, %v and %v depend on how they are joined", p, q, r)
+				}
+			}
+		}
+	}
+}
+
+// naivePreferences is what the lines of a group state for a target, line by line.
+func naivePreferences(lines []Statement, target string) (p Preferences) {
+	var t Target
+	t.Set(target, false)
+	longest := -1
+	for _, line := range lines {
+		length := -1
+		if line.Path == "" {
+			length = 0
+		}
+		for _, form := range t.Forms() {
+			if pattern := (Rule{Path: line.Path}).Canonical(); pattern != "" && naiveMatch(pattern, form.Text) {
+				length = len(pattern)
+			}
+		}
+		if length > longest {
+			longest, p = length, Preferences{}
+		}
+		if length == longest && length >= 0 {
+			p = p.And(line.Preferences)
+		}
+	}
+	return p
+}
+
+// TestPreferencesAreTheNaiveOnes compares the compiled statements with those looked at
+// one by one, and the lines that are told to decide with what they decide.
+func TestPreferencesAreTheNaiveOnes(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	pick := func(words ...string) string { return words[dice.IntN(len(words))] }
+	path := func() string {
+		var b strings.Builder
+		b.WriteByte('/')
+		for range dice.IntN(4) {
+			b.WriteString(pick("a", "b", "/", "*", "%61", "ab", "//"))
+		}
+		return b.String() + pick("", "", "$")
+	}
+	different := 0
+	for range 20_000 {
+		text := "User-agent: *\n"
+		for range 1 + dice.IntN(12) {
+			text += "Content-Usage: " + pick("", path()+" ", path()+" ") +
+				pick("train-ai=n", "train-ai=y", "search=n, train-ai=y", "ai-use=y", "ai-use=n, search=y", "noise;", "") + "\n"
+		}
+		group := Parse([]byte(text)).Select(true, "x")
+		target := strings.TrimSuffix(path(), "$")
+		var prepared Target
+		prepared.Set(target, false)
+		all, deciding := group.Statements(&prepared)
+		want := naivePreferences(all, target)
+		if got := group.Preferences(target); got != want {
+			t.Fatalf("%q\nsays %v for %s, want %v", text, got, target, want)
+		}
+		var told Preferences
+		for _, line := range deciding {
+			told = told.And(line.Preferences)
+		}
+		if told != want {
+			t.Fatalf("%q\nthe lines %+v decide %v for %s, want %v", text, deciding, told, target, want)
+		}
+		if want != (Preferences{}) {
+			different++
+		}
+	}
+	if different < 5000 {
+		t.Errorf("only %d files state something", different)
+	}
+}
+
+// TestNoPreferences are selections that state nothing.
+func TestNoPreferences(t *testing.T) {
+	var none *Selection
+	if none.HasPreferences() || none.Preferences("/") != (Preferences{}) {
+		t.Error("nobody states something")
+	}
+	strict := Parse([]byte("User-agent: other\nAllow: /\n")).Select(true, "bot")
+	if strict.HasPreferences() || strict.Preferences("/") != (Preferences{}) {
+		t.Error("a group for others states something")
+	}
+}
+
+// TestFormerLabels are the labels of earlier drafts, and no present one.
+func TestFormerLabels(t *testing.T) {
+	for _, use := range Uses() {
+		if FormerLabel(use.String()) != "" {
+			t.Errorf("%v is a label of today", use)
+		}
+	}
+	if got := FormerLabel("train-genai"); got != "draft-ietf-aipref-vocab-03" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// FuzzContentUsage reads any line without a panic, and states the same when what was
+// read is written again.
+func FuzzContentUsage(f *testing.F) {
+	for _, value := range []string{"train-ai=n", "/a train-ai=y, search=n;q=1", "/", "/a\t", "train-ai=\"n\"", "a=(b c);d, ai-use=n", "train-ai=n,"} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		path, dictionary := CutUsage(value)
+		if path != "" && path[0] != '/' {
+			t.Errorf("%q is a path", path)
+		}
+		says, err := ParsePreferences(dictionary)
+		if err != nil && says != (Preferences{}) {
+			t.Errorf("%v is known although %v", says, err)
+		}
+		if again, err := ParsePreferences(says.String()); err != nil || again != says {
+			t.Errorf("%v is read as %v: %v", says, again, err)
+		}
+		Parse([]byte("User-agent: *\nContent-Usage: "+value)).Select(true, "x").Preferences("/a/b?c")
+	})
+}
+
+// BenchmarkPreferences asks for the preferences beside the verdict, as for a crawler's
+// request.
+func BenchmarkPreferences(b *testing.B) {
+	const rules = "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n"
+	var many strings.Builder
+	for _, target := range generateTargets(1000, 7) {
+		many.WriteString("Content-Usage: " + target + " train-ai=n\n")
+	}
+	for _, bench := range []struct{ name, lines string }{
+		{"none", ""},
+		{"whole", "Content-Usage: train-ai=n, search=y\n"},
+		{"paths", "Content-Usage: train-ai=n\nContent-Usage: /blog/ train-ai=y\n"},
+		{"1000", many.String()},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			group := Parse([]byte(rules+bench.lines)).Select(true, "GPTBot")
+			b.ReportAllocs()
+			for b.Loop() {
+				group.Preferences("/products/1234/blue-shoes.html?page=2")
+			}
+		})
+	}
+}
