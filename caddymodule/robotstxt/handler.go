@@ -103,10 +103,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	c := managed.Config{Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)
-	hosts := texts.HostsOf(h.key()) // of all sites together, if a snippet stands in several
 	if err != nil {
 		return err
 	}
+	hosts := texts.HostsOf(h.key()) // of all sites together, if a snippet stands in several
 	if err := h.checkHosts(hosts); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
