@@ -145,3 +145,18 @@ func impactRows(i *report.Impact) [][]string {
 	}
 	return rows
 }
+
+func triedRows(s *report.Shadow) [][]string {
+	rows := [][]string{{"site", "token", "operator", "class", "identity", "difference", "host", "path", "count", "count_at_least", "first", "last",
+		"was_rule", "was_line", "was_group", "would_rule", "would_line", "would_group", "from", "since"}}
+	for _, t := range s.Trials {
+		for _, c := range t.Crawlers {
+			for _, p := range c.Pages {
+				rows = append(rows, []string{t.Site, c.Token, c.Operator, c.Class, c.Identity, p.Difference, p.Host, p.Path,
+					number(p.Count), number(p.Count - min(p.Error, p.Count)), moment(p.First), moment(p.Last),
+					p.Was.Rule, strconv.Itoa(p.Was.Line), p.Was.Group, p.Would.Rule, strconv.Itoa(p.Would.Line), p.Would.Group, t.From, moment(t.Since)})
+			}
+		}
+	}
+	return rows
+}

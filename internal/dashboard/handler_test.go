@@ -72,6 +72,12 @@ func (e *examples) Impact(f report.Filter) (i report.Impact) {
 	return i
 }
 
+func (e *examples) Shadow(f report.Filter) (s report.Shadow) {
+	e.filter = f
+	e.read("shadow.json", &s)
+	return s
+}
+
 func (e *examples) Evidence(f report.Filter, id string) (v report.Evidence, ok bool) {
 	e.filter = f
 	e.read("evidence.json", &v)
@@ -110,6 +116,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/violations.json", 200, "application/json", `"/drafts/a"`},
 		{"GET", "/robots.json?site=example.com", 200, "application/json", `"never_hit"`},
 		{"GET", "/impact.json", 200, "application/json", `"by_class"`},
+		{"GET", "/shadow.json", 200, "application/json", `"newly_forbidden"`},
 		{"GET", "/evidence.json?id=GPTBot", 200, "application/json", `"networks"`},
 		{"GET", "/evidence.txt?id=GPTBot", 200, "text/plain; charset=utf-8", "GPTBot"},
 		{"GET", "/summary.csv", 200, "text/csv; charset=utf-8", "from,seconds,requests,"},
@@ -118,6 +125,8 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/violations.csv", 200, "text/csv; charset=utf-8", ",90,87,"},
 		{"GET", "/robots.csv?site=example.com", 200, "text/csv; charset=utf-8", "Disalow: /tmp/"},
 		{"GET", "/impact.csv", 200, "text/csv; charset=utf-8", "ai_training,GPTBot,GPTBot,OpenAI,240,"},
+
+		{"GET", "/shadow.csv", 200, "text/csv; charset=utf-8", "example.com,bingbot,Microsoft,search,verified,newly_forbidden,,/shop/lamp,3,3,"},
 
 		{"GET", "/crawler.json?id=nobody", 404, "application/json", `\"nobody\" is not known`},
 		{"GET", "/crawler.json", 404, "application/json", "error"},

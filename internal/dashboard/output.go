@@ -32,6 +32,7 @@ var outputs = map[string]output{
 	"violations.json": {typeJSON, "", asJSON(violations)},
 	"robots.json":     {typeJSON, "", asJSON(robots)},
 	"impact.json":     {typeJSON, "", asJSON(impact)},
+	"shadow.json":     {typeJSON, "", asJSON(tried)},
 	"evidence.json":   {typeJSON, "evidence-%s.json", asJSON(evidence)},
 	"evidence.txt":    {typeText, "evidence-%s.txt", evidenceText},
 
@@ -41,6 +42,7 @@ var outputs = map[string]output{
 	"violations.csv": {typeCSV, "violations.csv", asCSV(violations, violationRows)},
 	"robots.csv":     {typeCSV, "robots.csv", asCSV(robots, lineRows)},
 	"impact.csv":     {typeCSV, "impact.csv", asCSV(impact, impactRows)},
+	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(tried, triedRows)},
 }
 
 // errUnknown is the error for what nobody knows: a crawler or a site.
@@ -80,6 +82,11 @@ func robots(v Views, q query) (*report.Robots, *report.Head, error) {
 func impact(v Views, q query) (*report.Impact, *report.Head, error) {
 	i := v.Impact(q.filter)
 	return &i, &i.Head, nil
+}
+
+func tried(v Views, q query) (*report.Shadow, *report.Head, error) {
+	s := v.Shadow(q.filter)
+	return &s, &s.Head, nil
 }
 
 func evidence(v Views, q query) (*report.Evidence, *report.Head, error) {

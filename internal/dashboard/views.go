@@ -12,6 +12,7 @@ type Views interface {
 	Violations(f report.Filter, after, limit int) report.Violations
 	Robots(report.Filter) (report.Robots, bool)
 	Impact(report.Filter) report.Impact
+	Shadow(report.Filter) report.Shadow
 	Evidence(f report.Filter, id string) (report.Evidence, bool)
 }
 

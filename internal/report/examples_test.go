@@ -164,6 +164,25 @@ func TestExamples(t *testing.T) {
 			{Class: "crawler", Counts: otherCounts, Blockable: 2, Crawlers: []ImpactCrawler{{ID: other.ID, Token: "_other", Identities: other.Identities, Counts: otherCounts, Blockable: 2, Rules: []RuleCount{}}}},
 		},
 	})
+	none, drafts := TriedLine{Group: "*"}, TriedLine{Rule: "Disallow: /drafts/", Line: 2, Group: "*"}
+	shop := TriedLine{Rule: "Disallow: /shop", Line: 3, Group: "*"}
+	golden(t, "shadow.json", Shadow{
+		Head:  siteHead,
+		Texts: []TriedText{{From: "/srv/next.txt", Version: old, Rules: 2, FirstRead: ago(26 * time.Hour), LastRead: ago(time.Minute), NextRead: ago(-time.Minute)}},
+		Trials: []Trial{{
+			Site: "example.com", Authority: "https://example.com", From: "/srv/next.txt", Tried: old, InForce: current, Since: ago(26 * time.Hour),
+			Differences: Differences{Requests: 1204, NewlyForbidden: 3, NewlyAllowed: 90}, Search: Differences{Requests: 212, NewlyForbidden: 3},
+			Crawlers: []TriedCrawler{
+				{Token: "bingbot", Class: "search", Identity: "verified", Operator: "Microsoft", Search: true, Differences: Differences{Requests: 212, NewlyForbidden: 3}, Pages: []TriedPage{
+					{Difference: "newly_forbidden", Path: "/shop/lamp", Estimate: Estimate{Count: 3, First: ago(9 * time.Hour), Last: ago(time.Hour)}, Was: none, Would: shop},
+				}},
+				{Token: "GPTBot", Class: "ai_training", Identity: "claimed", Operator: "OpenAI", Differences: Differences{Requests: 192, NewlyAllowed: 90}, Pages: []TriedPage{
+					{Difference: "newly_allowed", Path: "/drafts/a", Estimate: Estimate{Count: 90, Error: 3, First: ago(20 * time.Hour), Last: ago(time.Minute)}, Was: drafts, Would: none},
+				}},
+				{Token: "_other", Class: "crawler", Identity: "unknown", Differences: Differences{Requests: 800}, Pages: []TriedPage{}},
+			},
+		}},
+	})
 	golden(t, "evidence.json", Evidence{
 		Head: head, Crawler: gpt, Requests: samples, Rules: rules, Paths: violations, Readings: []Reading{*gptRead}, Agents: agents, Networks: networks,
 		Files:   []EvidenceFile{{Site: "example.com", Version: current, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text}},

@@ -1,0 +1,64 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// trying is a day on which a text is tried, that of the examples of reports.
+type trying struct {
+	*report.Source
+	t      *testing.T
+	change func(*report.Shadow)
+}
+
+func (d trying) Shadow(f report.Filter) (s report.Shadow) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "report", "testdata", "shadow.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		d.t.Error(err)
+	}
+	s.Filter = f
+	d.change(&s)
+	return s
+}
+
+// TestTriedText shows under robots.txt what a text that is tried would change, and
+// nothing where none is.
+func TestTriedText(t *testing.T) {
+	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("A text that is tried"))?.innerText ?? ""`
+	day := trying{scriptedDay(t), t, func(*report.Shadow) {}}
+	for _, l := range []look{wide, narrow} {
+		p := open(t, serveDay(t, day), l)
+		p.show("#/robots?site=example.com")
+		text := p.eval(panel)
+		for _, want := range []string{"/srv/next.txt", "3 of them of search engines would be forbidden", "bingbot", "newly forbidden", "/shop/lamp", "Disallow: /shop", "line 3", "GPTBot", "newly allowed", "≤ 90"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("it does not say %q: %s", want, text)
+			}
+		}
+		if first, second := strings.Index(text, "bingbot"), strings.Index(text, "GPTBot"); first > second {
+			t.Error("search engines do not come first")
+		}
+	}
+	day.change = func(s *report.Shadow) {
+		s.Trials, s.Texts[0].Version, s.Texts[0].Error = []report.Trial{}, "", "there is none (status 404 Not Found)"
+	}
+	p := open(t, serveDay(t, day), wide)
+	p.show("#/robots?site=example.com")
+	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is not tried: there is none (status 404 Not Found).") {
+		t.Errorf("it does not say why nothing is tried: %s", text)
+	}
+	p = open(t, serveDay(t, scriptedDay(t)), wide)
+	p.show("#/robots?site=example.com")
+	if text := p.eval(panel); text != "" {
+		t.Errorf("a panel where no text is tried: %s", text)
+	}
+}
