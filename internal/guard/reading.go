@@ -32,6 +32,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		a.readers = g.readersOf(r, j)
 	}
 	asks := r.Clone(r.Context())
+	if j != nil && j.Identity == verify.Verified {
+		r = r.WithContext(origin.WithOperator(r.Context(), operatorOf(j))) // who may be served a text of its own
+	}
 	watched := watch(w, r.Method)
 	err := next.ServeHTTP(watched, r)
 	answer := watched.answer(err)

@@ -103,7 +103,10 @@ func (g *Guard) askSite(r *http.Request, j *Judgement, hash [sha256.Size]byte, n
 		who.ClientIP = ""
 	}
 	client, of := claimedClient(r), j.Site
-	fetch, ok := g.Source.Prepare(r, of.Own, origin.Witness{UserAgent: who.UserAgent})
+	if j.Identity == verify.Verified {
+		client, who.Operator = operatorClient(j), operatorOf(j)
+	}
+	fetch, ok := g.Source.Prepare(r, of.Own, origin.Witness{UserAgent: who.UserAgent, Operator: who.Operator})
 	outside, _ := g.Source.Prepare(r, of.Own, who)
 	if !ok {
 		return nil, false

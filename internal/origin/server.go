@@ -166,6 +166,7 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders
 	// go on changing, are replaced by the server. The request may end before.
 	ctx := context.WithoutCancel(r.Context())
 	ctx = context.WithValue(ctx, virtualKey{}, true)
+	ctx = WithOperator(ctx, as.Operator)                     // whoever caused it
 	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may stand in handle_errors
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
 	return virtual.WithContext(ctx)
