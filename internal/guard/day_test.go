@@ -1,0 +1,278 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// managedSite serves what the history of its changes says, by time, host and operator.
+type managedSite struct {
+	t         *testing.T
+	state     publication.State
+	schedules map[string]*managed.Schedule // by the IDs of changes
+}
+
+// submit submits rules, as a configuration does that has another.
+func (s *managedSite) submit(id string, rollout publication.Rollout, reasons []string, rules ...managed.Rule) {
+	s.t.Helper()
+	schedule, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.schedules[id] = schedule
+	s.state, _ = s.state.Submit(publication.Submission{ID: id, Instance: "a", Rollout: rollout, Reasons: reasons}, time.Now())
+}
+
+// serving returns what an operator's crawlers are served at a host.
+func (s *managedSite) serving(host, operator string) *managed.Schedule {
+	id := s.state.PublishedID()
+	if c := s.state.Candidate; c != nil {
+		tried := c.Stage == publication.Hosts && slices.Contains(c.Rollout.Hosts, host)
+		if tried || c.Stage == publication.Crawlers && c.IsServed(operator, searches(operator), c.Rollout.Percent) {
+			id = c.ID
+		}
+	}
+	return s.schedules[id]
+}
+
+// searches reports whether an operator has a search engine.
+func searches(operator string) bool {
+	return slices.ContainsFunc(uaident.Default().Crawlers(), func(c uaident.Crawler) bool { return c.Operator == operator && c.Class == uaident.Search })
+}
+
+// answer is the site's robots.txt at a host, with how long it may be kept.
+func (s *managedSite) answer(host, operator string) policy.Answer {
+	schedule := s.serving(host, operator)
+	plan, until := schedule.At(time.Now(), host)
+	text, err := plan.Compose(nil, host)
+	if err != nil {
+		s.t.Error(err)
+	}
+	life := managed.Lifetime(time.Hour, time.Now(), until)
+	return policy.Answer{Status: http.StatusOK, Body: text, Header: http.Header{"Cache-Control": {fmt.Sprintf("max-age=%d", int(life.Seconds()))}}}
+}
+
+// Prepare implements [origin.Source].
+func (s *managedSite) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (origin.Fetch, bool) {
+	return func(context.Context, *policy.Version) policy.Answer { return s.answer(key.Host, as.Operator) }, true
+}
+
+// ServeHTTP serves the robots.txt, and a page at all other paths.
+func (s *managedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Path != "/robots.txt" {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	a := s.answer(r.Host, origin.OperatorOf(r.Context()))
+	w.Header().Set("Cache-Control", a.Header.Get("Cache-Control"))
+	_, err := w.Write(a.Body)
+	return err
+}
+
+// obedient is a crawler that reads the robots.txt of each host once a day, at a time of
+// its own, and keeps to that text until then.
+type obedient struct {
+	token     string
+	who       verify.State
+	addresses []string
+	phase     time.Duration
+	texts     map[string]*policy.Robots
+}
+
+// daySite is the guard before a managedSite, and who comes.
+type daySite struct {
+	*managedSite
+	g        *Guard
+	dice     *rand.Rand
+	verifier *verify.Verifier
+	passed   int
+}
+
+// ask sends a request of a crawler, and returns the answer.
+func (d *daySite) ask(token, address, host, path string, who verify.State) *httptest.ResponseRecorder {
+	d.t.Helper()
+	w := httptest.NewRecorder()
+	r := requestBy(token+"/1.0", path)
+	r.Host = host
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, browserServer)
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
+	if d.g.Identity.Verifier = nil; who == verify.Verified {
+		d.g.Identity.Verifier = d.verifier
+	}
+	if err := d.g.Serve(w, r, d.managedSite); err != nil {
+		w.WriteHeader(err.(caddyhttp.HandlerError).StatusCode)
+	}
+	synctest.Wait()
+	return w
+}
+
+var hostsOfDay = []string{"a.test", "b.test"}
+
+// pagesOfDay are asked for: what is always forbidden, and what changes.
+var pagesOfDay = []string{"/", "/private/x", "/old-prices/1", "/shop/1", "/models/1", "/models/open/1", "/drafts/1"}
+
+// visit lets a crawler read what it has to read, and ask for a page that it may.
+func (d *daySite) visit(c *obedient, minute int) {
+	host, address := hostsOfDay[d.dice.IntN(len(hostsOfDay))], c.addresses[d.dice.IntN(len(c.addresses))]
+	if time.Duration(minute)*time.Minute%(24*time.Hour) == c.phase {
+		for _, host := range hostsOfDay {
+			c.texts[host] = policy.Parse(d.ask(c.token, address, host, "/robots.txt", c.who).Body.Bytes())
+		}
+	}
+	path := pagesOfDay[d.dice.IntN(len(pagesOfDay))]
+	if minute%17 != 0 || c.texts[host] == nil {
+		return
+	}
+	var target policy.Target
+	target.Set(path, false)
+	client := uaident.Identify(c.token + "/1.0")
+	if !(&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(c.texts[host], &target).Allowed {
+		return
+	}
+	if w := d.ask(c.token, address, host, path, c.who); w.Code != http.StatusNoContent {
+		d.t.Errorf("minute %d: %s, which keeps to what it read, is answered %d for %s%s", minute, c.token, w.Code, host, path)
+		return
+	}
+	d.passed++
+}
+
+// TestDayOfAManagedSite lets crawlers that keep to their daily copy come through sale
+// windows, a change that waits for its confirmation and then goes to one host first, one
+// that goes to some operators first, and a rollback. None is ever blocked; who asks for
+// what all texts forbid, and who reads and does not obey, always is.
+func TestDayOfAManagedSite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		at := func(hour int) time.Time { return start.Add(time.Duration(hour) * time.Hour) }
+		window := func(from, until int) managed.Window { return managed.Window{From: at(from), Until: at(until)} }
+		private := managed.Rule{For: []string{"*"}, Paths: []string{"/private/"}}
+		models := managed.Rule{For: []string{"ai_training"}, Paths: []string{"/models/"}}
+		sale := managed.Rule{ID: "sale", For: []string{"*"}, Paths: []string{"/old-prices/"}, Window: window(34, 40)}
+		evening := managed.Rule{ID: "evening", For: []string{"*"}, Paths: []string{"/old-prices/"}, Window: window(42, 50)}
+		shop := managed.Rule{ID: "shop", For: []string{"search"}, Paths: []string{"/shop/"}}
+		open := managed.Rule{ID: "open", For: []string{"ai_training"}, Allow: true, Paths: []string{"/models/open/"}}
+		drafts := managed.Rule{ID: "drafts", For: []string{"ai_training"}, Paths: []string{"/drafts/"}}
+
+		site := &managedSite{t: t, schedules: make(map[string]*managed.Schedule)}
+		first := []managed.Rule{private, models, sale, evening}
+		second := append(slices.Clone(first), shop)
+		site.submit("first", publication.Rollout{}, nil, first...)
+		d := &daySite{managedSite: site, g: testGuard(t, options{Enforce: true}, site), dice: rand.New(rand.NewPCG(1, 2))}
+		crawlers := crawlersOfDay(d.dice)
+		d.verifier = verifierOfDay(t, crawlers)
+		defer d.verifier.Close()
+		by := publication.By{Who: "ann", Why: "meant"}
+		act := func(s publication.State, news publication.News, err error) {
+			if err != nil {
+				t.Errorf("after %s: %v", time.Since(start), err)
+			}
+			site.state = s
+		}
+		events := map[int]func(){
+			30 * 60: func() {
+				site.submit("second", publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}, Seconds: 4 * 3600}, []string{"bingbot may not fetch /shop/1 any more"}, second...)
+			},
+			36 * 60: func() { act(site.state.Confirm("second", by, time.Now())) },
+			54 * 60: func() {
+				site.submit("third", publication.Rollout{Stage: publication.Crawlers, Percent: 60, Seconds: 6 * 3600}, nil, append(slices.Clone(second), open, drafts)...)
+			},
+			66 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
+		}
+		cohort := make(map[bool]int)
+		liar := &obedient{token: "SemrushBot", texts: make(map[string]*policy.Robots)}
+		for minute := range 96 * 60 {
+			if event := events[minute]; event != nil {
+				event()
+			}
+			site.state, _ = site.state.Advance(time.Now())
+			for _, c := range crawlers {
+				d.visit(c, minute)
+			}
+			if minute == 57*60 {
+				for _, c := range crawlers {
+					operator := uaident.Default().Lookup(c.token).Operator
+					cohort[c.who == verify.Verified && site.serving("a.test", operator) == site.schedules["third"]]++
+				}
+			}
+			if minute%60 == 59 {
+				d.lie(liar, minute)
+			}
+			time.Sleep(time.Minute)
+		}
+		if d.passed < 3000 || cohort[true] == 0 || cohort[false] == 0 {
+			t.Errorf("%d pages were served; %v of the crawlers were in the cohort", d.passed, cohort)
+		}
+		if site.state.PublishedID() != "second" || site.state.Candidate != nil || len(site.state.History) < 2 {
+			t.Errorf("the history ends with %+v", site.state)
+		}
+	})
+}
+
+// crawlersOfDay are two of each kind, with phases all over the day.
+func crawlersOfDay(dice *rand.Rand) (all []*obedient) {
+	for i, token := range []string{"Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot", "meta-externalagent", "AhrefsBot", "MJ12bot"} {
+		for n, who := range []verify.State{verify.Verified, verify.Claimed} {
+			c := &obedient{token: token, who: who, phase: time.Duration(dice.IntN(24*60)) * time.Minute, texts: make(map[string]*policy.Robots)}
+			for address := range 3 - 2*n { // one that is not verified is known by its network
+				c.addresses = append(c.addresses, fmt.Sprintf("198.%d.%d.1", 18+n, 10*i+address))
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// verifierOfDay verifies crawlers by their addresses.
+func verifierOfDay(t *testing.T, crawlers []*obedient) *verify.Verifier {
+	t.Helper()
+	list := filepath.Join(t.TempDir(), "addresses.txt")
+	if err := os.WriteFile(list, []byte("198.18.0.0/16\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := verify.Config{Crawlers: uaident.Default().Crawlers()}
+	for _, crawler := range crawlers {
+		if crawler.who == verify.Verified {
+			c.Lists = append(c.Lists, verify.List{For: crawler.token, File: list})
+		}
+	}
+	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+	if err := v.Configure(c); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// lie asks for what all texts forbid, and, once it was read, for what a text does.
+func (d *daySite) lie(c *obedient, minute int) {
+	for _, liar := range []struct{ token, path string }{{"bingbot", "/private/x"}, {"GPTBot", "/models/1"}, {c.token, "/private/x"}} {
+		if w := d.ask(liar.token, "203.0.113.9", "a.test", liar.path, verify.Claimed); w.Code != http.StatusForbidden {
+			d.t.Errorf("minute %d: who asks for %s as %s is answered %d", minute, liar.path, liar.token, w.Code)
+		}
+	}
+	d.ask("Googlebot", "203.0.113.9", "a.test", "/robots.txt", verify.Claimed)
+	if forbids := minute > 41*60 && minute < 95*60; forbids { // since the shop rule is published
+		if w := d.ask("Googlebot", "203.0.113.9", "a.test", "/shop/1", verify.Claimed); w.Code != http.StatusForbidden {
+			d.t.Errorf("minute %d: who has read that /shop/ is forbidden is answered %d", minute, w.Code)
+		}
+	}
+}
