@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -17,9 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
+	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -82,10 +81,12 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has ended
 
-	restored func()          // is called once it is known what is stored
-	bases    bool            // whether bases are stored
-	placed   bool            // whether it was looked where the handlers stand
-	texts    placement.Texts // see Texts
+	starting []Starter          // what begins with the configuration
+	running  []*release.Release // what of these brings changes into force
+	restored func()             // is called once it is known what is stored
+	bases    bool               // whether bases are stored
+	placed   bool               // whether it was looked where the handlers stand
+	texts    placement.Texts    // see Texts
 }
 
 // CaddyModule returns the Caddy module information.
@@ -193,6 +194,7 @@ func (a *App) Start() error {
 		a.state.KeepHistory(a.history()),
 		managed.CheckReach(a.ctx, a.texts, a.logger),
 	}
+	a.startManaged()
 	a.state.Reread(a.ctx)
 	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.told))
 	// What is stored saves asking for lists again.
@@ -249,31 +251,6 @@ func AppOf(ctx caddy.Context) (*App, error) {
 		return nil, err
 	}
 	return app.(*App), nil
-}
-
-// Bases returns the robots.txt files that others are composed from, and what is
-// closed once it is known which are stored. They outlive a reload, and a restart,
-// whether the rest of what is known does or not.
-func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
-	if a.bases = true; a.restored == nil {
-		a.restored = a.state.Memory.Expect(a.ctx)
-	}
-	return a.state.Bases, a.state.Memory.Restored()
-}
-
-// Managed returns what is told what robots_txt does, once its collectors are
-// registered with the configuration of ctx.
-func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
-	return a.state.Metrics, a.state.Metrics.Register(ctx.GetMetricsRegistry())
-}
-
-// Texts is [placement.TextsOf] for all robots_txt of a configuration, each of which
-// asks for it when it is provisioned: only the first sees them all.
-func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
-	if a.texts == nil {
-		a.texts, err = placement.TextsOf(ctx, name)
-	}
-	return a.texts, err
 }
 
 // Sites returns which hosts the configuration names.

@@ -3,6 +3,7 @@ package robotstxt
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,10 +63,11 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    rules       <file|url>
 //	    staging     [<host...>]
 //	    gate        error|warning|off
+//	    confirm     search|any|off
 //	    max_age     <duration>
 //	}
 //
-// All but base, staging, gate and max_age may stand several times.
+// All but base, staging, gate, confirm and max_age may stand several times.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
@@ -96,6 +98,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: h.addList, Again: true},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},
+		{Name: "confirm", Usage: "search, any or off", Set: h.setConfirm},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}
 }
@@ -195,6 +198,17 @@ func (h *Handler) setGate(args []string) error {
 		return option.ErrValue
 	}
 	h.Gate = args[0]
+	return nil
+}
+
+func (h *Handler) setConfirm(args []string) error {
+	if len(args) != 1 {
+		return option.ErrCount
+	}
+	if !slices.Contains(confirms, args[0]) {
+		return option.ErrValue
+	}
+	h.Confirm = args[0]
 	return nil
 }
 

@@ -16,11 +16,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -65,10 +64,17 @@ type Handler struct {
 	// the start that is an error; later the text before stays. Default: `error`.
 	Gate string `json:"gate,omitempty"`
 
+	// Which changes wait until somebody confirms them: `search` for those that newly
+	// forbid a search engine the site's `/` or a page that it was served in the last
+	// 24 hours, `any` for all that change a text, or `off`. Until then what was
+	// published before stays. Default: `search`.
+	Confirm string `json:"confirm,omitempty"`
+
 	// How long crawlers may keep the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *managed.Publisher
+	changes   *release.Release
 	release   []func()          // ends what Provision began, the last first
 	registry  *uaident.Registry // of the configuration, nil while that is not known
 }
@@ -101,7 +107,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	c := managed.Config{Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
+	c := managed.Config{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)
 	if err != nil {
 		return err
@@ -118,7 +124,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Schedule, err = site.First(isReload()); err != nil {
+	wanted, err := site.First(isReload())
+	if err != nil {
 		return err
 	}
 	switch {
@@ -130,13 +137,13 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if c.Source != nil {
 		c.Bases, c.Stored = app.Bases()
 	}
-	if h.Staging {
-		c.Staging = h.isStaging()
-	}
+	h.changes = h.newRelease(ctx, app, wanted, c.Bases)
+	c.Otherwise = h.changes.Otherwise
 	h.publisher = managed.NewPublisher(c)
+	app.StartLater(h)
 	h.run(h.publisher.Run)
 	h.run(func(ctx context.Context) {
-		site.Run(ctx, h.publisher.Serve, func() { c.Observer.TextFailed(managed.StageRules) })
+		site.Run(ctx, h.submit, func() { c.Observer.TextFailed(managed.StageRules) })
 	})
 	return nil
 }
@@ -169,19 +176,7 @@ func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
 	h.Gate = cmp.Or(h.Gate, "error")
-}
-
-// isStaging returns what tells whether a host is one of those for tests.
-func (h *Handler) isStaging() func(host string) bool {
-	if len(h.StagingHosts) == 0 {
-		return func(string) bool { return true }
-	}
-	hosts := request.HostsOfServer(nil)
-	hosts.Add(h.StagingHosts)
-	return func(host string) bool {
-		label, named := hosts.Label(host)
-		return named || label != judge.OtherName
-	}
+	h.Confirm = cmp.Or(h.Confirm, string(release.Search))
 }
 
 // Validate checks what does not need the configuration around it.
@@ -195,6 +190,8 @@ func (h *Handler) Validate() error {
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
 	case !slices.Contains([]string{"", "error", "warning", "off"}, h.Gate):
 		return fmt.Errorf("unknown gate %q; use error, warning or off", h.Gate)
+	case h.Confirm != "" && !slices.Contains(confirms, h.Confirm):
+		return fmt.Errorf("unknown confirm %q; use search, any or off", h.Confirm)
 	case len(h.StagingHosts) > 0 && !h.Staging:
 		return errors.New("staging_hosts means nothing without staging")
 	}
@@ -215,7 +212,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if managed.IsForBase(r.Context()) {
 		return next.ServeHTTP(w, r)
 	}
-	if h.Staging && h.publisher.IsStaging(r) {
+	if h.publisher.IsStaging(r) {
 		w.Header().Set("X-Robots-Tag", "noindex")
 	}
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {

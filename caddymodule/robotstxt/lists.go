@@ -37,7 +37,10 @@ const loadTime = 5 * time.Second
 // tells [rulelist.Site.First].
 func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer managed.Observer) (*rulelist.Site, error) {
 	c := rulelist.Config{Registry: h.registry, Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: has, Logger: ctx.Logger()}
-	c.Check = func(s *managed.Schedule) error { return h.passGate(s, c.Logger) }
+	c.Check = func(s *managed.Schedule) error {
+		h.stage(s)
+		return h.passGate(s, c.Logger)
+	}
 	var site *rulelist.Site
 	user := &rulelist.User{
 		Changed: func() { site.Changed() },

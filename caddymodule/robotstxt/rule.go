@@ -78,7 +78,18 @@ func (h *Handler) schedule() (*managed.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return managed.NewSchedule(h.knownRegistry(), rules, h.Sitemaps, h.Lines)
+	s, err := managed.NewSchedule(h.knownRegistry(), rules, h.Sitemaps, h.Lines)
+	if err == nil {
+		h.stage(s)
+	}
+	return s, err
+}
+
+// stage says in a schedule that is being made which hosts are for tests.
+func (h *Handler) stage(s *managed.Schedule) {
+	if h.Staging {
+		s.Stage(h.StagingHosts...)
+	}
 }
 
 // written returns the rules of the configuration.

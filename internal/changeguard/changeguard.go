@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -29,9 +30,10 @@ const (
 type Changes struct {
 	Clock func() time.Time // nil for time.Now
 
-	mu     sync.Mutex // guards what follows; the sites guard themselves
-	guards int        // that hold back changes
-	known  [2]*simplelru.LRU[policy.Key, *SiteChanges]
+	guards atomic.Int64 // who needs to know; changed under mu
+
+	mu    sync.Mutex // guards what follows; the sites guard themselves
+	known [2]*simplelru.LRU[policy.Key, *SiteChanges]
 }
 
 // SiteChanges is what is remembered of one robots.txt.
@@ -77,16 +79,17 @@ func (c *Changes) Len(segment policy.Segment) int {
 	return 0
 }
 
-// Guarded says that a guard holds back changes until ctx ends. Without any
-// such guard nothing is held and nothing remembered.
+// Guarded says that a guard holds back changes until ctx ends, or that somebody else
+// needs to know what was served. Without any such nothing is held and nothing
+// remembered.
 func (c *Changes) Guarded(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.guards++
+	c.guards.Add(1)
 	context.AfterFunc(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.guards--; c.guards == 0 {
+		if c.guards.Add(-1) == 0 {
 			c.known = [2]*simplelru.LRU[policy.Key, *SiteChanges]{}
 		}
 	})

@@ -94,7 +94,7 @@ const clockSkew = 5 * time.Minute
 // guard that asks for it or no room.
 func (c *Changes) restored(from ledger.Changes) *SiteChanges {
 	c.mu.Lock()
-	guards, known := c.guards, c.known[policy.Named]
+	guards, known := c.guards.Load(), c.known[policy.Named]
 	full := known != nil && known.Len() >= maxChangingNamed && !known.Contains(from.Site)
 	c.mu.Unlock()
 	if guards == 0 || full {

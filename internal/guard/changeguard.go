@@ -19,9 +19,10 @@ import (
 )
 
 // pass passes a request on. If a search engine is served the page that it asks
-// for, that is remembered for the next change of the robots.txt.
+// for, that is remembered for the next change of the robots.txt, also of one that
+// robots_txt makes.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	if g.ChangeGuard <= 0 || j.Verdict != judge.Allowed || j.Version == nil ||
+	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
 		return next.ServeHTTP(w, r)
 	}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -23,8 +25,9 @@ import (
 // configuration, and stays usable after the last handler has released it:
 // requests may still be under way.
 type State struct {
-	Cache      *policy.Cache // of robots.txt
-	Bases      *policy.Cache // of robots.txt that others are composed from
+	Cache      *policy.Cache     // of robots.txt
+	Bases      *policy.Cache     // of robots.txt that others are composed from
+	Published  publication.Sites // the changes of those that others are composed to
 	readers    *ledger.Readers
 	Metrics    *metrics.Metrics // which read from the state
 	violations *logLimits
@@ -67,6 +70,13 @@ func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.
 
 // HeldHosts returns the configured hosts for which the change guard holds a change back.
 func (s *State) HeldHosts() map[string]bool { return s.changes.HeldHosts() }
+
+// WatchServed says that somebody needs to know until ctx ends which pages search
+// engines were served, which [State.Visits] returns.
+func (s *State) WatchServed(ctx context.Context) { s.changes.Guarded(ctx) }
+
+// Visits returns the pages that search engines were served lately.
+func (s *State) Visits() []ledger.Visit { return s.changes.Visits() }
 
 // VerifierStats tells what the verifier of claims did.
 func (s *State) VerifierStats() verify.Stats { return s.Identities.Verifier.Stats() }

@@ -27,7 +27,10 @@ func (p *Publisher) Run(ctx context.Context) {
 // prepare makes the pages of the next turn ahead, and comes back after it, or once
 // another schedule is served.
 func (p *Publisher) prepare(ctx context.Context) {
-	turn := p.serving.Load().schedule.Next(p.Now())
+	var turn time.Time
+	if e := p.serving.Load(); e != nil {
+		turn = e.next(p.Now())
+	}
 	if turn.IsZero() {
 		select {
 		case <-ctx.Done():
@@ -70,6 +73,9 @@ func (p *Publisher) sleepUntil(ctx context.Context, when time.Time) bool {
 // first.
 func (p *Publisher) ComposeAhead(ctx context.Context, turn time.Time) {
 	e := p.serving.Load()
+	if e == nil {
+		return
+	}
 	p.eachAsked(ctx, func(site policy.Key) {
 		if at := e.spotOf(site, turn); at.table.start(at.turn).Equal(turn) {
 			p.composeAhead(site, at)
@@ -99,7 +105,7 @@ func (p *Publisher) eachAsked(ctx context.Context, do func(site policy.Key)) {
 // composeAhead makes a page before a request asks for it.
 func (p *Publisher) composeAhead(site policy.Key, at spot) {
 	at.ahead = true
-	if p.Staging != nil && p.Staging(at.host) {
+	if at.staging {
 		return
 	}
 	if p.Source == nil {
@@ -110,9 +116,12 @@ func (p *Publisher) composeAhead(site policy.Key, at spot) {
 }
 
 // forget drops pages that no request will be answered with from a time on: those of
-// turns before, and of other schedules than the one that is served.
+// turns before, and of other schedules than those that are served.
 func (p *Publisher) forget(ctx context.Context, now time.Time) {
-	serving := p.serving.Load().schedule
+	serving := p.serving.Load()
+	if serving == nil {
+		return
+	}
 	for _, s := range p.shelves {
 		p.mu.Lock()
 		keys := s.pages.Keys()
@@ -121,7 +130,7 @@ func (p *Publisher) forget(ctx context.Context, now time.Time) {
 			if ctx.Err() != nil {
 				return
 			}
-			if key.table != nil && (key.table.schedule != serving || key.turn < key.table.turn(now)) {
+			if key.table != nil && (!serving.has(key.table.schedule) || key.turn < key.table.turn(now)) {
 				p.mu.Lock() // for a moment each, as requests wait
 				s.pages.Remove(key)
 				p.mu.Unlock()

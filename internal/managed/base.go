@@ -102,8 +102,8 @@ func isUsable(s *policy.State) bool {
 // again.
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		if isUsable(&after) && key.Source == "" {
-			at := p.spotOf(key, p.Now())
+		if e := p.serving.Load(); e != nil && isUsable(&after) && key.Source == "" {
+			at := e.spotOf(key, p.Now())
 			at.ahead = true
 			p.composed(after.Good, at) // before a request has to
 		}

@@ -2,35 +2,150 @@ package managed
 
 import (
 	"context"
+	"sync"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// edition is a schedule with the time since which it is served.
+// edition is what sites are served: a schedule, or at some hosts another one that is
+// tried there. It is immutable.
 type edition struct {
+	all   version
+	trial version        // without a schedule if none is tried
+	hosts *request.Hosts // that have the trial
+}
+
+// version is a schedule with the time since which it is served.
+type version struct {
 	schedule *Schedule
 	since    time.Time
 }
 
-// Serving returns the schedule that requests are answered by.
-func (p *Publisher) Serving() *Schedule { return p.serving.Load().schedule }
+// Trial is a schedule that some hosts have before others.
+type Trial struct {
+	Schedule *Schedule
+	Hosts    []string // may have wildcards such as *.example.com
+}
 
-// Serve puts another schedule in the place of the one that is served. First it makes
-// the pages of all sites that were asked for theirs, so that no request waits for
-// one. If ctx ends before that all stays as it is. It is called by one at a time.
-func (p *Publisher) Serve(ctx context.Context, next *Schedule) {
-	e := &edition{next, p.Now()}
+// at returns what holds at a host.
+func (e *edition) at(host string) version {
+	if e.trial.schedule != nil && e.hosts.Has(host) {
+		return e.trial
+	}
+	return e.all
+}
+
+// has reports whether some host is served a schedule.
+func (e *edition) has(s *Schedule) bool { return e.all.schedule == s || e.trial.schedule == s }
+
+// next returns the first time after now at which some text changes, zero if none
+// does any more.
+func (e *edition) next(now time.Time) time.Time {
+	turn := e.all.schedule.Next(now)
+	if e.trial.schedule != nil {
+		if other := e.trial.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
+			return other
+		}
+	}
+	return turn
+}
+
+// spotOf returns the spot of a site at a time.
+func (e *edition) spotOf(site policy.Key, now time.Time) spot {
+	s := spot{segment: site.Segment(), host: nameOf(site)}
+	v := e.at(s.host)
+	s.since, s.staging = v.since, v.schedule.IsStaging(s.host)
+	s.table = v.schedule.of(s.host)
+	s.turn = s.table.turn(now)
+	return s
+}
+
+// firstWait is how long after its start requests wait for a publisher that was told
+// no schedule yet.
+const firstWait = 2 * time.Second
+
+// edition returns what a request is answered by.
+func (p *Publisher) edition(ctx context.Context) *edition {
+	if e := p.serving.Load(); e != nil {
+		return e
+	}
+	timer := time.NewTimer(firstWait - p.Now().Sub(p.since))
+	defer timer.Stop()
+	select {
+	case <-p.begun:
+	case <-timer.C:
+		p.put(&edition{all: version{p.otherwise(), p.since}}, true)
+	case <-ctx.Done():
+		return &edition{all: version{p.otherwise(), p.since}} // for somebody who has left
+	}
+	return p.serving.Load()
+}
+
+// otherwiseOf returns what makes the schedule of a publisher that was told none.
+func otherwiseOf(c Config) func() *Schedule {
+	return sync.OnceValue(func() *Schedule {
+		if c.Otherwise == nil {
+			return c.Schedule
+		}
+		return c.Otherwise()
+	})
+}
+
+// put puts an edition in place, unless there is one already and this is for want of
+// one.
+func (p *Publisher) put(e *edition, forWant bool) {
+	if !forWant {
+		p.serving.Store(e)
+	} else if !p.serving.CompareAndSwap(nil, e) {
+		return
+	}
+	p.beginOnce.Do(func() { close(p.begun) })
+	select {
+	case p.changed <- struct{}{}:
+	default: // Run will look at this one
+	}
+}
+
+// Serving returns the schedule that requests are answered by, nil before there is one.
+func (p *Publisher) Serving() *Schedule {
+	if e := p.serving.Load(); e != nil {
+		return e.all.schedule
+	}
+	return nil
+}
+
+// Serve puts another schedule in the place of the one that is served; see
+// [Publisher.ServeTrial].
+func (p *Publisher) Serve(ctx context.Context, next *Schedule) { p.ServeTrial(ctx, next, Trial{}) }
+
+// ServeTrial puts other schedules in the place of those that are served: one for all,
+// and perhaps one for some hosts. First it makes the pages of all sites that were asked
+// for theirs, so that no request waits for one. If ctx ends before that all stays as it
+// is. It is called by one at a time.
+func (p *Publisher) ServeTrial(ctx context.Context, next *Schedule, trial Trial) {
+	e := &edition{all: p.versionOf(next), trial: p.versionOf(trial.Schedule), hosts: request.HostsOfServer(nil)}
+	e.hosts.Add(trial.Hosts)
 	for range 2 { // then those of sites that were asked for the first time meanwhile
 		p.eachAsked(ctx, func(site policy.Key) { p.composeAhead(site, e.spotOf(site, p.Now())) })
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	p.serving.Store(e)
-	select {
-	case p.changed <- struct{}{}:
-	default: // Run will look at this one
-	}
+	p.put(e, false)
 	p.forget(ctx, p.Now())
+}
+
+// versionOf returns a schedule with the time since which it is served, from now on if it
+// is not.
+func (p *Publisher) versionOf(s *Schedule) version {
+	if e := p.serving.Load(); e != nil && s != nil {
+		for _, v := range []version{e.all, e.trial} {
+			if v.schedule == s {
+				return v
+			}
+		}
+	}
+	return version{s, p.Now()}
 }

@@ -19,16 +19,18 @@ import (
 
 // Config is what a Publisher goes by.
 type Config struct {
-	Schedule *Schedule // that is served first; see [Publisher.Serve]
-	Gate     Gate
+	// Schedule is served first; see [Publisher.Serve]. Where it is nil requests wait up
+	// to two seconds for one, and then have what Otherwise returns.
+	Schedule  *Schedule
+	Otherwise func() *Schedule
+	Stages    bool // whether that may have staging, for which all requests wait
+	Gate      Gate
 	// Source is where the base comes from, nil for none. SourceKey is its path, ""
 	// for what the handlers behind answer.
 	Source    origin.Source
 	SourceKey string
-	// Staging tells which hosts have the text [Staging], nil for none.
-	Staging func(host string) bool
-	Sites   *request.Sites
-	Bases   *policy.Cache // outlives a configuration, so that a last good base does
+	Sites     *request.Sites
+	Bases     *policy.Cache // outlives a configuration, so that a last good base does
 	// Stored is closed once it is known which bases are stored, nil if none are.
 	Stored <-chan struct{}
 	Now    func() time.Time
@@ -43,8 +45,11 @@ type Publisher struct {
 	Config
 	since time.Time // the texts are not older than that
 
-	serving atomic.Pointer[edition]
-	changed chan struct{} // wakes Run
+	serving   atomic.Pointer[edition] // nil while there is none
+	otherwise func() *Schedule
+	begun     chan struct{} // closed once there is one
+	beginOnce sync.Once
+	changed   chan struct{} // wakes Run
 
 	mu      sync.Mutex
 	shelves map[policy.Segment]*shelf
@@ -55,11 +60,13 @@ func NewPublisher(c Config) *Publisher {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	p := &Publisher{Config: c, since: c.Now(), changed: make(chan struct{}, 1), shelves: map[policy.Segment]*shelf{
+	p := &Publisher{Config: c, since: c.Now(), otherwise: otherwiseOf(c), begun: make(chan struct{}), changed: make(chan struct{}, 1), shelves: map[policy.Segment]*shelf{
 		policy.Named:    newShelf(40_000, 256<<20),
 		policy.Invented: newShelf(1000, 32<<20),
 	}}
-	p.serving.Store(&edition{c.Schedule, p.since})
+	if c.Schedule != nil {
+		p.put(&edition{all: version{c.Schedule, p.since}}, false)
+	}
 	return p
 }
 
@@ -72,7 +79,15 @@ func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
 
 // IsStaging reports whether the site of a request is for tests.
 func (p *Publisher) IsStaging(r *http.Request) bool {
-	return p.Staging != nil && p.Staging(nameOf(p.keyOf(r)))
+	e := p.serving.Load()
+	if e == nil && p.Stages {
+		e = p.edition(r.Context())
+	}
+	if e == nil || e.all.schedule.staged == nil && (e.trial.schedule == nil || e.trial.schedule.staged == nil) {
+		return false
+	}
+	host := nameOf(p.keyOf(r))
+	return e.at(host).schedule.IsStaging(host)
 }
 
 // nameOf returns the host of a site without its port.
@@ -88,20 +103,8 @@ type spot struct {
 	table   *table
 	since   time.Time // when its schedule came
 	turn    int
+	staging bool
 	ahead   bool // no request waits for it
-}
-
-// spotOf returns the spot of a site at a time, as it is served.
-func (p *Publisher) spotOf(site policy.Key, now time.Time) spot {
-	return p.serving.Load().spotOf(site, now)
-}
-
-// spotOf returns the spot of a site at a time.
-func (e *edition) spotOf(site policy.Key, now time.Time) spot {
-	s := spot{segment: site.Segment(), host: nameOf(site), since: e.since}
-	s.table = e.schedule.of(s.host)
-	s.turn = s.table.turn(now)
-	return s
 }
 
 // Page returns the robots.txt for the site of a request, and when another takes its
@@ -110,12 +113,12 @@ func (e *edition) spotOf(site policy.Key, now time.Time) spot {
 // that once could.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
-	if p.Staging != nil && p.Staging(nameOf(key)) {
+	at := p.edition(r.Context()).spotOf(key, p.Now())
+	if at.staging {
 		of := pageKey{base: sha256.Sum256([]byte(Staging))}
-		return p.page(policy.Named, of, func() made { return made{page: NewPage(Staging, p.since)} }).page, time.Time{}
+		return p.page(policy.Named, of, func() made { return made{page: NewPage(Staging, at.since)} }).page, time.Time{}
 	}
 	last, first := p.meet(key) // and from now on its next page is made ahead
-	at := p.spotOf(key, p.Now())
 	if p.Source == nil {
 		page = p.inTurn(nil, at, last)
 	} else {

@@ -14,21 +14,26 @@ const Everybody = "*"
 
 // Rule says what some crawlers may fetch.
 type Rule struct {
-	ID    string   // is told in the text, in one line
-	For   []string // product tokens, classes and "*"
-	Allow bool     // false for disallow
-	Paths []string // patterns of RFC 9309 section 2.2.2; none for the whole site
+	ID    string   `json:"id"`              // is told in the text, in one line
+	For   []string `json:"for,omitempty"`   // product tokens, classes and "*"
+	Allow bool     `json:"allow,omitempty"` // false for disallow
+	Paths []string `json:"paths,omitempty"` // patterns of RFC 9309 section 2.2.2; none for the whole site
 	// Delay is the value of Crawl-delay; a rule with one is about nothing else.
-	Delay string
+	Delay string `json:"crawl_delay,omitempty"`
 	// Usage and Signal are the values of Content-Usage and Content-Signal, such as
 	// "/blog train-ai=n"; a rule with one is about nothing else. Where For is empty
 	// they are about all crawlers.
-	Usage, Signal string
+	Usage  string `json:"content_usage,omitempty"`
+	Signal string `json:"content_signal,omitempty"`
 	Window
 	// Hosts are those that the rule is for, in lower case and without ports;
 	// *.example.com stands for every name with one label more. None for all.
-	Hosts []string
-	At    string // where it stands, such as Caddyfile:12, "" if that is not known
+	Hosts []string `json:"hosts,omitempty"`
+	// Reason, Owner and Ticket say why it is there; they are not published.
+	Reason string `json:"reason,omitempty"`
+	Owner  string `json:"owner,omitempty"`
+	Ticket string `json:"ticket,omitempty"`
+	At     string `json:"-"` // where it stands, such as Caddyfile:12, "" if that is not known
 
 	names      []string    // the product tokens that For stands for
 	preference *preference // that Usage or Signal says

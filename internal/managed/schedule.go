@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -19,6 +20,8 @@ type Schedule struct {
 	rules    []Rule
 	sitemaps []string
 	lines    []string
+	staging  []string       // hosts, as they were written
+	staged   *request.Hosts // the same, nil for none
 	common   *table
 	exact    map[string]*table // by host
 	below    map[string]*table // by what follows the *. of a wildcard
@@ -122,7 +125,9 @@ func sortedTimes(times []time.Time) []time.Time {
 }
 
 // IsEmpty reports whether the schedule leaves every base as it is, at all times.
-func (s *Schedule) IsEmpty() bool { return len(s.rules)+len(s.sitemaps)+len(s.lines) == 0 }
+func (s *Schedule) IsEmpty() bool {
+	return len(s.rules)+len(s.sitemaps)+len(s.lines)+len(s.staging) == 0
+}
 
 // At returns what holds for a host at a time, and when that changes, zero for
 // never.

@@ -8,7 +8,10 @@ import (
 
 // Window is when a rule is in force: from From, and until just before Until. The
 // zero value of either leaves that end open.
-type Window struct{ From, Until time.Time }
+type Window struct {
+	From  time.Time `json:"from,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+}
 
 // ParseWindow reads the ends of a window as RFC 3339 has them; "" leaves one open.
 // Its errors say what to write instead.

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 )
 
 // ManagedMetrics count what robots_txt does. They stay at zero without one.
@@ -14,11 +16,15 @@ type ManagedMetrics struct {
 	textHit  prometheus.Counter
 	textMiss prometheus.Counter
 	failed   *prometheus.CounterVec
+	changes  *prometheus.CounterVec
 }
 
 // Stages are where the text of a robots_txt can fail: its base or a list of rules cannot
-// be read, it cannot be composed, or the gate stops it.
-var Stages = []string{"base", "rules", "compose", "gate"}
+// be read, it cannot be composed, the gate stops it, or the history of its changes
+// cannot be read or written.
+var Stages = []string{"base", "rules", "compose", "gate", stageHistory}
+
+const stageHistory = "history"
 
 func newManagedMetrics(name func(string) string) ManagedMetrics {
 	m := ManagedMetrics{
@@ -35,6 +41,13 @@ func newManagedMetrics(name func(string) string) ManagedMetrics {
 			Name: name("compose_errors_total"),
 			Help: "Texts of robots_txt that could not be made or published, by where that failed.",
 		}, []string{"stage"}),
+		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("changes_total"),
+			Help: "Steps that changes of robots_txt have taken by this instance, by what came of them.",
+		}, []string{"state"}),
+	}
+	for _, news := range publication.AllNews() {
+		m.changes.WithLabelValues(string(news))
 	}
 	m.duration = m.composed.WithLabelValues()
 	m.textHit, m.textMiss = m.texts.WithLabelValues("hit"), m.texts.WithLabelValues("miss")
@@ -45,7 +58,7 @@ func newManagedMetrics(name func(string) string) ManagedMetrics {
 }
 
 func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.composed, m.texts, m.failed}
+	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes}
 }
 
 // Composed notes how long a text took.
@@ -62,3 +75,15 @@ func (m *ManagedMetrics) TextAsked(found bool) {
 
 // TextFailed counts a failure in one of the [Stages].
 func (m *ManagedMetrics) TextFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
+
+// Changed counts a step of a change.
+func (m *ManagedMetrics) Changed(_ string, news publication.News, _ publication.Change) {
+	m.changes.WithLabelValues(string(news)).Inc()
+}
+
+// HistoryFailed counts a failure of the history.
+func (m *ManagedMetrics) HistoryFailed(_ string, err error) {
+	if err != nil {
+		m.TextFailed(stageHistory)
+	}
+}

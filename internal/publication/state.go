@@ -160,3 +160,17 @@ func (s *State) Specs() (ids []string) {
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
+
+// Subject returns the change that news of a step are about; before is the state that
+// it was taken from.
+func (s *State) Subject(news News, before State) Change {
+	switch {
+	case news == IsPublished || news == IsRolledBack && s.Published != nil && (before.Published == nil || before.Published.Number != s.Published.Number):
+		return *s.Published
+	case s.Candidate != nil:
+		return s.Candidate.Change
+	case len(s.History) > 0:
+		return s.History[0]
+	}
+	return Change{}
+}

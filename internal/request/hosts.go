@@ -146,6 +146,12 @@ func (h *Hosts) Label(host string) (label string, named bool) {
 	return judge.OtherName, false
 }
 
+// Has reports whether a host is one of these, or a wildcard among them stands for it.
+func (h *Hosts) Has(host string) bool {
+	label, named := h.Label(host)
+	return named || label != judge.OtherName
+}
+
 // configured is Label with "" for hosts that no site names, as policy.Key.Site
 // has it.
 func (h *Hosts) configured(host string) string {

@@ -36,7 +36,7 @@ var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 // Managed returns the rule as texts are composed of it. Its errors do not name it.
 func (r *Rule) Managed() (rule managed.Rule, err error) {
 	rule = managed.Rule{ID: r.Name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay,
-		Usage: r.ContentUsage, Signal: r.ContentSignal, Hosts: r.Hosts, At: r.At}
+		Usage: r.ContentUsage, Signal: r.ContentSignal, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At}
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
 		return rule, errors.New("a rule with a delay can say nothing else")

@@ -37,6 +37,13 @@ func New() *Storage {
 	return &Storage{Values: make(map[string][]byte), Times: make(map[string]time.Time), Now: time.Now()}
 }
 
+// Break breaks the storage while it may be in use, and nil mends it.
+func (m *Storage) Break(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Broken = err
+}
+
 // Lock waits until nobody else has the lock of that name.
 func (m *Storage) Lock(ctx context.Context, name string) error {
 	m.mu.Lock()

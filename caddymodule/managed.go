@@ -1,0 +1,72 @@
+package caddymodule
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/instance"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/placement"
+	"github.com/robotsguard/caddy-robots-guard/internal/release"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Bases returns the robots.txt files that others are composed from, and what is
+// closed once it is known which are stored. They outlive a reload, and a restart,
+// whether the rest of what is known does or not.
+func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
+	if a.bases = true; a.restored == nil {
+		a.restored = a.state.Memory.Expect(a.ctx)
+	}
+	return a.state.Bases, a.state.Memory.Restored()
+}
+
+// Managed returns what is told what robots_txt does, once its collectors are
+// registered with the configuration of ctx.
+func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
+	return a.state.Metrics, a.state.Metrics.Register(ctx.GetMetricsRegistry())
+}
+
+// Texts is [placement.TextsOf] for all robots_txt of a configuration, each of which
+// asks for it when it is provisioned: only the first sees them all.
+func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
+	if a.texts == nil {
+		a.texts, err = placement.TextsOf(ctx, name)
+	}
+	return a.texts, err
+}
+
+// Starter is a robots_txt of the configuration.
+type Starter interface {
+	caddyhttp.MiddlewareHandler
+	// Start begins to bring changes into force, and returns what ends that.
+	Start(release.Place) (r *release.Release, end func())
+}
+
+// StartLater starts a robots_txt when the configuration starts. It is for Provision.
+func (a *App) StartLater(s Starter) { a.starting = append(a.starting, s) }
+
+// ReleaseConfig returns what the app knows of how changes come into force. watched is
+// whether it has to be known what search engines are served until ctx ends.
+func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) release.Config {
+	if watched {
+		a.state.WatchServed(context.Context(ctx))
+	}
+	return release.Config{
+		Registry: a.registry, Storage: ctx.Storage(), Sites: &a.state.Published, Instance: func() string { return instance.ID(a.logger) },
+		IsRunning: func() bool { return runningApp() == a }, Visits: a.state.Visits, Now: time.Now, Observer: a.state.Metrics,
+	}
+}
+
+// startManaged starts what [App.StartLater] was told.
+func (a *App) startManaged() {
+	places := release.PlacesOf(serversOf(a.ctx), isOurs)
+	for _, s := range a.starting {
+		r, end := s.Start(places[s])
+		a.running, a.release = append(a.running, r), append(a.release, end)
+	}
+}

@@ -1,0 +1,47 @@
+package robotstxt
+
+import (
+	"context"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/release"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// confirms are the words of Handler.Confirm.
+var confirms = []string{string(release.Search), string(release.Any), string(release.Off)}
+
+// newRelease returns what brings the rules into force. bases are those that were read
+// from the handlers behind.
+func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) *release.Release {
+	c := app.ReleaseConfig(ctx, h.Confirm == string(release.Search))
+	c.Wanted, c.Confirm, c.Logger = wanted, release.Confirm(h.Confirm), ctx.Logger()
+	c.Base = func() func(host string) []byte {
+		if h.BaseFile == "" && h.Base == baseUpstream {
+			return managed.BasesByHost(bases)
+		}
+		base, _ := h.knownBase() // one that cannot be read says nothing
+		return func(string) []byte { return base }
+	}
+	return release.New(c)
+}
+
+// Start begins to bring the rules into force.
+func (h *Handler) Start(place release.Place) (r *release.Release, end func()) {
+	if place.Name == "" { // it stands in routes of a handler that is not known
+		place.Name = h.key()
+	}
+	return h.changes, h.changes.Begin(h.publisher, place)
+}
+
+// submit submits what lists of rules say now.
+func (h *Handler) submit(_ context.Context, next *managed.Schedule) {
+	h.changes.Submit(next, publication.FromRules)
+}
+
+// Interface guard
+var _ caddymodule.Starter = (*Handler)(nil)

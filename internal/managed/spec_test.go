@@ -1,0 +1,111 @@
+package managed
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// What is stored makes the same schedule, without where its rules stand.
+func TestSpec(t *testing.T) {
+	rule := during(disallow("GPTBot", "/a<b"), "sale", epoch, epoch.Add(time.Hour), "B.test", "*.c.test")
+	rule.Reason, rule.Owner, rule.Ticket, rule.At = "load", "shop", "OPS-1", "Caddyfile:3"
+	delay := Rule{ID: "delay", For: []string{"bingbot"}, Delay: "5"}
+	usage := Rule{ID: "usage", Usage: "train-ai=n"}
+	s, err := NewSchedule(uaident.Default(), []Rule{rule, delay, usage}, []string{"https://a.test/s.xml"}, []string{"Host: a.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stage("staging.test")
+	again, err := ParseSpec(uaident.Default(), s.Spec())
+	if err != nil || string(again.Spec()) != string(s.Spec()) {
+		t.Fatalf("%v\n%s\n%s", err, again.Spec(), s.Spec())
+	}
+	for _, host := range []string{"a.test", "b.test", "x.c.test"} {
+		one, _ := s.At(epoch, host)
+		other, _ := again.At(epoch, host)
+		a, _ := one.Compose(nil, host)
+		b, _ := other.Compose(nil, host)
+		if string(a) != string(b) {
+			t.Errorf("%s: %q and %q", host, a, b)
+		}
+	}
+	if !again.IsStaging("staging.test") || again.IsStaging("a.test") {
+		t.Error("staging is at other hosts")
+	}
+	if got := Difference(s, again); len(got) > 0 {
+		t.Errorf("they differ in %q", got)
+	}
+	if text := string(s.Spec()); strings.Contains(text, "Caddyfile") || !strings.Contains(text, "OPS-1") {
+		t.Errorf("stored is %s", text)
+	}
+	if got := string(newSchedule(t).Spec()); got != "{}" {
+		t.Errorf("nothing is %s", got)
+	}
+	for _, bad := range []string{"", "{", `{"rules":[{"id":"x","for":["GPTBot"],"new":1}]}`, `{"rules":[{"id":"x","for":["NoSuchBot"]}]}`} {
+		if _, err := ParseSpec(uaident.Default(), []byte(bad)); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// The words of a difference name the rule, with what it says, and why.
+func TestDifference(t *testing.T) {
+	sale := during(disallow("*", "/search"), "sale", epoch, epoch.Add(time.Hour), "b.test")
+	sale.Reason, sale.Ticket = "load of the sale", "OPS-1"
+	staged := newSchedule(t, disallow("GPTBot"), sale)
+	staged.Stage()
+	got := strings.Join(Difference(newSchedule(t, disallow("GPTBot"), allow("CCBot", "/x")), staged), "\n")
+	want := "- allow CCBot /x\n+ rule sale: disallow * /search from " + epoch.Format(time.RFC3339) + " until " + epoch.Add(time.Hour).Format(time.RFC3339) +
+		" at b.test; load of the sale; OPS-1\n+ staging *"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Pairs are the texts that differ, now and to come, once for hosts that have the same.
+func TestEachPair(t *testing.T) {
+	later := during(disallow("*", "/later"), "later", epoch.Add(time.Hour), time.Time{}, "b.test", "c.test")
+	over := during(disallow("*", "/over"), "over", time.Time{}, epoch.Add(-time.Hour), "d.test")
+	far := during(disallow("*", "/far"), "far", epoch.Add(Horizon+time.Hour), time.Time{}, "e.test")
+	var got []string
+	left := EachPair(newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("GPTBot"), later, over, far), []string{"x.test"},
+		func(string) []byte { return nil }, epoch, 1000, func(p Pair) {
+			got = append(got, strings.Join(p.Hosts, " ")+" "+p.From.Sub(epoch).String())
+			if strings.Contains(string(p.Before), "/later") || !strings.Contains(string(p.After), "/later") {
+				t.Errorf("%q became %q", p.Before, p.After)
+			}
+		})
+	if all := strings.Join(got, ", "); all != "b.test c.test 1h0m0s" || left > 0 {
+		t.Errorf("got %s, %d left out", all, left)
+	}
+	if left := EachPair(newSchedule(t), newSchedule(t, later), nil, func(string) []byte { return nil }, epoch, 1, func(Pair) {}); left != 2 {
+		t.Errorf("%d left out", left)
+	}
+}
+
+// The crawlers that nothing changes for can be told without a base.
+func TestSameFor(t *testing.T) {
+	google := []*uaident.Crawler{uaident.Default().Lookup("Googlebot")}
+	for name, test := range map[string]struct {
+		a, b []Rule
+		same bool
+	}{
+		"another crawler":  {nil, []Rule{disallow("GPTBot")}, true},
+		"it":               {nil, []Rule{disallow("Googlebot", "/x")}, false},
+		"all":              {nil, []Rule{disallow("*", "/x")}, false},
+		"the same, twice":  {[]Rule{disallow("*", "/x")}, []Rule{disallow("*", "/x"), disallow("*", "/x")}, true},
+		"with another":     {[]Rule{disallow("Googlebot", "/x")}, []Rule{{ID: "r", For: []string{"Googlebot", "GPTBot"}, Paths: []string{"/x"}}}, true},
+		"at another time":  {[]Rule{disallow("*", "/x")}, []Rule{during(disallow("*", "/x"), "r", epoch, time.Time{})}, false},
+		"at another host":  {[]Rule{disallow("*", "/x")}, []Rule{during(disallow("*", "/x"), "r", time.Time{}, time.Time{}, "a.test")}, false},
+		"another's delay":  {nil, []Rule{{ID: "d", For: []string{"Googlebot"}, Delay: "1"}}, true},
+		"what is allowed":  {[]Rule{allow("Googlebot", "/x")}, nil, false},
+		"in another order": {[]Rule{disallow("*", "/x"), disallow("*", "/y")}, []Rule{disallow("*", "/y"), disallow("*", "/x")}, true},
+	} {
+		if got := SameFor(newSchedule(t, test.a...), newSchedule(t, test.b...), google); got != test.same {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Confirm says which changes wait for a person.
+type Confirm string
+
+// The words of Confirm.
+const (
+	Search Confirm = "search" // that newly forbid a search engine / or a page that it was served
+	Any    Confirm = "any"    // that change a text
+	Off    Confirm = "off"    // none
+)
+
+// mostCompared bounds how many texts are compared.
+const mostCompared = 1000
+
+// reasons returns why a wish has to be confirmed, none if it does not. first says that
+// nothing was published before.
+func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []string {
+	if r.Confirm == Off {
+		return nil
+	}
+	search := searchEngines(r.Registry)
+	if r.Confirm == Search && managed.SameFor(published, w.schedule, search) {
+		return w.why
+	}
+	f := &finder{search: search, first: first, visits: make(map[string][]ledger.Visit)}
+	var hosts []string
+	for _, v := range r.Visits() {
+		if v.Host == judge.OtherName {
+			v.Host = ""
+		}
+		if f.visits[v.Host] == nil {
+			hosts = append(hosts, v.Host)
+		}
+		f.visits[v.Host] = append(f.visits[v.Host], v)
+	}
+	find := f.closed
+	if r.Confirm == Any {
+		find = f.any
+	}
+	left := managed.EachPair(published, w.schedule, hosts, r.Base(), r.Now(), mostCompared, find)
+	reasons := append(slices.Clone(w.why), f.reasons...)
+	if left > 0 && len(reasons) == 0 {
+		reasons = append(reasons, fmt.Sprintf("there are %d texts more than the %d that were compared", left, mostCompared))
+	}
+	return reasons
+}
+
+// searchEngines returns the crawlers of the class search.
+func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
+	for _, c := range registry.Crawlers() {
+		if c.Class == uaident.Search {
+			all = append(all, &c)
+		}
+	}
+	return all
+}
+
+// finder finds out what speaks against a change.
+type finder struct {
+	search  []*uaident.Crawler
+	first   bool
+	visits  map[string][]ledger.Visit // by host
+	reasons []string
+	target  policy.Target
+}
+
+// any takes every difference for a reason.
+func (f *finder) any(p managed.Pair) { f.add("the text changes" + where(p)) }
+
+func (f *finder) add(reason string) {
+	if !slices.Contains(f.reasons, reason) {
+		f.reasons = append(f.reasons, reason)
+	}
+}
+
+// closed looks for search engines that are newly forbidden / or what they were served.
+// A site that says from its beginning that it is for tests is meant to be closed.
+func (f *finder) closed(p managed.Pair) {
+	before, after := policy.Parse(p.Before), policy.Parse(p.After)
+	f.target.Set("/", false)
+	var shut []string
+	for _, c := range f.search {
+		if f.first && string(p.After) == managed.Staging {
+			break
+		}
+		who := subjectOf(c)
+		if who.Verdict(before, &f.target).Allowed && !who.Verdict(after, &f.target).Allowed {
+			shut = append(shut, c.Token)
+		}
+	}
+	if len(shut) > 0 {
+		f.add(fmt.Sprintf("%s may not fetch / any more%s", someOf(shut), where(p)))
+	}
+	for _, host := range p.Hosts {
+		for _, v := range f.visits[host] {
+			f.target.Set(v.Target, false)
+			who := subjectOfVisit(f.search, v)
+			if who.Verdict(before, &f.target).Allowed && !who.Verdict(after, &f.target).Allowed {
+				f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours%s", v.Crawler, v.Target, since(p)))
+			}
+		}
+	}
+}
+
+// subjectOf returns how a crawler is found in a robots.txt.
+func subjectOf(c *uaident.Crawler) judge.Subject {
+	return judge.Subject{Chain: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.JudgedByWildcard(), Forgiving: c.Forgiving()}
+}
+
+// subjectOfVisit returns how the crawler of a visit is.
+func subjectOfVisit(search []*uaident.Crawler, v ledger.Visit) judge.Subject {
+	who := judge.Subject{Chain: v.Chain, Wildcard: v.Wildcard}
+	if i := slices.IndexFunc(search, func(c *uaident.Crawler) bool { return c.Token == v.Crawler }); i >= 0 {
+		who.Forgiving = search[i].Forgiving()
+	}
+	return who
+}
+
+// someOf names the first of many crawlers, the big ones before others.
+func someOf(tokens []string) string {
+	const most = 3
+	engines := judge.SearchEngines()
+	place := func(token string) int {
+		if i := slices.IndexFunc(engines, func(c *uaident.Crawler) bool { return c.Token == token }); i >= 0 {
+			return i
+		}
+		return len(engines)
+	}
+	slices.SortStableFunc(tokens, func(a, b string) int { return place(a) - place(b) })
+	if len(tokens) > most {
+		return fmt.Sprintf("%s and %d more search crawlers", strings.Join(tokens[:most], ", "), len(tokens)-most)
+	}
+	return strings.Join(tokens, ", ")
+}
+
+// where tells for which hosts and from when a pair is.
+func where(p managed.Pair) string {
+	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
+	at := ""
+	switch {
+	case len(named) < len(p.Hosts): // hosts that no rule names, too
+	case len(named) > 2:
+		at = fmt.Sprintf(" at %s and %d more", named[0], len(named)-1)
+	case len(named) > 0:
+		at = " at " + strings.Join(named, " and ")
+	}
+	return at + since(p)
+}
+
+func since(p managed.Pair) string {
+	if p.From.IsZero() {
+		return ""
+	}
+	return " from " + p.From.Format(time.RFC3339)
+}

@@ -1,0 +1,118 @@
+package release
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// instance is a server with a site a.test.
+type instance struct {
+	t       *testing.T
+	name    string
+	storage publication.Storage
+	sites   *publication.Sites
+	visits  []ledger.Visit
+	base    string
+	confirm Confirm
+	rollout publication.Rollout
+	news    seen
+
+	*Release
+	publisher *managed.Publisher
+	end       func()
+}
+
+// seen is an observer.
+type seen struct {
+	mu   sync.Mutex
+	news []publication.News
+}
+
+func (s *seen) Changed(_ string, news publication.News, _ publication.Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news = append(s.news, news)
+}
+
+func (s *seen) HistoryFailed(string, error) {}
+
+func newInstance(t *testing.T, storage publication.Storage, name string) *instance {
+	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), confirm: Search}
+}
+
+func disallow(who string, paths ...string) managed.Rule {
+	return managed.Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
+}
+
+// load loads a configuration with some rules, in the place of the one before.
+func (i *instance) load(rules ...managed.Rule) {
+	i.t.Helper()
+	s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.loadSchedule(s)
+}
+
+func (i *instance) loadSchedule(s *managed.Schedule) {
+	i.Release = New(Config{
+		Wanted: s, Registry: uaident.Default(), Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
+		Base:   func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
+		Visits: func() []ledger.Visit { return i.visits }, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news,
+	})
+	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
+	i.publisher = managed.NewPublisher(managed.Config{
+		Otherwise: i.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
+	})
+	before := i.end
+	i.end = i.Begin(i.publisher, Place{Name: "a.test", Hosts: []string{"a.test"}})
+	if before != nil {
+		before()
+	}
+	synctest.Wait()
+}
+
+// text returns what a host is served.
+func (i *instance) text(host string) string {
+	i.t.Helper()
+	names := caddyhttp.MatchHost{"a.test", "b.test"}
+	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
+	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/robots.txt", nil)
+	page, _ := i.publisher.Page(r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)))
+	if page == nil {
+		return ""
+	}
+	w := httptest.NewRecorder()
+	page.Serve(w, r, time.Hour)
+	return w.Body.String()
+}
+
+func (i *instance) serves(paths ...string) {
+	i.t.Helper()
+	text := i.text("a.test")
+	for _, path := range []string{"/a", "/b", "/c"} {
+		if has := strings.Contains(text, "Disallow: "+path+"\n"); has != slices.Contains(paths, path) {
+			i.t.Errorf("%s serves %q, want %v", i.name, text, paths)
+		}
+	}
+}
+
+var ann = publication.By{Who: "ann", Why: "it is meant"}

@@ -1,0 +1,175 @@
+package release
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Config is what a Release goes by. The functions may be asked by any goroutine.
+type Config struct {
+	Wanted   *managed.Schedule // what the configuration says
+	Registry *uaident.Registry
+	Confirm  Confirm
+	Rollout  publication.Rollout
+	// Storage keeps the history, Sites what this instance knows of it.
+	Storage publication.Storage
+	Sites   *publication.Sites
+	// Instance is the name of this instance, which it has after a restart, too.
+	Instance func() string
+	// IsRunning reports whether the configuration runs: one that fails to load has
+	// changed nothing.
+	IsRunning func() bool
+	// Base returns what is known of the base at a host, nil for nothing, and Visits
+	// the pages that search engines were served lately.
+	Base     func() func(host string) []byte
+	Visits   func() []ledger.Visit
+	Now      func() time.Time
+	Logger   *zap.Logger
+	Observer Observer
+}
+
+// Observer is told what becomes of changes.
+type Observer interface {
+	// Changed is told of each step that this instance has taken.
+	Changed(site string, news publication.News, change publication.Change)
+	// HistoryFailed is told that the history cannot be read or written, and nil once
+	// it can be again.
+	HistoryFailed(site string, err error)
+}
+
+// Release is a robots_txt of a configuration, from its start to its end.
+type Release struct {
+	Config
+	wake chan struct{}
+	told string // what was said last of the storage
+
+	mu      sync.Mutex
+	wish    wish
+	pending bool                         // the wish was not submitted yet
+	parsed  map[string]*managed.Schedule // what is in use, by the IDs of specs
+
+	// Since Begin:
+	begun     atomic.Bool
+	publisher *managed.Publisher
+	place     Place
+	store     *publication.Store
+	site      *publication.Site
+	applying  sync.Mutex
+	served    served // guarded by applying
+}
+
+// wish is what is to be submitted.
+type wish struct {
+	schedule *managed.Schedule
+	spec     []byte
+	origin   publication.Origin
+	why      []string // for which it has to be confirmed
+}
+
+// served is what the publisher was told last.
+type served struct{ published, trial string }
+
+// New returns a release that has not begun.
+func New(c Config) *Release {
+	r := &Release{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
+	r.wish, r.pending = wish{c.Wanted, c.Wanted.Spec(), publication.FromConfiguration, nil}, true
+	return r
+}
+
+// Begin begins to submit and to serve, and returns what ends that and waits for it.
+func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
+	site, release := r.Sites.Use(place.Name)
+	r.publisher, r.place, r.site = p, place, site
+	r.store = publication.NewStore(r.Storage, place.Name, site, r.Now)
+	r.store.SetAside = func(key string, err error) {
+		r.Logger.Error("the history of a robots_txt is damaged; it is kept aside", zap.String("key", key), zap.Error(err))
+	}
+	r.begun.Store(true)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	isLatest := site.Begin()
+	go func() {
+		defer close(ended)
+		defer release()
+		r.run(ctx, isLatest)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(endWait): // a storage that hangs
+		}
+	}
+}
+
+// endWait is how long the end of a configuration waits for the storage.
+const endWait = 2 * time.Second
+
+// Submit says what is wanted from now on, and why a person has to confirm it; no why
+// leaves that to the comparison with what is published. It returns at once: what
+// comes of it is in the history.
+func (r *Release) Submit(schedule *managed.Schedule, origin publication.Origin, why ...string) {
+	r.mu.Lock()
+	r.wish, r.pending = wish{schedule, schedule.Spec(), origin, why}, true
+	r.mu.Unlock()
+	r.poke()
+}
+
+func (r *Release) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// wanted returns what is wanted, and whether it was not submitted yet.
+func (r *Release) wanted() (wish, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wish, r.pending
+}
+
+// submitted notes that a wish is in the history.
+func (r *Release) submitted(w wish) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending = r.pending && r.wish.schedule != w.schedule
+}
+
+// Otherwise returns what is served where the storage does not answer: what was
+// published as far as this instance knows. Of nothing known it is what is wanted, if
+// nobody has to confirm that, and else no rule at all.
+func (r *Release) Otherwise() *managed.Schedule {
+	w, _ := r.wanted()
+	nothing := r.nothing()
+	if r.begun.Load() {
+		if state, known := r.site.State(); known {
+			if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
+				return s
+			}
+			return nothing
+		}
+	}
+	if len(r.reasons(nothing, w, true)) > 0 {
+		return nothing
+	}
+	return w.schedule
+}
+
+// nothing returns the schedule without a rule.
+func (r *Release) nothing() *managed.Schedule {
+	s, err := managed.ParseSpec(r.Registry, publication.Empty)
+	if err != nil {
+		panic(err) // it says nothing
+	}
+	return s
+}

@@ -1,0 +1,240 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+)
+
+// How often the history is read again, and how soon after a failure.
+const (
+	readInterval = time.Minute
+	firstRetry   = 4 * time.Second
+	tries        = 5 // of a submission, where others publish at the same time
+)
+
+// run submits and serves until ctx ends.
+func (r *Release) run(ctx context.Context, isLatest func() bool) {
+	retry := firstRetry
+	_, err := r.store.Read(ctx)
+	if !r.awaitRunning(ctx) {
+		return
+	}
+	for {
+		if err == nil {
+			err = r.step(ctx, isLatest)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		wait := r.untilNext()
+		if r.tell(err); err != nil {
+			wait, retry = retry, min(2*retry, readInterval)
+		} else {
+			retry = firstRetry
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-r.wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+		_, err = r.store.Read(ctx)
+	}
+}
+
+// awaitRunning waits until the configuration runs, and reports whether it does.
+func (r *Release) awaitRunning(ctx context.Context) bool {
+	const longest = time.Second
+	for wait := time.Millisecond; !r.IsRunning(); wait = min(2*wait, longest) {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// step does what is due once the history was read.
+func (r *Release) step(ctx context.Context, isLatest func() bool) error {
+	if w, pending := r.wanted(); pending && isLatest() {
+		if err := r.submit(ctx, w); err != nil {
+			return err
+		}
+		r.submitted(w)
+	}
+	state, _ := r.site.State()
+	if _, news := state.Advance(r.Now()); news != publication.Nothing {
+		if _, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
+			s, news := s.Advance(r.Now())
+			return s, news, nil
+		}); err != nil {
+			return err
+		}
+	}
+	return r.apply(ctx)
+}
+
+// untilNext returns how long nothing is due.
+func (r *Release) untilNext() time.Duration {
+	state, _ := r.site.State()
+	if c := state.Candidate; c != nil && !c.Until.IsZero() {
+		return max(time.Millisecond, min(readInterval, c.Until.Sub(r.Now())))
+	}
+	return readInterval
+}
+
+// errMoved says that another change was published than the one compared with.
+var errMoved = errors.New("another change is published by now")
+
+// submit submits what is wanted.
+func (r *Release) submit(ctx context.Context, w wish) error {
+	in := publication.Submission{ID: publication.IDOf(w.spec), Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
+	for range tries {
+		state, _ := r.site.State()
+		base := state.PublishedID()
+		if state.IsNews(in.Instance, in.ID) {
+			published, err := r.schedule(ctx, base, w)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, publication.ErrDamaged) {
+				published, err = r.nothing(), nil // they are lost; what they were cannot be told
+			}
+			if err != nil {
+				return err
+			}
+			in.Reasons = r.reasons(published, w, state.Published == nil)
+			in.Difference = managed.Difference(published, w.schedule)
+		}
+		_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
+			if s.PublishedID() != base {
+				return s, publication.Nothing, errMoved
+			}
+			s, news := s.Submit(in, r.Now())
+			return s, news, nil
+		})
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+		if _, err := r.store.Read(ctx); err != nil {
+			return err
+		}
+	}
+	return errMoved
+}
+
+// update takes a step in the history and tells what came of it.
+func (r *Release) update(ctx context.Context, spec []byte, step func(publication.State) (publication.State, publication.News, error)) (publication.News, error) {
+	var before publication.State
+	after, news, err := r.store.Update(ctx, spec, func(s publication.State) (publication.State, publication.News, error) {
+		before = s
+		return step(s)
+	})
+	if err != nil || news == publication.Nothing {
+		return news, err
+	}
+	change := after.Subject(news, before)
+	r.Observer.Changed(r.place.Name, news, change)
+	r.log(news, change)
+	return news, nil
+}
+
+// apply serves what the history says.
+func (r *Release) apply(ctx context.Context) error {
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	state, known := r.site.State()
+	if !known {
+		return nil
+	}
+	next := served{published: state.PublishedID()}
+	var trial managed.Trial
+	w, _ := r.wanted()
+	published, err := r.schedule(ctx, next.published, w)
+	if err != nil {
+		return err
+	}
+	if c := state.Candidate; c != nil && c.Stage == publication.Hosts {
+		next.trial = c.ID
+		if trial.Schedule, err = r.schedule(ctx, c.ID, w); err != nil {
+			return err
+		}
+		trial.Hosts = c.Rollout.Hosts
+	}
+	if next != r.served {
+		r.publisher.ServeTrial(ctx, published, trial)
+		if ctx.Err() == nil {
+			r.served = next
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool { return id != next.published && id != next.trial })
+	return nil
+}
+
+// schedule returns the schedule of a spec.
+func (r *Release) schedule(ctx context.Context, id string, w wish) (*managed.Schedule, error) {
+	if id == publication.IDOf(w.spec) {
+		return w.schedule, nil
+	}
+	r.mu.Lock()
+	known := r.parsed[id]
+	r.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	spec, err := r.store.Spec(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := managed.ParseSpec(r.Registry, spec)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parsed[id] = s
+	return s, nil
+}
+
+// tell logs that the history fails, and that it does no more, each once.
+func (r *Release) tell(err error) {
+	r.Observer.HistoryFailed(r.place.Name, err)
+	said := ""
+	if err != nil {
+		said = err.Error()
+	}
+	switch {
+	case said == r.told:
+	case err != nil:
+		r.Logger.Warn("the history of a robots_txt cannot be read or written; what was published stays as far as it is known, and it is tried again",
+			zap.String("site", r.place.Name), zap.Error(err))
+	default:
+		r.Logger.Info("the history of a robots_txt can be read and written again", zap.String("site", r.place.Name))
+	}
+	r.told = said
+}
+
+// log tells of a step.
+func (r *Release) log(news publication.News, c publication.Change) {
+	fields := []zap.Field{zap.String("site", r.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
+	switch news {
+	case publication.HasToWait:
+		r.Logger.Warn("a change of a robots_txt waits for confirmation; what was published before stays",
+			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+r.place.Name+" --why <text>"))...)
+	case publication.IsStopped:
+		r.Logger.Warn("the trial of a change of a robots_txt has ended by itself", append(fields, zap.String("why", c.Ended.Why))...)
+	default:
+		r.Logger.Info("a change of a robots_txt is "+string(news), fields...)
+	}
+}
