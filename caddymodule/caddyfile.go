@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -60,6 +61,12 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    exempt        [verified] <token|class...>
 //	    only_log      [verified] <token|class...>
 //	    spoofed       judge|block|log
+//	    rate          [observe] {
+//	        max_delay <duration>
+//	        burst     <number>
+//	        over      <factor> [for <duration>]
+//	        count     documents|all
+//	    }
 //	    status        <code>
 //	    on_violation {
 //	        <directives...>
@@ -117,6 +124,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified",
 			Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
 		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
+		rates.Option(&h.Rate),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
 		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
 	}

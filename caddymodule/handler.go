@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -43,6 +44,9 @@ func init() {
 // `{http.robots_guard.preference.train_ai}` | What it states about training models with what may be fetched: `y`, `n` or `unknown`
 // `{http.robots_guard.preference.ai_use}` | The same for the input of models
 // `{http.robots_guard.preference.search}` | The same for search
+// `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, empty where that is nothing
+// `{http.robots_guard.rate.delay}` | The `Crawl-delay` in seconds
+// `{http.robots_guard.rate.line}` | The line of that
 type Handler struct {
 	// What to do about requests that the robots.txt forbids: `monitor` counts
 	// and logs them, `enforce` answers them. Default: `monitor`.
@@ -129,6 +133,9 @@ type Handler struct {
 	// blocks all of them in enforce mode, `log` blocks none. It takes the
 	// global option `verify` to know of any. Default: `judge`.
 	Spoofed string `json:"spoofed,omitempty"`
+
+	// How fast crawlers may ask. Default: as fast as they like, and nothing is counted.
+	Rate *rates.Rate `json:"rate,omitempty"`
 
 	// The status of the answer to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
@@ -25,6 +26,7 @@ func blocks() map[string][]option.Option {
 		"verify":    new(Verify).options(),
 		"crawler":   new(Crawler).options(),
 		"notify":    new(notify.Config).Options(),
+		"rate":      new(rates.Rate).Options(),
 	}
 }
 
@@ -52,6 +54,7 @@ func TestOptionUsage(t *testing.T) {
 func TestOptionsInSyntax(t *testing.T) {
 	directive := syntaxOf(t, "caddyfile.go")
 	same(t, "the comment of the directive", optionsIn(directive, "robots_guard"), blocks()["directive"])
+	same(t, "the comment of rate", optionsIn(directive, "rate"), blocks()["rate"])
 	global := syntaxOf(t, "caddyfile_app.go")
 	same(t, "the comment of the global option", optionsIn(global, "robots_guard"), blocks()["global"])
 	same(t, "the comment of verify", optionsIn(global, "verify"), blocks()["verify"])
@@ -72,6 +75,7 @@ func TestOptionsInTables(t *testing.T) {
 		func(name string) bool { return slices.Contains(modeWords, name) }), blocks()["directive"])
 	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Shared settings and storage\n"), blocks()["global"])
 	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Who is told of alerts\n"), blocks()["notify"])
+	same(t, "docs/rates.md", tableIn(t, page(t, "docs/rates.md"), "\n| option of `rate` |"), blocks()["rate"])
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `verify` |"), blocks()["verify"])
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `crawler` |"), blocks()["crawler"])
 }

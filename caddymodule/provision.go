@@ -84,6 +84,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Sites:        app.sites,
 		Logger:       h.logger,
 		Refuse:       h.refuse,
+		Rate:         h.Rate.Settings(),
 	}
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err

@@ -164,6 +164,9 @@ func (p *parser) record(k key, name, value string) {
 	case keyAllow, keyDisallow:
 		p.rule(k == keyAllow, value)
 	case keySitemap, keyFile:
+		if k == keySitemap {
+			p.robots.addSitemap(value)
+		}
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: -1})
 	case keyExtension:
 		p.parted = true

@@ -21,6 +21,7 @@ type Robots struct {
 	records    []Record // in file order
 	usages     []usage
 	delays     []delayLine
+	sitemaps   map[string]struct{} // paths; nil for none
 	findings   []Finding
 	unreported int  // findings beyond maxFindings
 	contested  bool // some group reads differently for different crawlers
@@ -166,11 +167,12 @@ func (r *Robots) Size() int {
 		perRecord  = 56
 		perUsage   = 12 + 500 // the line, and its share of a compiled group
 		perDelay   = 24
+		perSitemap = 80
 		perFinding = 160
 		perFile    = 1024
 	)
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
-		perRecord*len(r.records) + perUsage*len(r.usages) + perDelay*len(r.delays) + perFinding*len(r.findings)
+		perRecord*len(r.records) + perUsage*len(r.usages) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // which they share
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -43,6 +44,8 @@ type Config struct {
 	// search engines out; 0 for not at all.
 	Grace       time.Duration
 	ChangeGuard time.Duration
+	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
+	Rate *rate.Settings
 
 	Registry *uaident.Registry // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say

@@ -17,6 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -50,6 +51,7 @@ type options struct {
 	FetchTimeout, FetchWait, Grace, Guard time.Duration // Grace is a day by default
 	SourceKey                             string
 	Shadow                                origin.Source // tried as next.txt
+	Rate                                  *rate.Settings
 }
 
 // config returns what a guard goes by that has these options.
@@ -57,7 +59,7 @@ func (o options) config(t testing.TB) Config {
 	t.Helper()
 	registry := uaident.Default()
 	c := Config{
-		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey,
+		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey, Rate: o.Rate,
 		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
@@ -91,6 +93,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
 		tried:      newTries(),
+		rates:      rate.NewBudgets(time.Now()),
 		Identities: identity.NewShared(),
 	}
 	if o.Shadow != nil {

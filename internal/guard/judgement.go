@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -22,6 +23,7 @@ type Judgement struct {
 	Site      request.Site    // whose robots.txt it is about
 	held      bool            // allowed by a version that the change guard keeps in force
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
+	Rate      Rate            // how fast the crawler asks
 }
 
 // KnownName returns the crawler's name as the registry or the robots.txt spells
@@ -66,6 +68,20 @@ var placeholders = map[string]func(*Judgement) string{
 	"preference.train_ai": func(j *Judgement) string { return j.preferences()[policy.TrainAI].String() },
 	"preference.ai_use":   func(j *Judgement) string { return j.preferences()[policy.AIUse].String() },
 	"preference.search":   func(j *Judgement) string { return j.preferences()[policy.SearchUse].String() },
+
+	"rate": func(j *Judgement) string { return j.Rate.State.String() },
+	"rate.delay": func(j *Judgement) string {
+		if j.Rate.State == rate.NotAsked {
+			return ""
+		}
+		return strconv.FormatFloat(j.Rate.Delay.Every.Seconds(), 'f', -1, 64)
+	},
+	"rate.line": func(j *Judgement) string {
+		if j.Rate.State == rate.NotAsked {
+			return ""
+		}
+		return strconv.Itoa(j.Rate.Delay.Line)
+	},
 }
 
 // preferences returns what the robots.txt states about the use of what this request
@@ -133,5 +149,6 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if stated := j.preferences(); stated != (policy.Preferences{}) {
 		enc.AddString("preferences", stated.String())
 	}
+	j.addRate(enc)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -105,6 +106,7 @@ func TestLogSchema(t *testing.T) {
 			Evidence: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
 		},
 		Proof: verify.Ranges, signature: "verified", held: true, Version: version,
+		Rate: Rate{State: rate.Over, Delay: policy.Delay{Every: time.Second, Line: 3}, Stale: true, Pace: rate.Pace{Over: true, Seen: 500, Wait: time.Second}},
 	}
 	bare := &Judgement{
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},

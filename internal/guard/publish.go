@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -27,6 +28,9 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 		Host: j.Site.Label, Crawler: crawler, Named: j.KnownName() != "",
 		Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
+	if j.Rate.State != rate.NotAsked {
+		g.Metrics.Paced(j.Client.Class, j.Rate.State)
+	}
 	if j.ShutsOutSearch(j.Client, j.Identity) {
 		g.Metrics.SearchBlocked(j.Site.Label, crawler, j.Identity, time.Now())
 		g.noteSearchBlocked(j, crawler)

@@ -14,6 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -34,7 +35,8 @@ type State struct {
 	holdLines  *logLimits // of the change guard, by host: those that only clients name must not fill the log
 	changes    changeguard.Changes
 	served     readers.Texts
-	tried      *tries         // nil in tests that try nothing
+	tried      *tries // nil in tests that try nothing
+	rates      *rate.Budgets
 	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
 	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
@@ -119,6 +121,7 @@ func NewState() *State {
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
 		tried:      newTries(),
+		rates:      rate.NewBudgets(time.Now()),
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
 		findings:   lint.NewKept(),

@@ -48,7 +48,16 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	if g.tried != nil && ours != nil && !elsewhere {
 		g.judgeTried(r, j, now)
 	}
-	if ours == nil || j.Verdict != judge.Disallowed && len(texts) == 0 {
+	if ours != nil {
+		g.judgeServed(r, j, state, texts, pending, now)
+	}
+	g.spend(r, j, state, texts, now)
+}
+
+// judgeServed judges again by what the crawler was served and may know, once our copy
+// has been asked. pending says that it is not known yet what it was served.
+func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, pending bool, now time.Time) {
+	if j.Verdict != judge.Disallowed && len(texts) == 0 {
 		return
 	}
 	milder := slices.ContainsFunc(texts, func(text *policy.Version) bool { return g.allows(j, text) }) // of what it was served

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -99,6 +100,11 @@ func TestSeriesBudget(t *testing.T) {
 	for _, method := range []string{"none", "ranges", "rdns", "web_bot_auth"} {
 		for who := verify.Claimed; who <= verify.Spoofed; who++ {
 			m.checks.WithLabelValues(method, who.String())
+		}
+	}
+	for _, class := range uaident.Classes() {
+		for _, state := range rate.States() {
+			m.Paced(class, state)
 		}
 	}
 	m.LookedUp(true)

@@ -32,6 +32,7 @@ type Metrics struct {
 	StorageMetrics
 	ManagedMetrics
 	ShadowMetrics
+	RateMetrics
 }
 
 // Observed is what the collectors read when they are asked for.
@@ -100,6 +101,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		StorageMetrics:    newStorageMetrics(name, kinds, results),
 		ManagedMetrics:    newManagedMetrics(name),
 		ShadowMetrics:     newShadowMetrics(name),
+		RateMetrics:       newRateMetrics(name),
 		cache: cacheCollector{
 			from: from,
 			held: prometheus.NewDesc(name("change_held"),
@@ -130,7 +132,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
-	return append(append(m.collectors(), m.managedCollectors()...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
+	return append(append(m.collectors(), append(m.managedCollectors(), m.rateCollectors()...)...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
 		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried)
 }
 
@@ -163,6 +165,7 @@ func (m *Metrics) SetState(host string, s policy.State) {
 	m.read.WithLabelValues(host).Set(timestamp(s.Good.LastRead))
 	m.changed.WithLabelValues(host).Set(timestamp(s.Good.FirstRead))
 	m.judged(host, s.Good.Robots)
+	m.asks(host, s.Good.Robots)
 	counts := make(map[policy.Code]int)
 	findings, _ := s.Good.Robots.Findings()
 	for _, f := range findings {

@@ -1,0 +1,101 @@
+package rates
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"cel.dev/cel-go/cel"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/expression"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+)
+
+func init() {
+	caddy.RegisterModule(Match{})
+}
+
+// Match matches requests of crawlers by how fast these ask: `within` what they are
+// asked for, or `over` it. It goes by what robots_guard has counted, so it has to
+// stand behind a robots_guard with `rate`; a request of which nothing is asked
+// matches neither.
+type Match struct {
+	// The states to match: `within`, `over`.
+	States []string `json:"states,omitempty"`
+}
+
+// CaddyModule returns the Caddy module information.
+func (Match) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.matchers.robots_rate", New: func() caddy.Module { return new(Match) }}
+}
+
+// UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
+//
+//	robots_rate <within|over...>
+func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		m.States = append(m.States, d.RemainingArgs()...)
+		if d.NextBlock(0) {
+			return d.Err("robots_rate takes no block")
+		}
+	}
+	if err := m.Validate(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// Validate tells what cannot be.
+func (m *Match) Validate() error {
+	words := stateWords()
+	for _, state := range m.States {
+		if !slices.Contains(words, state) {
+			return fmt.Errorf("robots_rate: %q is no state of a rate; use %s", state, option.Listed(words, "or"))
+		}
+	}
+	if len(m.States) == 0 {
+		return fmt.Errorf("robots_rate needs a state: %s", option.Listed(words, "or"))
+	}
+	return nil
+}
+
+// Match reports whether the request matches.
+func (m Match) Match(r *http.Request) bool {
+	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
+	return j != nil && j.Rate.State != rate.NotAsked && slices.Contains(m.States, j.Rate.State.String())
+}
+
+// MatchWithError reports whether the request matches. It returns no error.
+func (m Match) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+
+// CELLibrary lets expressions use the matcher.
+//
+// Example:
+//
+//	expression robots_rate('over') && crawler('seo')
+func (Match) CELLibrary(caddy.Context) (cel.Library, error) {
+	return expression.Library("robots_rate", true, func(states []string) (caddyhttp.RequestMatcherWithError, error) {
+		m := Match{States: states}
+		return m, m.Validate()
+	})
+}
+
+func stateWords() (words []string) {
+	for _, state := range rate.States() {
+		words = append(words, state.String())
+	}
+	return words
+}
+
+// Interface guards
+var (
+	_ caddy.Validator                   = (*Match)(nil)
+	_ caddyfile.Unmarshaler             = (*Match)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*Match)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*Match)(nil)
+)

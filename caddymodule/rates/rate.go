@@ -1,0 +1,101 @@
+package rates
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+)
+
+// Rate says how fast crawlers may ask, and what is done about those that are
+// faster. What a crawler is asked for is the `Crawl-delay` of the group that it obeys,
+// in the version of the robots.txt that it has read.
+type Rate struct {
+	// What to do about requests that are one too many: `observe` counts them. Default:
+	// `observe`.
+	Mode string `json:"mode,omitempty"`
+
+	// The longest `Crawl-delay` that counts; longer ones count as this. Default: `30s`.
+	MaxDelay caddy.Duration `json:"max_delay,omitempty"`
+
+	// How many requests may come at once, whatever the delay. Default: `10`.
+	Burst int `json:"burst,omitempty"`
+
+	// From when on a crawler is too fast: where it asks more than so many times as fast
+	// as it is asked to, in the mean of the window. Default: `1.5`.
+	Over float64 `json:"over,omitempty"`
+
+	// Of how much time that is the mean. Default: `5m`.
+	Window caddy.Duration `json:"window,omitempty"`
+
+	// What is counted: `documents` leaves out styles, scripts, images and fonts, by the
+	// extension of the path; `all` counts these, too. Default: `documents`.
+	Count string `json:"count,omitempty"`
+}
+
+// The words of Rate.Mode and Rate.Count.
+const (
+	modeObserve    = "observe"
+	countDocuments = "documents"
+	countAll       = "all"
+)
+
+// Bounds of what can be configured.
+const (
+	minDelay, maxDelay   = time.Second, time.Hour
+	maxBurst             = 1000
+	minOver, maxOver     = 1, 100
+	minWindow, maxWindow = time.Minute, time.Hour
+)
+
+// Validate tells what cannot be.
+func (r *Rate) Validate() error {
+	if r == nil {
+		return nil
+	}
+	return cmp.Or(
+		oneOf("mode", r.Mode, modeObserve),
+		oneOf("count", r.Count, countDocuments, countAll),
+		within("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
+		within("burst", r.Burst, 1, maxBurst),
+		within("over", r.Over, minOver, maxOver),
+		within("the window of over", time.Duration(r.Window), minWindow, maxWindow),
+	)
+}
+
+// oneOf checks a word, which may be left out.
+func oneOf(name, value string, words ...string) error {
+	for _, word := range append(words, "") {
+		if value == word {
+			return nil
+		}
+	}
+	return fmt.Errorf("rate: unknown %s %q; use %s", name, value, strings.Join(words, " or "))
+}
+
+// within checks a value, which may be left out.
+func within[T cmp.Ordered](name string, value, least, most T) error {
+	var none T
+	if value == none || value >= least && value <= most {
+		return nil
+	}
+	return fmt.Errorf("rate: %s %v cannot be; use one from %v to %v", name, value, least, most)
+}
+
+// Settings returns what is decided, nil for nothing.
+func (r *Rate) Settings() *rate.Settings {
+	if r == nil {
+		return nil
+	}
+	return &rate.Settings{
+		MaxDelay: cmp.Or(time.Duration(r.MaxDelay), rate.DefaultMaxDelay),
+		Burst:    cmp.Or(r.Burst, rate.DefaultBurst),
+		Over:     cmp.Or(r.Over, rate.DefaultOver),
+		Window:   cmp.Or(time.Duration(r.Window), rate.DefaultWindow),
+		All:      r.Count == countAll,
+	}
+}

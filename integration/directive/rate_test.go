@@ -1,0 +1,68 @@
+package directive
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestRate asks too fast as a crawler and as others, at a site that acts on it by
+// handlers of its own.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "User-agent: *\nCrawl-delay: 30\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow:\n", nil)
+	s := harness.Serve(t, `http://a.test:$PORT {
+		robots_guard {
+			rate
+		}
+		header >X-Rate "{http.robots_guard.rate} {http.robots_guard.rate.delay} {http.robots_guard.rate.line}"
+		@toofast robots_rate over
+		route {
+			respond @toofast "Too many requests." 429
+			reverse_proxy $ORIGIN
+		}
+	}`, "$ORIGIN", o.Address())
+	s.Warm("/")
+	// Of 30 seconds five minutes have room for 10, so that 15 are 1.5 times as many.
+	got := func(userAgent, path string, times int) (rates string, refused int) {
+		t.Helper()
+		seen := make(map[string]bool)
+		for range times {
+			a := harness.Get(t, s.URL(path), userAgent)
+			if rate := strings.TrimSpace(a.Header.Get("X-Rate")); !seen[rate] {
+				seen[rate] = true
+				rates += rate + ";"
+			}
+			if a.Status == 429 {
+				refused++
+			}
+		}
+		return rates, refused
+	}
+	for _, tc := range []struct {
+		name, userAgent, path string
+		rates                 string
+		refused               int
+	}{
+		{"a crawler", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/page", "within 30 2;over 30 2;", 10},
+		{"its images", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/a.png", ";", 0},
+		{"the robots.txt", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/robots.txt", ";", 0},
+		{"a crawler of which nothing is asked", harness.GPTBot, "/page", ";", 0},
+		{"a browser", harness.Firefox, "/page", ";", 0},
+	} {
+		if rates, refused := got(tc.userAgent, tc.path, 25); rates != tc.rates || refused != tc.refused {
+			t.Errorf("%s: rates %q, %d refused, want %q and %d", tc.name, rates, refused, tc.rates, tc.refused)
+		}
+	}
+	m := s.Metrics()
+	for name, want := range map[string]float64{
+		`caddy_robots_guard_rate_requests_total{class="ai_training",rate="within"}`: 15,
+		`caddy_robots_guard_rate_requests_total{class="ai_training",rate="over"}`:   10,
+		`caddy_robots_guard_crawl_delay_seconds{host="a.test"}`:                     30,
+	} {
+		if got := m.Sum(name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}

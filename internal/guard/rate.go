@@ -1,0 +1,106 @@
+package guard
+
+import (
+	"net/http"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Rate is what there is to say about how fast the crawler of a request asks.
+type Rate struct {
+	State rate.State
+	// Delay is what the file asks of it. Stale says that the file asks for more by now,
+	// and the crawler has not read that.
+	Delay policy.Delay
+	Stale bool
+	rate.Pace
+}
+
+// spend counts a request by how fast its crawler may ask, if anything is asked of it.
+// texts are those that it was served in place of our copy.
+func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) {
+	if g.Rate == nil || j.Action == judge.Blocked || j.Group == nil || j.Version == nil {
+		return
+	}
+	delay := j.Group.Delay()
+	if delay.Every == 0 || !g.Rate.Counts(j.Method, j.Path, j.Version.Robots) {
+		return
+	}
+	delay, stale := g.knownDelay(r, j, delay, state, texts, now)
+	if delay.Every == 0 {
+		return // when it has read the file last
+	}
+	rules := g.Rate.Rules(delay.Every)
+	who := rate.Spender{
+		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
+		Token: j.KnownName(), Identity: j.Identity, Network: addr.Network(request.ClientAddr(r)),
+	}
+	j.Rate = Rate{State: rate.Within, Delay: delay, Stale: stale, Pace: g.shared.rates.Spend(now, &who, &rules)}
+	if j.Rate.Over {
+		j.Rate.State = rate.Over
+	}
+}
+
+// knownDelay returns what a crawler knows that it is asked for: the least of the texts
+// that it was served, and of those before the current one that it may still follow.
+// stale says that the current one asks for more.
+func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, texts []*policy.Version, now time.Time) (known policy.Delay, stale bool) {
+	known = delay
+	for _, text := range texts {
+		if asked := g.delayBy(j, text); asked.Every < known.Every {
+			known = asked
+		}
+	}
+	if len(texts) > 0 || state == nil || state.Good != j.Version || len(state.Past) == 0 {
+		return known, false
+	}
+	last, looked := time.Time{}, false
+	for _, before := range state.Held(now, time.Time{}, g.Grace) {
+		asked := g.delayBy(j, before)
+		if asked.Every >= known.Every {
+			continue
+		}
+		if !looked { // most changes leave the delay as it is
+			reading, _ := g.lastReading(r, j)
+			if last, looked = reading.At, true; reading.Hash == state.Good.Hash {
+				break
+			}
+		}
+		if last.Before(before.Until) {
+			known = asked
+		}
+	}
+	return known, known != delay
+}
+
+// delayBy returns what a version asks of the client of a request.
+func (g *Guard) delayBy(j *Judgement, version *policy.Version) policy.Delay {
+	var scratch judge.Scratch
+	var result judge.Result
+	g.Settings.Judge(&j.Request, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	return result.Group.Delay()
+}
+
+// addRate writes into a log line how fast the crawler asks.
+func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
+	if j.Rate.State == rate.NotAsked {
+		return
+	}
+	enc.AddString("rate", j.Rate.State.String())
+	enc.AddFloat64("rate_delay", j.Rate.Delay.Every.Seconds())
+	enc.AddInt("rate_line", j.Rate.Delay.Line)
+	if j.Rate.Stale {
+		enc.AddBool("rate_stale", true)
+	}
+	if j.Rate.Over {
+		enc.AddInt("rate_seen", j.Rate.Seen)
+		enc.AddFloat64("rate_wait", j.Rate.Wait.Seconds())
+	}
+}

@@ -1,0 +1,151 @@
+package guard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// slow are settings by which few requests are too many.
+var slow = &rate.Settings{MaxDelay: time.Minute, Burst: 3, Over: 1.5, Window: time.Minute}
+
+// TestRateObserved tells which requests are counted and which of them are too many.
+func TestRateObserved(t *testing.T) {
+	const robots = "User-agent: *\nCrawl-delay: 40\nDisallow: /private/\n\nUser-agent: CCBot\nDisallow:\n\nUser-agent: Slackbot\nCrawl-delay: 5\nSitemap: https://a.test/list\n"
+	for _, tc := range []struct {
+		name, userAgent, target string
+		requests                int
+		want                    rate.State // of the last of them
+	}{
+		{"the first", "bingbot/2.0", "/", 1, rate.Within},
+		{"a burst", "bingbot/2.0", "/", 3, rate.Within},
+		{"one too many", "bingbot/2.0", "/", 4, rate.Over},
+		{"a group of its own that asks for nothing", "CCBot/2.0", "/", 40, rate.NotAsked},
+		{"a class that * is not meant for", "UptimeRobot/2.0", "/", 40, rate.NotAsked},
+		{"a class that * is not meant for, with a group of its own", "Slackbot 1.0", "/", 40, rate.Over},
+		{"robots.txt", "bingbot/2.0", "/robots.txt", 40, rate.NotAsked},
+		{"a sitemap that the file names", "bingbot/2.0", "/list?page=2", 40, rate.NotAsked},
+		{"an image", "bingbot/2.0", "/a.png", 40, rate.NotAsked},
+		{"a blocked request", "bingbot/2.0", "/private/x", 40, rate.NotAsked},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := testGuard(t, options{Enforce: true, Rate: slow}, serving(robots))
+			var j *Judgement
+			for range tc.requests {
+				j = g.Judge(requestBy(tc.userAgent, tc.target))
+			}
+			if j.Rate.State != tc.want || (tc.want == rate.Over) != (j.Rate.Wait > 0) {
+				t.Errorf("%+v, want %q", j.Rate, tc.want)
+			}
+			if tc.want == rate.Over && tc.userAgent == "bingbot/2.0" && j.Rate.Delay != (policy.Delay{Every: 40 * time.Second, Line: 2}) {
+				t.Errorf("it is asked for %+v", j.Rate.Delay)
+			}
+		})
+	}
+}
+
+// TestRateOff counts nothing without the option.
+func TestRateOff(t *testing.T) {
+	g := testGuard(t, options{}, serving("User-agent: *\nCrawl-delay: 40\n"))
+	for range 40 {
+		if j := g.Judge(requestBy("bingbot/2.0", "/")); j.Rate != (Rate{}) {
+			t.Fatalf("%+v", j.Rate)
+		}
+	}
+}
+
+// TestRateOfWhatWasRead changes what is asked: a crawler is held to a longer delay
+// once it has read it, and to a shorter one at once.
+func TestRateOfWhatWasRead(t *testing.T) {
+	const before, after = "User-agent: *\nCrawl-delay: 2\n", "User-agent: *\nCrawl-delay: 20\n"
+	for _, tc := range []struct {
+		name         string
+		first, then  string
+		read         bool // what is there now
+		grace        time.Duration
+		delay        time.Duration
+		stale, asked bool
+	}{
+		{"longer, not read", before, after, false, 0, 2 * time.Second, true, true},
+		{"longer, read", before, after, true, 0, 20 * time.Second, false, true},
+		{"longer, without grace", before, after, false, -1, 20 * time.Second, false, true},
+		{"shorter, not read", after, before, false, 0, 2 * time.Second, false, true},
+		{"new, not read", "User-agent: *\nDisallow: /x\n", after, false, 0, 0, false, false},
+		{"gone, not read", before, "User-agent: *\nDisallow: /x\n", false, 0, 0, false, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			source := serving(tc.first)
+			g := testGuard(t, options{Rate: slow, Grace: tc.grace}, source)
+			r := requestBy("bingbot/2.0", "/")
+			j := g.Judge(r)
+			entry := g.shared.Cache.Get(j.Site.Key)
+			changed := policy.Answer{Status: http.StatusOK, Body: []byte(tc.then)}
+			entry.MakeDue()
+			<-entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return changed }, nil)
+			if tc.read {
+				hash, _ := policy.HashOf(changed)
+				g.shared.readers.Read(g.claimedReader(r, j), ledger.Reading{At: time.Now(), Status: http.StatusOK, Hash: hash})
+			}
+			got := g.Judge(r).Rate
+			if got.Delay.Every != tc.delay || got.Stale != tc.stale || (got.State != rate.NotAsked) != tc.asked {
+				t.Errorf("%+v, want %v, stale %v", got, tc.delay, tc.stale)
+			}
+		})
+	}
+}
+
+// TestRateOutlivesAReload counts on with a guard of the next configuration.
+func TestRateOutlivesAReload(t *testing.T) {
+	before := testGuard(t, options{Rate: slow}, serving("User-agent: *\nCrawl-delay: 40\n"))
+	for range 10 {
+		before.Judge(requestBy("bingbot/2.0", "/"))
+	}
+	c := options{Rate: slow}.config(t)
+	c.Source = before.Source
+	after := New(t.Context(), before.shared, c)
+	if j := after.Judge(requestBy("bingbot/2.0", "/")); j.Rate.State != rate.Over || j.Rate.Seen != 11 {
+		t.Errorf("%+v", j.Rate)
+	}
+}
+
+func TestRateShown(t *testing.T) {
+	g := testGuard(t, options{Rate: slow}, serving("User-agent: *\nCrawl-delay: 1.5\n"))
+	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
+	for userAgent, want := range map[string][3]string{"bingbot/2.0": {"within", "1.5", "2"}, uaChrome: {}} {
+		r := browserRequest()
+		r.Header.Set("User-Agent", userAgent)
+		if err := g.Serve(httptest.NewRecorder(), r, next); err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range []string{"rate", "rate.delay", "rate.line"} {
+			if got := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer).ReplaceKnown("{http.robots_guard."+name+"}", ""); got != want[i] {
+				t.Errorf("%s: %s is %q, want %q", userAgent, name, got, want[i])
+			}
+		}
+	}
+}
+
+// BenchmarkGuardCrawlerWithRate is BenchmarkGuardCrawler where something is asked of
+// the crawler, with and without the option.
+func BenchmarkGuardCrawlerWithRate(b *testing.B) {
+	for name, settings := range map[string]*rate.Settings{"off": nil, "observe": slow} {
+		b.Run(name, func(b *testing.B) {
+			g := testGuard(b, options{Enforce: true, Rate: settings}, serving("User-agent: *\nCrawl-delay: 2\nDisallow: /private/\n"))
+			r := browserRequest()
+			r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
+			g.Judge(r)
+			b.ReportAllocs()
+			for b.Loop() {
+				g.Judge(r)
+			}
+		})
+	}
+}

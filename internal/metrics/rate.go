@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// RateMetrics tell how fast crawlers ask.
+type RateMetrics struct {
+	paced *prometheus.CounterVec
+	delay *prometheus.GaugeVec
+	by    *cowmap.Map[pacedLabels, prometheus.Counter] // so that no request takes the lock of the vector
+}
+
+type pacedLabels struct {
+	class uaident.Class
+	state rate.State
+}
+
+func newRateMetrics(name func(string) string) RateMetrics {
+	return RateMetrics{
+		paced: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("rate_requests_total"),
+			Help: "Requests of crawlers that are asked not to be faster than so, by whether this one was one too many.",
+		}, []string{"class", "rate"}),
+		delay: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name("crawl_delay_seconds"),
+			Help: "What the current robots.txt of a configured host asks of crawlers that it does not name, by Crawl-delay; 0 if nothing.",
+		}, []string{"host"}),
+		by: new(cowmap.Map[pacedLabels, prometheus.Counter]),
+	}
+}
+
+func (m *RateMetrics) rateCollectors() []prometheus.Collector {
+	return []prometheus.Collector{m.paced, m.delay}
+}
+
+// Paced counts a request of which something is asked.
+func (m *RateMetrics) Paced(class uaident.Class, state rate.State) {
+	m.by.LoadOrStore(pacedLabels{class, state}, func() prometheus.Counter {
+		return m.paced.WithLabelValues(class.String(), state.String())
+	}).Inc()
+}
+
+// asks shows what a host asks of crawlers that it does not name.
+func (m *RateMetrics) asks(host string, robots *policy.Robots) {
+	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
+	m.delay.WithLabelValues(host).Set(group.Delay().Every.Seconds())
+}
