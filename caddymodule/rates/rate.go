@@ -92,10 +92,10 @@ func (r *Rate) Settings() *rate.Settings {
 		return nil
 	}
 	return &rate.Settings{
-		MaxDelay: cmp.Or(time.Duration(r.MaxDelay), rate.DefaultMaxDelay),
-		Burst:    cmp.Or(r.Burst, rate.DefaultBurst),
-		Over:     cmp.Or(r.Over, rate.DefaultOver),
-		Window:   cmp.Or(time.Duration(r.Window), rate.DefaultWindow),
+		MaxDelay: cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
+		Burst:    cmp.Or(r.Burst, rate.Default.Burst),
+		Over:     cmp.Or(r.Over, rate.Default.Over),
+		Window:   cmp.Or(time.Duration(r.Window), rate.Default.Window),
 		All:      r.Count == countAll,
 	}
 }

@@ -30,6 +30,9 @@ const (
 	IndexAllow        policy.Code = "index-allow"              // allows the directory for Google alone
 	DelayUnread       policy.Code = "crawl-delay-unread"       // those it is for do not read it
 	DelayValue        policy.Code = "crawl-delay-value"        // not a number of seconds
+	DelayCut          policy.Code = "crawl-delay-cut"          // longer than those it is for keep
+	DelayLong         policy.Code = "crawl-delay-long"         // leaves room for few pages
+	DelayBindsBing    policy.Code = "crawl-delay-of-star"      // binds Bing
 	SitemapURL        policy.Code = "sitemap-relative"         // not a whole URL
 	SitemapHost       policy.Code = "sitemap-other-host"       // on another host
 	HostUnread        policy.Code = "host-unread"              // nobody reads Host any more
@@ -102,6 +105,9 @@ var kinds = []kind{
 	{IndexAllow, policy.Info, "An index page opens its directory for Google alone"},
 	{DelayUnread, policy.Info, "Nobody obeys this Crawl-delay"},
 	{DelayValue, policy.Warning, "Crawl-delay is no number of seconds"},
+	{DelayCut, policy.Info, "A Crawl-delay is longer than a crawler keeps"},
+	{DelayLong, policy.Warning, "A Crawl-delay leaves room for few pages"},
+	{DelayBindsBing, policy.Info, "A Crawl-delay for all binds Bing"},
 	{SitemapURL, policy.Error, "A sitemap is not a whole URL"},
 	{SitemapHost, policy.Info, "A sitemap is on another host"},
 	{HostUnread, policy.Info, "Nobody reads Host"},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // checkRecords looks at lines other than user-agent, allow and disallow.
@@ -90,26 +89,6 @@ func sitemapElsewhere(sitemap *url.URL, site string) string {
 		return ""
 	}
 	return fmt.Sprintf("the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(sitemap.Hostname()), quoted(own.Hostname()))
-}
-
-// checkDelay looks at a Crawl-delay line.
-func (c *checker) checkDelay(r policy.Record) {
-	if _, ok := policy.ParseDelay(r.Value); !ok {
-		c.addValue(DelayValue, r.Line, "%s is no number of seconds, so nobody can obey it; write one such as 5", quoted(r.Value))
-		return
-	}
-	if r.Group < 0 {
-		return
-	}
-	var names []string
-	for _, a := range c.groups[r.Group].Agents {
-		crawler, token := crawlerOf(a.Name)
-		if crawler == nil || crawler.CrawlDelay.Habit != uaident.DelayIgnored {
-			return
-		}
-		names = append(names, token)
-	}
-	c.add(DelayUnread, r.Line, c.at(r.Line).keyColumn(), "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(names, ", "))
 }
 
 // checkLicensePlace looks whether License stands between the lines of a group, although

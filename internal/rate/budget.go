@@ -22,7 +22,7 @@ func (b *budget) spend(now time.Duration, rules *Rules) (p Pace) {
 	if rules.File.Interval > 0 {
 		part := b.seen.add(now, rules.Window)
 		if wait := take(&b.file, now, rules.File); wait > 0 {
-			if p.Seen = b.seen.sum(part); p.Seen > rules.most() {
+			if p.Seen = b.seen.sum(part); p.Seen > rules.Most() {
 				p.Wait = wait
 			}
 		}

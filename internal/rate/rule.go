@@ -24,10 +24,10 @@ type Rules struct {
 	Owner Rule
 }
 
-// most returns how many requests a window may have before what the file asks for is
+// Most returns how many requests a window may have before what the file asks for is
 // acted upon. It is no less than a burst: an interval longer than the window leaves
 // room for none.
-func (r *Rules) most() int {
+func (r *Rules) Most() int {
 	return int(max(float64(r.File.Burst), r.Over*float64(r.Window)/float64(r.File.Interval)))
 }
 

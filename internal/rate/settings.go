@@ -22,13 +22,8 @@ type Settings struct {
 	All bool
 }
 
-// The defaults of Settings.
-const (
-	DefaultMaxDelay = 30 * time.Second
-	DefaultBurst    = 10
-	DefaultOver     = 1.5
-	DefaultWindow   = 5 * time.Minute
-)
+// Default are the settings where the owner has decided nothing.
+var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute}
 
 // Rules returns what a crawler is held to of which the file asks for a delay, 0 for
 // none.

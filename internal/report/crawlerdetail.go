@@ -15,15 +15,14 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 	if len(entries) == 0 {
 		return CrawlerDetail{}, false
 	}
-	delays := v.delays()
 	d := CrawlerDetail{
-		Head: v.head(), Crawler: v.crawler(entries, delays), Series: v.series(entries), Rules: v.rules(entries),
+		Head: v.head(), Crawler: v.crawler(entries), Series: v.series(entries), Rules: v.rules(entries),
 		Paths: v.violations(entries), Recent: v.samples(entries), Agents: v.agents(entries), Networks: v.networks(entries),
 	}
 	slices.Reverse(d.Recent)
 	slices.SortStableFunc(d.Paths, func(a, b Violation) int { return byCount(a.Estimate, b.Estimate) })
 	for _, site := range bySite(entries) {
-		at := v.crawler(site, delays)
+		at := v.crawler(site)
 		d.SitesSeen = append(d.SitesSeen, CrawlerSite{
 			Site: site[0].site, Counts: at.Counts, Read: at.Read, SinceRead: at.SinceRead, Rate: at.Rate,
 			FirstSeen: at.FirstSeen, LastSeen: at.LastSeen,

@@ -73,13 +73,19 @@ type Reading struct {
 
 // Rate is how fast a crawler is now, at the site where it is fastest.
 type Rate struct {
-	// PerMinute is the mean of the last five minutes.
+	// PerMinute is the mean of the last five minutes, Day that of the last 24 hours,
+	// and Peak how many requests there were in the fullest minute of the last six hours.
 	PerMinute float64 `json:"per_minute"`
-	// CrawlDelay is what the robots.txt asks it for, in seconds between two
-	// requests; 0 if nothing. RFC 9309 does not know it, and several crawlers
-	// document that they ignore it.
+	Day       float64 `json:"per_minute_day"`
+	Peak      uint64  `json:"peak"`
+	// CrawlDelay is what the robots.txt asks it for, in seconds between two requests, and
+	// DelayLine the line that does; 0 if nothing. RFC 9309 does not know it. Habit is what
+	// its operator says it does with that: obeys, ignores or undocumented.
 	CrawlDelay float64 `json:"crawl_delay,omitempty"`
-	// Exceeds says that it is faster than that.
+	DelayLine  int     `json:"crawl_delay_line,omitempty"`
+	Habit      string  `json:"crawl_delay_habit,omitempty"`
+	// Exceeds says that it was more than 1.5 times as fast in the last five minutes, and
+	// there were more than ten requests. It is false for one that does not read it.
 	Exceeds bool `json:"exceeds"`
 }
 

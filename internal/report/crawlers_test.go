@@ -3,6 +3,10 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func TestCrawlers(t *testing.T) {
@@ -26,11 +30,14 @@ func TestCrawlers(t *testing.T) {
 	}
 	// 46 requests since 14:16:00, 4.5 minutes ago; the group of GPTBot has no
 	// delay, and * is not for it.
+	if c.Rate.Peak != 10 || c.Rate.Day <= 0 || c.Rate.Day >= c.Rate.PerMinute {
+		t.Errorf("rate %+v", c.Rate)
+	}
 	if c.Rate.PerMinute != 46/4.5 || c.Rate.CrawlDelay != 0 || c.Rate.Exceeds {
 		t.Errorf("rate %+v", c.Rate)
 	}
 	last := s.Crawlers(Filter{}, 1, 1)
-	if last.Next != "" || last.Crawlers[0].Token != "bingbot" || last.Crawlers[0].Rate.CrawlDelay != 2 || last.Crawlers[0].Rate.Exceeds {
+	if last.Next != "" || last.Crawlers[0].Token != "bingbot" || last.Crawlers[0].Rate.CrawlDelay != 2 || last.Crawlers[0].Rate.Habit != "obeys" || last.Crawlers[0].Rate.Exceeds {
 		t.Errorf("%+v", last.Crawlers)
 	}
 	if beyond := s.Crawlers(Filter{}, 9, 10); len(beyond.Crawlers) != 0 || beyond.Next != "" {
@@ -88,5 +95,32 @@ func TestEvidence(t *testing.T) {
 	s.Live = nil
 	if e, _ := s.Evidence(Filter{}, "GPTBot"); len(e.Missing) != 1 || len(e.Files) != 0 {
 		t.Errorf("missing are %v", e.Missing)
+	}
+}
+
+// TestRateAsked tells who is called faster than asked: nobody by few requests, and no
+// crawler that does not read Crawl-delay.
+func TestRateAsked(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 10\n\nUser-agent: CCBot\nDisallow:\n"))
+	good := &policy.Version{Robots: robots}
+	source := &Source{Registry: uaident.Default(), Live: map[string]Live{"a.test": {State: &policy.State{Good: good}}}}
+	for _, tc := range []struct {
+		token string
+		seen  uint64
+		want  Rate
+	}{
+		{"bingbot", 45, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "obeys"}},
+		{"bingbot", 46, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "obeys", Exceeds: true}},
+		{"GPTBot", 46, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "undocumented", Exceeds: true}},
+		{"Googlebot", 9999, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "ignores"}},
+		{"CCBot", 9999, Rate{}},
+		{"UptimeRobot", 9999, Rate{}},
+	} {
+		class := uaident.Default().Lookup(tc.token).Class.String()
+		var got Rate
+		(&view{Source: source}).ask(&got, []entry{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
+		if got != tc.want {
+			t.Errorf("%s, %d requests: %+v, want %+v", tc.token, tc.seen, got, tc.want)
+		}
 	}
 }

@@ -22,10 +22,9 @@ func (s *Source) Crawlers(f Filter, after, limit int) Crawlers {
 
 // allCrawlers returns the crawlers with a request in the window.
 func (v *view) allCrawlers() []Crawler {
-	delays := v.delays()
 	all := []Crawler{}
 	for _, entries := range v.crawlers() {
-		c := v.crawler(entries, delays)
+		c := v.crawler(entries)
 		c.Names = first(c.Names, maxTopNames)
 		all = append(all, c)
 	}
@@ -37,7 +36,7 @@ func (v *view) allCrawlers() []Crawler {
 
 // crawler returns what is known of one crawler, of which there is one entry at
 // least.
-func (v *view) crawler(entries []entry, delays delays) Crawler {
+func (v *view) crawler(entries []entry) Crawler {
 	row := entries[0].row
 	for _, e := range entries {
 		if e.row.LastSeen > row.LastSeen {
@@ -72,7 +71,7 @@ func (v *view) crawler(entries []entry, delays delays) Crawler {
 		}
 	}
 	for _, site := range bySite(entries) {
-		if rate := v.rate(site, delays); rate.PerMinute > c.Rate.PerMinute || rate.Exceeds && !c.Rate.Exceeds || c.Rate.CrawlDelay == 0 {
+		if rate := v.rate(site); rate.PerMinute > c.Rate.PerMinute || rate.Exceeds && !c.Rate.Exceeds || c.Rate.CrawlDelay == 0 {
 			c.Rate = rate
 		}
 	}

@@ -47,13 +47,13 @@ func TestExamples(t *testing.T) {
 		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://platform.openai.com/docs/bots", Class: "ai_training", Wildcard: true,
 		Identities: Identities{Claimed: 180, Verified: 60}, Counts: gptCounts, Compliance: percent(20), Action: "blocked",
 		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), Read: gptRead, SinceRead: 251,
-		Rate: Rate{PerMinute: 12.4, CrawlDelay: 10, Exceeds: true}, Sparkline: spark(10, 8),
+		Rate: Rate{PerMinute: 12.4, Day: 3.1, Peak: 31, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}, Sparkline: spark(10, 8),
 	}
 	bing := Crawler{
 		ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Class: "search", Wildcard: true, Identities: Identities{Claimed: 480},
 		Counts: bingCounts, Compliance: percent(100), Action: "none", FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(20 * time.Second),
 		Read: &Reading{Site: "example.com", At: ago(time.Hour), Status: 304, Current: true}, SinceRead: 20,
-		Rate: Rate{PerMinute: 0.4}, Sparkline: spark(20, 0),
+		Rate: Rate{PerMinute: 0.4, Day: 0.2, Peak: 2}, Sparkline: spark(20, 0),
 	}
 	other := Crawler{
 		ID: "_other:crawler", Token: "_other", Class: "crawler", Wildcard: true, Identities: Identities{Claimed: 30}, Counts: otherCounts,

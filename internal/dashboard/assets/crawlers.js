@@ -73,9 +73,13 @@ export function reading(c) {
 }
 
 // pace tells how fast a crawler is, and how fast it is asked to be.
-export const pace = (r) => [h("span", { class: "nowrap" }, rate(r.per_minute)),
-  r.crawl_delay ? h("div", { class: "quiet", title: "Crawl-delay is no part of RFC 9309; several crawlers document that they ignore it" }, `asked: ${rate(60 / r.crawl_delay)}`) : null,
+export const pace = (r) => [h("span", { class: "nowrap", title: `the day: ${rate(r.per_minute_day)}; the fullest minute of six hours: ${count(r.peak)}` }, rate(r.per_minute)),
+  r.crawl_delay ? h("div", { class: "quiet", title: `Crawl-delay: ${r.crawl_delay} in line ${r.crawl_delay_line}` }, `asked: ${rate(60 / r.crawl_delay)}`) : null,
+  r.crawl_delay ? h("div", { class: "quiet" }, habits[r.crawl_delay_habit]) : null,
   r.exceeds ? badge("severity warning", "faster") : null];
+
+// habits tells what a crawler does with Crawl-delay, by its operator's word.
+const habits = { obeys: "keeps it by its word", ignores: "does not read it", undocumented: "does not say" };
 
 function more(state, list) {
   if (!list.next) return null;
