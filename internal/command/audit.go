@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
@@ -18,7 +19,7 @@ import (
 func auditCommand(config Config) *cobra.Command {
 	a := audit{config: config}
 	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--json|--csv|--html] <log>...",
+		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--json|--csv|--html] <log>...",
 		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
 		Long: `
 Replays access logs: each request is judged by the robots.txt as the server
@@ -45,6 +46,11 @@ that file: exempt, only_log, wildcard, grace, merge_slashes, source, and the
 crawlers of the global options. The report then tells what that handler would
 have blocked in the mode enforce.
 
+--rate tells how fast crawlers asked of whom the robots.txt asks for a Crawl-delay, by
+what the option rate of robots_guard counts by: how many requests were one too many.
+A log does not tell who is true, so all who claim a name are one crawler, as without
+verify; give logs in the order of time.
+
 --site chooses the requests of one site, where the log says whose they are; it
 may be repeated. --since and --until take a date, a time, or 24h or 30d for how
 long ago.
@@ -57,6 +63,7 @@ Exit status: 0, or 2 if an argument is wrong, or not all could be read.
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
 caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
+caddy robots-guard audit --robots robots.txt --rate /var/log/caddy/access.log
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' custom.log
 `,
@@ -67,6 +74,7 @@ caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$re
 	flags.StringVarP(&a.file, "config", "c", "", "a configuration file to take the settings from")
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 	a.logs.addFlags(cmd)
+	flags.BoolVar(&a.rate, "rate", false, "also tell how fast crawlers asked beside their Crawl-delay")
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
@@ -80,6 +88,7 @@ type audit struct {
 	file, adapter   string
 	logs            auditedLogs
 	json, csv, html bool
+	rate            bool
 }
 
 func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
@@ -88,11 +97,16 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		return 0, errors.New("no log given; see caddy robots-guard audit --help")
 	case a.json && a.csv, a.json && a.html, a.csv && a.html:
 		return 0, errors.New("give only one of --json, --csv and --html")
+	case a.rate && (a.csv || a.html):
+		return 0, errors.New("--rate goes with the table and with --json; leave out --csv and --html")
 	}
 	a.logs.names = logs
 	o, err := a.logs.options(cmd)
 	if err != nil {
 		return 0, err
+	}
+	if a.rate {
+		o.Rate = &rate.Default
 	}
 	notes, err := a.configure(&o)
 	if err != nil {
@@ -182,6 +196,9 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 		return nil, fmt.Errorf("%s: %w", a.file, configured.Err)
 	}
 	o.Registry, o.Settings, o.Grace = registry, configured.Settings, configured.Grace
+	if a.rate && configured.Rate != nil {
+		o.Rate = configured.Rate
+	}
 	a.robots = cmp.Or(a.robots, configured.Source)
 	if len(o.Sites) == 0 && !slices.ContainsFunc(configured.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
 		o.Sites = slices.Clone(configured.Hosts)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -48,6 +49,7 @@ type Site struct {
 	Settings judge.Settings
 	Err      error // why the settings cannot be used
 	Grace    time.Duration
+	Rate     *rate.Settings // nil if it does not look at how fast crawlers ask
 }
 
 // name names the site in a message.

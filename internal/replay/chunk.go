@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
@@ -33,6 +34,7 @@ type chunk struct {
 	examples  []example
 	events    []event
 	paths     []byte // those of the events
+	delays    []time.Duration
 }
 
 // example is a malformed line.
@@ -69,7 +71,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 			return ctx.Err()
 		}
 		*k = chunk{in: in, buf: k.buf, done: k.done, directives: k.directives,
-			examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
+			examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0], delays: k.delays[:0]}
 		k.directives.Set(&directives)
 		n := copy(k.buf, rest)
 		var readErr error

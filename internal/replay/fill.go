@@ -73,6 +73,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		if c.last != 0 {
 			row.Last = pointer(c.last)
 		}
+		row.Rate = p.rateOf(&c, key.name)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // event is something whose meaning depends on what came before it in the log.
 // Workers see chunks in any order, so they leave events to the one who goes
-// through the chunks in order. There are none with a single version of the
-// robots.txt.
+// through the chunks in order. With a single version of the robots.txt there are
+// none but for how fast crawlers ask.
 type event struct {
 	kind    eventKind
 	crawler int32
@@ -21,8 +22,11 @@ type event struct {
 	status  int
 	version int32 // that was current
 
+	asked asked // of the crawler, if it is looked at how fast that asks
+
 	// Of a request that a version forbids which the crawler need not know yet.
 	spared bool
+	passes bool   // the server lets it pass nevertheless
 	allows uint16 // see worker.heldThatAllow
 	rule   policy.Rule
 	group  string
@@ -32,8 +36,9 @@ type event struct {
 type eventKind uint8
 
 const (
-	readEvent eventKind = iota // a crawler read the robots.txt
-	heldEvent                  // a crawler broke the current one, but may hold an older one
+	readEvent  eventKind = iota // a crawler read the robots.txt
+	heldEvent                   // a crawler broke the current one, but may hold an older one
+	pacedEvent                  // a request of a crawler that counts for how fast it asks
 )
 
 // maxReaders bounds how many crawlers' readings are remembered.
@@ -44,12 +49,13 @@ type sequence struct {
 	*plan
 	tally    *tally
 	readers  *ledger.Readers
+	budgets  *rate.Budgets
 	examples []Example
 	lines    map[*input]*LogReport
 }
 
 func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), readers: ledger.NewReaders(maxReaders/ledger.ReaderParts, 1), lines: make(map[*input]*LogReport)}
+	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(timeOf(0)), readers: ledger.NewReaders(maxReaders/ledger.ReaderParts, 1), lines: make(map[*input]*LogReport)}
 }
 
 // take takes in a chunk that a worker is through with.
@@ -65,11 +71,11 @@ func (s *sequence) take(k *chunk) {
 	log.Lines += k.lines
 	log.Malformed += k.malformed
 	for i := range k.events {
-		s.event(&k.events[i], k.paths)
+		s.event(&k.events[i], k)
 	}
 }
 
-func (s *sequence) event(e *event, paths []byte) {
+func (s *sequence) event(e *event, k *chunk) {
 	reader := ledger.Reader{Crawler: strings.ToLower(s.crawlers.key(e.crawler).name), Network: e.network}
 	if host := s.versions[e.version].host; host != "" {
 		reader.Crawler += " " + host // who read one host's need not know another's
@@ -79,16 +85,24 @@ func (s *sequence) event(e *event, paths []byte) {
 		return
 	}
 	last, _ := s.readers.Last(reader)
+	if e.kind == pacedEvent {
+		s.pace(e, k, last.At)
+		return
+	}
 	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, s.grace) {
 		if e.allows&(1<<i) != 0 {
 			s.tally.crawler(e.crawler).stale++
+			s.pace(e, k, last.At)
 			return
 		}
+	}
+	if e.passes {
+		s.pace(e, k, last.At)
 	}
 	if e.spared {
 		s.tally.crawler(e.crawler).spared++
 	}
-	s.tally.outside(e.crawler, e.version, e.rule, e.group, paths[e.path[0]:e.path[1]], e.at, true)
+	s.tally.outside(e.crawler, e.version, e.rule, e.group, k.paths[e.path[0]:e.path[1]], e.at, true)
 }
 
 // key returns the crawler with a number.

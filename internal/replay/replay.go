@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -39,6 +40,8 @@ type Options struct {
 	// Settings are those of the handler. A log does not tell whether a User-Agent
 	// is true, so clients are judged by what they claim.
 	Settings judge.Settings
+	// Rate is by what crawlers are held to how fast they may ask; nil not to look at that.
+	Rate *rate.Settings
 	// Grace is for how long a crawler may follow a version that was replaced: 0
 	// for the handler's default, not at all if it is negative.
 	Grace time.Duration
@@ -103,7 +106,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // plan checks the options.
 func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, settings: o.Settings, grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	p := &plan{registry: o.Registry, settings: o.Settings, rate: o.Rate, grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}

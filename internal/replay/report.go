@@ -103,6 +103,8 @@ type CrawlerReport struct {
 	RobotsRead     *time.Time `json:"robots_read"`   // when it last got it, nil for never
 	RobotsStatus   int        `json:"robots_status"` // the status it got then, 0 for never
 	Last           *time.Time `json:"last"`          // its last request
+	// Rate is absent where nothing is asked of it, or it is not looked at how fast it asks.
+	Rate *RateReport `json:"rate,omitempty"`
 }
 
 // RuleReport is about a rule that was broken.

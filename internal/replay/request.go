@@ -40,6 +40,8 @@ func methodOf(b []byte) string {
 		return "GET"
 	case "HEAD":
 		return "HEAD"
+	case "OPTIONS":
+		return "OPTIONS" // which is not counted as a fetch
 	}
 	return "POST" // all others are alike here
 }

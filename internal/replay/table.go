@@ -67,6 +67,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		for _, c := range r.Classes {
 			t.row(c.Class, c.Requests, c.WouldBlock)
 		}
+		t.rates(r)
 	}
 	if len(r.Rules) > 0 {
 		t.say("\n")

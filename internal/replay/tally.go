@@ -62,6 +62,8 @@ type crawlerCount struct {
 	read                                int64  // when it last got that, 0 for never
 	readStatus                          int
 	last                                int64 // its last request, 0 if unknown
+	paced, over                         uint64
+	delay                               time.Duration // that was asked last
 }
 
 // ruleKey is a rule that a crawler broke.
@@ -214,6 +216,9 @@ func (t *tally) merge(o *tally) {
 		a.exempt += b.exempt
 		a.spared += b.spared
 		a.robots += b.robots
+		a.paced += b.paced
+		a.over += b.over
+		a.delay = max(a.delay, b.delay) // one of them has none: all are counted in order
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)
 	}

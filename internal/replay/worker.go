@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -21,6 +22,7 @@ type plan struct {
 	crawlers     *crawlers
 	settings     judge.Settings
 	grace        time.Duration
+	rate         *rate.Settings // nil where it is not looked at how fast crawlers ask
 }
 
 // worker judges lines. It allocates nothing for a line, but for a forbidden path
@@ -168,8 +170,12 @@ func (w *worker) judge(k *chunk) {
 		c.exempt++
 		return
 	case w.result.Verdict != judge.Disallowed:
+		if a := w.asks(k, current, who); a.delay > 0 {
+			k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
+		}
 		return
 	}
+	a, passes := w.asks(k, current, who), w.passes()
 	v, spared := w.result.Evidence, w.result.LogOnly || !w.settings.EnforceMeans(who.client)
 	path := rawPath(r.Target)
 	if allows := w.heldThatAllow(current, who); allows != 0 {
@@ -177,9 +183,12 @@ func (w *worker) judge(k *chunk) {
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
 		k.events = append(k.events, event{
 			kind: heldEvent, crawler: who.crawler, at: r.At, network: network(r.Client), allows: allows,
-			version: int32(w.version), spared: spared, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
+			version: int32(w.version), spared: spared, asked: a, passes: passes, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
 		})
 		return
+	}
+	if a.delay > 0 && passes {
+		k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
 	}
 	if spared {
 		c.spared++

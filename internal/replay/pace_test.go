@@ -1,0 +1,111 @@
+package replay
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+
+// visitsEvery makes the lines of a client that comes from several networks in turn.
+func visitsEvery(every, long time.Duration, networks int, path, userAgent string) string {
+	var b strings.Builder
+	from := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+	for at := time.Duration(0); at < long; at += every {
+		fmt.Fprintf(&b, "192.0.%d.1 - - [%s] \"GET %s HTTP/1.1\" 200 5 \"-\" \"%s\"\n", 2+int(at/every)%networks, from.Add(at).Format("02/Jan/2006:15:04:05 -0700"), path, userAgent)
+	}
+	return b.String()
+}
+
+// TestRate counts how fast crawlers asked.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	const robots = "User-agent: *\nCrawl-delay: 10\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /private/\n"
+	// Two a second for ten minutes: 45 until it is too fast, then one in ten seconds.
+	fast := visitsEvery(time.Second/2, 10*time.Minute, 1, "/", ccbot)
+	for _, tc := range []struct {
+		name, log string
+		change    func(*Options)
+		want      *RateReport
+	}{
+		{"as fast as asked", visitsEvery(10*time.Second, time.Hour, 1, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 360}},
+		{"too fast", fast, nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1)}},
+		{"too fast, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 200)}},
+		{"one that does not read it", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", googlebot), nil, &RateReport{CrawlDelay: 10, Habit: "ignores", Requests: 1200, Over: over(t, 1)}},
+		{"images", visitsEvery(time.Second/2, 10*time.Minute, 1, "/a.png", ccbot), nil, nil},
+		{"a group that asks for nothing", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", gptbot), nil, nil},
+		{"what is forbidden passes in monitor", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 6}},
+		{"what is blocked does not count", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), func(o *Options) { o.Settings.Enforce = true }, nil},
+		{"not looked at", fast, func(o *Options) { o.Rate = nil }, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := replayed(t, tc.log, func(o *Options) {
+				o.Versions, o.Rate = oneVersion(robots), &rate.Default
+				if tc.change != nil {
+					tc.change(o)
+				}
+			})
+			if got := r.Crawlers[0].Rate; (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
+				t.Errorf("%+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// over tells how many of two requests a second in ten minutes the server's own budgets
+// find too many.
+func over(t *testing.T, networks int) (n uint64) {
+	t.Helper()
+	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(10*time.Second)
+	for i := range 1200 {
+		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // as the log has it
+		who := rate.Spender{
+			Site: new(policy.Key), Token: "CCBot", Identity: verify.Claimed,
+			Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(2 + i%networks), 0}), 24),
+		}
+		if budgets.Spend(at, &who, &rules).Over {
+			n++
+		}
+	}
+	if n < 1000 || n > 1150 {
+		t.Fatalf("%d are too many", n)
+	}
+	return n
+}
+
+// TestRateOfWhatWasRead holds a crawler to a longer delay from when it has read it.
+func TestRateOfWhatWasRead(t *testing.T) {
+	t.Parallel()
+	versions := []Version{
+		{Name: "old", Body: []byte("User-agent: *\nCrawl-delay: 1\n"), From: time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)},
+		{Name: "new", Body: []byte("User-agent: *\nCrawl-delay: 20\n"), From: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)},
+	}
+	visits := visitsEvery(time.Second, 10*time.Minute, 1, "/", ccbot)
+	read := combined(noon, "GET /robots.txt", ccbot)
+	for name, tc := range map[string]struct {
+		log   string
+		delay float64
+		over  bool
+	}{
+		"not read": {visits, 1, false},
+		"read":     {read + visits, 20, true},
+	} {
+		r := replayed(t, tc.log, func(o *Options) { o.Versions, o.Rate = versions, &rate.Default })
+		if got := r.Crawlers[0].Rate; got == nil || got.CrawlDelay != tc.delay || (got.Over > 0) != tc.over {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	var table strings.Builder
+	r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = versions, &rate.Default })
+	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "CRAWLER  CRAWL-DELAY  READS IT  COUNTED  TOO MANY") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+}
