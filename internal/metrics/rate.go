@@ -18,7 +18,7 @@ type RateMetrics struct {
 }
 
 type pacedLabels struct {
-	class uaident.Class
+	class string
 	state rate.State
 }
 
@@ -40,10 +40,15 @@ func (m *RateMetrics) rateCollectors() []prometheus.Collector {
 	return []prometheus.Collector{m.paced, m.delay}
 }
 
-// Paced counts a request of which something is asked.
+// Paced counts a request of which something is asked. Of classes that the * group is
+// not meant for hardly any is, so they are one.
 func (m *RateMetrics) Paced(class uaident.Class, state rate.State) {
-	m.by.LoadOrStore(pacedLabels{class, state}, func() prometheus.Counter {
-		return m.paced.WithLabelValues(class.String(), state.String())
+	label := judge.OtherName
+	if class.JudgedByWildcard() {
+		label = class.String()
+	}
+	m.by.LoadOrStore(pacedLabels{label, state}, func() prometheus.Counter {
+		return m.paced.WithLabelValues(label, state.String())
 	}).Inc()
 }
 
