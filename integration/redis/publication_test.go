@@ -1,0 +1,138 @@
+package redis
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+)
+
+const managedConfig = `{
+	admin off
+	persist_config off
+	storage redis_for_tests 127.0.0.1:$REDIS
+}
+http://a.test:$PORT, http://b.test:$PORT {
+	robots_txt {
+		base none
+		rule $RULE {
+			for SEO_BOT
+			disallow /$RULE
+		}
+	}
+}
+`
+
+// publisher is an instance that publishes a rule when it starts.
+type publisher struct {
+	*harness.Process
+	port string
+}
+
+// publish starts the instance with this number, which has a rule of its own.
+func publish(t *testing.T, redis string, number int, home, rule string) publisher {
+	t.Helper()
+	p := publisher{port: harness.FreePort(t)}
+	text := strings.NewReplacer("$REDIS", redis, "$PORT", p.port, "$RULE", rule, "SEO_BOT", "AhrefsBot").Replace(managedConfig)
+	harness.NameInstance(t, home, fmt.Sprintf("00000000-0000-4000-8000-%012d", number))
+	cmd := exec.Command(harness.Binary(t), "run", "--config", harness.Caddyfile(t, text), "--adapter", "caddyfile")
+	cmd.Env = harness.Home(home)
+	p.Process = harness.Attend(t, cmd, "127.0.0.1:"+p.port)
+	return p
+}
+
+// history returns what is stored of the one site that there is.
+func history(t *testing.T, client *redis.Client) (s publication.State) {
+	t.Helper()
+	ctx := context.Background()
+	keys, err := client.Keys(ctx, publication.Directory+"/*/state.json").Result()
+	if err != nil || len(keys) > 1 {
+		t.Fatalf("%d histories, want one: %v", len(keys), err)
+	}
+	if len(keys) == 0 {
+		return s
+	}
+	data, err := client.HGet(ctx, keys[0], fieldValue).Bytes()
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	return s
+}
+
+// TestPublishingAtOnce has three instances on one Redis server publish rules of their
+// own at the same time, again and again, some of them killed while they do. All serve
+// the same in the end, and the history has each change once and in an order.
+func TestPublishingAtOnce(t *testing.T) {
+	port := harness.FreePort(t)
+	startRedis(t, port)
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+	defer client.Close()
+	homes := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	var all [3]publisher
+	const rounds = 3
+	for round := range rounds {
+		var started sync.WaitGroup
+		for i := range all {
+			started.Go(func() {
+				if all[i].Process != nil {
+					all[i].Kill()
+				}
+				all[i] = publish(t, port, i+1, homes[i], fmt.Sprintf("rule-%d-%d", round, i))
+			})
+		}
+		started.Wait()
+		if round == rounds-1 {
+			break
+		}
+		if round == 0 {
+			time.Sleep(time.Duration(round+1) * 50 * time.Millisecond) // killed in the midst of it
+			continue
+		}
+		harness.Eventually(t, "all three have published", func() bool { return history(t, client).Changes >= 3 })
+	}
+	texts := func() (texts []string) {
+		for _, p := range all {
+			for _, host := range []string{"a.test", "b.test"} {
+				texts = append(texts, harness.Get(t, "http://127.0.0.1:"+p.port+"/robots.txt", harness.Bingbot, harness.Host(host)).Body)
+			}
+		}
+		return texts
+	}
+	same := func() bool {
+		all := texts()
+		return strings.Contains(all[0], fmt.Sprintf("rule-%d-", rounds-1)) && len(slices.Compact(all)) == 1
+	}
+	const longest = 100 * time.Second // the history is read again once a minute
+	for began := time.Now(); !same(); time.Sleep(time.Second) {
+		if time.Since(began) > longest {
+			t.Fatalf("they serve different texts: %q", texts())
+		}
+	}
+	state := history(t, client)
+	if state.Candidate != nil || state.Published == nil || len(state.History) != state.Changes-1 || state.Changes < 3 || state.Changes > 3*rounds {
+		t.Fatalf("published %+v, candidate %+v, %d changes and %d in the history", state.Published, state.Candidate, state.Changes, len(state.History))
+	}
+	next := *state.Published
+	for i, change := range state.History {
+		if change.ID != next.Parent || change.Number != next.Number-1 || change.End != publication.Superseded {
+			t.Errorf("%d in the history: change %d (%s, %s) stands before %d, whose parent is %s", i, change.Number, change.ID, change.End, next.Number, next.Parent)
+		}
+		next = change
+	}
+	if next.Number != 1 || next.Parent != publication.IDOf(publication.Empty) {
+		t.Errorf("the first is %+v", next)
+	}
+}
