@@ -62,6 +62,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    only_log      [verified] <token|class...>
 //	    spoofed       judge|block|log
 //	    rate          [observe] {
+//	        crawl_delay on|off
+//	        limit     <token|class> <requests>/<duration> [burst <number>]
 //	        max_delay <duration>
 //	        burst     <number>
 //	        over      <factor> [for <duration>]
@@ -124,7 +126,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified",
 			Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
 		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
-		rates.Option(&h.Rate),
+		rates.Option(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
 		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
 	}

@@ -47,6 +47,7 @@ func init() {
 // `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, empty where that is nothing
 // `{http.robots_guard.rate.delay}` | The `Crawl-delay` in seconds
 // `{http.robots_guard.rate.line}` | The line of that
+// `{http.robots_guard.rate.wait}` | Where it is `over`: in how many seconds the next request would not be
 type Handler struct {
 	// What to do about requests that the robots.txt forbids: `monitor` counts
 	// and logs them, `enforce` answers them. Default: `monitor`.

@@ -89,6 +89,9 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
 	}
+	if c.Limits, err = h.Rate.ParseLimits(app.registry); err != nil {
+		return nil, err
+	}
 	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)
 	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" {
 		c.Freshness.Default = lifeURL

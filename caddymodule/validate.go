@@ -62,7 +62,7 @@ func (h *Handler) validateValues() error {
 		oneOf("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // whether a private address is meant may be said further below
 		h.Shadow.Validate("shadow", true),
-		h.Rate.Validate(),
+		h.Rate.Validate(h.registry),
 		h.validateClients())
 }
 

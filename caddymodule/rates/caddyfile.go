@@ -7,10 +7,12 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Option is the line of the option rate, which sets into.
-func Option(into **Rate) option.Option {
+// Option is the line of the option rate, which sets into. Limits are held against the
+// registry, unless that is nil.
+func Option(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{
 		Name: "rate", Usage: "observe, or nothing, which is the same",
@@ -27,7 +29,7 @@ func Option(into **Rate) option.Option {
 			return nil
 		},
 		Block: func(d *caddyfile.Dispenser) error {
-			return option.ReadBlock(d, read.Options(), read.Validate, read.Validate)
+			return option.ReadBlock(d, read.Options(), func() error { return read.ValidateValues(registry) }, func() error { return read.Validate(registry) })
 		},
 	}
 }
@@ -35,6 +37,8 @@ func Option(into **Rate) option.Option {
 // Options are what may stand in the block of rate.
 func (r *Rate) Options() []option.Option {
 	return []option.Option{
+		{Name: "crawl_delay", Usage: "on or off", Set: option.One(&r.IgnoreDelay, option.OffOn)},
+		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, perhaps with burst and a number behind it", Set: r.addLimit, Again: true},
 		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.One(&r.MaxDelay, option.Duration)},
 		{Name: "burst", Usage: "a number such as 10", Set: option.One(&r.Burst, option.Number)},
 		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},

@@ -2,6 +2,7 @@ package rates
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // Rate says how fast crawlers may ask, and what is done about those that are
@@ -18,6 +20,14 @@ type Rate struct {
 	// What to do about requests that are one too many: `observe` counts them. Default:
 	// `observe`.
 	Mode string `json:"mode,omitempty"`
+
+	// Leave out what the robots.txt asks for by `Crawl-delay`, so that the limits count
+	// alone.
+	IgnoreDelay bool `json:"ignore_crawl_delay,omitempty"`
+
+	// How fast some crawlers may ask, beside what the robots.txt asks of them: the
+	// stricter holds.
+	Limits []Limit `json:"limits,omitempty"`
 
 	// The longest `Crawl-delay` that counts; longer ones count as this. Default: `30s`.
 	MaxDelay caddy.Duration `json:"max_delay,omitempty"`
@@ -52,10 +62,28 @@ const (
 	minWindow, maxWindow = time.Minute, time.Hour
 )
 
-// Validate tells what cannot be.
-func (r *Rate) Validate() error {
+// Validate tells what cannot be. Whether the tokens of limits are known it tells where
+// registry is not nil.
+func (r *Rate) Validate(registry *uaident.Registry) error {
+	if r != nil && r.IgnoreDelay && len(r.Limits) == 0 {
+		return errors.New("rate: with crawl_delay off nothing is counted; add a limit")
+	}
+	return r.ValidateValues(registry)
+}
+
+// ValidateValues does so without what depends on several values, so that a Caddyfile
+// can be checked line by line.
+func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	if r == nil {
 		return nil
+	}
+	for i := range r.Limits {
+		if err := r.Limits[i].validate(); err != nil {
+			return err
+		}
+	}
+	if _, err := r.ParseLimits(registry); err != nil {
+		return err
 	}
 	return cmp.Or(
 		oneOf("mode", r.Mode, modeObserve),
@@ -97,5 +125,7 @@ func (r *Rate) Settings() *rate.Settings {
 		Over:     cmp.Or(r.Over, rate.Default.Over),
 		Window:   cmp.Or(time.Duration(r.Window), rate.Default.Window),
 		All:      r.Count == countAll,
+
+		IgnoreDelay: r.IgnoreDelay,
 	}
 }

@@ -1,6 +1,7 @@
 package directive
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,5 +65,41 @@ func TestRate(t *testing.T) {
 		if got := m.Sum(name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestRateLimit holds a crawler to a limit of the site's own and tells it how long to
+// wait.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
+	s := harness.Serve(t, `http://a.test:$PORT {
+		robots_guard {
+			rate {
+				limit GPTBot 3/1m
+			}
+		}
+		@toofast robots_rate over
+		route {
+			header @toofast Retry-After {http.robots_guard.rate.wait}
+			respond @toofast "Too many requests." 429
+			reverse_proxy $ORIGIN
+		}
+	}`, "$ORIGIN", o.Address())
+	s.Warm("/")
+	for i := range 6 {
+		a := harness.Get(t, s.URL("/page"), harness.GPTBot)
+		wait, _ := strconv.Atoi(a.Header.Get("Retry-After"))
+		if over := i >= 3; over != (a.Status == 429) || over != (wait > 0 && wait <= 20) {
+			t.Errorf("request %d: status %d, Retry-After %q", i+1, a.Status, a.Header.Get("Retry-After"))
+		}
+	}
+	for _, path := range []string{"/robots.txt", "/sitemap.xml", "/.well-known/x"} {
+		if a := harness.Get(t, s.URL(path), harness.GPTBot); a.Status == 429 {
+			t.Errorf("%s is answered 429", path)
+		}
+	}
+	if a := harness.Get(t, s.URL("/page"), harness.Bingbot); a.Status == 429 {
+		t.Error("another crawler is answered 429")
 	}
 }

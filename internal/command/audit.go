@@ -197,7 +197,9 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 	}
 	o.Registry, o.Settings, o.Grace = registry, configured.Settings, configured.Grace
 	if a.rate && configured.Rate != nil {
-		o.Rate = configured.Rate
+		settings := *configured.Rate
+		settings.IgnoreDelay = false // which is what is asked about
+		o.Rate = &settings
 	}
 	a.robots = cmp.Or(a.robots, configured.Source)
 	if len(o.Sites) == 0 && !slices.ContainsFunc(configured.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {

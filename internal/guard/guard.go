@@ -45,7 +45,8 @@ type Config struct {
 	Grace       time.Duration
 	ChangeGuard time.Duration
 	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
-	Rate *rate.Settings
+	Rate   *rate.Settings
+	Limits []RateLimit // by the owner; the first that names a client is for it
 
 	Registry *uaident.Registry // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say

@@ -2,13 +2,13 @@ package guard
 
 import (
 	"encoding/hex"
+	"math"
 	"strconv"
 	"strings"
 
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -71,16 +71,22 @@ var placeholders = map[string]func(*Judgement) string{
 
 	"rate": func(j *Judgement) string { return j.Rate.State.String() },
 	"rate.delay": func(j *Judgement) string {
-		if j.Rate.State == rate.NotAsked {
+		if j.Rate.Delay.Line == 0 {
 			return ""
 		}
 		return strconv.FormatFloat(j.Rate.Delay.Every.Seconds(), 'f', -1, 64)
 	},
 	"rate.line": func(j *Judgement) string {
-		if j.Rate.State == rate.NotAsked {
+		if j.Rate.Delay.Line == 0 {
 			return ""
 		}
 		return strconv.Itoa(j.Rate.Delay.Line)
+	},
+	"rate.wait": func(j *Judgement) string {
+		if !j.Rate.Over {
+			return ""
+		}
+		return strconv.Itoa(int(math.Ceil(j.Rate.Wait.Seconds())))
 	},
 }
 

@@ -23,21 +23,38 @@ type Rate struct {
 	rate.Pace
 }
 
+// RateLimit is how fast some clients may ask by the owner of a site.
+type RateLimit struct {
+	Clients judge.Selector
+	Rule    rate.Rule
+}
+
 // spend counts a request by how fast its crawler may ask, if anything is asked of it.
 // texts are those that it was served in place of our copy.
 func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) {
-	if g.Rate == nil || j.Action == judge.Blocked || j.Group == nil || j.Version == nil {
+	if g.Rate == nil || j.Action == judge.Blocked {
 		return
 	}
-	delay := j.Group.Delay()
-	if delay.Every == 0 || !g.Rate.Counts(j.Method, j.Path, j.Version.Robots) {
+	limit, robots := g.limitOf(j), (*policy.Robots)(nil)
+	var delay policy.Delay
+	if j.Version != nil {
+		robots = j.Version.Robots
+	}
+	if j.Version != nil && !g.Rate.IgnoreDelay {
+		delay = j.Group.Delay()
+	}
+	if delay.Every == 0 && limit.Interval == 0 || !g.Rate.Counts(j.Method, j.Path, robots) {
 		return
 	}
-	delay, stale := g.knownDelay(r, j, delay, state, texts, now)
-	if delay.Every == 0 {
-		return // when it has read the file last
+	stale := false
+	if delay.Every > 0 {
+		delay, stale = g.knownDelay(r, j, delay, state, texts, now)
+	}
+	if delay.Every == 0 && limit.Interval == 0 {
+		return // nothing was asked when it has read the file last
 	}
 	rules := g.Rate.Rules(delay.Every)
+	rules.Owner = limit
 	who := rate.Spender{
 		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
 		Token: j.KnownName(), Identity: j.Identity, Network: addr.Network(request.ClientAddr(r)),
@@ -46,6 +63,17 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	if j.Rate.Over {
 		j.Rate.State = rate.Over
 	}
+}
+
+// limitOf returns the limit for the client of a request, the zero Rule if there is
+// none.
+func (g *Guard) limitOf(j *Judgement) rate.Rule {
+	for i := range g.Limits {
+		if g.Limits[i].Clients.Has(j.Client) {
+			return g.Limits[i].Rule
+		}
+	}
+	return rate.Rule{}
 }
 
 // knownDelay returns what a crawler knows that it is asked for: the least of the texts
@@ -94,8 +122,10 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 		return
 	}
 	enc.AddString("rate", j.Rate.State.String())
-	enc.AddFloat64("rate_delay", j.Rate.Delay.Every.Seconds())
-	enc.AddInt("rate_line", j.Rate.Delay.Line)
+	if delay := j.Rate.Delay; delay.Line > 0 {
+		enc.AddFloat64("rate_delay", delay.Every.Seconds())
+		enc.AddInt("rate_line", delay.Line)
+	}
 	if j.Rate.Stale {
 		enc.AddBool("rate_stale", true)
 	}

@@ -9,9 +9,11 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // slow are settings by which few requests are too many.
@@ -49,6 +51,45 @@ func TestRateObserved(t *testing.T) {
 				t.Errorf("it is asked for %+v", j.Rate.Delay)
 			}
 		})
+	}
+}
+
+// TestRateLimits holds clients to what the owner has set, beside what the file asks.
+func TestRateLimits(t *testing.T) {
+	limit := func(client string, interval time.Duration, burst int) RateLimit {
+		clients, err := judge.ParseSelector(uaident.Default(), []string{client}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return RateLimit{clients, rate.Rule{Interval: interval, Burst: burst}}
+	}
+	off := *slow
+	off.IgnoreDelay = true
+	limits := []RateLimit{limit("GPTBot", time.Hour, 2), limit("ai_training", time.Hour, 5), limit("monitor", time.Hour, 1)}
+	for _, tc := range []struct {
+		name, robots, userAgent string
+		settings                *rate.Settings
+		passes                  int // how many of 20 are none too many; 0 where nothing is asked
+	}{
+		{"a token", "", "GPTBot/1.0", slow, 2},
+		{"a class", "", "CCBot/2.0", slow, 5},
+		{"another class", "", "bingbot/2.0", slow, 0},
+		{"a class that * is not meant for", "User-agent: *\nDisallow: /x\n", "UptimeRobot/2.0", slow, 1},
+		{"the limit is stricter", "User-agent: *\nCrawl-delay: 1\n", "GPTBot/1.0", slow, 2},
+		{"the file is stricter", "User-agent: *\nCrawl-delay: 40\n", "CCBot/2.0", slow, 3},
+		{"the file is left out", "User-agent: *\nCrawl-delay: 40\n", "CCBot/2.0", &off, 5},
+		{"the file alone, and it is left out", "User-agent: *\nCrawl-delay: 40\n", "bingbot/2.0", &off, 0},
+	} {
+		g := testGuard(t, options{Rate: tc.settings, Limits: limits}, serving(tc.robots))
+		passes := 0
+		for range 20 {
+			if g.Judge(requestBy(tc.userAgent, "/")).Rate.State == rate.Within {
+				passes++
+			}
+		}
+		if passes != tc.passes {
+			t.Errorf("%s: %d passed, want %d", tc.name, passes, tc.passes)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ type Settings struct {
 	Burst  int
 	Over   float64
 	Window time.Duration
+	// IgnoreDelay leaves out what files ask for by Crawl-delay.
+	IgnoreDelay bool
 	// All counts requests for what pages are made of, too: styles, scripts, images,
 	// fonts.
 	All bool
@@ -28,6 +30,9 @@ var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window:
 // Rules returns what a crawler is held to of which the file asks for a delay, 0 for
 // none.
 func (s *Settings) Rules(delay time.Duration) Rules {
+	if s.IgnoreDelay {
+		delay = 0
+	}
 	return Rules{File: Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}, Over: s.Over, Window: s.Window}
 }
 
