@@ -19,24 +19,32 @@ import (
 func managedCommand(config Config) *cobra.Command {
 	m := checkingRules{config: config}
 	cmd := &cobra.Command{
-		Use:   "managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]",
-		Short: "Looks at the robots.txt files that robots_txt makes",
+		Use:   "managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]\n  caddy robots-guard managed import [--caddyfile] <file|url|->",
+		Short: "Looks at the robots.txt files that robots_txt makes, and makes rules of others",
 		Long: `
-Composes every text that the rules of robots_txt make by time and host in the next
+check composes every text that the rules of robots_txt make by time and host in the next
 400 days and tells what is wrong or odd in them: what lint finds that the site's own
 robots.txt does not have already, rules that are over, rules that decide nothing, and
 those that open what the site's own robots.txt forbids. What is in several texts is told
 once. It says for each where the rule stands in the Caddyfile.
 
 The site's own robots.txt is the file of the option base; where a site is asked for it
-at run time it is taken to be empty, unless --base has it.
+at run time it is taken to be empty, unless --base has it. Lists of rules are read.
+
+import makes rules of a robots.txt, which say to every crawler what that does, or of
+the robots.json of the ai.robots.txt project: a list of rules in JSON for the option
+rules of robots_txt, or with --caddyfile a robots_txt. What has no rule is told on
+standard error. Of a URL without a path its /robots.txt is read. Names that nobody
+knows are written as token:Name.
 
 Exit status: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
-configuration cannot be read or contradicts itself.
+configuration, a list of rules or the file cannot be read or contradicts itself.
 `,
 		Example: `
 caddy robots-guard managed check
 caddy robots-guard managed check --config Caddyfile --base robots.txt
+caddy robots-guard managed import robots.txt > rules.json
+caddy robots-guard managed import --caddyfile - < robots.txt
 `,
 		RunE: runCommand(m.run),
 	}
@@ -44,7 +52,8 @@ caddy robots-guard managed check --config Caddyfile --base robots.txt
 	flags.StringVarP(&m.file, "config", "c", "Caddyfile", "the configuration file")
 	flags.StringVarP(&m.adapter, "adapter", "a", "", "the adapter of that file")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
-	flags.BoolVar(&m.json, "json", false, "print JSON")
+	flags.BoolVar(&m.json, "json", false, "print JSON, as import always does without --caddyfile")
+	flags.BoolVar(&m.caddyfile, "caddyfile", false, "of import: print a robots_txt for a Caddyfile")
 	return cmd
 }
 
@@ -52,7 +61,7 @@ caddy robots-guard managed check --config Caddyfile --base robots.txt
 type checkingRules struct {
 	config              Config
 	file, adapter, base string
-	json                bool
+	json, caddyfile     bool
 }
 
 // checkedRules is what the command prints as JSON of a robots_txt.
@@ -74,8 +83,13 @@ type checkedFinding struct {
 }
 
 func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
-	if len(args) != 1 || args[0] != "check" {
-		return 0, errors.New("say what to do: caddy robots-guard managed check")
+	switch {
+	case len(args) == 2 && args[0] == "import":
+		return ExitAllowed, m.importRules(cmd, args[1])
+	case len(args) == 1 && args[0] == "import":
+		return 0, errors.New("say what to import: a robots.txt or a robots.json, as a file, a URL or - for standard input")
+	case len(args) != 1 || args[0] != "check":
+		return 0, errors.New("say what to do: caddy robots-guard managed check, or managed import <file|url|->")
 	}
 	var base []byte
 	if m.base != "" {
