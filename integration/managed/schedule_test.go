@@ -38,7 +38,8 @@ func TestRuleWithTime(t *testing.T) {
 		return harness.Get(t, s.URL("/robots.txt"), harness.GPTBot, harness.Host(host))
 	}
 	before := read("a.test")
-	if time.Now().Before(from) && (strings.Contains(before.Body, "sale") || maxAge(t, before) > 60) {
+	inTime := time.Now().Before(from) // or this machine is too slow to see it
+	if inTime && (strings.Contains(before.Body, "sale") || maxAge(t, before) > 60) {
 		t.Errorf("before the sale: %v %q", before.Header, before.Body)
 	}
 	if a := harness.Get(t, s.URL("/sale"), harness.GPTBot, harness.Host("a.test")); time.Now().Before(from) && a.Status != 200 {
@@ -51,7 +52,7 @@ func TestRuleWithTime(t *testing.T) {
 		t.Error("the sale began too soon")
 	}
 	after := read("a.test")
-	if age := maxAge(t, after); age != 3600 || strings.Contains(after.Body, "nobody shall") || after.Header.Get("ETag") == before.Header.Get("ETag") {
+	if age := maxAge(t, after); age != 3600 || strings.Contains(after.Body, "nobody shall") || inTime && after.Header.Get("ETag") == before.Header.Get("ETag") {
 		t.Errorf("in the sale: %v %q", after.Header, after.Body)
 	}
 	harness.Eventually(t, "the guard enforces what GPTBot was served", func() bool {
