@@ -70,6 +70,9 @@ type Handler struct {
 	// published before stays. Default: `search`.
 	Confirm string `json:"confirm,omitempty"`
 
+	// How a change comes to all, once it needs no confirmation. Default: at once.
+	Rollout *Rollout `json:"rollout,omitempty"`
+
 	// How long crawlers may keep the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
@@ -202,6 +205,9 @@ func (h *Handler) Validate() error {
 		if _, err := rulelist.New(place, nil); err != nil {
 			return err
 		}
+	}
+	if err := h.Rollout.validate(); err != nil {
+		return err
 	}
 	_, err := h.schedule()
 	return err

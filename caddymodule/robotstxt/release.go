@@ -20,6 +20,7 @@ var confirms = []string{string(release.Search), string(release.Any), string(rele
 func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) *release.Release {
 	c := app.ReleaseConfig(ctx, h.Confirm == string(release.Search))
 	c.Wanted, c.Confirm, c.Logger = wanted, release.Confirm(h.Confirm), ctx.Logger()
+	c.Rollout = h.Rollout.steps()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return managed.BasesByHost(bases)

@@ -91,7 +91,7 @@ func (s *trying) run(cmd *cobra.Command, args []string) (int, error) {
 
 // printShadow prints what is tried, and what was found.
 func printShadow(out io.Writer, found *report.Shadow) error {
-	if len(found.Texts) == 0 {
+	if len(found.Texts)+len(found.Trials) == 0 {
 		fmt.Fprintln(out, "No text is tried. This tries one: robots_guard { shadow file <path> }")
 		return nil
 	}

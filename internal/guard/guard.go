@@ -61,7 +61,7 @@ type Config struct {
 type Guard struct {
 	Config
 	shared    *State
-	tried     *tried                         // nil if no text is
+	tried     tried                          // what its configuration tries
 	Metrics   *metrics.Metrics               // the same as of the State
 	sites     cowmap.Map[string, policy.Key] // by label, for which it has judged
 	gone      bool                           // its configuration has ended; guarded by presences.mu

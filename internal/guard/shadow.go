@@ -23,6 +23,8 @@ type tries struct {
 	cache   *policy.Cache // of these texts: nobody is judged by them, and nothing of them is stored
 	sources *standaloneSources
 	trials  *shadow.Trials
+
+	candidates candidates
 }
 
 func newTries() *tries {
@@ -61,32 +63,38 @@ func (t *tries) report(to *report.Source) {
 	to.Tried, to.Trials = states, t.trials.Snapshot()
 }
 
-// tried is a text that a guard tries.
+// tried is a text that a guard tries. The zero tried is none.
 type tried struct {
-	entry  *policy.Entry
-	source *standaloneSource
+	entry   *policy.Entry
+	from    string // where it comes from
+	refresh func() // reads it, if it is due; nil for one of a candidate
+
+	candidate *candidate // that makes it
+	host      string     // for which it does
 }
 
 // try makes the text known that is to be tried until ctx ends. It reads nothing yet.
-func (g *Guard) try(ctx context.Context) *tried {
+func (g *Guard) try(ctx context.Context) tried {
 	key := policy.Key{Source: g.ShadowKey}
 	fetch, _ := g.Shadow.Prepare(nil, key, origin.Witness{})
 	freshness := g.Freshness
 	freshness.Default = g.ShadowLife
-	t := &tried{
-		entry:  g.shared.tried.cache.Add(key, policy.Named),
-		source: &standaloneSource{fetch: g.timed(fetch, nil, key), freshness: freshness, onFetched: g.onTriedRead},
-	}
-	g.shared.tried.sources.add(ctx, key, t.source)
+	entry := g.shared.tried.cache.Add(key, policy.Named)
+	source := &standaloneSource{fetch: g.timed(fetch, nil, key), freshness: freshness, onFetched: g.onTriedRead}
+	g.shared.tried.sources.add(ctx, key, source)
 	g.shared.tried.trials.Use(ctx, g.ShadowKey)
-	return t
+	return tried{entry: entry, from: g.ShadowKey, refresh: func() { entry.Refresh(source.freshness, source.fetch, source.onFetched) }}
 }
 
 // text returns what is tried, nil while that cannot be read: a file that is not there
 // would allow everything. If it is due it is read in the background.
-func (t *tried) text(now time.Time) *policy.Version {
-	if t.entry.Due(now) {
-		t.entry.Refresh(t.source.freshness, t.source.fetch, t.source.onFetched)
+func (t tried) text(now time.Time) *policy.Version {
+	switch {
+	case !t.entry.Due(now):
+	case t.candidate != nil:
+		t.candidate.read(t.entry, t.host)
+	default:
+		t.refresh()
 	}
 	return shadow.Readable(t.entry.State())
 }
@@ -94,8 +102,8 @@ func (t *tried) text(now time.Time) *policy.Version {
 // judgeTried judges a request by the text that is tried, too, and counts what that
 // would change. Nothing about the request depends on it. The request was judged by
 // the text in force before.
-func (g *Guard) judgeTried(r *http.Request, j *Judgement, now time.Time) {
-	version := g.tried.text(now)
+func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time) {
+	version := t.text(now)
 	if version == nil {
 		return
 	}
@@ -109,21 +117,21 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, now time.Time) {
 	var result judge.Result
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	difference := shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed)
-	g.noteTried(r, j, version, &q, &result, difference)
+	g.noteTried(j, t.from, version, &q, &result, difference)
 	g.Metrics.Tried(difference)
 	if difference != shadow.Same {
-		g.logTried(r, j, &result, difference)
+		g.logTried(r, j, t.from, &result, difference)
 	}
 }
 
 // noteTried takes note of what the text that is tried says about a request.
-func (g *Guard) noteTried(r *http.Request, j *Judgement, version *policy.Version, q *judge.Request, result *judge.Result, difference shadow.Difference) {
+func (g *Guard) noteTried(j *Judgement, from string, version *policy.Version, q *judge.Request, result *judge.Result, difference shadow.Difference) {
 	group := ""
 	if result.Named {
 		group = result.Evidence.Group.Name
 	}
 	note := shadow.Request{
-		Site: j.Site.Own, Label: j.Site.Label, Source: g.ShadowKey, InForce: j.Version, Tried: version,
+		Site: j.Site.Own, Label: j.Site.Label, Source: from, InForce: j.Version, Tried: version,
 		Token: j.KnownName(), Named: j.Named || result.Named, Class: j.Client.Class, Identity: j.Identity, Target: j.Target,
 		Difference: difference, Was: j.Evidence, Would: result.Evidence,
 	}
@@ -136,19 +144,19 @@ func (g *Guard) noteTried(r *http.Request, j *Judgement, version *policy.Version
 	case note.Token == "":
 		note.Token = judge.OtherName
 	}
-	if !j.Site.Named {
+	if difference != shadow.Same && !j.Site.Named {
 		note.Host = text.Printable(j.Site.Own.Host)
 	}
 	g.shared.tried.trials.Note(&note)
 }
 
 // logTried writes a line for who looks for a single request.
-func (g *Guard) logTried(r *http.Request, j *Judgement, result *judge.Result, difference shadow.Difference) {
+func (g *Guard) logTried(r *http.Request, j *Judgement, from string, result *judge.Result, difference shadow.Difference) {
 	if c := g.Logger.Check(zapcore.DebugLevel, "the robots.txt that is tried says otherwise"); c != nil {
 		c.Write(
 			zap.Inline(j),
 			zap.String("difference", difference.String()),
-			zap.String("tried", g.ShadowKey),
+			zap.String("tried", from),
 			zap.String("tried_rule", result.Evidence.Rule.String()),
 			zap.Int("tried_line", result.Evidence.Rule.Line),
 			zap.String("host", text.Cut(r.Host, request.MaxHost)),

@@ -45,8 +45,8 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		}
 	}
 	g.decide(j, ours, closed)
-	if g.tried != nil && ours != nil && !elsewhere {
-		g.judgeTried(r, j, now)
+	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !elsewhere {
+		g.judgeTried(r, j, t, now)
 	}
 	if ours != nil {
 		g.judgeServed(r, j, state, texts, pending, now)

@@ -137,6 +137,16 @@ func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
 	return t.plan(turn), t.end(turn)
 }
 
+// Text returns what a host is served at a time whose base is known, or why that is
+// nothing.
+func (s *Schedule) Text(now time.Time, host string, base []byte) ([]byte, error) {
+	if s.IsStaging(host) {
+		return []byte(Staging), nil
+	}
+	plan, _ := s.At(now, host)
+	return plan.Compose(base, host)
+}
+
 // Next returns the first time after now at which some text changes, zero if none
 // does any more.
 func (s *Schedule) Next(now time.Time) time.Time {

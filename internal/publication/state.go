@@ -99,10 +99,35 @@ type Change struct {
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
 	Promoted   *By      `json:"promoted,omitempty"` // by hand, before its time was over
+	// Found is what was found while it was judged beside what was published, nil if it
+	// never was.
+	Found *Found `json:"found,omitempty"`
 	// Published is zero if it never was for all.
 	Published time.Time `json:"published,omitzero"`
 	Ended     *By       `json:"ended,omitempty"`
 	End       End       `json:"end,omitempty"`
+}
+
+// Found is what came of judging requests by a change beside what was published. Each
+// instance counts for itself; it is that of the one which ended the trial.
+type Found struct {
+	Counts
+	Search Counts `json:"search"` // of search engines among them
+	// Pages are those about which the two differ, with who asked for them, search
+	// engines first: at most [MostLines].
+	Pages []string `json:"pages,omitempty"`
+}
+
+// Counts are requests by what a change would do about them.
+type Counts struct {
+	Requests       uint64 `json:"requests"`
+	NewlyForbidden uint64 `json:"newly_forbidden"`
+	NewlyAllowed   uint64 `json:"newly_allowed"`
+}
+
+// Plus adds up.
+func (c Counts) Plus(other Counts) Counts {
+	return Counts{c.Requests + other.Requests, c.NewlyForbidden + other.NewlyForbidden, c.NewlyAllowed + other.NewlyAllowed}
 }
 
 // Candidate is a change that waits for somebody, or is tried.

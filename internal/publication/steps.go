@@ -193,6 +193,18 @@ func (s State) Promote(id string, by By, now time.Time) (State, News, error) {
 	return s, news, nil
 }
 
+// Keep keeps what the trial of a candidate has found.
+func (s State) Keep(found Found) State {
+	if s.Candidate == nil || s.Candidate.Stage != Shadow {
+		return s
+	}
+	c := *s.Candidate
+	found.Pages = first(found.Pages)
+	c.Found = &found
+	s.Candidate = &c
+	return s
+}
+
 // Advance publishes a candidate whose trial is over.
 func (s State) Advance(now time.Time) (State, News) {
 	if c := s.Candidate; c == nil || c.Stage == Confirmation || c.Until.IsZero() || now.Before(c.Until) {

@@ -21,6 +21,9 @@ const (
 // candidate, or for what was before. What comes of it is served when Act returns.
 func (r *Release) Act(ctx context.Context, deed Deed, id string, by publication.By) (publication.News, error) {
 	news, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
+		if c := s.Candidate; c != nil && c.Stage == publication.Shadow {
+			s = s.Keep(r.found(c.ID))
+		}
 		switch deed {
 		case Confirms:
 			return s.Confirm(id, by, r.Now())

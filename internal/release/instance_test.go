@@ -33,6 +33,7 @@ type instance struct {
 	confirm Confirm
 	rollout publication.Rollout
 	news    seen
+	trials  *trials // nil for none
 
 	*Release
 	publisher *managed.Publisher
@@ -72,12 +73,16 @@ func (i *instance) load(rules ...managed.Rule) {
 }
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
-	i.Release = New(Config{
+	c := Config{
 		Wanted: s, Registry: uaident.Default(), Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base:   func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
 		Visits: func() []ledger.Visit { return i.visits }, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news,
-	})
+	}
+	if i.trials != nil {
+		c.Trials = i.trials
+	}
+	i.Release = New(c)
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
 	i.publisher = managed.NewPublisher(managed.Config{
 		Otherwise: i.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),

@@ -32,6 +32,7 @@ type Config struct {
 	// the pages that search engines were served lately.
 	Base     func() func(host string) []byte
 	Visits   func() []ledger.Visit
+	Trials   Trials
 	Now      func() time.Time
 	Logger   *zap.Logger
 	Observer Observer
@@ -64,7 +65,8 @@ type Release struct {
 	store     *publication.Store
 	site      *publication.Site
 	applying  sync.Mutex
-	served    served // guarded by applying
+	served    served // guarded by applying, as is what follows
+	endTrial  func() // of the change that is judged beside what is published, nil for none
 }
 
 // wish is what is to be submitted.
@@ -76,7 +78,7 @@ type wish struct {
 }
 
 // served is what the publisher was told last.
-type served struct{ published, trial string }
+type served struct{ published, trial, judged string }
 
 // New returns a release that has not begun.
 func New(c Config) *Release {
@@ -100,6 +102,11 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 	go func() {
 		defer close(ended)
 		defer release()
+		defer func() {
+			r.applying.Lock()
+			defer r.applying.Unlock()
+			r.judge("", nil)
+		}()
 		r.run(ctx, isLatest)
 	}()
 	return func() {

@@ -16,6 +16,7 @@ import (
 // How often the history is read again, and how soon after a failure.
 const (
 	readInterval = time.Minute
+	lookInterval = 10 * time.Second // while a change is judged beside what is published
 	firstRetry   = 4 * time.Second
 	tries        = 5 // of a submission, where others publish at the same time
 )
@@ -74,6 +75,9 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 		}
 		r.submitted(w)
 	}
+	if err := r.conclude(ctx); err != nil {
+		return err
+	}
 	state, _ := r.site.State()
 	if _, news := state.Advance(r.Now()); news != publication.Nothing {
 		if _, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
@@ -89,10 +93,14 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 // untilNext returns how long nothing is due.
 func (r *Release) untilNext() time.Duration {
 	state, _ := r.site.State()
-	if c := state.Candidate; c != nil && !c.Until.IsZero() {
-		return max(time.Millisecond, min(readInterval, c.Until.Sub(r.Now())))
+	most := readInterval
+	if c := state.Candidate; c != nil && c.Stage == publication.Shadow {
+		most = lookInterval
 	}
-	return readInterval
+	if c := state.Candidate; c != nil && !c.Until.IsZero() {
+		return max(time.Millisecond, min(most, c.Until.Sub(r.Now())))
+	}
+	return most
 }
 
 // errMoved says that another change was published than the one compared with.
@@ -170,6 +178,17 @@ func (r *Release) apply(ctx context.Context) error {
 		}
 		trial.Hosts = c.Rollout.Hosts
 	}
+	var judged *managed.Schedule
+	if c := state.Candidate; c != nil && c.Stage == publication.Shadow {
+		next.judged = c.ID
+		if judged, err = r.schedule(ctx, c.ID, w); err != nil {
+			return err
+		}
+	}
+	if next.judged != r.served.judged {
+		r.judge(next.judged, judged)
+		r.served.judged = next.judged
+	}
 	if next != r.served {
 		r.publisher.ServeTrial(ctx, published, trial)
 		if ctx.Err() == nil {
@@ -178,7 +197,9 @@ func (r *Release) apply(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool { return id != next.published && id != next.trial })
+	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
+		return id != next.published && id != next.trial && id != next.judged
+	})
 	return nil
 }
 

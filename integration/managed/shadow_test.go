@@ -1,0 +1,60 @@
+package managed
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestRolloutShadow judges a change beside what is published, without any effect; it
+// ends when a search engine asks for what it would newly forbid.
+func TestRolloutShadow(t *testing.T) {
+	t.Parallel()
+	admin := harness.FreePort(t)
+	config := `{
+	admin 127.0.0.1:` + admin + `
+	persist_config off
+	auto_https off
+	storage file_system ` + t.TempDir() + `
+}
+http://a.test:` + harness.FreePort(t) + ` {
+	robots_guard enforce
+	robots_txt {
+		base none
+		disallow GPTBot
+		$MORE
+	}
+	respond "page {path}"
+}
+`
+	_, port, _ := strings.Cut(config, "http://a.test:")
+	port, _, _ = strings.Cut(port, " ")
+	s := harness.Start(t, strings.Replace(config, "$MORE", "", 1), "127.0.0.1:"+port, "127.0.0.1:"+admin)
+	s.Port = port
+	harness.Eventually(t, "the first change is published", func() bool {
+		return strings.Contains(harness.Get(t, s.URL("/robots.txt"), harness.Bingbot).Body, "GPTBot")
+	})
+	load := harness.Caddyfile(t, strings.Replace(config, "$MORE", "disallow bingbot {\n/shop/\n}\nrollout shadow 1h", 1))
+	if _, problem, code := harness.Command(t, "", "reload", "--config", load, "--address", "127.0.0.1:"+admin); code != 0 {
+		t.Fatalf("exit status %d: %s", code, problem)
+	}
+	harness.Eventually(t, "the change is judged", func() bool {
+		if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {
+			t.Fatalf("bingbot is answered %d %s", a.Status, a.Body)
+		}
+		found := harness.Get(t, "http://127.0.0.1:"+admin+"/robots_guard/shadow", "test").Body
+		return strings.Contains(found, `"from": "change `) && strings.Contains(found, `"path": "/shop/1"`)
+	})
+	if text := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot).Body; strings.Contains(text, "/shop/") {
+		t.Errorf("the change is served: %s", text)
+	}
+	lines := s.Await("the trial of a change of a robots_txt has ended by itself", 1)
+	if why, _ := lines[0]["why"].(string); !strings.HasPrefix(why, "bingbot (claimed) would not be allowed /shop/1 at a.test") {
+		t.Errorf("it says %v", lines[0])
+	}
+	if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {
+		t.Errorf("afterwards bingbot is answered %d", a.Status)
+	}
+}

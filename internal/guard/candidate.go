@@ -1,0 +1,96 @@
+package guard
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// candidate is a change of composed robots.txt files that is tried before it is
+// published: what it would make is judged beside what is served.
+type candidate struct {
+	source string
+	has    func(host string) bool
+	text   func(host string) policy.Answer
+}
+
+// candidateLife is how long a text of a candidate is used: its rules may change with
+// time, and so may what it is composed from.
+const candidateLife = time.Minute
+
+// candidates are those that are tried now. The zero candidates are empty.
+type candidates struct {
+	mu  sync.Mutex // held while they are replaced
+	all atomic.Pointer[[]*candidate]
+}
+
+// Try tries a change, which source tells from others, at the hosts that it is about
+// until end is called. text returns what it would make for one of them now; it is called
+// in the background.
+func (s *State) Try(source string, has func(host string) bool, text func(host string) policy.Answer) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.tried.trials.Use(ctx, source)
+	c, t := &candidate{source, has, text}, &s.tried.candidates
+	t.replace(func(all []*candidate) []*candidate { return append(all, c) })
+	return sync.OnceFunc(func() {
+		t.replace(func(all []*candidate) []*candidate {
+			return slices.DeleteFunc(all, func(known *candidate) bool { return known == c })
+		})
+		cancel()
+	})
+}
+
+func (t *candidates) replace(change func([]*candidate) []*candidate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []*candidate
+	if before := t.all.Load(); before != nil {
+		all = slices.Clone(*before)
+	}
+	if all = change(all); len(all) == 0 {
+		t.all.Store(nil)
+		return
+	}
+	t.all.Store(&all)
+}
+
+// Found returns what the trial of a change has found, by site.
+func (s *State) Found(source string) []shadow.Trial {
+	return slices.DeleteFunc(s.tried.trials.Snapshot(), func(t shadow.Trial) bool { return t.Source != source })
+}
+
+// triedAt returns what is tried at a site: what the configuration of the guard says, or
+// the candidate that is about it. The zero tried is nothing.
+func (g *Guard) triedAt(s request.Site) tried {
+	if g.tried.entry != nil || g.shared.tried == nil || g.SourceKey != "" {
+		return g.tried
+	}
+	all := g.shared.tried.candidates.all.Load()
+	if all == nil {
+		return tried{}
+	}
+	host, _ := addr.CutPort(s.Own.Host)
+	i := slices.IndexFunc(*all, func(c *candidate) bool { return c.has(host) })
+	if i < 0 {
+		return tried{}
+	}
+	c := (*all)[i]
+	key := policy.Key{Source: c.source, Host: s.Own.Host}
+	entry := g.shared.tried.cache.Get(key)
+	if entry == nil {
+		entry = g.shared.tried.cache.Add(key, s.Segment)
+	}
+	return tried{entry: entry, from: c.source, candidate: c, host: host}
+}
+
+// read makes the text of a host in the background.
+func (c *candidate) read(into *policy.Entry, host string) {
+	into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.text(host) }, nil)
+}

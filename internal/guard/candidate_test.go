@@ -1,0 +1,70 @@
+package guard
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestCandidate judges requests for its hosts by a change beside what is in force, as
+// long as that is tried; a text of the configuration goes before.
+func TestCandidate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := testGuard(t, options{Enforce: true}, serving(textInForce))
+		g.shared.Ledger = ledger.New(time.Now)
+		text := triedText
+		candidate := func(has bool) (end func()) {
+			return g.shared.Try("change 1", func(host string) bool { return has && host == "example.com" },
+				func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} })
+		}
+		visit := func() (counts [shadow.NumDifferences]uint64) {
+			t.Helper()
+			for range 2 { // the first has it read
+				if j := g.Judge(requestBy("bingbot/2.0", "/shop/1")); j.Verdict.String() != "allowed" {
+					t.Errorf("the verdict is %s", j.Verdict)
+				}
+				synctest.Wait()
+			}
+			for _, trial := range g.shared.Found("change 1") {
+				for _, row := range trial.Rows {
+					for d, n := range row.Judged {
+						counts[d] += n
+					}
+				}
+			}
+			return counts
+		}
+		<-fetchDone(g, requestBy("bingbot/2.0", "/"))
+		if visit() != [shadow.NumDifferences]uint64{} {
+			t.Error("something is found without a candidate")
+		}
+		elsewhere := candidate(false)
+		if visit() != [shadow.NumDifferences]uint64{} {
+			t.Error("something is found at another host")
+		}
+		elsewhere()
+		end := candidate(true)
+		if got := visit(); got != [shadow.NumDifferences]uint64{shadow.NewlyForbidden: 1} {
+			t.Errorf("found is %v", got)
+		}
+		if found := g.shared.Reports(time.Now()); len(found.Trials) != 1 || found.Trials[0].Source != "change 1" {
+			t.Errorf("reported is %+v", found.Trials)
+		}
+		text = textInForce // what it is composed from has changed
+		time.Sleep(2 * time.Minute)
+		if got := visit(); got != [shadow.NumDifferences]uint64{shadow.Same: 1} && got != [shadow.NumDifferences]uint64{shadow.Same: 2} {
+			t.Errorf("after another text: found is %v", got)
+		}
+		end()
+		synctest.Wait()
+		if got := visit(); got != [shadow.NumDifferences]uint64{} || len(g.shared.Reports(time.Now()).Shadow(report.Filter{}).Trials) > 0 {
+			t.Errorf("after the end: found is %v", got)
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Trials let changes be judged on live requests beside what is published.
+type Trials interface {
+	// Try begins that for the hosts that a change is about, and returns what ends it.
+	// text returns what the change would make for a host now.
+	Try(source string, has func(host string) bool, text func(host string) policy.Answer) (end func())
+	// Found returns what was found, by site.
+	Found(source string) []shadow.Trial
+}
+
+// sourceOf is what tells the trial of a change from others.
+func sourceOf(id string) string { return "change " + id }
+
+// judge has a change judged beside what is published, in the place of the one before;
+// none if its schedule is nil. r.applying must be held.
+func (r *Release) judge(id string, s *managed.Schedule) {
+	if r.endTrial != nil {
+		r.endTrial()
+		r.endTrial = nil
+	}
+	if s == nil || r.Trials == nil {
+		return
+	}
+	hosts := request.HostsOfServer(nil)
+	hosts.Add(r.place.Hosts)
+	has := func(host string) bool { return len(r.place.Hosts) == 0 || hosts.Has(host) }
+	r.endTrial = r.Trials.Try(sourceOf(id), has, func(host string) policy.Answer {
+		text, err := s.Text(r.Now(), host, r.Base()(host))
+		if err != nil {
+			return policy.Answer{Err: err}
+		}
+		return policy.Answer{Status: http.StatusOK, Body: text}
+	})
+}
+
+// conclude ends the trial of a change that is judged beside what is published: at once
+// if a search engine would be newly forbidden something that nobody has confirmed, and
+// else when its time is over.
+func (r *Release) conclude(ctx context.Context) error {
+	state, _ := r.site.State()
+	c := state.Candidate
+	if c == nil || c.Stage != publication.Shadow {
+		return nil
+	}
+	found := r.found(c.ID)
+	stops := found.Search.NewlyForbidden > 0 && c.Confirmed == nil
+	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); !stops && !over {
+		return nil
+	}
+	_, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
+		if s.Candidate == nil || s.Candidate.Number != c.Number || s.Candidate.Stage != publication.Shadow {
+			return s, publication.Nothing, nil
+		}
+		s = s.Keep(found)
+		if stops {
+			return s.Stop(c.ID, publication.By{Who: "trial", Why: found.Pages[0]}, r.Now())
+		}
+		s, news := s.Advance(r.Now())
+		return s, news, nil
+	})
+	return err
+}
+
+// found returns what the trial of a change has found at this instance.
+func (r *Release) found(id string) (found publication.Found) {
+	if r.Trials == nil {
+		return found
+	}
+	var pages [4][]string // those of search engines first, of each the newly forbidden
+	for _, t := range r.Trials.Found(sourceOf(id)) {
+		for i := range t.Rows {
+			row, rank := &t.Rows[i], 2
+			counts := publication.Counts{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]}
+			for _, n := range row.Judged {
+				counts.Requests += n
+			}
+			found.Counts = found.Plus(counts)
+			if judge.IsSearchEngine(row.Class, row.Identity) {
+				found.Search, rank = found.Search.Plus(counts), 0
+			}
+			for _, page := range row.Pages[shadow.NewlyForbidden-1] {
+				pages[rank] = append(pages[rank], lineOf(t.Label, row, "would not be allowed", page, page.Key.Would.Rule))
+			}
+			for _, page := range row.Pages[shadow.NewlyAllowed-1] {
+				pages[rank+1] = append(pages[rank+1], lineOf(t.Label, row, "would be allowed", page, page.Key.Was.Rule))
+			}
+		}
+	}
+	found.Pages = slices.Concat(pages[:]...)
+	return found
+}
+
+// lineOf tells what a change would do about a page.
+func lineOf(site string, row *shadow.Row, would string, page spacesaving.Item[shadow.Page], by policy.Rule) string {
+	return fmt.Sprintf("%s (%s) %s %s at %s, which it asked for %d times: %s (line %d)", row.Token, row.Identity, would, page.Key.Path, site, page.Count, by, by.Line)
+}

@@ -1,0 +1,136 @@
+package release
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// trials are those of an instance, with what they are said to have found.
+type trials struct {
+	texts map[string]string // that are tried, at a.test, by source
+	found []shadow.Trial
+}
+
+func (t *trials) Try(source string, has func(string) bool, text func(string) policy.Answer) (end func()) {
+	if has("a.test") && !has("b.test") {
+		t.texts[source] = string(text("a.test").Body)
+	}
+	return func() { delete(t.texts, source) }
+}
+
+func (t *trials) Found(string) []shadow.Trial { return t.found }
+
+// row is what was found of a crawler.
+func row(token string, identity verify.State, d shadow.Difference) shadow.Row {
+	w := shadow.Row{Token: token, Class: uaident.Default().Lookup(token).Class, Identity: identity}
+	w.Judged[shadow.Same] = 10
+	if w.Judged[d]++; d != shadow.Same {
+		page := shadow.Page{Path: "/b/1", Would: shadow.Line{Rule: policy.Rule{Path: "/b", Line: 3}}}
+		w.Pages[d-1] = []spacesaving.Item[shadow.Page]{{Key: page, Count: 1}}
+	}
+	return w
+}
+
+// TestShadow judges a change beside what is published for a time, and publishes it then
+// unless a search engine would be newly forbidden something.
+func TestShadow(t *testing.T) {
+	const hour = time.Hour
+	for name, test := range map[string]struct {
+		found   []shadow.Row
+		confirm bool // a person has confirmed the change
+		stops   bool
+		why     string
+	}{
+		"nothing came":             {},
+		"no difference":            {found: []shadow.Row{row("Googlebot", verify.Verified, shadow.Same)}},
+		"others":                   {found: []shadow.Row{row("GPTBot", verify.Verified, shadow.NewlyForbidden), row("Googlebot", verify.Claimed, shadow.NewlyAllowed)}},
+		"a search engine":          {found: []shadow.Row{row("GPTBot", verify.Claimed, shadow.NewlyForbidden), row("bingbot", verify.Claimed, shadow.NewlyForbidden)}, stops: true, why: "bingbot (claimed) would not be allowed /b/1 at a.test, which it asked for 1 times: Disallow: /b (line 3)"},
+		"who is none":              {found: []shadow.Row{row("Googlebot", verify.Spoofed, shadow.NewlyForbidden)}},
+		"and it was confirmed":     {found: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}, confirm: true},
+		"a search engine verified": {found: []shadow.Row{row("Googlebot", verify.Verified, shadow.NewlyForbidden)}, stops: true, why: "Googlebot (verified) would not be allowed /b/1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := newInstance(t, storetest.New(), "one")
+				i.trials = &trials{texts: make(map[string]string)}
+				i.load(disallow("GPTBot", "/a"))
+				i.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 6 * 3600}
+				i.confirm = Off
+				if test.confirm {
+					i.confirm = Any
+				}
+				i.load(disallow("GPTBot", "/a"), disallow("CCBot", "/b"))
+				if test.confirm {
+					if len(i.trials.texts) > 0 {
+						t.Error("it is tried before it is confirmed")
+					}
+					if _, err := i.Act(t.Context(), Confirms, "", ann); err != nil {
+						t.Fatal(err)
+					}
+				}
+				state, _ := i.State()
+				if text := i.trials.texts["change "+state.Candidate.ID]; !strings.Contains(text, "Disallow: /b") {
+					t.Errorf("tried is %q", i.trials.texts)
+				}
+				i.serves("/a")
+				i.trials.found = []shadow.Trial{{Label: "a.test", Rows: test.found}}
+				time.Sleep(5 * hour)
+				synctest.Wait()
+				state, _ = i.State()
+				if stopped := state.Candidate == nil; stopped != test.stops {
+					t.Errorf("after 5 hours: %+v", state.Candidate)
+				}
+				i.serves("/a")
+				time.Sleep(hour + time.Minute)
+				synctest.Wait()
+				state, _ = i.State()
+				change := state.Published
+				if test.stops {
+					change = &state.History[0]
+					i.serves("/a")
+					if change.End != publication.Stopped || !strings.HasPrefix(change.Ended.Why, test.why) {
+						t.Errorf("it has ended as %s: %+v", change.End, change.Ended)
+					}
+				} else {
+					i.serves("/a", "/b")
+				}
+				if len(i.trials.texts) > 0 || change.Found == nil || change.Found.Requests != uint64(11*len(test.found)) {
+					t.Errorf("still tried are %v; found was %+v", i.trials.texts, change.Found)
+				}
+				if !slices.Contains(i.news.news, publication.IsTried) || slices.Contains(i.news.news, publication.IsStopped) != test.stops {
+					t.Errorf("the news are %v", i.news.news)
+				}
+				i.end()
+			})
+		})
+	}
+}
+
+// TestShadowEndsWithItsConfiguration leaves nothing that is tried.
+func TestShadowEndsWithItsConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.trials = &trials{texts: make(map[string]string)}
+		i.load(disallow("GPTBot", "/a"))
+		i.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 3600}
+		i.load(disallow("GPTBot", "/b"))
+		if len(i.trials.texts) != 1 {
+			t.Errorf("tried are %v", i.trials.texts)
+		}
+		i.end()
+		if len(i.trials.texts) != 0 {
+			t.Errorf("at the end are tried %v", i.trials.texts)
+		}
+	})
+}
