@@ -59,6 +59,10 @@ type App struct {
 	// Whom to tell of alerts: chats, or programs of the owner.
 	Notify []notify.Config `json:"notify,omitempty"`
 
+	// Hosts such as `www.example.com` or `*.example.com` at which no `robots_txt` may be
+	// staging: a configuration that would be so is refused.
+	Production []string `json:"production,omitempty"`
+
 	// Verify that clients are the crawlers that they claim to be. Default: not
 	// at all, since that takes requests to others.
 	Verify *Verify `json:"verify,omitempty"`

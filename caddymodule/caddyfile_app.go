@@ -62,6 +62,7 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) 
 //	        wait     <duration>
 //	        interval <duration>
 //	    }
+//	    production <host...>
 //	    verify   on|off {
 //	        ranges       official|configured|off
 //	        rdns         on|off
@@ -98,6 +99,7 @@ func (a *App) options() []option.Option {
 		{Name: "storage", Usage: "on or off", Set: option.Given(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true},
+		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.Many(&a.Production)},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify},
 		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true},
 	}

@@ -148,6 +148,11 @@ func (a *App) validateValues() error {
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
 		return fmt.Errorf("retention %s cannot be; use %s", r, retentionRange)
 	}
+	for _, host := range a.Production {
+		if host == "" || strings.ContainsAny(host, "/:{} ") {
+			return fmt.Errorf("production: %q is no host; write it as in the site's address, without a port, such as www.example.com or *.example.com", host)
+		}
+	}
 	v := cmp.Or(a.Verify, new(Verify))
 	if v.Resolver != "" && v.NoRDNS {
 		return errors.New("verify: a resolver is of no use while rdns is off")

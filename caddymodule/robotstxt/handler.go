@@ -119,6 +119,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkHosts(hosts); err != nil {
 		return err
 	}
+	if err := h.checkStaging(ctx, app); err != nil {
+		return err
+	}
 	if c.Observer, err = app.Managed(ctx); err != nil {
 		return err
 	}
