@@ -25,6 +25,9 @@ func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
 	return a.state.Bases, a.state.Memory.Restored()
 }
 
+// Running are the robots_txt of the configurations that run.
+func (a *App) Running() *managed.Running { return &a.state.Texts }
+
 // Managed returns what is told what robots_txt does, once its collectors are
 // registered with the configuration of ctx.
 func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {

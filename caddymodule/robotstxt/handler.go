@@ -119,7 +119,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkHosts(hosts); err != nil {
 		return err
 	}
-	if err := h.checkStaging(ctx, app); err != nil {
+	if err := h.checkStaging(hosts, app.Production); err != nil {
 		return err
 	}
 	if c.Observer, err = app.Managed(ctx); err != nil {
@@ -145,7 +145,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.changes = h.newRelease(ctx, app, wanted, c.Bases)
 	c.Otherwise = h.changes.Otherwise
+	c.Hosts = hosts
 	h.publisher = managed.NewPublisher(c)
+	h.release = append(h.release, app.Running().Add(h.publisher))
 	app.StartLater(h)
 	h.run(h.publisher.Run)
 	h.run(func(ctx context.Context) {

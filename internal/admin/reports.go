@@ -25,6 +25,7 @@ const reportPrefix = "/robots_guard/"
 //	GET /robots_guard/violations[?limit=<n>][&after=<n>]
 //	GET /robots_guard/robots?site=<site>
 //	GET /robots_guard/impact
+//	GET /robots_guard/managed
 //	GET /robots_guard/shadow
 //
 // All of them take the filters site, class, identity and window, which means nothing
@@ -40,9 +41,10 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		"violations": func(s *report.Source, q reportQuery) (any, error) {
 			return s.Violations(q.Filter, q.after, q.limit), nil
 		},
-		"robots": robotsReport,
-		"shadow": func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil },
-		"impact": func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
+		"robots":  robotsReport,
+		"managed": managedReport,
+		"shadow":  func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil },
+		"impact":  func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
 	} {
 		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: a.reporting(view)})
 	}
@@ -122,4 +124,12 @@ func robotsReport(s *report.Source, q reportQuery) (any, error) {
 		return r, nil
 	}
 	return nil, failed(http.StatusNotFound, "nothing is known of the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
+}
+
+// managedReport is the view of robots_txt, with all about the site of the filter.
+func managedReport(s *report.Source, q reportQuery) (any, error) {
+	if m, ok := s.ManagedTexts(q.Filter); ok {
+		return m, nil
+	}
+	return nil, failed(http.StatusNotFound, "no robots_txt is for the host %.80q; GET %smanaged lists all", q.Site, reportPrefix)
 }

@@ -99,6 +99,17 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	full := report.ManagedSite{
+		Version: "x", Since: time.Now(), Next: time.Now(), Refused: new(report.ManagedRefusal),
+		Base: report.ManagedBase{File: "x", Read: time.Now(), Status: 1, FailingSince: time.Now(), Failure: "x"},
+	}
+	shown, err := json.Marshal(map[string]any{"managed": []report.ManagedSite{full}, "more": 1, "detail": report.ManagedDetail{
+		ManagedSite: full, Lines: []report.ManagedLine{{}}, Turns: []report.ManagedTurn{{}}, Found: []report.ManagedFound{{At: "x"}},
+		Rules: []report.ManagedRule{{From: time.Now(), Until: time.Now(), Hosts: []string{"x"}, Reason: "x", Owner: "x", Ticket: "x", At: "x"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	line := report.TriedLine{Rule: "x", Line: 1, Group: "x"}
 	tried, err := json.Marshal(report.Shadow{
 		Texts: []report.TriedText{{Version: "x", FirstRead: time.Now(), LastRead: time.Now(), NextRead: time.Now(), Error: "x"}},
@@ -109,12 +120,12 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"shadow": string(tried), "managed": string(ruled), "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
+	outputs := map[string]string{"shadow": string(tried), "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
 	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
-	full := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
+	known := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
 		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
-		"identify": identityReport{Registry: &full},
+		"identify": identityReport{Registry: &known},
 		"verify":   claimReport{Operator: "x", Steps: []claimStep{{}}},
 	} {
 		output, err := json.Marshal(value)

@@ -19,8 +19,8 @@ import (
 func managedCommand(config Config) *cobra.Command {
 	m := checkingRules{config: config}
 	cmd := &cobra.Command{
-		Use:   "managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]\n  caddy robots-guard managed import [--caddyfile] <file|url|->",
-		Short: "Looks at the robots.txt files that robots_txt makes, and makes rules of others",
+		Use:   "managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]\n  caddy robots-guard managed import [--caddyfile] <file|url|->\n  caddy robots-guard managed show [<host>] [--address <host:port>] [--json]",
+		Short: "Looks at the robots.txt files that robots_txt makes and serves, and makes rules of others",
 		Long: `
 check composes every text that the rules of robots_txt make by time and host in the next
 400 days and tells what is wrong or odd in them: what lint finds that the site's own
@@ -37,7 +37,12 @@ rules of robots_txt, or with --caddyfile a robots_txt. What has no rule is told 
 standard error. Of a URL without a path its /robots.txt is read. Names that nobody
 knows are written as token:Name.
 
-Exit status: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
+show asks the admin API of a running server what it serves: for each host the version and
+since when, when the next text comes, and whether the base can be read. Of one host it
+shows the rules with their reasons, what each change to come adds and removes, and the
+text with the rules that make its lines.
+
+Exit status of check and import: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
 configuration, a list of rules or the file cannot be read or contradicts itself.
 `,
 		Example: `
@@ -45,12 +50,15 @@ caddy robots-guard managed check
 caddy robots-guard managed check --config Caddyfile --base robots.txt
 caddy robots-guard managed import robots.txt > rules.json
 caddy robots-guard managed import --caddyfile - < robots.txt
+caddy robots-guard managed show
+caddy robots-guard managed show example.com
 `,
 		RunE: runCommand(m.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&m.file, "config", "c", "Caddyfile", "the configuration file")
 	flags.StringVarP(&m.adapter, "adapter", "a", "", "the adapter of that file")
+	flags.StringVar(&m.address, "address", "", "for show: the address of the admin API, if it is not the default")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
 	flags.BoolVar(&m.json, "json", false, "print JSON, as import always does without --caddyfile")
 	flags.BoolVar(&m.caddyfile, "caddyfile", false, "of import: print a robots_txt for a Caddyfile")
@@ -61,6 +69,7 @@ caddy robots-guard managed import --caddyfile - < robots.txt
 type checkingRules struct {
 	config              Config
 	file, adapter, base string
+	address             string
 	json, caddyfile     bool
 }
 
@@ -84,12 +93,14 @@ type checkedFinding struct {
 
 func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 	switch {
+	case len(args) > 0 && args[0] == "show":
+		return m.show(cmd, args[1:])
 	case len(args) == 2 && args[0] == "import":
 		return ExitAllowed, m.importRules(cmd, args[1])
 	case len(args) == 1 && args[0] == "import":
 		return 0, errors.New("say what to import: a robots.txt or a robots.json, as a file, a URL or - for standard input")
 	case len(args) != 1 || args[0] != "check":
-		return 0, errors.New("say what to do: caddy robots-guard managed check, or managed import <file|url|->")
+		return 0, errors.New("say what to do: caddy robots-guard managed check, managed show [<host>] or managed import <file|url|->")
 	}
 	var base []byte
 	if m.base != "" {

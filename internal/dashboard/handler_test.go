@@ -78,6 +78,12 @@ func (e *examples) Shadow(f report.Filter) (s report.Shadow) {
 	return s
 }
 
+func (e *examples) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
+	e.filter = f
+	e.read("managed.json", &m)
+	return m, f.Site == "" || f.Site == "example.com"
+}
+
 func (e *examples) Evidence(f report.Filter, id string) (v report.Evidence, ok bool) {
 	e.filter = f
 	e.read("evidence.json", &v)
@@ -117,6 +123,8 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/robots.json?site=example.com", 200, "application/json", `"never_hit"`},
 		{"GET", "/impact.json", 200, "application/json", `"by_class"`},
 		{"GET", "/shadow.json", 200, "application/json", `"newly_forbidden"`},
+		{"GET", "/managed.json?site=example.com", 200, "application/json", `"version": "653da2ad012c"`},
+		{"GET", "/managed.json?site=other.test", 404, "application/json", "not known"},
 		{"GET", "/evidence.json?id=GPTBot", 200, "application/json", `"networks"`},
 		{"GET", "/evidence.txt?id=GPTBot", 200, "text/plain; charset=utf-8", "GPTBot"},
 		{"GET", "/summary.csv", 200, "text/csv; charset=utf-8", "from,seconds,requests,"},

@@ -33,6 +33,7 @@ var outputs = map[string]output{
 	"robots.json":     {typeJSON, "", asJSON(robots)},
 	"impact.json":     {typeJSON, "", asJSON(impact)},
 	"shadow.json":     {typeJSON, "", asJSON(tried)},
+	"managed.json":    {typeJSON, "", asJSON(managedTexts)},
 	"evidence.json":   {typeJSON, "evidence-%s.json", asJSON(evidence)},
 	"evidence.txt":    {typeText, "evidence-%s.txt", evidenceText},
 
@@ -77,6 +78,14 @@ func robots(v Views, q query) (*report.Robots, *report.Head, error) {
 		return nil, nil, fmt.Errorf("a robots.txt of the site %.80q is %w", q.filter.Site, errUnknown)
 	}
 	return &r, &r.Head, nil
+}
+
+func managedTexts(v Views, q query) (*report.Managed, *report.Head, error) {
+	m, ok := v.ManagedTexts(q.filter)
+	if !ok {
+		return nil, nil, fmt.Errorf("a robots_txt for the host %.80q is %w", q.filter.Site, errUnknown)
+	}
+	return &m, &m.Head, nil
 }
 
 func impact(v Views, q query) (*report.Impact, *report.Head, error) {

@@ -13,6 +13,7 @@ type Views interface {
 	Robots(report.Filter) (report.Robots, bool)
 	Impact(report.Filter) report.Impact
 	Shadow(report.Filter) report.Shadow
+	ManagedTexts(report.Filter) (report.Managed, bool)
 	Evidence(f report.Filter, id string) (report.Evidence, bool)
 }
 

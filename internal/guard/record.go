@@ -227,6 +227,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	if s == nil || s.Ledger == nil {
 		return source
 	}
+	source.Texts = &s.Texts
 	source.Ledger = s.Ledger.Snapshot()
 	if others := s.Memory.Others(); others != nil {
 		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())

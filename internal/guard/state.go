@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lease"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
@@ -29,6 +30,7 @@ type State struct {
 	Cache      *policy.Cache     // of robots.txt
 	Bases      *policy.Cache     // of robots.txt that others are composed from
 	Published  publication.Sites // the changes of those that others are composed to
+	Texts      managed.Running   // the robots_txt that run
 	readers    *ledger.Readers
 	Metrics    *metrics.Metrics // which read from the state
 	violations *logLimits

@@ -22,6 +22,16 @@ func NewPage(text string, modified time.Time) *Page {
 	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 }
 
+// version returns what the text's own comment calls it, the beginning of the tag for a
+// text without one.
+func (p *Page) version() string {
+	const length = 12
+	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
+		return after[:length]
+	}
+	return p.etag[1 : 1+length]
+}
+
 // Serve answers a GET or HEAD, conditional and range requests included. maxAge is
 // how long clients may keep the text.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {

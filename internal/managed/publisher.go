@@ -35,6 +35,8 @@ type Config struct {
 	Stored <-chan struct{}
 	Now    func() time.Time
 	Logger *zap.Logger
+	// Hosts are those that the configuration names, none for any.
+	Hosts []string
 	// Observer may be nil.
 	Observer Observer
 }

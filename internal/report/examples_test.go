@@ -155,6 +155,24 @@ func TestExamples(t *testing.T) {
 				Text: oldText, Diff: []DiffLine{}, Rejudged: []Rejudged{}},
 		},
 	})
+	site := ManagedSite{
+		Host: "example.com", Version: "653da2ad012c", Since: ago(26 * time.Hour), InForce: 2, Next: now.Add(5 * 24 * time.Hour),
+		Base: ManagedBase{Kind: "upstream", Read: ago(3 * time.Hour), Status: 200, FailingSince: ago(2 * time.Hour), Failure: "the server answers status 502 Bad Gateway"},
+	}
+	golden(t, "managed.json", Managed{Head: head, Managed: []ManagedSite{site, {Host: "staging.example.com", Staging: true, Base: ManagedBase{Kind: "none"}}}, Detail: &ManagedDetail{
+		ManagedSite: site,
+		Text:        "User-agent: *\nDisallow: /admin/\n\n# Added by robots_txt, version 653da2ad012c\n# rule archive\nUser-agent: SemrushBot\nDisallow: /admin/\nDisallow: /search\n\n",
+		Lines:       []ManagedLine{{Line: 8, Text: "Disallow: /search", Rules: []string{"rule archive"}}},
+		Rules: []ManagedRule{
+			{Name: "rule archive", Says: "Disallow: /search", For: []string{"SemrushBot"}, State: RuleInForce, Reason: "load of the search", Owner: "shop-team", Ticket: "OPS-7", At: "Caddyfile:12"},
+			{Name: "rule black-friday", Says: "Disallow: /compare", For: []string{"*"}, State: RuleToCome, From: now.Add(5 * 24 * time.Hour), Until: now.Add(9 * 24 * time.Hour), Hosts: []string{"example.com"}, Reason: "load of the sale"},
+		},
+		Turns: []ManagedTurn{
+			{At: now.Add(5 * 24 * time.Hour), Begins: []string{"rule black-friday"}, Ends: []string{}, Added: []string{"Disallow: /compare"}, Removed: []string{}},
+			{At: now.Add(9 * 24 * time.Hour), Begins: []string{}, Ends: []string{"rule black-friday"}, Added: []string{}, Removed: []string{"Disallow: /compare"}},
+		},
+		Found: []ManagedFound{},
+	}})
 	golden(t, "impact.json", Impact{
 		Head: head, Counts: allCounts, Blockable: 194,
 		Modes: []SiteMode{{"_other", "monitor"}, {"example.com", "enforce"}, {"shop.example.com", "monitor"}},

@@ -31,6 +31,8 @@ type Source struct {
 	Trials []shadow.Trial
 	// Found remembers what was found in texts; nil to look each time.
 	Found *lint.Kept
+	// Texts knows of robots_txt; nil if there is none.
+	Texts Texts
 }
 
 // findings returns what is wrong with the current text of a site, nothing where

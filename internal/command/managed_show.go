@@ -1,0 +1,152 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// show asks a running server what it serves and will, of all hosts or of one.
+func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
+	if len(hosts) > 1 {
+		return 0, fmt.Errorf("managed show takes one host, not also %q", hosts[1])
+	}
+	api := adminAPI{address: m.address}
+	if cmd.Flags().Changed("config") {
+		api.config, api.adapter = m.file, m.adapter
+	}
+	address, err := api.find()
+	if err != nil {
+		return 0, err
+	}
+	uri := "/robots_guard/managed"
+	if len(hosts) == 1 {
+		uri += "?site=" + url.QueryEscape(hosts[0])
+	}
+	response, err := caddycmd.AdminAPIRequest(address, http.MethodGet, uri, nil, nil)
+	if err != nil {
+		return 0, adminError(address, err)
+	}
+	defer response.Body.Close()
+	if m.json {
+		_, err := io.Copy(cmd.OutOrStdout(), response.Body)
+		return 0, err
+	}
+	var all report.Managed
+	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
+		return 0, err
+	}
+	out := screenOf(cmd.OutOrStdout())
+	for i := range all.Managed {
+		printManaged(out, &all.Managed[i])
+	}
+	switch {
+	case all.Detail != nil:
+		printDetail(out, all.Detail)
+	case len(all.Managed) == 0:
+		fmt.Fprintln(out, "no robots_txt runs")
+	case all.More > 0:
+		fmt.Fprintf(out, "%d more hosts; name one to see it\n", all.More)
+	}
+	return 0, out.Flush()
+}
+
+// printManaged prints what is known of a host, in a few lines.
+func printManaged(w io.Writer, s *report.ManagedSite) {
+	host := s.Host
+	if host == "" {
+		host = "any other host"
+	}
+	state := "not asked for yet, or the site's own"
+	switch {
+	case s.Staging:
+		state = "staging: forbids everything to everybody"
+	case s.Version != "":
+		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, shortTime(s.Since), s.InForce)
+	}
+	fmt.Fprintf(w, "%s: %s\n", text.Printable(host), state)
+	if !s.Next.IsZero() {
+		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.Next))
+	}
+	if b := s.Base; b.Failure != "" {
+		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Paint(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
+	}
+	if s.Refused != nil {
+		fmt.Fprintf(w, "  %s: a text is refused since %s: %s\n", text.Paint(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
+	}
+}
+
+// printDetail prints the rest of what is known of a host.
+func printDetail(w io.Writer, d *report.ManagedDetail) {
+	for _, r := range d.Rules {
+		fmt.Fprintf(w, "\n%s (%s)\n  %s\n", text.Printable(r.Name), strings.ReplaceAll(r.State, "_", " "), text.Printable(r.Says))
+		for _, note := range []struct{ what, says string }{
+			{"for", strings.Join(r.For, ", ")}, {"from", shortTime(r.From)}, {"until", shortTime(r.Until)}, {"hosts", strings.Join(r.Hosts, ", ")},
+			{"reason", r.Reason}, {"owner", r.Owner}, {"ticket", r.Ticket}, {"at", r.At},
+		} {
+			if note.says != "" {
+				fmt.Fprintf(w, "  %s: %s\n", note.what, text.Printable(note.says))
+			}
+		}
+	}
+	for _, t := range d.Turns {
+		fmt.Fprintf(w, "\n%s: %s\n", shortTime(t.At), text.Printable(turnWords(t)))
+		for _, line := range t.Removed {
+			fmt.Fprintf(w, "  - %s\n", text.Printable(line))
+		}
+		for _, line := range t.Added {
+			fmt.Fprintf(w, "  + %s\n", text.Printable(line))
+		}
+	}
+	made := make(map[int][]string, len(d.Lines))
+	for _, line := range d.Lines {
+		made[line.Line] = line.Rules
+	}
+	if d.Text != "" {
+		fmt.Fprintln(w, "\nrobots.txt:")
+	}
+	number := 0
+	for line := range strings.Lines(d.Text) {
+		number++
+		line = text.Printable(strings.TrimRight(line, "\r\n"))
+		if rules := made[number]; rules != nil {
+			line = fmt.Sprintf("%-40s  <- %s", line, text.Printable(strings.Join(rules, ", ")))
+		}
+		fmt.Fprintf(w, "%4d  %s\n", number, line)
+	}
+	for _, f := range d.Found {
+		fmt.Fprintf(w, "%s: %s [%s]\n", text.Paint(w, f.Severity), text.Printable(f.Message), f.Code)
+	}
+}
+
+// turnWords tells which rules begin and end.
+func turnWords(t report.ManagedTurn) string {
+	var parts []string
+	for _, part := range []struct {
+		verb  string
+		rules []string
+	}{{"begins", t.Begins}, {"ends", t.Ends}} {
+		for _, rule := range part.rules {
+			parts = append(parts, rule+" "+part.verb)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// shortTime returns a time to the minute, "" for none.
+func shortTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}

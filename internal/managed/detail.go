@@ -1,0 +1,199 @@
+package managed
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// mostTurns bounds how many texts to come are composed for a look.
+const mostTurns = 100
+
+// detail returns all about the host.
+func (l *look) detail() report.ManagedDetail {
+	d := report.ManagedDetail{
+		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.rules(), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{},
+	}
+	if d.Staging {
+		d.Text = Staging
+		return d
+	}
+	d.Turns = l.turns()
+	if l.page == nil {
+		return d
+	}
+	d.Text = l.page.text
+	plan := l.at.table.plan(l.at.turn)
+	d.Lines = plan.origins(d.Text, someHost(l.host))
+	for _, f := range plan.checkText(l.base(), []byte(d.Text)) {
+		d.Found = append(d.Found, report.ManagedFound{
+			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Message: f.Message,
+		})
+	}
+	return d
+}
+
+// rules returns those of the host, also those that are over or to come.
+func (l *look) rules() []report.ManagedRule {
+	all := []report.ManagedRule{}
+	for _, i := range l.at.table.rules {
+		r := &l.at.table.schedule.rules[i]
+		state := report.RuleInForce
+		switch {
+		case l.now.Before(r.From):
+			state = report.RuleToCome
+		case !r.has(l.now):
+			state = report.RuleOver
+		}
+		all = append(all, report.ManagedRule{
+			Name: r.ID, Says: strings.Join(r.added(someHost(l.host)), ", "), For: append([]string{}, r.For...), State: state,
+			From: r.From, Until: r.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At,
+		})
+	}
+	return all
+}
+
+// turns returns the changes to come, and what they change if the base stays as it is.
+func (l *look) turns() []report.ManagedTurn {
+	all := []report.ManagedTurn{}
+	t := l.at.table
+	before := l.linesAt(l.at.turn)
+	for turn := l.at.turn + 1; turn <= len(t.turns) && len(all) < mostTurns; turn++ {
+		at := t.start(turn)
+		if at.After(l.now.Add(Horizon)) {
+			break
+		}
+		one := report.ManagedTurn{At: at, Begins: []string{}, Ends: []string{}}
+		for _, i := range t.rules {
+			switch r := &t.schedule.rules[i]; {
+			case r.From.Equal(at):
+				one.Begins = append(one.Begins, r.ID)
+			case r.Until.Equal(at):
+				one.Ends = append(one.Ends, r.ID)
+			}
+		}
+		after := l.linesAt(turn)
+		one.Added, one.Removed = less(after, before), less(before, after)
+		all, before = append(all, one), after
+	}
+	return all
+}
+
+// linesAt returns the text of a turn in lines, without comments; none if it cannot be
+// composed.
+func (l *look) linesAt(turn int) (lines []string) {
+	text, err := l.at.table.make(turn).Compose(l.base(), someHost(l.host))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// less returns the lines that are not among others, as often as they are more.
+func less(lines, others []string) []string {
+	count := make(map[string]int)
+	for _, line := range others {
+		count[line]++
+	}
+	left := []string{}
+	for _, line := range lines {
+		if count[line]--; count[line] < 0 {
+			left = append(left, line)
+		}
+	}
+	return left
+}
+
+// added returns the lines that a rule makes at a host.
+func (r *Rule) added(host string) (lines []string) {
+	switch {
+	case r.Delay != "":
+		lines = []string{"Crawl-delay: " + r.Delay}
+	case r.preference != nil:
+		lines = []string{r.preference.String()}
+	case len(r.Paths) == 0:
+		lines = []string{lineOf(r.Allow, "/")}
+	}
+	for _, path := range r.Paths {
+		lines = append(lines, lineOf(r.Allow, path))
+	}
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], hostPlaceholder, host)
+	}
+	return lines
+}
+
+// makes reports whether a rule makes a line, or a part of a preference.
+func (r *Rule) makes(line, host string) bool {
+	if slices.Contains(r.added(host), line) {
+		return true
+	}
+	p, ok := readPreference(line)
+	return ok && r.preference != nil && len(p.without([]preference{*r.preference}).says) == 0
+}
+
+// origins returns the lines of a text that rules make, in groups of those whom they are
+// about.
+func (p *Plan) origins(text, host string) []report.ManagedLine {
+	lines := []report.ManagedLine{}
+	written := splitLines(text)
+	robots := policy.Parse([]byte(text))
+	groups := robots.Groups()
+	add := func(number int, rules []string) {
+		if len(rules) > 0 {
+			lines = append(lines, report.ManagedLine{Line: number, Text: strings.TrimSpace(written[number-1]), Rules: rules})
+		}
+	}
+	about := make([][]*Rule, len(groups))
+	for i, g := range groups {
+		about[i] = p.about(g)
+		for _, r := range g.Rules {
+			add(r.Line, namesBy(about[i], r.String(), host))
+		}
+	}
+	for _, r := range robots.Records() {
+		line := r.Key + ": " + r.Value
+		switch {
+		case r.Group >= 0:
+			add(r.Line, namesBy(about[r.Group], line, host))
+		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return strings.ReplaceAll(s, hostPlaceholder, host) == r.Value }):
+			add(r.Line, []string{"sitemap"})
+		case slices.ContainsFunc(p.lines, func(s string) bool { return strings.ReplaceAll(s, hostPlaceholder, host) == line }):
+			add(r.Line, []string{"line"})
+		}
+	}
+	slices.SortFunc(lines, func(a, b report.ManagedLine) int { return a.Line - b.Line })
+	return lines
+}
+
+// about returns the rules about the crawlers of a group.
+func (p *Plan) about(g policy.Group) (rules []*Rule) {
+	rules = slices.Clone(p.everywhere)
+	for _, a := range g.Agents {
+		name := strings.ToLower(a.Name)
+		if isEverybody(a.Name) {
+			name = Everybody
+		}
+		if w := p.asked[name]; w != nil {
+			rules = append(rules, w.rules...)
+		}
+	}
+	return rules
+}
+
+// namesBy returns the names of the rules that make a line.
+func namesBy(rules []*Rule, line, host string) (names []string) {
+	for _, r := range rules {
+		if !slices.Contains(names, r.ID) && r.makes(line, host) {
+			names = append(names, r.ID)
+		}
+	}
+	return names
+}

@@ -1,0 +1,197 @@
+package managed
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Running are the publishers of the configurations that run. The zero value has none.
+type Running struct {
+	mu  sync.Mutex
+	all []*Publisher // in the order in which they came
+}
+
+// Add takes in a publisher until remove is called.
+func (r *Running) Add(p *Publisher) (remove func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, p)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.all = slices.DeleteFunc(r.all, func(other *Publisher) bool { return other == p })
+	}
+}
+
+// Next returns when the next text of any site changes, zero for never.
+func (r *Running) Next(now time.Time) (next time.Time) {
+	for _, p := range r.publishers() {
+		if turn := p.serving.Load().next(now); next.IsZero() || !turn.IsZero() && turn.Before(next) {
+			next = turn
+		}
+	}
+	return next
+}
+
+// publishers returns those that serve something, the latest first: in a reload it takes
+// over.
+func (r *Running) publishers() (all []*Publisher) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range slices.Backward(r.all) {
+		if p.serving.Load() != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Sites implements [report.Texts].
+func (r *Running) Sites(now time.Time) []report.ManagedSite {
+	all := make(map[string]report.ManagedSite)
+	for _, p := range r.publishers() {
+		for host, key := range p.hosts() {
+			if _, known := all[host]; !known {
+				all[host] = p.lookAt(host, key, now).site()
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b report.ManagedSite) int { return cmp.Compare(a.Host, b.Host) })
+}
+
+// Site implements [report.Texts].
+func (r *Running) Site(host string, now time.Time) (report.ManagedDetail, bool) {
+	for _, p := range r.publishers() {
+		if key, ok := p.hosts()[host]; ok {
+			return p.lookAt(host, key, now).detail(), true
+		}
+	}
+	return report.ManagedDetail{}, false
+}
+
+// hosts returns those that the configuration names, and all that were asked for their
+// robots.txt as far as no client can have invented them, with the site of the latter.
+func (p *Publisher) hosts() map[string]policy.Key {
+	hosts := make(map[string]policy.Key)
+	for _, host := range p.Hosts {
+		hosts[strings.ToLower(host)] = policy.Key{}
+	}
+	if len(hosts) == 0 {
+		hosts[""] = policy.Key{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, key := range p.shelves[policy.Named].asked.Keys() {
+		if key.Source == "" {
+			hosts[nameOf(key)] = key
+		}
+	}
+	return hosts
+}
+
+// look is what is known of a host at a time.
+type look struct {
+	*Publisher
+	host  string
+	asked bool
+	at    spot
+	now   time.Time
+	page  *Page // that is served, nil for none
+	state *policy.State
+	err   error // why the text that should be served is not
+}
+
+func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
+	l := &look{Publisher: p, host: host, now: now, asked: key != policy.Key{}}
+	if !l.asked {
+		key.Host, key.Site = someHost(host), host
+	}
+	l.at = p.serving.Load().spotOf(key, now)
+	if p.Source == nil {
+		l.at.ahead = true // no request asks
+		m := p.composed(nil, l.at)
+		l.page, l.err = m.page, m.err
+		return l
+	}
+	if l.asked {
+		p.mu.Lock()
+		l.page, _ = p.shelves[key.Segment()].asked.Peek(key)
+		p.mu.Unlock()
+	}
+	if entry := p.Bases.Get(p.whereBase(key)); entry != nil {
+		l.state = entry.State()
+	}
+	if l.state != nil && l.state.Good != nil {
+		l.at.ahead = true
+		m := p.composed(l.state.Good, l.at)
+		if l.err = m.err; m.page != nil {
+			l.page = m.page
+		}
+	}
+	return l
+}
+
+// base returns the text of the base, nil for none.
+func (l *look) base() []byte {
+	if l.state == nil || l.state.Good == nil {
+		return nil
+	}
+	return []byte(l.state.Good.Robots.Text())
+}
+
+// site returns the host in short.
+func (l *look) site() report.ManagedSite {
+	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.at.table.end(l.at.turn), Staging: l.at.staging}
+	for _, i := range l.at.table.rules {
+		if l.at.table.schedule.rules[i].has(l.now) {
+			s.InForce++
+		}
+	}
+	if l.page != nil && !s.Staging {
+		s.Version, s.Since = l.page.version(), l.page.modified
+	}
+	if l.err != nil {
+		s.Refused = &report.ManagedRefusal{Since: l.refusedSince(), Why: l.err.Error()}
+	}
+	return s
+}
+
+// refusedSince returns since when the text would be served.
+func (l *look) refusedSince() time.Time {
+	since := latest(l.at.since, l.at.table.start(l.at.turn))
+	if l.state != nil && l.state.Good != nil {
+		since = latest(since, l.state.Good.FirstRead)
+	}
+	return since
+}
+
+func (l *look) baseView() (b report.ManagedBase) {
+	switch {
+	case l.Source == nil:
+		b.Kind = "none"
+	case l.SourceKey != "":
+		b.Kind, b.File = "file", l.SourceKey
+	default:
+		b.Kind = "upstream"
+	}
+	if l.state == nil {
+		return b
+	}
+	if good := l.state.Good; good != nil {
+		b.Read, b.Status = good.LastRead, good.Status
+	}
+	if l.state.Failures > 0 {
+		b.FailingSince, b.Failure = l.state.FailingSince, report.Trouble(l.state)
+	}
+	return b
+}
+
+// Interface guard
+var _ report.Texts = (*Running)(nil)

@@ -1,0 +1,112 @@
+package managed
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// flaky is a source at a time of its own that has a text, or fails.
+type flaky struct {
+	now  time.Time
+	text string
+}
+
+func (f *flaky) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+	return func(context.Context, *policy.Version) policy.Answer {
+		if f.text == "" {
+			return policy.Answer{Status: 503}
+		}
+		return policy.Answer{Status: 200, Body: []byte(f.text)}
+	}, true
+}
+
+// What is shown of a host is what it is served, with the rule of each line, and what
+// comes next; also of hosts that nobody has asked yet.
+func TestRunning(t *testing.T) {
+	now := epoch
+	sale := during(disallow("*", "/sale"), "sale", now.Add(time.Hour), now.Add(2*time.Hour))
+	sale.Reason, sale.At = "load", "Caddyfile:7"
+	over := during(disallow("CCBot"), "over", time.Time{}, now.Add(-time.Hour))
+	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), prefer("train-ai=n"), sale, over), new(bases), func() time.Time { return now })
+	p.Hosts = []string{"a.test", "*.b.test"}
+	var r Running
+	remove := r.Add(p)
+	p.Page(asks(site("a.test"), "a.test"))
+	sites := r.Sites(now)
+	if len(sites) != 2 || sites[0].Host != "*.b.test" || sites[0].Version != "" || sites[1].Host != "a.test" || sites[1].InForce != 2 || !sites[1].Next.Equal(sale.From) {
+		t.Fatalf("got %+v", sites)
+	}
+	d, ok := r.Site("a.test", now)
+	if !ok || !strings.Contains(d.Text, "version "+d.Version) || d.Base.Kind != "upstream" || d.Base.Status != 200 || d.Refused != nil {
+		t.Errorf("got %+v", d)
+	}
+	made := make(map[string]int)
+	for _, line := range d.Lines {
+		made[strings.Join(line.Rules, "+")+": "+line.Text]++
+	}
+	if len(made) != 2 || made["disallow GPTBot: Disallow: /x"] != 1 || made["content_usage: Content-Usage: train-ai=n"] != 2 {
+		t.Errorf("lines are made by %v of\n%s", made, d.Text)
+	}
+	states := []string{report.RuleInForce, report.RuleInForce, report.RuleToCome, report.RuleOver}
+	for i, rule := range d.Rules {
+		if rule.State != states[i] {
+			t.Errorf("%s is %s", rule.Name, rule.State)
+		}
+	}
+	if rule := d.Rules[2]; rule.Reason != "load" || rule.At != "Caddyfile:7" || rule.Says != "Disallow: /sale" {
+		t.Errorf("got %+v", rule)
+	}
+	if len(d.Turns) != 2 || !slices.Equal(d.Turns[0].Begins, []string{"rule sale"}) || !slices.Contains(d.Turns[0].Added, "Disallow: /sale") ||
+		len(d.Turns[0].Removed) > 0 || !slices.Equal(d.Turns[1].Ends, []string{"rule sale"}) || !slices.Contains(d.Turns[1].Removed, "Disallow: /sale") {
+		t.Errorf("got turns %+v", d.Turns)
+	}
+	if next := r.Next(now); !next.Equal(sale.From) {
+		t.Errorf("the next change is at %v", next)
+	}
+	now = sale.From
+	if d, _ := r.Site("a.test", now); !strings.Contains(d.Text, "/sale") || !d.Since.Equal(sale.From) {
+		t.Errorf("in the sale: %v %q", d.Since, d.Text)
+	}
+	remove()
+	if _, ok := r.Site("a.test", now); ok || len(r.Sites(now)) > 0 || !r.Next(now).IsZero() {
+		t.Error("one that ended is still shown")
+	}
+}
+
+// A base that fails, and a text that the gate stops, are told with their reasons.
+func TestRunningTellsOfTrouble(t *testing.T) { synctest.Test(t, tellOfTrouble) }
+
+func tellOfTrouble(t *testing.T) {
+	source := new(flaky)
+	source.text = "User-agent: *\nDisallow: /a\n"
+	p := newPublisher(newSchedule(t, allow("bingbot", "/private/b")), source, func() time.Time { return source.now })
+	p.Gate, source.now = Gate{Warnings: true}, epoch
+	var r Running
+	r.Add(p)
+	read := func() report.ManagedSite {
+		p.Page(asks(site("a.test"), "a.test"))
+		synctest.Wait() // it is read in the background
+		d, _ := r.Site("a.test", source.now)
+		return d.ManagedSite
+	}
+	if s := read(); s.Refused != nil || s.Base.Failure != "" || s.Version == "" {
+		t.Fatalf("got %+v", s)
+	}
+	source.now, source.text = epoch.Add(time.Hour), "User-agent: *\nDisallow: /private\n"
+	if s := read(); s.Refused == nil || !strings.Contains(s.Refused.Why, "it opens /private/b") || !s.Refused.Since.Equal(source.now) || s.Version == "" {
+		t.Errorf("got %+v, %+v", s, s.Refused)
+	}
+	source.now, source.text = epoch.Add(2*time.Hour), ""
+	if s := read(); !strings.Contains(s.Base.Failure, "503") || !s.Base.FailingSince.Equal(source.now) || s.Version == "" {
+		t.Errorf("got %+v", s)
+	}
+}
