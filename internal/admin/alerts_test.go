@@ -28,6 +28,7 @@ type fullDisk struct{}
 
 func (fullDisk) Live() map[string]report.Live      { return nil }
 func (fullDisk) AddressLists() []verify.ListStatus { return nil }
+func (fullDisk) Managed() report.Texts             { return nil }
 func (fullDisk) Stores() bool                      { return true }
 func (fullDisk) StorageTrouble() (time.Time, error) {
 	return time.Now().Add(-time.Hour), errors.New("no space left on device")

@@ -45,6 +45,8 @@ const (
 	RobotsChanged   Kind = "robots_changed"    // there is a new robots.txt
 	Unreachable     Kind = "unreachable"       // the robots.txt cannot be read
 	Waiting         Kind = "waiting"           // a change of the robots.txt is held back
+	BaseFailing     Kind = "base_failing"      // what a robots.txt is composed from cannot be read
+	TextRefused     Kind = "text_refused"      // the robots.txt that the rules come to is not served
 	StorageFailing  Kind = "storage_failing"   // what is known is not stored
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
@@ -53,7 +55,7 @@ const (
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting,
+	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
 		StorageFailing, ListsStale, NewCrawler, ReadyForEnforce}
 }
 

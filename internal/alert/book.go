@@ -28,6 +28,8 @@ const (
 type Known interface {
 	// Live returns what is known now of each site, by name.
 	Live() map[string]report.Live
+	// Managed returns what knows of robots_txt.
+	Managed() report.Texts
 	// AddressLists are the lists by which crawlers are verified; none if they are not.
 	AddressLists() []verify.ListStatus
 	// StorageTrouble returns since when nothing of some kind could be stored, and
@@ -189,7 +191,7 @@ func (b *Book) look(now time.Time) {
 	b.crawlers = slices.DeleteFunc(b.crawlers, enforced)
 	// If there are too many, the same ones are shown each time, and what clients can make
 	// many of comes last of what is as severe.
-	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), b.blocks.find(live, b.reloaded, now), b.crawlers)
+	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), b.blocks.find(live, b.reloaded, now), b.crawlers)
 	slices.SortStableFunc(found, func(x, y finding) int {
 		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
 	})

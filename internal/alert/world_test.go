@@ -23,6 +23,7 @@ type world struct {
 	since   time.Time // of the trouble of the storage
 	trouble error
 	stores  bool
+	texts   texts
 	counted *ledger.Ledger
 	reports int // how often they were asked for
 }
@@ -38,6 +39,7 @@ func (w *world) now() time.Time                     { return w.time }
 func (w *world) Live() map[string]report.Live       { return w.sites }
 func (w *world) AddressLists() []verify.ListStatus  { return w.lists }
 func (w *world) StorageTrouble() (time.Time, error) { return w.since, w.trouble }
+func (w *world) Managed() report.Texts              { return w.texts }
 func (w *world) Stores() bool                       { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {

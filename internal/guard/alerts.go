@@ -28,6 +28,13 @@ func (s *State) Live() map[string]report.Live {
 	return sites
 }
 
+// Managed returns what knows of robots_txt.
+func (s *State) Managed() report.Texts { return &s.Texts }
+
+// NextText returns when the next robots.txt of robots_txt comes into force, zero for
+// never.
+func (s *State) NextText() time.Time { return s.Texts.Next(time.Now()) }
+
 // Book returns the alerts, nil if no guard runs.
 func (s *State) Book() *alert.Book {
 	if s == nil {

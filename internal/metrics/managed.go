@@ -17,6 +17,7 @@ type ManagedMetrics struct {
 	textMiss prometheus.Counter
 	failed   *prometheus.CounterVec
 	changes  *prometheus.CounterVec
+	next     prometheus.GaugeFunc
 }
 
 // Stages are where the text of a robots_txt can fail: its base or a list of rules cannot
@@ -26,7 +27,7 @@ var Stages = []string{"base", "rules", "compose", "gate", stageHistory}
 
 const stageHistory = "history"
 
-func newManagedMetrics(name func(string) string) ManagedMetrics {
+func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 	m := ManagedMetrics{
 		composed: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    name("compose_duration_seconds"),
@@ -45,6 +46,15 @@ func newManagedMetrics(name func(string) string) ManagedMetrics {
 			Name: name("changes_total"),
 			Help: "Steps that changes of robots_txt have taken by this instance, by what came of them.",
 		}, []string{"state"}),
+		next: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: name("next_text_timestamp_seconds"),
+			Help: "When the next text of a robots_txt comes into force, 0 for never.",
+		}, func() float64 {
+			if at := from.NextText(); !at.IsZero() {
+				return float64(at.Unix())
+			}
+			return 0
+		}),
 	}
 	for _, news := range publication.AllNews() {
 		m.changes.WithLabelValues(string(news))
@@ -58,7 +68,7 @@ func newManagedMetrics(name func(string) string) ManagedMetrics {
 }
 
 func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes}
+	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes, m.next}
 }
 
 // Composed notes how long a text took.

@@ -47,6 +47,8 @@ type Observed interface {
 	VerifierStats() verify.Stats
 	// AddressLists are those that it reads.
 	AddressLists() []verify.ListStatus
+	// NextText is when the next text of robots_txt comes into force, zero for never.
+	NextText() time.Time
 	// SigningKeys are the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }
@@ -99,7 +101,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 
 		SignatureCounters: newSignatureCounters(name),
 		StorageMetrics:    newStorageMetrics(name, kinds, results),
-		ManagedMetrics:    newManagedMetrics(name),
+		ManagedMetrics:    newManagedMetrics(name, from),
 		ShadowMetrics:     newShadowMetrics(name),
 		RateMetrics:       newRateMetrics(name),
 		cache: cacheCollector{
