@@ -81,7 +81,10 @@ func (e *examples) Shadow(f report.Filter) (s report.Shadow) {
 func (e *examples) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
 	e.filter = f
 	e.read("managed.json", &m)
-	return m, f.Site == "" || f.Site == "example.com"
+	if f.Site == "" || f.Site == "example.com" {
+		return m, true
+	}
+	return report.Managed{Head: m.Head, Managed: []report.ManagedSite{}}, false
 }
 
 func (e *examples) Evidence(f report.Filter, id string) (v report.Evidence, ok bool) {
@@ -124,7 +127,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/impact.json", 200, "application/json", `"by_class"`},
 		{"GET", "/shadow.json", 200, "application/json", `"newly_forbidden"`},
 		{"GET", "/managed.json?site=example.com", 200, "application/json", `"version": "653da2ad012c"`},
-		{"GET", "/managed.json?site=other.test", 404, "application/json", "not known"},
+		{"GET", "/managed.json?site=other.test", 200, "application/json", `"managed": []`},
 		{"GET", "/evidence.json?id=GPTBot", 200, "application/json", `"networks"`},
 		{"GET", "/evidence.txt?id=GPTBot", 200, "text/plain; charset=utf-8", "GPTBot"},
 		{"GET", "/summary.csv", 200, "text/csv; charset=utf-8", "from,seconds,requests,"},

@@ -4,6 +4,7 @@ import { meter } from "./chart.js";
 import { h } from "./dom.js";
 import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
 import { badge, base, downloads, empty, health, section } from "./parts.js";
+import { managed as managedPart } from "./managed.js";
 import { tried } from "./shadow.js";
 import { go, href } from "./state.js";
 
@@ -18,10 +19,10 @@ const siteOf = (state, head) => state.site || (head?.sites ?? []).find((name) =>
 
 export function urls(url, state, head) {
   const site = siteOf(state, head);
-  return site ? { robots: url("robots.json", { site }), shadow: url("shadow.json", { site }) } : { summary: url("summary.json", { site: "" }) }; // which tells the sites
+  return site ? { robots: url("robots.json", { site }), shadow: url("shadow.json", { site }), managed: url("managed.json", { site }) } : { summary: url("summary.json", { site: "" }) }; // which tells the sites
 }
 
-export function render(state, { robots: r, shadow, summary, errors }) {
+export function render(state, { robots: r, shadow, managed, summary, errors }) {
   const sites = r?.sites ?? summary?.sites ?? [];
   const site = r?.filter.site;
   return [
@@ -32,6 +33,7 @@ export function render(state, { robots: r, shadow, summary, errors }) {
       "A site's robots.txt is read when the first crawler asks for a page. Then it stands here with the number of requests that each line has decided. Be that crawler:",
       `curl -A "GPTBot/1.3" ${base(summary)}/`)) : [
       section(siteName(site), downloads(state, "robots", { site }), facts(r), r.findings.length ? general(r) : null),
+      managed ? managedPart(managed) : null,
       shadow ? tried(state, shadow) : null,
       earlier(state, r) ?? (r.lines.length ? section("Line by line", [state.version ? gone(state, r) : null, note(r)], lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
         empty("Not read yet", site === "_other"

@@ -1,0 +1,83 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+var pictures = flag.String("pictures", "", "a folder for pictures of what robots_txt serves")
+
+// managing is a day on which robots_txt serves the text of the examples of reports.
+type managing struct {
+	*report.Source
+	t *testing.T
+}
+
+func (d managing) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "report", "testdata", "managed.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err != nil {
+		d.t.Error(err)
+	}
+	m.Filter = f
+	return m, true
+}
+
+// TestManagedText shows under robots.txt what robots_txt serves: the rules with their
+// reasons, what comes next on a line of time, and which rule makes which line. Where
+// none is for the site there is nothing.
+func TestManagedText(t *testing.T) {
+	panel := func(title string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith(%q))?.innerText ?? ""`, title)
+	}
+	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	if err != nil {
+		missing(t, "no axe-core here; npm install gets it")
+	}
+	url := serveDay(t, managing{scriptedDay(t), t})
+	for _, l := range looks {
+		p := open(t, url, l)
+		p.show("#/robots?site=example.com")
+		for title, wants := range map[string][]string{
+			"Managed by robots_txt": {"653da2ad012c", "What it is composed from cannot be read since", "502 Bad Gateway", "The last good one is used", "rule archive", "Caddyfile:12", "in force", "load of the search", "shop-team, OPS-7", "rule black-friday", "to come"},
+			"What comes next":       {"Now", "rule black-friday begins", "+ Disallow: /compare", "rule black-friday ends", "− Disallow: /compare"},
+			"Which rule makes":      {"Disallow: /search", "rule archive"},
+		} {
+			text := strings.ReplaceAll(p.eval(panel(title)), "\u00a0", " ")
+			for _, want := range wants {
+				if !strings.Contains(text, want) {
+					t.Errorf("%d px: %s does not say %q: %s", l.width, title, want, text)
+				}
+			}
+		}
+		if wide := p.eval(`String(document.documentElement.scrollWidth > innerWidth)`); wide != "false" {
+			t.Errorf("%d px: the page is wider than the window", l.width)
+		}
+		p.run(chromedp.Evaluate(string(axe), nil))
+		if found := p.eval(`axe.run(document.querySelector("main"), {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html).join("\n"))`); found != "" {
+			t.Errorf("%d px, dark %t: %s", l.width, l.dark, found)
+		}
+		if *pictures != "" {
+			name := fmt.Sprintf("managed-%d-%t.png", l.width, l.dark)
+			if err := os.WriteFile(filepath.Join(*pictures, name), p.picture(1600), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	p.show("#/robots?site=example.com")
+	if text := p.eval(panel("Managed by robots_txt")); text != "" {
+		t.Errorf("a panel without robots_txt: %s", text)
+	}
+}

@@ -1,0 +1,69 @@
+// What robots_txt serves at a host, which rule makes each line and why, and what comes
+// next.
+
+import { h } from "./dom.js";
+import { plural, serverNow, stamp, when } from "./format.js";
+import { badge, panel } from "./parts.js";
+
+// managed shows it; nothing where no robots_txt is for the host.
+export function managed(m) {
+  const d = m.detail;
+  if (!d) return null;
+  return [
+    panel("managed", "Managed by robots_txt", h("p", { class: "quiet aside" }, h("code", {}, `caddy robots-guard managed show ${d.host}`)),
+      trouble(d), facts(d),
+      d.rules.length ? rules(d) : null),
+    d.turns.length ? panel("turns", "What comes next", h("p", { class: "quiet aside" }, "by the rules, if the base stays as it is"), turns(d)) : null,
+    d.text ? panel("made", "Which rule makes which line", null, source(d)) : null,
+  ];
+}
+
+const time = (iso) => h("time", { datetime: iso }, stamp(iso));
+
+// trouble tells why another text is served than the rules come to.
+const trouble = (d) => [
+  d.refused ? h("p", { class: "notice", key: "refused" }, "A text is refused since ", time(d.refused.since), ": ", d.refused.why, ". ", d.version ? "The one before is served." : "What the site answers is passed on.") : null,
+  d.base.failure ? h("p", { class: "notice", key: "base" }, "What it is composed from cannot be read since ", time(d.base.failing_since), ": ", d.base.failure, ". ", d.version ? "The last good one is used." : "What the site answers is passed on.") : null,
+];
+
+const bases = { upstream: "what the site answers", file: "a file", none: "nothing" };
+
+function facts(d) {
+  const fact = (name, value) => (value ? h("div", { key: name }, h("dt", {}, name), h("dd", {}, value)) : null);
+  return h("dl", { class: "facts" },
+    fact("In force", d.staging ? badge("severity warning", "staging: everything is forbidden") : d.version ? h("code", {}, d.version) : "the site's own text, or not asked for yet"),
+    fact("Since", d.since ? when(d.since) : null),
+    fact("Rules", plural(d.rules_in_force, "in force", "in force")),
+    fact("Composed from", [bases[d.base.kind] ?? d.base.kind, d.base.file ? [" ", h("code", {}, d.base.file)] : null, d.base.read ? [", read ", when(d.base.read)] : null]),
+    fact("Next change", d.next ? when(d.next) : "none"));
+}
+
+const states = { in_force: ["info", "in force"], to_come: ["warning", "to come"], over: ["", "over"] };
+
+const rules = (d) => h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rules" },
+  h("table", { class: "plain" }, h("caption", { class: "unseen" }, "The rules of robots_txt with their reasons"),
+    h("thead", {}, h("tr", {}, ["Rule", "Says", "For", "When", "Why"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, d.rules.map((r, i) => h("tr", { key: `${r.name} ${i}` },
+      h("th", { scope: "row" }, r.name, r.at ? h("div", { class: "quiet" }, r.at) : null),
+      h("td", {}, h("code", { class: "path" }, r.says)),
+      h("td", {}, r.for.join(", ") || "every crawler", r.hosts ? h("div", { class: "quiet" }, r.hosts.join(", ")) : null),
+      h("td", {}, badge(`severity ${states[r.state][0]}`, states[r.state][1]), r.from ? h("div", { class: "quiet" }, "from ", time(r.from)) : null, r.until ? h("div", { class: "quiet" }, "until ", time(r.until)) : null),
+      h("td", {}, r.reason ?? "", [r.owner, r.ticket].filter(Boolean).length ? h("div", { class: "quiet" }, [r.owner, r.ticket].filter(Boolean).join(", ")) : null))))));
+
+const turns = (d) => h("ol", { class: "turns" },
+  h("li", { key: "now", class: "now" }, h("b", {}, "Now"), h("span", { class: "quiet" }, ` ${stamp(new Date(serverNow()).toISOString())}`)),
+  d.turns.map((t) => h("li", { key: t.at }, h("b", {}, when(t.at)), " ", h("span", { class: "quiet" }, stamp(t.at)),
+    h("p", {}, [...t.begins.map((rule) => `${rule} begins`), ...t.ends.map((rule) => `${rule} ends`)].join(", ")),
+    t.added.length + t.removed.length ? h("ul", { class: "turned" },
+      t.removed.map((line) => h("li", { class: "removed" }, h("span", { class: "unseen" }, "removed "), h("span", { "aria-hidden": "true" }, "− "), h("code", {}, line))),
+      t.added.map((line) => h("li", { class: "added" }, h("span", { class: "unseen" }, "added "), h("span", { "aria-hidden": "true" }, "+ "), h("code", {}, line)))) : null)));
+
+function source(d) {
+  const texts = d.text.split(/\r\n|\n|\r/);
+  if (texts[texts.length - 1] === "") texts.pop();
+  const made = new Map(d.lines.map((l) => [l.line, l.rules.join(", ")]));
+  return h("table", { class: "source" },
+    h("caption", { class: "unseen" }, "The robots.txt that is served; beside each line the rules that make it"),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number" }, h("span", { class: "unseen" }, "Line")), h("th", { scope: "col" }, "Text"), h("th", { scope: "col" }, "Rule"))),
+    h("tbody", {}, texts.map((text, i) => h("tr", { key: i, class: "line" }, h("td", { class: "number lineno" }, i + 1), h("td", { class: "text" }, h("code", {}, text || " ")), h("td", {}, made.get(i + 1) ?? "")))));
+}
