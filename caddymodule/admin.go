@@ -11,6 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -59,12 +60,13 @@ type running struct {
 	*guard.State
 	sites   *request.Sites
 	servers []*caddyhttp.Server
+	managed []*release.Release
 }
 
 func findRunning() admin.Running {
 	found := running{servers: serversOf(caddy.ActiveContext())}
 	if app := runningApp(); app != nil {
-		found.State, found.sites = app.state, app.sites
+		found.State, found.sites, found.managed = app.state, app.sites, app.running
 	}
 	return found
 }
@@ -78,6 +80,14 @@ func (r running) Fetch(ctx context.Context, e *policy.Entry) error {
 		}
 		return nil, nil
 	})
+}
+
+// Managed implements admin.Running.
+func (r running) Managed() (all []admin.Managed) {
+	for _, m := range r.managed {
+		all = append(all, m)
+	}
+	return all
 }
 
 // Policy implements admin.Running.

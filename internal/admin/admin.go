@@ -35,6 +35,8 @@ type Running interface {
 	Reports(now time.Time) *report.Source
 	// Book returns the alerts, nil if no guard runs.
 	Book() *alert.Book
+	// Managed returns the robots_txt that run.
+	Managed() []Managed
 	// Guard returns the host of a URL, "" if it names none, and the guard that
 	// judges requests for it, nil if there is none.
 	Guard(url string) (host string, guard *Guard)
@@ -58,7 +60,7 @@ func New(find func() Running) *API { return &API{find} }
 
 // Routes returns the endpoints of policies, reports and alerts.
 func (a *API) Routes() []caddy.AdminRoute {
-	return append(a.reportRoutes(),
+	return append(append(a.reportRoutes(), a.managedRoutes()...),
 		caddy.AdminRoute{Pattern: AlertsPath, Handler: caddy.AdminHandlerFunc(a.alerts)},
 		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: caddy.AdminHandlerFunc(a.acknowledge)},
 		caddy.AdminRoute{Pattern: PoliciesPath, Handler: caddy.AdminHandlerFunc(a.list)},

@@ -243,3 +243,5 @@ func TestAdminPagesHoldAll(t *testing.T) {
 		t.Errorf("%d of %d are listed, then %q: %s", len(all), len(keys), after, strings.Join(all, ", "))
 	}
 }
+
+func (known) Managed() []Managed { return nil }

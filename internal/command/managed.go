@@ -19,9 +19,15 @@ import (
 func managedCommand(config Config) *cobra.Command {
 	m := checkingRules{config: config}
 	cmd := &cobra.Command{
-		Use:   "managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]\n  caddy robots-guard managed import [--caddyfile] <file|url|->\n  caddy robots-guard managed show [<host>] [--address <host:port>] [--json]",
-		Short: "Looks at the robots.txt files that robots_txt makes and serves, and makes rules of others",
+		Use: `managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]
+  caddy robots-guard managed import [--caddyfile] <file|url|->
+  caddy robots-guard managed show [<host>] [--address <host:port>] [--json]
+  caddy robots-guard managed changes|history|diff [--site <site>] [--from <id>] [--to <id>] [--address <host:port>] [--json]
+  caddy robots-guard managed confirm|promote|stop|rollback [<id>] [--site <site>] [--who <name>] [--why <text>] [--ticket <text>]`,
+		Short: "Checks and shows the robots.txt files that robots_txt makes, and confirms or takes back their changes",
 		Long: `
+check and import need no server.
+
 check composes every text that the rules of robots_txt make by time and host in the next
 400 days and tells what is wrong or odd in them: what lint finds that the site's own
 robots.txt does not have already, rules that are over, rules that decide nothing, and
@@ -44,6 +50,17 @@ text with the rules that make its lines.
 
 Exit status of check and import: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
 configuration, a list of rules or the file cannot be read or contradicts itself.
+
+The others ask the admin API of a running server, too. changes tells what is published at
+each site and what waits; history tells all changes of a site, who made them and why, and
+diff what one says otherwise than another: without ids what waits, or else what is
+published, compared with what is or was published.
+
+confirm publishes a change that waits for it, --why is needed; promote ends the trial
+of one by publishing it, stop by giving it up. rollback publishes what was before, or
+the change with this id, at once: without the gate and without a confirmation. It holds
+until the configuration says something else. The history keeps --who, which is the
+user by default, --why and --ticket.
 `,
 		Example: `
 caddy robots-guard managed check
@@ -52,13 +69,21 @@ caddy robots-guard managed import robots.txt > rules.json
 caddy robots-guard managed import --caddyfile - < robots.txt
 caddy robots-guard managed show
 caddy robots-guard managed show example.com
+caddy robots-guard managed history --site example.com
+caddy robots-guard managed confirm --why "the shop is closed" --ticket OPS-12
+caddy robots-guard managed rollback --why "wrong paths"
 `,
 		RunE: runCommand(m.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&m.file, "config", "c", "Caddyfile", "the configuration file")
-	flags.StringVarP(&m.adapter, "adapter", "a", "", "the adapter of that file")
-	flags.StringVar(&m.address, "address", "", "for show: the address of the admin API, if it is not the default")
+	m.changes.api.define(flags)
+	flags.Lookup("config").Usage = "the configuration file to check, Caddyfile by default, or to take the address from"
+	flags.StringVar(&m.changes.deed.Site, "site", "", "a host, or the name of the site that changes prints; needed where several have robots_txt")
+	flags.StringVar(&m.changes.from, "from", "", "the id of the change to compare with")
+	flags.StringVar(&m.changes.to, "to", "", "the id of the change that is compared")
+	flags.StringVar(&m.changes.deed.Who, "who", "", "who does it")
+	flags.StringVar(&m.changes.deed.Why, "why", "", "why")
+	flags.StringVar(&m.changes.deed.Ticket, "ticket", "", "where it was asked for")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
 	flags.BoolVar(&m.json, "json", false, "print JSON, as import always does without --caddyfile")
 	flags.BoolVar(&m.caddyfile, "caddyfile", false, "of import: print a robots_txt for a Caddyfile")
@@ -68,8 +93,8 @@ caddy robots-guard managed show example.com
 // checkingRules is the command with its flags.
 type checkingRules struct {
 	config              Config
+	changes             changes
 	file, adapter, base string
-	address             string
 	json, caddyfile     bool
 }
 
@@ -95,13 +120,17 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 	switch {
 	case len(args) > 0 && args[0] == "show":
 		return m.show(cmd, args[1:])
+	case len(args) > 0 && m.changes.runs(args[0]):
+		m.changes.json = m.json
+		return m.changes.run(cmd, args)
 	case len(args) == 2 && args[0] == "import":
 		return ExitAllowed, m.importRules(cmd, args[1])
 	case len(args) == 1 && args[0] == "import":
 		return 0, errors.New("say what to import: a robots.txt or a robots.json, as a file, a URL or - for standard input")
 	case len(args) != 1 || args[0] != "check":
-		return 0, errors.New("say what to do: caddy robots-guard managed check, managed show [<host>] or managed import <file|url|->")
+		return 0, errors.New("say what to do: caddy robots-guard managed check, import, show, changes, history, diff, confirm, promote, stop or rollback")
 	}
+	m.file, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
 	var base []byte
 	if m.base != "" {
 		in, err := m.config.readInput(cmd.Context(), cmd.InOrStdin(), m.base)

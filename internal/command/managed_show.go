@@ -21,11 +21,7 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	if len(hosts) > 1 {
 		return 0, fmt.Errorf("managed show takes one host, not also %q", hosts[1])
 	}
-	api := adminAPI{address: m.address}
-	if cmd.Flags().Changed("config") {
-		api.config, api.adapter = m.file, m.adapter
-	}
-	address, err := api.find()
+	address, err := m.changes.api.find()
 	if err != nil {
 		return 0, err
 	}

@@ -100,3 +100,6 @@ func TestAdminReportsWithoutState(t *testing.T) {
 		}
 	}
 }
+
+// Managed implements admin.Running.
+func (unguarded) Managed() []admin.Managed { return nil }

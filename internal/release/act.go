@@ -2,37 +2,31 @@ package release
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 )
 
-// Deed is what a person can do about a change.
-type Deed string
-
-// The deeds.
-const (
-	Confirms   Deed = "confirm"
-	Promotes   Deed = "promote"
-	RollsBack  Deed = "rollback"
-	StopsTrial Deed = "stop"
-)
-
 // Act does what a person wants with the change that has this ID, "" for the
-// candidate, or for what was before. What comes of it is served when Act returns.
-func (r *Release) Act(ctx context.Context, deed Deed, id string, by publication.By) (publication.News, error) {
+// candidate, or for what was before: confirm, promote, stop or rollback. What comes of
+// it is served when Act returns.
+func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error) {
 	news, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
 		if c := s.Candidate; c != nil && c.Stage == publication.Shadow {
 			s = s.Keep(r.found(c.ID))
 		}
-		switch deed {
-		case Confirms:
+		switch verb {
+		case "confirm":
 			return s.Confirm(id, by, r.Now())
-		case Promotes:
+		case "promote":
 			return s.Promote(id, by, r.Now())
-		case StopsTrial:
+		case "stop":
 			return s.Stop(id, by, r.Now())
+		case "rollback":
+			return s.Rollback(id, by, r.Now())
 		}
-		return s.Rollback(id, by, r.Now())
+		return s, publication.Nothing, fmt.Errorf("unknown verb %q", verb)
 	})
 	if err != nil {
 		return news, err
@@ -44,8 +38,23 @@ func (r *Release) Act(ctx context.Context, deed Deed, id string, by publication.
 // State returns what is known of the site's changes, and whether something is.
 func (r *Release) State() (publication.State, bool) { return r.site.State() }
 
-// Place returns where it stands.
-func (r *Release) Place() Place { return r.place }
+// Site returns the name of the site in the history.
+func (r *Release) Site() string { return r.place.Name }
 
-// Spec returns the rules of a change, as they are stored.
-func (r *Release) Spec(ctx context.Context, id string) ([]byte, error) { return r.store.Spec(ctx, id) }
+// Hosts returns where it stands, none for any host.
+func (r *Release) Hosts() []string { return r.place.Hosts }
+
+// Difference returns in words what the rules of a change say otherwise than those of
+// another, by their IDs.
+func (r *Release) Difference(ctx context.Context, from, to string) ([]string, error) {
+	w, _ := r.wanted()
+	before, err := r.schedule(ctx, from, w)
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.schedule(ctx, to, w)
+	if err != nil {
+		return nil, err
+	}
+	return managed.Difference(before, after), nil
+}

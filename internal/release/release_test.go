@@ -34,7 +34,7 @@ func TestConfirmation(t *testing.T) {
 		again := newInstance(t, storage, "one")
 		again.load(disallow("*", "/b"))
 		again.serves("/a")
-		if _, err := again.Act(t.Context(), Confirms, "", ann); err != nil {
+		if _, err := again.Act(t.Context(), "confirm", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		again.serves("/b")
@@ -140,7 +140,7 @@ func TestRollbackHolds(t *testing.T) {
 		time.Sleep(readInterval)
 		synctest.Wait()
 		two.serves("/b") // as the history says, and not its configuration
-		if _, err := one.Act(t.Context(), RollsBack, "", ann); err != nil {
+		if _, err := one.Act(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		one.serves("/a")
@@ -176,7 +176,7 @@ func TestRolloutByHosts(t *testing.T) {
 		synctest.Wait()
 		i.serves("/b")
 		i.load(disallow("GPTBot", "/c"))
-		if _, err := i.Act(t.Context(), StopsTrial, "", ann); err != nil {
+		if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		if text := i.text("b.test"); strings.Contains(text, "Disallow: /c\n") {
@@ -215,7 +215,7 @@ func TestStorageDown(t *testing.T) {
 		if s, _ := closes.State(); s.Candidate == nil {
 			t.Error("nothing waits although the storage answers")
 		}
-		if _, err := closes.Act(t.Context(), Confirms, "", ann); err != nil {
+		if _, err := closes.Act(t.Context(), "confirm", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		closes.serves("/c")
@@ -241,7 +241,7 @@ func TestFailedLoad(t *testing.T) {
 		config := i.Config
 		config.Wanted, config.IsRunning = s, func() bool { return false }
 		fails := New(config)
-		end := fails.Begin(i.publisher, i.Place())
+		end := fails.Begin(i.publisher, i.place)
 		time.Sleep(time.Minute)
 		end()
 		i.serves("/a")

@@ -75,7 +75,7 @@ func TestShadow(t *testing.T) {
 					if len(i.trials.texts) > 0 {
 						t.Error("it is tried before it is confirmed")
 					}
-					if _, err := i.Act(t.Context(), Confirms, "", ann); err != nil {
+					if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
 						t.Fatal(err)
 					}
 				}

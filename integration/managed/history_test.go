@@ -1,0 +1,176 @@
+package managed
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// site is a server whose rules change, with a data directory that outlives it.
+type site struct {
+	*harness.Server
+	t                 *testing.T
+	home, port, admin string
+}
+
+func newSite(t *testing.T, rules string) *site {
+	s := &site{t: t, home: t.TempDir(), port: harness.FreePort(t), admin: harness.FreePort(t)}
+	s.start(rules)
+	return s
+}
+
+func (s *site) config(rules string) string {
+	return fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n}\nhttp://a.test:%s {\n\trobots_txt {\n\t\tbase none\n\t\t%s\n\t}\n}\n", s.admin, s.port, rules)
+}
+
+// start starts the server, with what it knew before.
+func (s *site) start(rules string) {
+	s.t.Helper()
+	s.Server = harness.Run(s.t, harness.Caddyfile(s.t, s.config(rules)), harness.Home(s.home), "127.0.0.1:"+s.port, "127.0.0.1:"+s.admin)
+}
+
+// load gives the server other rules, and reports whether it took them.
+func (s *site) load(rules string) error {
+	r, err := harness.Client.Post("http://127.0.0.1:"+s.admin+"/load", "text/caddyfile", strings.NewReader(s.config(rules)))
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	if text, _ := io.ReadAll(r.Body); r.StatusCode != http.StatusOK {
+		return fmt.Errorf("%d %s", r.StatusCode, text)
+	}
+	return nil
+}
+
+// read returns the robots.txt.
+func (s *site) read() string {
+	s.t.Helper()
+	return harness.Get(s.t, "http://127.0.0.1:"+s.port+"/robots.txt", harness.Googlebot, harness.Host("a.test")).Body
+}
+
+// managed runs the command against the server.
+func (s *site) managed(args ...string) (string, int) {
+	stdout, stderr, code := harness.Command(s.t, "", append([]string{"robots-guard", "managed", args[0], "--address", "127.0.0.1:" + s.admin}, args[1:]...)...)
+	return stdout + stderr, code
+}
+
+const (
+	harmless = "disallow GPTBot {\n/a\n}"
+	closing  = "disallow *"
+)
+
+// A change that shuts search engines out waits over a kill and a restart, until
+// somebody confirms it; a rollback takes it back and holds over a reload and a restart
+// with the same configuration.
+func TestConfirmAndRollBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, harmless)
+	harness.Eventually(t, "the rules are published", func() bool { return strings.Contains(s.read(), "Disallow: /a\n") })
+	if err := s.load(closing); err != nil {
+		t.Fatal(err)
+	}
+	if text := s.read(); !strings.Contains(text, "Disallow: /a\n") {
+		t.Fatalf("before it is confirmed: %q", text)
+	}
+	s.Kill()
+	s.start(closing)
+	if text := s.read(); !strings.Contains(text, "Disallow: /a\n") {
+		t.Errorf("after the restart: %q", text)
+	}
+	if out, code := s.managed("changes"); code != 0 || !strings.Contains(out, "waits for confirmation") || !strings.Contains(out, "Googlebot, bingbot, YandexBot and") {
+		t.Errorf("show exits with %d: %s", code, out)
+	}
+	if out, code := s.managed("confirm"); code != 2 || !strings.Contains(out, "say why with --why") {
+		t.Errorf("confirm without why exits with %d: %s", code, out)
+	}
+	if out, code := s.managed("promote"); code != 2 || !strings.Contains(out, "has to be confirmed first") {
+		t.Errorf("promote exits with %d: %s", code, out)
+	}
+	if out, code := s.managed("confirm", "--site", "a.test", "--who", "ann", "--why", "the shop is closed", "--ticket", "OPS-1"); code != 0 || !strings.Contains(out, "a.test: published") {
+		t.Errorf("confirm exits with %d: %s", code, out)
+	}
+	if text := s.read(); !strings.Contains(text, "User-agent: *\nDisallow: /\n") {
+		t.Errorf("confirmed is %q", text)
+	}
+	if out, code := s.managed("rollback", "--why", "a mistake"); code != 0 || !strings.Contains(out, "a.test: rolled_back") || !strings.Contains(out, "within 24 hours") {
+		t.Errorf("rollback exits with %d: %s", code, out)
+	}
+	for _, step := range []string{"rolled back", "reloaded", "restarted"} {
+		switch step {
+		case "reloaded":
+			if err := s.load(closing + "\nmax_age 2h"); err != nil {
+				t.Fatal(err)
+			}
+		case "restarted":
+			s.Kill()
+			s.start(closing)
+		}
+		if text := s.read(); !strings.Contains(text, "Disallow: /a\n") {
+			t.Errorf("%s: %q", step, text)
+		}
+	}
+	out, code := s.managed("history")
+	for _, want := range []string{"rolled_back", "confirmed at", "ann, the shop is closed, OPS-1", "+ disallow *", "- disallow GPTBot /a"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("history exits with %d and lacks %q: %s", code, want, out)
+		}
+	}
+	if out, code := s.managed("rollback", "0123456789abcdef"); code != 2 || !strings.Contains(out, "no such change was published") {
+		t.Errorf("rollback to nothing exits with %d: %s", code, out)
+	}
+	if out, code := s.managed("history", "--site", "b.test"); code != 2 || !strings.Contains(out, "site is one of a.test") {
+		t.Errorf("history of another site exits with %d: %s", code, out)
+	}
+}
+
+// However often the server is killed while it publishes, what it serves next is the
+// change before or the new one, whole, and no change is lost from the history.
+func TestKillWhilePublishing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, harmless)
+	harness.Eventually(t, "the rules are published", func() bool { return strings.Contains(s.read(), "Disallow: /a\n") })
+	rules := func(i int) string { return fmt.Sprintf("disallow GPTBot {\n/a/%d /b/%d\n}", i, i) }
+	for i := range 6 {
+		done := make(chan error, 1)
+		go func() { done <- s.load(rules(i)) }()
+		time.Sleep(time.Duration(i*15) * time.Millisecond) // the moment is what is tried
+		s.Kill()
+		<-done
+		s.start(rules(i))
+		text := s.read()
+		if strings.Contains(text, fmt.Sprintf("Disallow: /a/%d\n", i)) != strings.Contains(text, fmt.Sprintf("Disallow: /b/%d\n", i)) || !strings.Contains(text, "User-agent: GPTBot\n") {
+			t.Fatalf("after kill %d: %q", i, text)
+		}
+		harness.Eventually(t, "the new rules are published", func() bool { return strings.Contains(s.read(), fmt.Sprintf("Disallow: /a/%d\n", i)) })
+	}
+	r := harness.Get(t, "http://127.0.0.1:"+s.admin+"/robots_guard/managed/history", "")
+	var history struct {
+		Published struct{ Number int }
+		History   []struct {
+			Number int
+			ID     string
+			End    string
+		}
+	}
+	if err := json.NewDecoder(bytes.NewReader([]byte(r.Body))).Decode(&history); err != nil {
+		t.Fatal(err)
+	}
+	if history.Published.Number != 7 || len(history.History) != 6 {
+		t.Errorf("published is %d, and there are %d before", history.Published.Number, len(history.History))
+	}
+	for _, c := range history.History {
+		if c.End != "superseded" {
+			t.Errorf("%+v", c)
+		}
+		if _, code := s.managed("diff", "--from", c.ID); code != 0 {
+			t.Errorf("the rules of %s are lost", c.ID)
+		}
+	}
+}

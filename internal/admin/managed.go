@@ -1,0 +1,231 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+)
+
+// ManagedPath is where the changes of robots_txt stand:
+//
+//	GET  /robots_guard/managed/changes
+//	GET  /robots_guard/managed/history?site=<site>
+//	GET  /robots_guard/managed/diff?site=<site>[&from=<id>][&to=<id>]
+//	POST /robots_guard/managed/confirm
+//	POST /robots_guard/managed/promote
+//	POST /robots_guard/managed/stop
+//	POST /robots_guard/managed/rollback
+//
+// POST takes a [Deed] and answers with a [Done]. Where a single robots_txt runs its
+// name may be left out.
+const ManagedPath = "/robots_guard/managed"
+
+// Managed is a robots_txt that runs.
+type Managed interface {
+	// Site is its name in the history, and Hosts where it stands, none for any.
+	Site() string
+	Hosts() []string
+	// State returns what is known of its changes, and whether something is.
+	State() (publication.State, bool)
+	// Difference returns in words what the rules of a change say otherwise than those
+	// of another.
+	Difference(ctx context.Context, from, to string) ([]string, error)
+	// Act does one of the [Verbs], and returns when it is served what came of it.
+	Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error)
+}
+
+// Verbs are what a person can do about a change.
+func Verbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
+
+// Deed is what a person does about a change.
+type Deed struct {
+	Site   string `json:"site,omitempty"`
+	ID     string `json:"id,omitempty"` // of the change; what waits, or for a rollback what was before, if absent
+	Who    string `json:"who"`
+	Why    string `json:"why,omitempty"` // needed to confirm
+	Ticket string `json:"ticket,omitempty"`
+}
+
+// Done is what came of it.
+type Done struct {
+	Site string           `json:"site"`
+	News publication.News `json:"news"`
+	ManagedState
+}
+
+// ManagedState is what is known of the changes of a site.
+type ManagedState struct {
+	Published *publication.Change    `json:"published"` // null if none ever was
+	Candidate *publication.Candidate `json:"candidate"` // null if none waits or is tried
+}
+
+// ManagedSite is a robots_txt with what is published and what waits.
+type ManagedSite struct {
+	Site  string   `json:"site"`
+	Hosts []string `json:"hosts"` // none for any
+	Known bool     `json:"known"` // false while the history could not be read
+	ManagedState
+}
+
+// ManagedSites are all of them.
+type ManagedSites struct {
+	Sites []ManagedSite `json:"sites"`
+}
+
+// ManagedHistory is a site with all of its changes.
+type ManagedHistory struct {
+	ManagedSite
+	History []publication.Change `json:"history"` // the latest first
+}
+
+// ManagedDiff is what a change says otherwise than another.
+type ManagedDiff struct {
+	Site       string   `json:"site"`
+	From       string   `json:"from"`
+	To         string   `json:"to"`
+	Difference []string `json:"difference"`
+}
+
+func (a *API) managedRoutes() []caddy.AdminRoute {
+	routes := []caddy.AdminRoute{
+		{Pattern: ManagedPath + "/changes", Handler: caddy.AdminHandlerFunc(a.managed)},
+		{Pattern: ManagedPath + "/history", Handler: caddy.AdminHandlerFunc(a.managedHistory)},
+		{Pattern: ManagedPath + "/diff", Handler: caddy.AdminHandlerFunc(a.managedDiff)},
+	}
+	for _, verb := range Verbs() {
+		routes = append(routes, caddy.AdminRoute{Pattern: ManagedPath + "/" + verb, Handler: a.managedDeed(verb)})
+	}
+	return routes
+}
+
+// siteOf tells what is known of a robots_txt.
+func siteOf(m Managed) (ManagedSite, publication.State) {
+	state, known := m.State()
+	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Candidate}}, state
+}
+
+// managed answers with all robots_txt.
+func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return failed(http.StatusMethodNotAllowed, "use GET to read what is published")
+	}
+	all := ManagedSites{Sites: []ManagedSite{}}
+	for _, m := range a.find().Managed() {
+		site, _ := siteOf(m)
+		all.Sites = append(all.Sites, site)
+	}
+	return writeJSON(w, http.StatusOK, all)
+}
+
+// managedOf returns the robots_txt of a name, or of a host; "" stands for the only one.
+func (a *API) managedOf(name string) (Managed, error) {
+	all := a.find().Managed()
+	if name == "" && len(all) == 1 {
+		return all[0], nil
+	}
+	var names []string
+	for _, m := range all {
+		if name != "" && (m.Site() == name || slices.Contains(m.Hosts(), name)) {
+			return m, nil
+		}
+		names = append(names, m.Site())
+	}
+	const most = 10
+	switch {
+	case len(all) == 0:
+		return nil, failed(http.StatusNotFound, "no robots_txt runs here")
+	case len(names) > most:
+		names = append(names[:most], "...")
+	}
+	return nil, failed(http.StatusNotFound, "say whose robots_txt is meant: site is one of %s", strings.Join(names, " or "))
+}
+
+// managedHistory answers with the changes of a site.
+func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.managedOf(r.FormValue("site"))
+	if err != nil {
+		return err
+	}
+	site, state := siteOf(m)
+	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publication.Change{}, state.History...)})
+}
+
+// managedDiff answers with the difference of two changes: without IDs of what is
+// published and what waits, or else of what was published before and what is.
+func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.managedOf(r.FormValue("site"))
+	if err != nil {
+		return err
+	}
+	state, _ := m.State()
+	from, to := state.PublishedID(), state.PublishedID()
+	switch {
+	case state.Candidate != nil:
+		to = state.Candidate.ID
+	case state.Published != nil:
+		from = state.Published.Parent
+	}
+	d := ManagedDiff{Site: m.Site(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
+	if d.Difference, err = m.Difference(r.Context(), d.From, d.To); err != nil {
+		return failed(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
+	}
+	d.Difference = append([]string{}, d.Difference...)
+	return writeJSON(w, http.StatusOK, d)
+}
+
+// managedDeed does what a person wants.
+func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method != http.MethodPost {
+			return failed(http.StatusMethodNotAllowed, "use POST to %s a change", verb)
+		}
+		var d Deed
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&d); err != nil {
+			return failed(http.StatusBadRequest, `the body is no JSON such as {"who": "ann", "why": "the sale is over"}: %w`, err)
+		}
+		if err := d.check(verb); err != nil {
+			return failed(http.StatusBadRequest, "%w", err)
+		}
+		m, err := a.managedOf(d.Site)
+		if err != nil {
+			return err
+		}
+		news, err := m.Act(r.Context(), verb, d.ID, publication.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
+		for _, cannot := range []error{publication.ErrNoCandidate, publication.ErrOther, publication.ErrUnconfirmed, publication.ErrConfirmed,
+			publication.ErrUnknown, publication.ErrIsPublished} {
+			if errors.Is(err, cannot) {
+				return failed(http.StatusConflict, "%w; GET %s/changes tells how it stands", err, ManagedPath)
+			}
+		}
+		if err != nil {
+			return failed(http.StatusServiceUnavailable, "the history of the changes: %w", err)
+		}
+		site, _ := siteOf(m)
+		return writeJSON(w, http.StatusOK, Done{m.Site(), news, site.ManagedState})
+	}
+}
+
+// check tells what is wrong with a deed.
+func (d *Deed) check(verb string) error {
+	for what, text := range map[string]string{"who": d.Who, "why": d.Why, "ticket": d.Ticket} {
+		if utf8.RuneCountInString(text) > publication.MostText || strings.ContainsAny(text, "\r\n\x00") {
+			return errors.New(what + " has to be one line of up to 500 characters")
+		}
+	}
+	switch {
+	case d.Who == "":
+		return errors.New("who is missing; the history keeps who did it")
+	case d.Why == "" && verb == "confirm":
+		return errors.New("why is missing; the history keeps why a change was confirmed")
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os/user"
+	"slices"
+	"strings"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// changes are the verbs of managed that ask a running server.
+type changes struct {
+	api      adminAPI
+	deed     admin.Deed
+	from, to string
+	json     bool
+}
+
+// runs reports whether a verb is one of these.
+func (c *changes) runs(verb string) bool {
+	return slices.Contains(append(admin.Verbs(), "changes", "history", "diff"), verb)
+}
+
+// run asks the server.
+func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
+	verb := args[0]
+	method, uri, body := http.MethodGet, admin.ManagedPath+"/"+verb, []byte(nil)
+	switch {
+	case len(args) > 2 || len(args) > 1 && !slices.Contains(admin.Verbs(), verb):
+		return 0, fmt.Errorf("managed %s takes no argument such as %q", verb, args[len(args)-1])
+	case slices.Contains(admin.Verbs(), verb):
+		if len(args) > 1 {
+			c.deed.ID = args[1]
+		}
+		if verb == "confirm" && c.deed.Why == "" {
+			return 0, errors.New("say why with --why; the history keeps it")
+		}
+		if known, err := user.Current(); c.deed.Who == "" && err == nil {
+			c.deed.Who = known.Username
+		}
+		method = http.MethodPost
+		var err error
+		if body, err = json.Marshal(c.deed); err != nil {
+			return 0, err
+		}
+	case verb == "changes":
+	default:
+		uri += "?" + url.Values{"site": {c.deed.Site}, "from": {c.from}, "to": {c.to}}.Encode()
+	}
+	address, err := c.api.find()
+	if err != nil {
+		return 0, err
+	}
+	response, err := caddycmd.AdminAPIRequest(address, method, uri, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body))
+	if err != nil {
+		return 0, adminError(address, err)
+	}
+	defer response.Body.Close()
+	if c.json {
+		_, err := io.Copy(cmd.OutOrStdout(), response.Body)
+		return 0, err
+	}
+	out := screenOf(cmd.OutOrStdout())
+	if err := printChanges(out, verb, json.NewDecoder(response.Body)); err != nil {
+		return 0, err
+	}
+	return 0, out.Flush()
+}
+
+// printChanges prints an answer for people to read.
+func printChanges(out io.Writer, verb string, in *json.Decoder) error {
+	switch verb {
+	case "changes":
+		var all admin.ManagedSites
+		err := in.Decode(&all)
+		for _, s := range all.Sites {
+			fmt.Fprintf(out, "%s\n", text.Printable(s.Site))
+			if !s.Known {
+				fmt.Fprintln(out, "  the history could not be read yet")
+			}
+			printState(out, s.ManagedState)
+		}
+		return err
+	case "history":
+		var h admin.ManagedHistory
+		err := in.Decode(&h)
+		printState(out, h.ManagedState)
+		for i := range h.History {
+			printChange(out, string(h.History[i].End), &h.History[i])
+		}
+		return err
+	case "diff":
+		var d admin.ManagedDiff
+		err := in.Decode(&d)
+		fmt.Fprintf(out, "%s: from %s to %s\n", text.Printable(d.Site), text.Printable(d.From), text.Printable(d.To))
+		for _, line := range d.Difference {
+			fmt.Fprintf(out, "  %s\n", text.Printable(line))
+		}
+		return err
+	}
+	var done admin.Done
+	err := in.Decode(&done)
+	fmt.Fprintf(out, "%s: %s\n", text.Printable(done.Site), done.News)
+	printState(out, done.ManagedState)
+	if done.News == publication.IsRolledBack {
+		fmt.Fprintln(out, "  most crawlers read it within 24 hours, DuckAssistBot within 72; until then they may go by what they were served before")
+	}
+	return err
+}
+
+// printState prints what is published, and what waits or is tried.
+func printState(out io.Writer, s admin.ManagedState) {
+	if s.Published == nil {
+		fmt.Fprintln(out, "  nothing was published yet; the site's own robots.txt stands alone")
+	} else {
+		printChange(out, "published", s.Published)
+	}
+	if c := s.Candidate; c != nil {
+		state := "tried: " + string(c.Stage)
+		if c.Stage == publication.Confirmation {
+			state = "waits for confirmation"
+		}
+		if !c.Until.IsZero() {
+			state += " until " + c.Until.UTC().Format(changeTime)
+		}
+		printChange(out, state, &c.Change)
+	}
+}
+
+const changeTime = "2006-01-02 15:04 UTC"
+
+// printChange prints a change.
+func printChange(out io.Writer, state string, c *publication.Change) {
+	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, c.Made.At.UTC().Format(changeTime), spelled(c.Made))
+	if c.Confirmed != nil {
+		fmt.Fprintf(out, "    confirmed at %s by %s\n", c.Confirmed.At.UTC().Format(changeTime), spelled(*c.Confirmed))
+	}
+	if c.Promoted != nil {
+		fmt.Fprintf(out, "    promoted at %s by %s\n", c.Promoted.At.UTC().Format(changeTime), spelled(*c.Promoted))
+	}
+	if c.Ended != nil {
+		fmt.Fprintf(out, "    over at %s by %s\n", c.Ended.At.UTC().Format(changeTime), spelled(*c.Ended))
+	}
+	for _, line := range slices.Concat(c.Reasons, c.Difference) {
+		fmt.Fprintf(out, "    %s\n", text.Printable(line))
+	}
+}
+
+// spelled tells who did something, and why.
+func spelled(by publication.By) string {
+	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.Who, by.Why, by.Ticket}, func(s string) bool { return s == "" }), ", "))
+}
