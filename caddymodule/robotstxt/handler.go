@@ -122,6 +122,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkStaging(hosts, app.Production); err != nil {
 		return err
 	}
+	if err := h.Rollout.checkHosts(hosts); err != nil {
+		return err
+	}
 	if c.Observer, err = app.Managed(ctx); err != nil {
 		return err
 	}
