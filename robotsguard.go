@@ -6,5 +6,6 @@ package robotsguard
 
 import (
 	_ "github.com/robotsguard/caddy-robots-guard/caddymodule" // registers the modules
+	_ "github.com/robotsguard/caddy-robots-guard/caddymodule/preferences"
 	_ "github.com/robotsguard/caddy-robots-guard/caddymodule/robotstxt"
 )

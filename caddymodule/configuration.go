@@ -21,6 +21,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
+func init() {
+	caddycmd.RegisterCommand(command.New(command.Config{
+		FetchTimeout: defaultFetchTimeout,
+		Sites:        configuredSites,
+		Verification: configuredVerification,
+		Rules:        configuredRules,
+	}))
+}
+
 // configuredSites reads the sites with a robots_guard of a configuration file and
 // the registry with its changes; adapter may be empty.
 func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {

@@ -48,6 +48,15 @@ func TestMatchers(t *testing.T) {
 		{name: "expression robots_disallowed", matcher: "expression robots_disallowed() && method('GET')", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}},
 			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
+		{name: "robots_preference", matcher: "robots_preference train-ai=n",
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.Bingbot, Path: "/press/x"}, {UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/x"}}},
+		{name: "robots_preference after the handler", matcher: "robots_preference train-ai=y search=y",
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/press/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/press/x"}}},
+		{name: "expression robots_preference", matcher: "expression robots_preference('search=y') || path('/other')",
+			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/press/x"}, {UserAgent: harness.Bingbot, Path: "/other"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}}},
 		{name: "expression with a placeholder", matcher: `expression {http.robots_guard.verdict} == "disallowed" && {http.robots_guard.class} == "search"`,
 			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}},
 			no:  []harness.Visit{{UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Bingbot, Path: "/x"}}},
@@ -58,6 +67,8 @@ func TestMatchers(t *testing.T) {
 				robots_guard monitor
 				@m $MATCHER
 				respond /robots.txt "User-agent: *
+Content-Usage: train-ai=n
+Content-Usage: /press train-ai=y, search=y
 Disallow: /private/
 
 User-agent: GPTBot
@@ -101,6 +112,10 @@ func TestMatcherErrors(t *testing.T) {
 		"expression crawler('Googelbot')":             "did you mean Googlebot?",
 		"robots_disallowed always":                    "argument",
 		"expression robots_disallowed('x')":           "takes no argument",
+		"robots_preference":                           "needs a preference such as train-ai=n",
+		"robots_preference train-ai=no":               `is no preference; write train-ai, ai-use or search, and =y or =n behind it`,
+		"robots_preference train-ai=n train-ai=y":     "y and n at once for train-ai match nothing",
+		"expression robots_preference('ai=y')":        `is no preference`,
 		"expression crawler(1)":                       "takes string constants",
 		"expression crawler('browser')":               "browsers are never judged",
 		"expression crawler({http.request.header.X})": "takes string constants",
@@ -127,6 +142,8 @@ func TestOnViolation(t *testing.T) {
 			}
 		}
 		respond /robots.txt "User-agent: *
+Content-Usage: train-ai=n
+Content-Usage: /press train-ai=y, search=y
 Disallow: /private/
 
 User-agent: GPTBot

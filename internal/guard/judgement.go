@@ -65,9 +65,9 @@ var placeholders = map[string]func(*Judgement) string{
 	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
 	"version": (*Judgement).versionID,
 
-	"preference.train_ai": func(j *Judgement) string { return j.preferences()[policy.TrainAI].String() },
-	"preference.ai_use":   func(j *Judgement) string { return j.preferences()[policy.AIUse].String() },
-	"preference.search":   func(j *Judgement) string { return j.preferences()[policy.SearchUse].String() },
+	"preference.train_ai": func(j *Judgement) string { return j.Preferences()[policy.TrainAI].String() },
+	"preference.ai_use":   func(j *Judgement) string { return j.Preferences()[policy.AIUse].String() },
+	"preference.search":   func(j *Judgement) string { return j.Preferences()[policy.SearchUse].String() },
 
 	"rate": func(j *Judgement) string { return j.Rate.State.String() },
 	"rate.delay": func(j *Judgement) string {
@@ -90,9 +90,9 @@ var placeholders = map[string]func(*Judgement) string{
 	},
 }
 
-// preferences returns what the robots.txt states about the use of what this request
+// Preferences returns what the robots.txt states about the use of what this request
 // may fetch.
-func (j *Judgement) preferences() policy.Preferences {
+func (j *Judgement) Preferences() policy.Preferences {
 	if j.Verdict != judge.Allowed || j.Reason == judge.RobotsTxt {
 		return policy.Preferences{}
 	}
@@ -152,7 +152,7 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if j.Version != nil {
 		enc.AddString("version", j.versionID())
 	}
-	if stated := j.preferences(); stated != (policy.Preferences{}) {
+	if stated := j.Preferences(); stated != (policy.Preferences{}) {
 		enc.AddString("preferences", stated.String())
 	}
 	j.addRate(enc)

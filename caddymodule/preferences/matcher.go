@@ -1,0 +1,120 @@
+// Package preferences is the face of what a robots.txt states about use: the matcher
+// robots_preference.
+package preferences
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"cel.dev/cel-go/cel"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/expression"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func init() {
+	caddy.RegisterModule(Match{})
+}
+
+// Match matches requests that the robots.txt of the site allows and about the use of
+// which it states something, by Content-Usage: all of the preferences given. It goes by
+// the judgement of robots_guard, so it has to stand behind one. Fetching such a page is
+// no violation.
+type Match struct {
+	// Preferences such as `train-ai=n`: a label of `train-ai`, `ai-use` and `search`,
+	// and `y` or `n`.
+	Preferences []string `json:"preferences,omitempty"`
+
+	stated policy.Preferences
+}
+
+// CaddyModule returns the Caddy module information.
+func (Match) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.matchers.robots_preference", New: func() caddy.Module { return new(Match) }}
+}
+
+// UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
+//
+//	robots_preference <label>=y|n...
+func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		m.Preferences = append(m.Preferences, d.RemainingArgs()...)
+		if d.NextBlock(0) {
+			return d.Err("robots_preference takes no block")
+		}
+	}
+	if _, err := m.parse(); err != nil {
+		return d.WrapErr(err)
+	}
+	return nil
+}
+
+// parse returns what has to be stated.
+func (m *Match) parse() (all policy.Preferences, err error) {
+	if len(m.Preferences) == 0 {
+		return all, errors.New("robots_preference needs a preference such as train-ai=n")
+	}
+	for _, preference := range m.Preferences {
+		stated, err := policy.ParsePreferences(preference)
+		if stated.String() != preference || err != nil {
+			return all, fmt.Errorf("robots_preference: %q is no preference; write train-ai, ai-use or search, and =y or =n behind it", preference)
+		}
+		for use, says := range stated {
+			if before := all[use]; says != policy.PreferenceUnknown && before != policy.PreferenceUnknown && before != says {
+				return all, fmt.Errorf("robots_preference: y and n at once for %s match nothing; keep one", policy.Use(use))
+			}
+		}
+		all = all.And(stated)
+	}
+	return all, nil
+}
+
+// Provision sets up the matcher.
+func (m *Match) Provision(caddy.Context) (err error) {
+	m.stated, err = m.parse()
+	return err
+}
+
+// Match reports whether the request matches.
+func (m Match) Match(r *http.Request) bool {
+	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
+	if j == nil {
+		return false
+	}
+	stated := j.Preferences()
+	for use, says := range m.stated {
+		if says != policy.PreferenceUnknown && stated[use] != says {
+			return false
+		}
+	}
+	return true
+}
+
+// MatchWithError reports whether the request matches. It returns no error.
+func (m Match) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+
+// CELLibrary lets expressions use the matcher.
+//
+// Example:
+//
+//	expression robots_preference('train-ai=n')
+func (Match) CELLibrary(ctx caddy.Context) (cel.Library, error) {
+	return expression.Library("robots_preference", true, func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
+		m := Match{Preferences: preferences}
+		err := m.Provision(ctx)
+		return m, err
+	})
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner                 = (*Match)(nil)
+	_ caddyfile.Unmarshaler             = (*Match)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*Match)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*Match)(nil)
+)
