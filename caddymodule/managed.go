@@ -67,7 +67,7 @@ func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) release.Config {
 
 // startManaged starts what [App.StartLater] was told.
 func (a *App) startManaged() {
-	places := release.PlacesOf(serversOf(a.ctx), isOurs)
+	places := release.PlacesOf(serversOf(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(Starter); return ok })
 	for _, s := range a.starting {
 		r, end := s.Start(places[s])
 		a.running, a.release = append(a.running, r), append(a.release, end)

@@ -27,7 +27,7 @@ func newSite(t *testing.T, rules string) *site {
 }
 
 func (s *site) config(rules string) string {
-	return fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n}\nhttp://a.test:%s {\n\trobots_txt {\n\t\tbase none\n\t\t%s\n\t}\n}\n", s.admin, s.port, rules)
+	return fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n}\nhttp://a.test:%s {\n\trobots_guard\n\trobots_txt {\n\t\tbase none\n\t\t%s\n\t}\n}\n", s.admin, s.port, rules)
 }
 
 // start starts the server, with what it knew before.
