@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -26,10 +27,11 @@ func (t troubled) Book() *alert.Book { return t.book }
 // fullDisk is what is known of that server.
 type fullDisk struct{}
 
-func (fullDisk) Live() map[string]report.Live      { return nil }
-func (fullDisk) AddressLists() []verify.ListStatus { return nil }
-func (fullDisk) Managed() report.Texts             { return nil }
-func (fullDisk) Stores() bool                      { return true }
+func (fullDisk) Live() map[string]report.Live          { return nil }
+func (fullDisk) AddressLists() []verify.ListStatus     { return nil }
+func (fullDisk) Changes() map[string]publication.State { return nil }
+func (fullDisk) Managed() report.Texts                 { return nil }
+func (fullDisk) Stores() bool                          { return true }
 func (fullDisk) StorageTrouble() (time.Time, error) {
 	return time.Now().Add(-time.Hour), errors.New("no space left on device")
 }

@@ -47,6 +47,8 @@ const (
 	Waiting         Kind = "waiting"           // a change of the robots.txt is held back
 	BaseFailing     Kind = "base_failing"      // what a robots.txt is composed from cannot be read
 	TextRefused     Kind = "text_refused"      // the robots.txt that the rules come to is not served
+	ChangeWaits     Kind = "change_waiting"    // a change of a robots_txt waits for confirmation
+	ChangeStopped   Kind = "change_stopped"    // the trial of one has ended by itself
 	StorageFailing  Kind = "storage_failing"   // what is known is not stored
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
@@ -56,7 +58,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		StorageFailing, ListsStale, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, StorageFailing, ListsStale, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -30,6 +31,8 @@ type Known interface {
 	Live() map[string]report.Live
 	// Managed returns what knows of robots_txt.
 	Managed() report.Texts
+	// Changes returns what is known of the changes of robots_txt, by site.
+	Changes() map[string]publication.State
 	// AddressLists are the lists by which crawlers are verified; none if they are not.
 	AddressLists() []verify.ListStatus
 	// StorageTrouble returns since when nothing of some kind could be stored, and
@@ -191,7 +194,7 @@ func (b *Book) look(now time.Time) {
 	b.crawlers = slices.DeleteFunc(b.crawlers, enforced)
 	// If there are too many, the same ones are shown each time, and what clients can make
 	// many of comes last of what is as severe.
-	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), b.blocks.find(live, b.reloaded, now), b.crawlers)
+	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), findInChanges(b.known.Changes(), now), b.blocks.find(live, b.reloaded, now), b.crawlers)
 	slices.SortStableFunc(found, func(x, y finding) int {
 		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -24,6 +25,7 @@ type world struct {
 	trouble error
 	stores  bool
 	texts   texts
+	changes map[string]publication.State
 	counted *ledger.Ledger
 	reports int // how often they were asked for
 }
@@ -35,12 +37,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) now() time.Time                     { return w.time }
-func (w *world) Live() map[string]report.Live       { return w.sites }
-func (w *world) AddressLists() []verify.ListStatus  { return w.lists }
-func (w *world) StorageTrouble() (time.Time, error) { return w.since, w.trouble }
-func (w *world) Managed() report.Texts              { return w.texts }
-func (w *world) Stores() bool                       { return w.stores }
+func (w *world) now() time.Time                        { return w.time }
+func (w *world) Live() map[string]report.Live          { return w.sites }
+func (w *world) AddressLists() []verify.ListStatus     { return w.lists }
+func (w *world) StorageTrouble() (time.Time, error)    { return w.since, w.trouble }
+func (w *world) Changes() map[string]publication.State { return w.changes }
+func (w *world) Managed() report.Texts                 { return w.texts }
+func (w *world) Stores() bool                          { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -30,6 +31,19 @@ func (s *State) Live() map[string]report.Live {
 
 // Managed returns what knows of robots_txt.
 func (s *State) Managed() report.Texts { return &s.Texts }
+
+// Changes returns what is known of the changes of robots_txt, by site.
+func (s *State) Changes() map[string]publication.State { return s.Published.States() }
+
+// ChangesWaiting returns how many changes of robots_txt wait for confirmation.
+func (s *State) ChangesWaiting() (n int) {
+	for _, state := range s.Changes() {
+		if c := state.Candidate; c != nil && c.Stage == publication.Confirmation {
+			n++
+		}
+	}
+	return n
+}
 
 // NextText returns when the next robots.txt of robots_txt comes into force, zero for
 // never.

@@ -18,6 +18,7 @@ type ManagedMetrics struct {
 	failed   *prometheus.CounterVec
 	changes  *prometheus.CounterVec
 	next     prometheus.GaugeFunc
+	waiting  prometheus.GaugeFunc
 }
 
 // Stages are where the text of a robots_txt can fail: its base or a list of rules cannot
@@ -46,6 +47,10 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 			Name: name("changes_total"),
 			Help: "Steps that changes of robots_txt have taken by this instance, by what came of them.",
 		}, []string{"state"}),
+		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: name("changes_waiting"),
+			Help: "Changes of robots_txt that wait for confirmation.",
+		}, func() float64 { return float64(from.ChangesWaiting()) }),
 		next: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: name("next_text_timestamp_seconds"),
 			Help: "When the next text of a robots_txt comes into force, 0 for never.",
@@ -68,7 +73,7 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 }
 
 func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes, m.next}
+	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes, m.next, m.waiting}
 }
 
 // Composed notes how long a text took.

@@ -49,6 +49,8 @@ type Observed interface {
 	AddressLists() []verify.ListStatus
 	// NextText is when the next text of robots_txt comes into force, zero for never.
 	NextText() time.Time
+	// ChangesWaiting is how many changes of robots_txt wait for confirmation.
+	ChangesWaiting() int
 	// SigningKeys are the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }

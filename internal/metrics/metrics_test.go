@@ -85,5 +85,6 @@ func (nothing) HeldHosts() map[string]bool                  { return nil }
 func (nothing) NotProtecting() map[string]string            { return nil }
 func (nothing) VerifierStats() verify.Stats                 { return verify.Stats{} }
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
+func (nothing) ChangesWaiting() int                         { return 0 }
 func (nothing) NextText() time.Time                         { return time.Time{} }
 func (nothing) SigningKeys() map[string]int                 { return nil }

@@ -37,3 +37,16 @@ func (s *Sites) Use(name string) (site *Site, release func()) {
 		}
 	})
 }
+
+// States returns what is known of each site, by name.
+func (s *Sites) States() map[string]State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	states := make(map[string]State, len(s.sites))
+	for name, u := range s.sites {
+		if state, known := u.State(); known {
+			states[name] = state
+		}
+	}
+	return states
+}
