@@ -36,7 +36,7 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 	if r.Confirm == Search && managed.SameFor(published, w.schedule, search) {
 		return w.why
 	}
-	f := &finder{search: search, first: first, visits: make(map[string][]ledger.Visit)}
+	f := &finder{search: search, first: first, visits: make(map[string][]ledger.Visit), told: make(map[string]time.Time)}
 	var hosts []string
 	for _, v := range r.Visits() {
 		if v.Host == judge.OtherName {
@@ -75,16 +75,23 @@ type finder struct {
 	first   bool
 	visits  map[string][]ledger.Visit // by host
 	reasons []string
+	told    map[string]time.Time // since when a reason holds, by its words and hosts
 	target  policy.Target
 }
 
 // any takes every difference for a reason.
-func (f *finder) any(p managed.Pair) { f.add("the text changes" + where(p)) }
+func (f *finder) any(p managed.Pair) { f.add("the text changes", at(p), p) }
 
-func (f *finder) add(reason string) {
-	if !slices.Contains(f.reasons, reason) {
-		f.reasons = append(f.reasons, reason)
+// add takes a reason that holds for a pair at some hosts, all for "". One that holds
+// before, there or everywhere, is told once.
+func (f *finder) add(reason, at string, p managed.Pair) {
+	for _, key := range []string{reason, reason + at} {
+		if since, ok := f.told[key]; ok && !since.After(p.From) {
+			return
+		}
 	}
+	f.told[reason+at] = p.From
+	f.reasons = append(f.reasons, reason+at+since(p))
 }
 
 // closed looks for search engines that are newly forbidden / or what they were served.
@@ -103,14 +110,14 @@ func (f *finder) closed(p managed.Pair) {
 		}
 	}
 	if len(shut) > 0 {
-		f.add(fmt.Sprintf("%s may not fetch / any more%s", someOf(shut), where(p)))
+		f.add(someOf(shut)+" may not fetch / any more", at(p), p)
 	}
 	for _, host := range p.Hosts {
 		for _, v := range f.visits[host] {
 			f.target.Set(v.Target, false)
 			who := subjectOfVisit(f.search, v)
 			if who.Verdict(before, &f.target).Allowed && !who.Verdict(after, &f.target).Allowed {
-				f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours%s", v.Crawler, v.Target, since(p)))
+				f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours", v.Crawler, v.Target), "", p)
 			}
 		}
 	}
@@ -147,20 +154,19 @@ func someOf(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// where tells for which hosts and from when a pair is.
-func where(p managed.Pair) string {
+// at tells for which hosts a pair is, "" for any.
+func at(p managed.Pair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
-	at := ""
 	switch {
-	case len(named) < len(p.Hosts): // hosts that no rule names, too
+	case len(named) < len(p.Hosts) || len(named) == 0: // hosts that no rule names, too
+		return ""
 	case len(named) > 2:
-		at = fmt.Sprintf(" at %s and %d more", named[0], len(named)-1)
-	case len(named) > 0:
-		at = " at " + strings.Join(named, " and ")
+		return fmt.Sprintf(" at %s and %d more", named[0], len(named)-1)
 	}
-	return at + since(p)
+	return " at " + strings.Join(named, " and ")
 }
 
+// since tells from when a pair is, "" for now.
 func since(p managed.Pair) string {
 	if p.From.IsZero() {
 		return ""

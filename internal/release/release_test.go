@@ -53,16 +53,20 @@ func TestReasons(t *testing.T) {
 	visits := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "b.test", Target: "/b/1"}}
 	atB := disallow("*", "/b")
 	atB.ID, atB.Hosts = "rule b", []string{"b.test"}
+	later := disallow("GPTBot")
+	later.ID, later.Window.From, later.Hosts = "rule later", sale.Window.From, []string{"b.test"}
 	for name, test := range map[string]struct {
 		base          string
 		before, after []managed.Rule
 		confirm       Confirm
 		visits        []ledger.Visit
 		want          string // a part of the first reason, "" for none
+		count         int    // of reasons, 0 for any
 	}{
 		"training":                      {after: []managed.Rule{disallow("ai_training")}},
 		"all of the site":               {after: []managed.Rule{disallow("*")}, want: "Googlebot, bingbot, YandexBot and "},
 		"one engine":                    {after: []managed.Rule{disallow("bingbot")}, want: "bingbot may not fetch / any more"},
+		"one engine, told once":         {after: []managed.Rule{disallow("bingbot"), later}, count: 1, want: "bingbot may not fetch / any more"},
 		"forbidden before":              {base: "User-agent: *\nDisallow: /\n", after: []managed.Rule{disallow("*")}},
 		"later":                         {after: []managed.Rule{sale}, want: "any more from 2030-01-01T00:00:00Z"},
 		"the end of an exception":       {base: "User-agent: *\nDisallow: /\n", before: []managed.Rule{{ID: "allow", For: []string{"Googlebot"}, Allow: true}}, want: "Googlebot may not"},
@@ -96,6 +100,9 @@ func TestReasons(t *testing.T) {
 			reasons := r.reasons(schedule(test.before), r.wish, false)
 			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {
 				t.Errorf("got %q", reasons)
+			}
+			if test.count > 0 && len(reasons) != test.count {
+				t.Errorf("%d reasons, want %d: %q", len(reasons), test.count, reasons)
 			}
 		})
 	}
