@@ -3,6 +3,7 @@ package managed
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	f := newFile(base)
 	c := &composition{plan: p, file: f}
 	added := c.groups()
+	if c.tooMany {
+		return nil, errors.New("the base names too many crawlers above too many lines for a preference about all of them; shorten it")
+	}
 	for _, s := range p.sitemaps {
 		added += "Sitemap: " + s + "\n"
 	}
@@ -56,6 +60,9 @@ type composition struct {
 	file *file
 	all  []string // the lines of the * group
 	of   []target // whose groups change, in the order of the text
+
+	seen, moved int  // lines that were looked at, and bytes that were moved, by repeat
+	tooMany     bool // of these
 }
 
 // target is a crawler that gets a group of its own.

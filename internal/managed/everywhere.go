@@ -26,6 +26,10 @@ func (p *Plan) missing(lines []string) []string {
 	return linesOf(lacks)
 }
 
+// mostSeen bounds how many lines are looked at for all crawlers of the base together,
+// and with that the time that a hostile one takes: a name has a copy of its group.
+const mostSeen = 1_000_000
+
 // repeat writes the preferences about all crawlers into the groups of the base that
 // remain. A group whose crawlers lack different things loses those that lack some;
 // they are returned as blocks.
@@ -40,6 +44,10 @@ func (c *composition) repeat() (moved []*block) {
 			continue
 		}
 		lines := c.file.content(at)
+		if c.seen += len(lines); c.seen > mostSeen {
+			c.tooMany = true
+			return nil
+		}
 		if w := c.plan.asked[folded]; w != nil {
 			lines = slices.Concat(lines, w.paths, linesOf(w.prefers))
 		}
@@ -54,6 +62,10 @@ func (c *composition) repeat() (moved []*block) {
 			folded := strings.ToLower(a.Name)
 			if lacks := missing[folded]; len(lacks) > 0 {
 				lines := closed(append(c.file.content(places[folded]), lacks...))
+				if c.moved += len(strings.Join(lines, "\n")); c.moved > policy.MaxSize {
+					c.tooMany = true
+					return nil
+				}
 				moved = append(moved, &block{comment: c.plan.comment(), names: []string{a.Name}, lines: lines})
 				c.file.remove(places[folded])
 			}

@@ -37,7 +37,7 @@ func parseTime(what, text string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
-	if err == nil && t.Year() > 1 { // the year 1 begins with the zero time, which leaves an end open
+	if _, bad := t.MarshalText(); err == nil && bad == nil && t.Year() > 1 { // the year 1 begins with the zero time, which leaves an end open
 		return t, nil
 	}
 	zoneless := strings.Replace(text, " ", "T", 1)
