@@ -31,6 +31,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 		if !strings.Contains(page.text, "Disallow: /b") || strings.Contains(page.text, "Disallow: /a\n") || !until.Equal(from) || !page.modified.Equal(before.modified.Add(time.Hour)) {
 			t.Errorf("%q of %v until %v", page.text, page.modified, until)
 		}
+		p.mu.Lock()
 		for _, s := range p.shelves {
 			for _, key := range s.pages.Keys() {
 				if key.table.schedule == first {
@@ -38,6 +39,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 				}
 			}
 		}
+		p.mu.Unlock()
 		time.Sleep(time.Until(from) - time.Microsecond)
 		synctest.Wait()
 		if !p.hasPage("a.test", from) {

@@ -1,8 +1,10 @@
 package release
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,18 +20,43 @@ import (
 
 // trials are those of an instance, with what they are said to have found.
 type trials struct {
+	mu    sync.Mutex
 	texts map[string]string // that are tried, at a.test, by source
 	found []shadow.Trial
 }
 
+// finds has the trials find this from now on.
+func (t *trials) finds(found []shadow.Trial) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.found = found
+}
+
+// tried returns the texts that are tried, by source.
+func (t *trials) tried() map[string]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.texts)
+}
+
 func (t *trials) Try(source string, has func(string) bool, text func(string) policy.Answer) (end func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if has("a.test") && !has("b.test") {
 		t.texts[source] = string(text("a.test").Body)
 	}
-	return func() { delete(t.texts, source) }
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.texts, source)
+	}
 }
 
-func (t *trials) Found(string) []shadow.Trial { return t.found }
+func (t *trials) Found(string) []shadow.Trial {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.found
+}
 
 // row is what was found of a crawler.
 func row(token string, identity verify.State, d shadow.Difference) shadow.Row {
@@ -72,7 +99,7 @@ func TestShadow(t *testing.T) {
 				}
 				i.load(disallow("GPTBot", "/a"), disallow("CCBot", "/b"))
 				if test.confirm {
-					if len(i.trials.texts) > 0 {
+					if len(i.trials.tried()) > 0 {
 						t.Error("it is tried before it is confirmed")
 					}
 					if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
@@ -80,11 +107,11 @@ func TestShadow(t *testing.T) {
 					}
 				}
 				state, _ := i.State()
-				if text := i.trials.texts["change "+state.Candidate.ID]; !strings.Contains(text, "Disallow: /b") {
-					t.Errorf("tried is %q", i.trials.texts)
+				if text := i.trials.tried()["change "+state.Candidate.ID]; !strings.Contains(text, "Disallow: /b") {
+					t.Errorf("tried is %q", i.trials.tried())
 				}
 				i.serves("/a")
-				i.trials.found = []shadow.Trial{{Label: "a.test", Rows: test.found}}
+				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: test.found}})
 				time.Sleep(5 * hour)
 				synctest.Wait()
 				state, _ = i.State()
@@ -105,8 +132,8 @@ func TestShadow(t *testing.T) {
 				} else {
 					i.serves("/a", "/b")
 				}
-				if len(i.trials.texts) > 0 || change.Found == nil || change.Found.Requests != uint64(11*len(test.found)) {
-					t.Errorf("still tried are %v; found was %+v", i.trials.texts, change.Found)
+				if len(i.trials.tried()) > 0 || change.Found == nil || change.Found.Requests != uint64(11*len(test.found)) {
+					t.Errorf("still tried are %v; found was %+v", i.trials.tried(), change.Found)
 				}
 				if !slices.Contains(i.news.news, publication.IsTried) || slices.Contains(i.news.news, publication.IsStopped) != test.stops {
 					t.Errorf("the news are %v", i.news.news)
@@ -125,12 +152,12 @@ func TestShadowEndsWithItsConfiguration(t *testing.T) {
 		i.load(disallow("GPTBot", "/a"))
 		i.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 3600}
 		i.load(disallow("GPTBot", "/b"))
-		if len(i.trials.texts) != 1 {
-			t.Errorf("tried are %v", i.trials.texts)
+		if len(i.trials.tried()) != 1 {
+			t.Errorf("tried are %v", i.trials.tried())
 		}
 		i.end()
-		if len(i.trials.texts) != 0 {
-			t.Errorf("at the end are tried %v", i.trials.texts)
+		if len(i.trials.tried()) != 0 {
+			t.Errorf("at the end are tried %v", i.trials.tried())
 		}
 	})
 }

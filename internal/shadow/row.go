@@ -150,14 +150,15 @@ func take(n *atomic.Int32, most int32) bool {
 
 // note counts a request.
 func (w *row) note(q *Request, now func() time.Time) {
-	w.judged[q.Difference].Add(1)
 	if q.Difference == Same {
+		w.judged[Same].Add(1)
 		return
 	}
 	page := Page{text.Cut(q.Host, maxHost), text.Cut(q.Target, maxTarget), lineOf(q.Was), lineOf(q.Would)}
 	at := now().UnixMilli()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.judged[q.Difference].Add(1)
 	w.pages[q.Difference-1].Add(page, 1, at, maxPages, Page.own)
 }
 

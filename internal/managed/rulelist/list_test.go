@@ -43,12 +43,12 @@ func TestBackOff(t *testing.T) {
 		defer r.end()
 		r.told(t, "a list of rules cannot be read; there is none from before")
 		next(5 * time.Minute)
-		soon := r.source.reads
+		soon := r.source.count()
 		if soon < 5 || soon > 9 {
 			t.Errorf("%d attempts in 5 minutes", soon)
 		}
 		next(100 * time.Hour)
-		if n := r.source.reads - soon; n < 99 || n > 120 {
+		if n := r.source.count() - soon; n < 99 || n > 120 {
 			t.Errorf("%d attempts in 100 hours", n)
 		}
 		r.source.say(list("a"), nil)
@@ -121,8 +121,8 @@ func TestStoredVersion(t *testing.T) {
 		r := read(t, storage, list("a", "b"), nil)
 		next(time.Minute)
 		r.end()
-		if len(storage.values) != 1 {
-			t.Fatalf("%d values are stored", len(storage.values))
+		if storage.len() != 1 {
+			t.Fatalf("%d values are stored", storage.len())
 		}
 		again := read(t, storage, "", errDown)
 		again.has(t, "a b")
@@ -156,14 +156,14 @@ func TestStoredVersion(t *testing.T) {
 func TestFailingStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := newMemory()
-		storage.err = errDown
+		storage.fail(errDown)
 		r := read(t, storage, list("a"), nil)
 		defer r.end()
 		next(time.Hour)
 		r.told(t, "a list of rules could not be stored")
-		storage.err = nil
+		storage.fail(nil)
 		next(10 * time.Minute)
-		if len(storage.values) != 1 {
+		if storage.len() != 1 {
 			t.Error("it is not stored")
 		}
 	})
@@ -176,7 +176,7 @@ func TestValidatedListIsNotStored(t *testing.T) {
 		r := read(t, storage, list("a"), nil)
 		next(time.Second)
 		r.end()
-		if len(storage.values) != 0 {
+		if storage.len() != 0 {
 			t.Error("it is stored")
 		}
 	})

@@ -51,6 +51,13 @@ func (s *script) say(data string, err error) {
 	s.data, s.err = data, err
 }
 
+// count returns how often it was read.
+func (s *script) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads
+}
+
 // list returns a list with rules of these names.
 func list(ids ...string) string {
 	var rules []string
@@ -81,6 +88,20 @@ type memory struct {
 	values map[string][]byte
 	err    error
 	hangs  bool
+}
+
+// fail has the storage fail, or not any more for nil.
+func (m *memory) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.err = err
+}
+
+// len returns how many values there are.
+func (m *memory) len() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.values)
 }
 
 func (m *memory) Store(_ context.Context, key string, value []byte) error {
