@@ -72,6 +72,9 @@ func (s State) Submit(in Submission, now time.Time) (State, News) {
 	}
 	s.Latest = in.ID
 	in.By.At = now
+	if p := s.Published; p != nil && p.Origin == FromRollback && in.Origin == FromRules {
+		in.Reasons = append(slices.Clone(in.Reasons), "it was rolled back, and a list of rules has changed since")
+	}
 	switch {
 	case in.ID == s.PublishedID():
 		return s.withdraw(in.By)

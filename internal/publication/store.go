@@ -42,6 +42,10 @@ type Storage interface {
 // who writes.
 var ErrDamaged = errors.New("what is stored is damaged")
 
+// ErrLost is a state that was stored, and is not any more. It is written again by the
+// next who writes.
+var ErrLost = errors.New("what was stored is gone")
+
 // Store keeps the changes of a site in a storage.
 //
 // A spec is written before the state that names it, and the state at once. So a crash
@@ -73,7 +77,10 @@ func (s *Store) Read(ctx context.Context) (State, error) {
 		return State{}, err
 	}
 	defer end()
-	state, _, err := s.read(ctx)
+	state, data, err := s.read(ctx)
+	if known, ok := s.site.State(); err == nil && data == nil && ok && known.Revision > 0 {
+		return known, ErrLost // what is known stays, and the next who writes brings it back
+	}
 	if err == nil {
 		s.site.learn(state)
 	}

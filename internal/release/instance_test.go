@@ -29,6 +29,7 @@ type instance struct {
 	storage publication.Storage
 	sites   *publication.Sites
 	visits  []ledger.Visit
+	compare func() // is called whenever changes are compared, nil for nothing
 	base    string
 	confirm Confirm
 	rollout publication.Rollout
@@ -76,8 +77,14 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
 		Wanted: s, Registry: uaident.Default(), Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
-		Base:   func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
-		Visits: func() []ledger.Visit { return i.visits }, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news,
+		Base: func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
+		Visits: func() []ledger.Visit {
+			if i.compare != nil {
+				i.compare()
+			}
+			return i.visits
+		},
+		Now: time.Now, Logger: zap.NewNop(), Observer: &i.news,
 	}
 	if i.trials != nil {
 		c.Trials = i.trials

@@ -98,7 +98,6 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 	r.begun.Store(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	isLatest := site.Begin()
 	go func() {
 		defer close(ended)
 		defer release()
@@ -107,7 +106,7 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 			defer r.applying.Unlock()
 			r.judge("", nil)
 		}()
-		r.run(ctx, isLatest)
+		r.run(ctx)
 	}()
 	return func() {
 		cancel()

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"time"
@@ -22,13 +23,18 @@ const (
 )
 
 // run submits and serves until ctx ends.
-func (r *Release) run(ctx context.Context, isLatest func() bool) {
+func (r *Release) run(ctx context.Context) {
 	retry := firstRetry
 	_, err := r.store.Read(ctx)
 	if !r.awaitRunning(ctx) {
 		return
 	}
+	// Not before: one that fails to load has taken nobody's turn.
+	isLatest := r.site.Begin()
 	for {
+		if errors.Is(err, publication.ErrLost) || errors.Is(err, publication.ErrDamaged) {
+			err = r.restore(ctx)
+		}
 		if err == nil {
 			err = r.step(ctx, isLatest)
 		}
@@ -70,7 +76,7 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 // step does what is due once the history was read.
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 	if w, pending := r.wanted(); pending && isLatest() {
-		if err := r.submit(ctx, w); err != nil {
+		if err := r.submit(ctx, w, isLatest); err != nil {
 			return err
 		}
 		r.submitted(w)
@@ -106,13 +112,25 @@ func (r *Release) untilNext() time.Duration {
 // errMoved says that another change was published than the one compared with.
 var errMoved = errors.New("another change is published by now")
 
-// submit submits what is wanted.
-func (r *Release) submit(ctx context.Context, w wish) error {
+// restore brings back a state that is lost or damaged, as far as this instance knows
+// it.
+func (r *Release) restore(ctx context.Context) error {
+	_, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
+		return s, publication.Nothing, nil
+	})
+	return err
+}
+
+// errEnded says that another configuration has taken over.
+var errEnded = errors.New("another configuration decides by now")
+
+// submit submits what is wanted, unless another configuration has taken over.
+func (r *Release) submit(ctx context.Context, w wish, isLatest func() bool) error {
 	in := publication.Submission{ID: publication.IDOf(w.spec), Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
 	for range tries {
 		state, _ := r.site.State()
-		base := state.PublishedID()
-		if state.IsNews(in.Instance, in.ID) {
+		base, isNews := state.PublishedID(), state.IsNews(in.Instance, in.ID)
+		if isNews {
 			published, err := r.schedule(ctx, base, w)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, publication.ErrDamaged) {
 				published, err = r.nothing(), nil // they are lost; what they were cannot be told
@@ -124,12 +142,18 @@ func (r *Release) submit(ctx context.Context, w wish) error {
 			in.Difference = managed.Difference(published, w.schedule)
 		}
 		_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
-			if s.PublishedID() != base {
-				return s, publication.Nothing, errMoved
+			switch {
+			case !isLatest():
+				return s, publication.Nothing, errEnded
+			case s.PublishedID() != base || s.IsNews(in.Instance, in.ID) != isNews:
+				return s, publication.Nothing, errMoved // nothing was compared with this
 			}
 			s, news := s.Submit(in, r.Now())
 			return s, news, nil
 		})
+		if errors.Is(err, errEnded) {
+			return nil
+		}
 		if !errors.Is(err, errMoved) {
 			return err
 		}
@@ -219,8 +243,8 @@ func (r *Release) schedule(ctx context.Context, id string, w wish) (*managed.Sch
 		return nil, err
 	}
 	s, err := managed.ParseSpec(r.Registry, spec)
-	if err != nil {
-		return nil, err
+	if err != nil { // such as of a crawler that the registry has no more
+		return nil, fmt.Errorf("%w: the rules of change %s: %w", publication.ErrDamaged, id, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

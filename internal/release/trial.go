@@ -59,7 +59,7 @@ func (r *Release) conclude(ctx context.Context) error {
 		return nil
 	}
 	found := r.found(c.ID)
-	stops := found.Search.NewlyForbidden > 0 && c.Confirmed == nil
+	stops := found.Search.NewlyForbidden > 0 && c.Confirmed == nil && len(found.Pages) > 0
 	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); !stops && !over {
 		return nil
 	}
