@@ -114,13 +114,9 @@ func (s *Selection) Preferences(target string) Preferences {
 	case isPlain(target):
 		return s.forgiving.statements.of([]spelling{spelled(target, 0)})
 	}
-	t := targets.Get().(*Target)
-	t.Set(target, false)
+	t := borrowed(target)
 	p := s.TargetPreferences(t)
-	if cap(t.buf) <= maxPooledTarget {
-		t.forget() // the caller's string
-		targets.Put(t)
-	}
+	t.giveBack()
 	return p
 }
 

@@ -158,14 +158,24 @@ func (s *Selection) Judge(target string) Verdict {
 	if isPlain(target) {
 		return s.judge([]spelling{spelled(target, 0)})
 	}
+	t := borrowed(target)
+	v := s.JudgeTarget(t)
+	t.giveBack()
+	return v
+}
+
+// borrowed returns a prepared target, to be given back.
+func borrowed(target string) *Target {
 	t := targets.Get().(*Target)
 	t.Set(target, false)
-	v := s.JudgeTarget(t)
+	return t
+}
+
+func (t *Target) giveBack() {
 	if cap(t.buf) <= maxPooledTarget {
 		t.forget() // the caller's string
 		targets.Put(t)
 	}
-	return v
 }
 
 // JudgeTarget judges a prepared target. It is for callers who judge one target

@@ -1,6 +1,14 @@
 package command
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/pflag"
 )
@@ -16,10 +24,51 @@ func (a *adminAPI) define(flags *pflag.FlagSet) {
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 }
 
+// adminServer is the address of an admin API.
+type adminServer string
+
 // find returns the address.
-func (a *adminAPI) find() (string, error) {
+func (a *adminAPI) find() (adminServer, error) {
 	if err := checkConfig(a.config); err != nil {
 		return "", err
 	}
-	return caddycmd.DetermineAdminAPIAddress(a.address, nil, a.config, a.adapter)
+	address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, a.config, a.adapter)
+	return adminServer(address), err
+}
+
+// ask makes a request, with a body of JSON unless that is nil, and has the answer used.
+func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Reader) error) error {
+	header := make(http.Header)
+	if body != nil {
+		header.Set("Content-Type", "application/json")
+	}
+	response, err := caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(body))
+	if err != nil {
+		return s.explain(err)
+	}
+	defer response.Body.Close()
+	return use(response.Body)
+}
+
+// explain says what to do about a request to the admin API that failed. Caddy
+// hands down nothing but a text.
+func (s adminServer) explain(err error) error {
+	if _, body, ok := strings.Cut(err.Error(), "caddy responded with error: HTTP "); ok {
+		status, body, _ := strings.Cut(body, ": ")
+		var answer struct {
+			Error string `json:"error"`
+		}
+		switch {
+		case json.Unmarshal([]byte(body), &answer) == nil && answer.Error != "":
+			return errors.New(answer.Error)
+		case status == "404":
+			return fmt.Errorf("what listens at %s is no Caddy with robots_guard in its configuration", s)
+		}
+		return fmt.Errorf("the admin API at %s answers %s: %s", s, status, body)
+	}
+	why := strings.TrimPrefix(err.Error(), "performing request: ")
+	if _, short, ok := strings.Cut(why, `": `); ok { // after the URL
+		why = short
+	}
+	return fmt.Errorf("no server answers at %s: %s; start it, or say where its admin API listens with --address or --config", s, why)
 }

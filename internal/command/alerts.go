@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
@@ -65,7 +63,7 @@ func (a *alerts) run(cmd *cobra.Command, args []string) (int, error) {
 	case a.acknowledge == "" && a.note != admin.AlertNote{}:
 		return 0, errors.New("--note and --by need --acknowledge with the id of an alert")
 	}
-	address, err := a.api.find()
+	api, err := a.api.find()
 	if err != nil {
 		return 0, err
 	}
@@ -79,17 +77,13 @@ func (a *alerts) run(cmd *cobra.Command, args []string) (int, error) {
 	case a.undo != "":
 		method, uri = http.MethodDelete, alertURI(a.undo)
 	}
-	header := http.Header{"Content-Type": {"application/json"}}
-	response, err := caddycmd.AdminAPIRequest(address, method, uri, header, bytes.NewReader(body))
-	if err != nil {
-		return 0, adminError(address, err)
-	}
-	defer response.Body.Close()
-	if a.json {
-		_, err := io.Copy(cmd.OutOrStdout(), response.Body)
-		return 0, err
-	}
-	return 0, a.print(cmd.OutOrStdout(), method, response.Body)
+	return 0, api.ask(method, uri, body, func(answer io.Reader) error {
+		if a.json {
+			_, err := io.Copy(cmd.OutOrStdout(), answer)
+			return err
+		}
+		return a.print(cmd.OutOrStdout(), method, answer)
+	})
 }
 
 func alertURI(id string) string {

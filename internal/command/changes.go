@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
@@ -59,24 +57,21 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	default:
 		uri += "?" + url.Values{"site": {c.deed.Site}, "from": {c.from}, "to": {c.to}}.Encode()
 	}
-	address, err := c.api.find()
+	api, err := c.api.find()
 	if err != nil {
 		return 0, err
 	}
-	response, err := caddycmd.AdminAPIRequest(address, method, uri, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body))
-	if err != nil {
-		return 0, adminError(address, err)
-	}
-	defer response.Body.Close()
-	if c.json {
-		_, err := io.Copy(cmd.OutOrStdout(), response.Body)
-		return 0, err
-	}
-	out := screenOf(cmd.OutOrStdout())
-	if err := printChanges(out, verb, json.NewDecoder(response.Body)); err != nil {
-		return 0, err
-	}
-	return 0, out.Flush()
+	return 0, api.ask(method, uri, body, func(answer io.Reader) error {
+		if c.json {
+			_, err := io.Copy(cmd.OutOrStdout(), answer)
+			return err
+		}
+		out := screenOf(cmd.OutOrStdout())
+		if err := printChanges(out, verb, json.NewDecoder(answer)); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
 }
 
 // printChanges prints an answer for people to read.

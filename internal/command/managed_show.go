@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -21,7 +20,7 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	if len(hosts) > 1 {
 		return 0, fmt.Errorf("managed show takes one host, not also %q", hosts[1])
 	}
-	address, err := m.changes.api.find()
+	api, err := m.changes.api.find()
 	if err != nil {
 		return 0, err
 	}
@@ -29,20 +28,22 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	if len(hosts) == 1 {
 		uri += "?site=" + url.QueryEscape(hosts[0])
 	}
-	response, err := caddycmd.AdminAPIRequest(address, http.MethodGet, uri, nil, nil)
-	if err != nil {
-		return 0, adminError(address, err)
-	}
-	defer response.Body.Close()
-	if m.json {
-		_, err := io.Copy(cmd.OutOrStdout(), response.Body)
-		return 0, err
-	}
-	var all report.Managed
-	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
-		return 0, err
-	}
-	out := screenOf(cmd.OutOrStdout())
+	return 0, api.ask(http.MethodGet, uri, nil, func(answer io.Reader) error {
+		if m.json {
+			_, err := io.Copy(cmd.OutOrStdout(), answer)
+			return err
+		}
+		var all report.Managed
+		if err := json.NewDecoder(answer).Decode(&all); err != nil {
+			return err
+		}
+		return printAllManaged(cmd.OutOrStdout(), &all)
+	})
+}
+
+// printAllManaged prints what is known of all hosts, and all about one.
+func printAllManaged(w io.Writer, all *report.Managed) error {
+	out := screenOf(w)
 	for i := range all.Managed {
 		printManaged(out, &all.Managed[i])
 	}
@@ -54,7 +55,7 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	case all.More > 0:
 		fmt.Fprintf(out, "%d more hosts; name one to see it\n", all.More)
 	}
-	return 0, out.Flush()
+	return out.Flush()
 }
 
 // printManaged prints what is known of a host, in a few lines.

@@ -7,10 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
@@ -72,25 +70,25 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 	case p.server != "" && len(args) == 0:
 		return 0, errors.New("--server needs an authority such as example.com")
 	}
-	address, err := p.api.find()
+	api, err := p.api.find()
 	if err != nil {
 		return 0, err
 	}
 	out := cmd.OutOrStdout()
 	switch {
 	case p.refresh:
-		return p.refreshAt(address, out, args)
+		return p.refreshAt(api, out, args)
 	case p.json || len(args) > 0:
 		uri := admin.PoliciesPath
 		if len(args) > 0 {
 			uri = policyURI(args[0], "", p.server)
 		}
-		return 0, p.ask(address, http.MethodGet, uri, func(body io.Reader) error {
+		return 0, api.ask(http.MethodGet, uri, nil, func(body io.Reader) error {
 			_, err := io.Copy(out, body)
 			return err
 		})
 	}
-	return 0, p.list(address, out)
+	return 0, p.list(api, out)
 }
 
 // policyURI returns where what is known of an authority at a server stands on the
@@ -104,12 +102,12 @@ func policyURI(authority, then, server string) string {
 }
 
 // list prints what is known of all sites.
-func (p *policies) list(address string, out io.Writer) error {
+func (p *policies) list(api adminServer, out io.Writer) error {
 	screen := screenOf(out)
 	table := text.NewTable(screen, text.Column{Title: "AUTHORITY"}, text.Column{Title: "STATUS"}, text.Column{Title: "AGE"}, text.Column{Title: "NEXT"},
 		text.Column{Title: "RULES"}, text.Column{Title: "FINDINGS"}, text.Column{Title: "VERSIONS"}, text.Column{Title: "ERROR", Kind: text.Prose})
 	known := false
-	err := p.each(address, func(s admin.PolicySummary) error {
+	err := p.each(api, func(s admin.PolicySummary) error {
 		known = true
 		printPolicy(table, s, time.Now())
 		return nil
@@ -129,11 +127,11 @@ const nothingRead = `No robots.txt has been read yet: that of a site is read whe
 This reads one now: caddy robots-guard policies --refresh example.com`
 
 // each calls do with what is known of each site.
-func (p *policies) each(address string, do func(admin.PolicySummary) error) error {
+func (p *policies) each(api adminServer, do func(admin.PolicySummary) error) error {
 	for after := ""; ; {
 		var list admin.PolicyList
 		uri := admin.PoliciesPath + "?after=" + url.QueryEscape(after)
-		if err := p.ask(address, http.MethodGet, uri, func(body io.Reader) error { return json.NewDecoder(body).Decode(&list) }); err != nil {
+		if err := api.ask(http.MethodGet, uri, nil, func(body io.Reader) error { return json.NewDecoder(body).Decode(&list) }); err != nil {
 			return err
 		}
 		for _, s := range list.Policies {
@@ -145,39 +143,6 @@ func (p *policies) each(address string, do func(admin.PolicySummary) error) erro
 			return nil
 		}
 	}
-}
-
-// ask makes one request to the admin API.
-func (p *policies) ask(address, method, uri string, use func(io.Reader) error) error {
-	response, err := caddycmd.AdminAPIRequest(address, method, uri, nil, nil)
-	if err != nil {
-		return adminError(address, err)
-	}
-	defer response.Body.Close()
-	return use(response.Body)
-}
-
-// adminError says what to do about a request to the admin API that failed. Caddy
-// hands down nothing but a text.
-func adminError(address string, err error) error {
-	if _, body, ok := strings.Cut(err.Error(), "caddy responded with error: HTTP "); ok {
-		status, body, _ := strings.Cut(body, ": ")
-		var answer struct {
-			Error string `json:"error"`
-		}
-		switch {
-		case json.Unmarshal([]byte(body), &answer) == nil && answer.Error != "":
-			return errors.New(answer.Error)
-		case status == "404":
-			return fmt.Errorf("what listens at %s is no Caddy with robots_guard in its configuration", address)
-		}
-		return fmt.Errorf("the admin API at %s answers %s: %s", address, status, body)
-	}
-	why := strings.TrimPrefix(err.Error(), "performing request: ")
-	if _, short, ok := strings.Cut(why, `": `); ok { // after the URL
-		why = short
-	}
-	return fmt.Errorf("no server answers at %s: %s; start it, or say where its admin API listens with --address or --config", address, why)
 }
 
 // printPolicy prints a row of the table.

@@ -14,12 +14,12 @@ import (
 
 // refreshAt has a server read the robots.txt of an authority, or of all sites that
 // its configuration names, and prints what came of it.
-func (p *policies) refreshAt(address string, out io.Writer, args []string) (code int, err error) {
+func (p *policies) refreshAt(api adminServer, out io.Writer, args []string) (code int, err error) {
 	screen := screenOf(out)
 	table := text.NewTable(screen, text.Column{Title: "AUTHORITY"}, text.Column{Title: "RESULT"}, text.Column{Title: "RULES"}, text.Column{Title: "FINDINGS"},
 		text.Column{Title: "WHY", Kind: text.Prose})
 	read := func(authority, server string) error {
-		return p.ask(address, http.MethodPost, policyURI(authority, "/refresh", server), func(body io.Reader) error {
+		return api.ask(http.MethodPost, policyURI(authority, "/refresh", server), nil, func(body io.Reader) error {
 			var answer admin.PolicyReport
 			if err := json.NewDecoder(body).Decode(&answer); err != nil {
 				return err
@@ -40,7 +40,7 @@ func (p *policies) refreshAt(address string, out io.Writer, args []string) (code
 	if len(args) > 0 {
 		err = read(args[0], p.server)
 	} else {
-		err = p.each(address, func(s admin.PolicySummary) error {
+		err = p.each(api, func(s admin.PolicySummary) error {
 			if s.Segment != policy.Named.String() {
 				return nil
 			}

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -54,7 +53,7 @@ func (s *trying) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) > 1 {
 		return 0, fmt.Errorf("give one site, not %d; without any all are shown", len(args))
 	}
-	address, err := s.api.find()
+	api, err := s.api.find()
 	if err != nil {
 		return 0, err
 	}
@@ -62,18 +61,17 @@ func (s *trying) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) > 0 {
 		uri += "?" + url.Values{"site": args[:1]}.Encode()
 	}
-	response, err := caddycmd.AdminAPIRequest(address, http.MethodGet, uri, nil, nil)
-	if err != nil {
-		return 0, adminError(address, err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	var body []byte
+	err = api.ask(http.MethodGet, uri, nil, func(answer io.Reader) (err error) {
+		body, err = io.ReadAll(answer)
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
 	var found report.Shadow
 	if err := json.Unmarshal(body, &found); err != nil {
-		return 0, fmt.Errorf("the admin API at %s answers something else: %w", address, err)
+		return 0, fmt.Errorf("the admin API at %s answers something else: %w", api, err)
 	}
 	code := ExitAllowed
 	for _, t := range found.Trials {

@@ -40,9 +40,9 @@ func (s *Site) State() (State, bool) {
 	return s.state, s.known
 }
 
-// Begin says that another configuration is about to submit what it wants. It
-// returns what tells whether it is still the latest: one that has ended must not
-// submit after the next.
+// Begin says that another configuration decides from now on what is submitted. It
+// returns what tells whether it still does: one that has ended must not submit after
+// the next.
 func (s *Site) Begin() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
