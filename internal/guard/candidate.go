@@ -14,12 +14,8 @@ import (
 )
 
 // candidate is a change of composed robots.txt files that is tried before it is
-// published: what it would make is judged beside what is served.
-type candidate struct {
-	source string
-	has    func(host string) bool
-	text   func(host string) policy.Answer
-}
+// published.
+type candidate struct{ shadow.Change }
 
 // candidateLife is how long a text of a candidate is used: its rules may change with
 // time, and so may what it is composed from.
@@ -31,13 +27,11 @@ type candidates struct {
 	all atomic.Pointer[[]*candidate]
 }
 
-// Try tries a change, which source tells from others, at the hosts that it is about
-// until end is called. text returns what it would make for one of them now; it is called
-// in the background.
-func (s *State) Try(source string, has func(host string) bool, text func(host string) policy.Answer) (end func()) {
+// Try judges requests by a change beside what is in force until end is called.
+func (s *State) Try(change shadow.Change) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.tried.trials.Use(ctx, source)
-	c, t := &candidate{source, has, text}, &s.tried.candidates
+	s.tried.trials.Use(ctx, change.Source)
+	c, t := &candidate{change}, &s.tried.candidates
 	t.replace(func(all []*candidate) []*candidate { return append(all, c) })
 	return sync.OnceFunc(func() {
 		t.replace(func(all []*candidate) []*candidate {
@@ -77,20 +71,26 @@ func (g *Guard) triedAt(s request.Site) tried {
 		return tried{}
 	}
 	host, _ := addr.CutPort(s.Own.Host)
-	i := slices.IndexFunc(*all, func(c *candidate) bool { return c.has(host) })
+	i := slices.IndexFunc(*all, func(c *candidate) bool { return c.Has(host) })
 	if i < 0 {
 		return tried{}
 	}
 	c := (*all)[i]
-	key := policy.Key{Source: c.source, Host: s.Own.Host}
+	key := policy.Key{Source: c.Source, Host: s.Own.Host}
 	entry := g.shared.tried.cache.Get(key)
 	if entry == nil {
 		entry = g.shared.tried.cache.Add(key, s.Segment)
 	}
-	return tried{entry: entry, from: c.source, candidate: c, host: host}
+	return tried{entry: entry, from: c.Source, candidate: c, host: host}
 }
 
 // read makes the text of a host in the background.
 func (c *candidate) read(into *policy.Entry, host string) {
-	into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.text(host) }, nil)
+	into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.Text(host) }, nil)
+}
+
+// isAt reports whether what is tried is served already, so that the text beside is the
+// one before.
+func (t *tried) isAt() bool {
+	return t.candidate != nil && t.candidate.IsAt != nil && t.candidate.IsAt(t.host)
 }

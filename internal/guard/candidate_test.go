@@ -20,8 +20,10 @@ func TestCandidate(t *testing.T) {
 		g.shared.Ledger = ledger.New(time.Now)
 		text := triedText
 		candidate := func(has bool) (end func()) {
-			return g.shared.Try("change 1", func(host string) bool { return has && host == "example.com" },
-				func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} })
+			return g.shared.Try(shadow.Change{
+				Source: "change 1", Has: func(host string) bool { return has && host == "example.com" },
+				Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} },
+			})
 		}
 		visit := func() (counts [shadow.NumDifferences]uint64) {
 			t.Helper()
@@ -66,5 +68,32 @@ func TestCandidate(t *testing.T) {
 		if got := visit(); got != [shadow.NumDifferences]uint64{} || len(g.shared.Reports(time.Now()).Shadow(report.Filter{}).Trials) > 0 {
 			t.Errorf("after the end: found is %v", got)
 		}
+	})
+}
+
+// TestCandidateAtItsHosts compares the other way round where a change is served
+// already: with the text before.
+func TestCandidateAtItsHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := testGuard(t, options{}, serving(triedText))
+		yes := func(string) bool { return true }
+		end := g.shared.Try(shadow.Change{
+			Source: "change 1", Has: yes, IsAt: yes,
+			Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
+		})
+		<-fetchDone(g, requestBy("bingbot/2.0", "/"))
+		for range 2 { // the first has it read
+			g.Judge(requestBy("bingbot/2.0", "/shop/1"))
+			synctest.Wait()
+		}
+		found := g.shared.Found("change 1")
+		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].Judged[shadow.NewlyForbidden] != 1 {
+			t.Fatalf("found is %+v", found)
+		}
+		page := found[0].Rows[0].Pages[shadow.NewlyForbidden-1][0].Key
+		if page.Would.Rule.Path != "/shop/" || page.Was.Rule.Path == "/shop/" {
+			t.Errorf("it was %+v and is %+v", page.Was, page.Would)
+		}
+		end()
 	})
 }

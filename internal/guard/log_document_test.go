@@ -231,12 +231,12 @@ func TestLogSchema(t *testing.T) {
 		g := testGuard(t, options{}, serving(mixedRobots))
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logTried(requestBy("bingbot/2.0", "/x"), full, "next.txt", new(judge.Result), shadow.NewlyAllowed)
+			g.logTried(requestBy("bingbot/2.0", "/x"), full, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
 		compare(t, got, all, "the robots.txt that is tried says otherwise")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logTried(requestBy("bingbot/2.0", "/x"), bare, "next.txt", new(judge.Result), shadow.NewlyAllowed)
+			g.logTried(requestBy("bingbot/2.0", "/x"), bare, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
 		compare(t, got, always, "the robots.txt that is tried says otherwise")
 	})

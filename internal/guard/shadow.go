@@ -116,25 +116,29 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	var scratch judge.Scratch
 	var result judge.Result
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
-	difference := shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed)
-	g.noteTried(j, t.from, version, &q, &result, difference)
-	g.Metrics.Tried(difference)
-	if difference != shadow.Same {
-		g.logTried(r, j, t.from, &result, difference)
+	note := shadow.Request{
+		InForce: j.Version, Tried: version, Was: j.Evidence, Would: result.Evidence,
+		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
+	}
+	if t.isAt() {
+		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
+		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
+	}
+	g.noteTried(j, t.from, note, &q, &result)
+	g.Metrics.Tried(note.Difference)
+	if note.Difference != shadow.Same {
+		g.logTried(r, j, t.from, &note)
 	}
 }
 
 // noteTried takes note of what the text that is tried says about a request.
-func (g *Guard) noteTried(j *Judgement, from string, version *policy.Version, q *judge.Request, result *judge.Result, difference shadow.Difference) {
+func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.Named {
 		group = result.Evidence.Group.Name
 	}
-	note := shadow.Request{
-		Site: j.Site.Own, Label: j.Site.Label, Source: from, InForce: j.Version, Tried: version,
-		Token: j.KnownName(), Named: j.Named || result.Named, Class: j.Client.Class, Identity: j.Identity, Target: j.Target,
-		Difference: difference, Was: j.Evidence, Would: result.Evidence,
-	}
+	note.Site, note.Label, note.Source = j.Site.Own, j.Site.Label, from
+	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Identity, j.Target
 	if note.Token == "" {
 		note.Token = judge.KnownName(q.Client, group)
 	}
@@ -144,21 +148,21 @@ func (g *Guard) noteTried(j *Judgement, from string, version *policy.Version, q 
 	case note.Token == "":
 		note.Token = judge.OtherName
 	}
-	if difference != shadow.Same && !j.Site.Named {
+	if note.Difference != shadow.Same && !j.Site.Named {
 		note.Host = text.Printable(j.Site.Own.Host)
 	}
 	g.shared.tried.trials.Note(&note)
 }
 
 // logTried writes a line for who looks for a single request.
-func (g *Guard) logTried(r *http.Request, j *Judgement, from string, result *judge.Result, difference shadow.Difference) {
+func (g *Guard) logTried(r *http.Request, j *Judgement, from string, note *shadow.Request) {
 	if c := g.Logger.Check(zapcore.DebugLevel, "the robots.txt that is tried says otherwise"); c != nil {
 		c.Write(
 			zap.Inline(j),
-			zap.String("difference", difference.String()),
+			zap.String("difference", note.Difference.String()),
 			zap.String("tried", from),
-			zap.String("tried_rule", result.Evidence.Rule.String()),
-			zap.Int("tried_line", result.Evidence.Rule.Line),
+			zap.String("tried_rule", note.Would.Rule.String()),
+			zap.Int("tried_line", note.Would.Rule.Line),
 			zap.String("host", text.Cut(r.Host, request.MaxHost)),
 			zap.String("uri", text.Cut(j.Target, maxLoggedTarget)),
 		)

@@ -198,7 +198,7 @@ func (s State) Promote(id string, by By, now time.Time) (State, News, error) {
 
 // Keep keeps what the trial of a candidate has found.
 func (s State) Keep(found Found) State {
-	if s.Candidate == nil || s.Candidate.Stage != Shadow {
+	if s.Candidate == nil || s.Candidate.Stage == Confirmation {
 		return s
 	}
 	c := *s.Candidate

@@ -13,8 +13,8 @@ import (
 // it is served when Act returns.
 func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error) {
 	news, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
-		if c := s.Candidate; c != nil && c.Stage == publication.Shadow {
-			s = s.Keep(r.found(c.ID))
+		if isTried(s.Candidate) {
+			s = s.Keep(r.found(s.Candidate))
 		}
 		switch verb {
 		case "confirm":

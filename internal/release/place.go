@@ -44,3 +44,18 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 	}
 	return places
 }
+
+// has returns what tells whether a host is one of the place.
+func (p Place) has() func(host string) bool {
+	if len(p.Hosts) == 0 {
+		return func(string) bool { return true }
+	}
+	return hasOf(p.Hosts)
+}
+
+// hasOf returns what tells whether a host is one of some, which may be wildcards.
+func hasOf(some []string) func(host string) bool {
+	hosts := request.HostsOfServer(nil)
+	hosts.Add(some)
+	return hosts.Has
+}

@@ -66,7 +66,8 @@ type Release struct {
 	site      *publication.Site
 	applying  sync.Mutex
 	served    served // guarded by applying, as is what follows
-	endTrial  func() // of the change that is judged beside what is published, nil for none
+	judged    int    // the number of the change that is judged beside what is published, 0 for none
+	endTrial  func() // of that, nil for none
 }
 
 // wish is what is to be submitted.
@@ -77,8 +78,12 @@ type wish struct {
 	why      []string // for which it has to be confirmed
 }
 
-// served is what the publisher was told last.
-type served struct{ published, trial, judged string }
+// served is what the publisher was told last: the IDs of what is published and tried,
+// and the number of the latter.
+type served struct {
+	published, tried string
+	number           int
+}
 
 // New returns a release that has not begun.
 func New(c Config) *Release {
@@ -104,7 +109,7 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 		defer func() {
 			r.applying.Lock()
 			defer r.applying.Unlock()
-			r.judge("", nil)
+			r.judge(nil, nil, nil)
 		}()
 		r.run(ctx)
 	}()

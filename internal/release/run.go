@@ -17,7 +17,7 @@ import (
 // How often the history is read again, and how soon after a failure.
 const (
 	readInterval = time.Minute
-	lookInterval = 10 * time.Second // while a change is judged beside what is published
+	lookInterval = 10 * time.Second // while a change is tried
 	firstRetry   = 4 * time.Second
 	tries        = 5 // of a submission, where others publish at the same time
 )
@@ -100,7 +100,7 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 func (r *Release) untilNext() time.Duration {
 	state, _ := r.site.State()
 	most := readInterval
-	if c := state.Candidate; c != nil && c.Stage == publication.Shadow {
+	if isTried(state.Candidate) {
 		most = lookInterval
 	}
 	if c := state.Candidate; c != nil && !c.Until.IsZero() {
@@ -189,42 +189,42 @@ func (r *Release) apply(ctx context.Context) error {
 		return nil
 	}
 	next := served{published: state.PublishedID()}
-	var trial managed.Trial
 	w, _ := r.wanted()
 	published, err := r.schedule(ctx, next.published, w)
 	if err != nil {
 		return err
 	}
-	if c := state.Candidate; c != nil && c.Stage == publication.Hosts {
-		next.trial = c.ID
-		if trial.Schedule, err = r.schedule(ctx, c.ID, w); err != nil {
-			return err
-		}
-		trial.Hosts = c.Rollout.Hosts
-	}
-	var judged *managed.Schedule
-	if c := state.Candidate; c != nil && c.Stage == publication.Shadow {
-		next.judged = c.ID
-		if judged, err = r.schedule(ctx, c.ID, w); err != nil {
+	var candidate *publication.Candidate
+	var tried *managed.Schedule
+	if isTried(state.Candidate) {
+		candidate = state.Candidate
+		next.tried, next.number = candidate.ID, candidate.Number
+		if tried, err = r.schedule(ctx, next.tried, w); err != nil {
 			return err
 		}
 	}
-	if next.judged != r.served.judged {
-		r.judge(next.judged, judged)
-		r.served.judged = next.judged
+	if next.number != r.judged {
+		r.judge(candidate, published, tried)
+		r.judged = next.number
 	}
 	if next != r.served {
-		r.publisher.ServeTrial(ctx, published, trial)
+		r.publisher.ServeTrial(ctx, published, trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
-		return id != next.published && id != next.trial && id != next.judged
-	})
+	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool { return id != next.published && id != next.tried })
 	return nil
+}
+
+// trialOf returns what some are served of a candidate that is tried.
+func trialOf(c *publication.Candidate, tried *managed.Schedule) managed.Trial {
+	if c == nil || c.Stage != publication.Hosts {
+		return managed.Trial{}
+	}
+	return managed.Trial{Schedule: tried, Hosts: c.Rollout.Hosts}
 }
 
 // schedule returns the schedule of a spec.

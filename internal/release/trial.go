@@ -9,7 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -17,9 +16,8 @@ import (
 
 // Trials let changes be judged on live requests beside what is published.
 type Trials interface {
-	// Try begins that for the hosts that a change is about, and returns what ends it.
-	// text returns what the change would make for a host now.
-	Try(source string, has func(host string) bool, text func(host string) policy.Answer) (end func())
+	// Try begins that, and returns what ends it.
+	Try(shadow.Change) (end func())
 	// Found returns what was found, by site.
 	Found(source string) []shadow.Trial
 }
@@ -27,44 +25,54 @@ type Trials interface {
 // sourceOf is what tells the trial of a change from others.
 func sourceOf(id string) string { return "change " + id }
 
+// isTried reports whether a candidate is, nil if there is none.
+func isTried(c *publication.Candidate) bool {
+	return c != nil && c.Stage != publication.Confirmation
+}
+
 // judge has a change judged beside what is published, in the place of the one before;
-// none if its schedule is nil. r.applying must be held.
-func (r *Release) judge(id string, s *managed.Schedule) {
+// none if c is nil. r.applying must be held.
+func (r *Release) judge(c *publication.Candidate, published, tried *managed.Schedule) {
 	if r.endTrial != nil {
 		r.endTrial()
 		r.endTrial = nil
 	}
-	if s == nil || r.Trials == nil {
+	if c == nil || r.Trials == nil {
 		return
 	}
-	hosts := request.HostsOfServer(nil)
-	hosts.Add(r.place.Hosts)
-	has := func(host string) bool { return len(r.place.Hosts) == 0 || hosts.Has(host) }
-	r.endTrial = r.Trials.Try(sourceOf(id), has, func(host string) policy.Answer {
-		text, err := s.Text(r.Now(), host, r.Base()(host))
-		if err != nil {
-			return policy.Answer{Err: err}
+	has, isAt := r.place.has(), hasOf(c.Rollout.Hosts)
+	r.endTrial = r.Trials.Try(shadow.Change{Source: sourceOf(c.ID), Has: has, IsAt: isAt, Text: func(host string) policy.Answer {
+		if isAt(host) {
+			return r.textOf(published, host)
 		}
-		return policy.Answer{Status: http.StatusOK, Body: text}
-	})
+		return r.textOf(tried, host)
+	}})
 }
 
-// conclude ends the trial of a change that is judged beside what is published: at once
-// if a search engine would be newly forbidden something that nobody has confirmed, and
-// else when its time is over.
+// textOf returns what a schedule makes for a host now.
+func (r *Release) textOf(s *managed.Schedule, host string) policy.Answer {
+	text, err := s.Text(r.Now(), host, r.Base()(host))
+	if err != nil {
+		return policy.Answer{Err: err}
+	}
+	return policy.Answer{Status: http.StatusOK, Body: text}
+}
+
+// conclude ends the trial of a change: at once if a search engine would be newly
+// forbidden something that nobody has confirmed, and else when its time is over.
 func (r *Release) conclude(ctx context.Context) error {
 	state, _ := r.site.State()
 	c := state.Candidate
-	if c == nil || c.Stage != publication.Shadow {
+	if !isTried(c) {
 		return nil
 	}
-	found := r.found(c.ID)
+	found := r.found(c)
 	stops := found.Search.NewlyForbidden > 0 && c.Confirmed == nil && len(found.Pages) > 0
 	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); !stops && !over {
 		return nil
 	}
 	_, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
-		if s.Candidate == nil || s.Candidate.Number != c.Number || s.Candidate.Stage != publication.Shadow {
+		if s.Candidate == nil || s.Candidate.Number != c.Number || s.Candidate.Stage != c.Stage {
 			return s, publication.Nothing, nil
 		}
 		s = s.Keep(found)
@@ -78,12 +86,12 @@ func (r *Release) conclude(ctx context.Context) error {
 }
 
 // found returns what the trial of a change has found at this instance.
-func (r *Release) found(id string) (found publication.Found) {
+func (r *Release) found(c *publication.Candidate) (found publication.Found) {
 	if r.Trials == nil {
 		return found
 	}
 	var pages [4][]string // those of search engines first, of each the newly forbidden
-	for _, t := range r.Trials.Found(sourceOf(id)) {
+	for _, t := range r.Trials.Found(sourceOf(c.ID)) {
 		for i := range t.Rows {
 			row, rank := &t.Rows[i], 2
 			counts := publication.Counts{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]}

@@ -39,16 +39,16 @@ func (t *trials) tried() map[string]string {
 	return maps.Clone(t.texts)
 }
 
-func (t *trials) Try(source string, has func(string) bool, text func(string) policy.Answer) (end func()) {
+func (t *trials) Try(c shadow.Change) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if has("a.test") && !has("b.test") {
-		t.texts[source] = string(text("a.test").Body)
+	if c.Has("a.test") && !c.Has("b.test") {
+		t.texts[c.Source] = string(c.Text("a.test").Body)
 	}
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		delete(t.texts, source)
+		delete(t.texts, c.Source)
 	}
 }
 
@@ -71,8 +71,17 @@ func row(token string, identity verify.State, d shadow.Difference) shadow.Row {
 
 // TestShadow judges a change beside what is published for a time, and publishes it then
 // unless a search engine would be newly forbidden something.
-func TestShadow(t *testing.T) {
+func TestShadow(t *testing.T) { testTrial(t, publication.Rollout{Stage: publication.Shadow}) }
+
+// TestHostsStop ends the trial at some hosts for the same reason.
+func TestHostsStop(t *testing.T) {
+	testTrial(t, publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}})
+}
+
+// testTrial tries changes for six hours.
+func testTrial(t *testing.T, rollout publication.Rollout) {
 	const hour = time.Hour
+	rollout.Seconds = 6 * 3600
 	for name, test := range map[string]struct {
 		found   []shadow.Row
 		confirm bool // a person has confirmed the change
@@ -92,7 +101,7 @@ func TestShadow(t *testing.T) {
 				i := newInstance(t, storetest.New(), "one")
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
-				i.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 6 * 3600}
+				i.rollout = rollout
 				i.confirm = Off
 				if test.confirm {
 					i.confirm = Any

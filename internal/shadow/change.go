@@ -1,0 +1,16 @@
+package shadow
+
+import "github.com/robotsguard/caddy-robots-guard/policy"
+
+// Change is a change of robots.txt files that is tried before all are served it. Its
+// functions may be called by any goroutine.
+type Change struct {
+	// Source tells it from others.
+	Source string
+	// Has reports whether it is about a host, and IsAt whether that is served it
+	// already, nil for none.
+	Has, IsAt func(host string) bool
+	// Text returns what it would make for a host now, or where that is served it what
+	// was served before. It may take a while.
+	Text func(host string) policy.Answer
+}
