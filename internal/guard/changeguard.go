@@ -18,17 +18,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// pass passes a request on. If a search engine is served the page that it asks
+// pass passes a request on and counts the answer. If a search engine is served the page that it asks
 // for, that is remembered for the next change of the robots.txt, also of one that
 // robots_txt makes.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
-		return next.ServeHTTP(w, r)
+		return g.watched(w, r, j, next)
 	}
-	watched := &statusWatcher{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
-	err := next.ServeHTTP(watched, r)
-	if err == nil && watched.status < http.StatusBadRequest {
+	err := g.watched(w, r, j, next)
+	if err == nil && j.answer.status < http.StatusBadRequest {
 		who := j.Subject(nil, g.Settings.MeantForAll(j.Client))
 		g.shared.changes.Served(j.Site.Key, j.Version, ledger.Visit{
 			Crawler:  j.Client.Name(),
@@ -39,20 +38,6 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 		})
 	}
 	return err
-}
-
-// statusWatcher sees the status of an answer while it passes.
-type statusWatcher struct {
-	*caddyhttp.ResponseWriterWrapper
-	status int // 0 for an implicit 200
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *statusWatcher) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
-	}
-	w.ResponseWriterWrapper.WriteHeader(status)
 }
 
 // holds returns the versions that stay in force although the robots.txt has

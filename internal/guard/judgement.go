@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap/zapcore"
 
@@ -24,6 +25,8 @@ type Judgement struct {
 	held      bool            // allowed by a version that the change guard keeps in force
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
 	Rate      Rate            // how fast the crawler asks
+	at        time.Time       // when it was counted in the ledger, zero if it was not
+	answer    answer          // what the site answered, if the request passed
 }
 
 // KnownName returns the crawler's name as the registry or the robots.txt spells

@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -38,6 +39,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	watched := watch(w, r.Method)
 	err := next.ServeHTTP(watched, r)
 	answer := watched.answer(err)
+	if code := statusCode(r, watched.status, err, true); j != nil && code != 0 {
+		g.countAnswer(j, parity.RobotsTxt, code, watched.sent())
+	}
 	now := time.Now()
 	entry := g.shared.Cache.Get(a.site.Key)
 	if g.SourceKey == "" && entry != nil && a.exact && a.asksForFile && answer.differs(entry.State()) {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 		return
 	}
 	q := g.ledgerRequest(r, j)
+	j.at = q.At
 	g.shared.Ledger.Record(&q)
 }
 
@@ -44,9 +46,6 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		At:         time.Now(),
 		Site:       j.Site.Label,
 		Shared:     j.Site.Segment == policy.Invented,
-		Token:      j.KnownName(),
-		Named:      j.Named,
-		Class:      j.Client.Class,
 		Identity:   j.Identity,
 		Verdict:    j.Verdict,
 		Action:     j.Action,
@@ -59,12 +58,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 	if name, _ := addr.CutPort(j.Site.Own.Host); addr.Unbracket(name) != j.Site.Label {
 		q.Host = text.Printable(j.Site.Own.Host)
 	}
-	switch {
-	case j.Identity == verify.Spoofed:
-		q.Token, q.Class, q.Named = judge.SpoofedName, uaident.Other, false
-	case q.Token == "":
-		q.Token = ledger.Other
-	}
+	q.Token, q.Class, q.Named = j.counted()
 	if q.Token == ledger.Other || q.Token == judge.SpoofedName {
 		q.Name = text.Printable(j.Client.Name())
 	}
@@ -79,6 +73,15 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		q.Network = addr.Network(request.ClientAddr(r))
 	}
 	return q
+}
+
+// counted returns by which name and class a client is counted in the ledger, and
+// whether the robots.txt names it.
+func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
+	if j.Identity == verify.Spoofed {
+		return judge.SpoofedName, uaident.Other, false
+	}
+	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.Named
 }
 
 // presences remember which guards judge for which sites, and where the

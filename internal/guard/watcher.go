@@ -53,6 +53,14 @@ func (w *watcher) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
+// sent returns the bytes of the body that the client was sent.
+func (w *watcher) sent() int64 {
+	if w.method == http.MethodHead {
+		return 0
+	}
+	return w.size
+}
+
 // answer returns what was seen. err is what the handler returned; error routes
 // turn it into an answer later.
 func (w *watcher) answer(err error) robotsAnswer {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -70,6 +71,8 @@ func TestLedgerHostile(t *testing.T) {
 			q.GroupLine = i + 1
 			q.Network = addr.Network(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
+			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Named: q.Named, Class: q.Class, Identity: q.Identity,
+				Kind: parity.Kind(i % int(parity.NumKinds)), Status: parity.Status(i % int(parity.NumStatuses)), Bytes: 1 << 40})
 		}
 		l.flush()
 	}

@@ -42,6 +42,7 @@ type span struct{ from, to int }
 type notes struct {
 	pending []pending
 	text    []byte
+	answers []answer
 }
 
 // add takes note of a request, before which so many readings were noted.
@@ -73,7 +74,7 @@ func (n *notes) keep(s string) span {
 // room reports whether another request fits if there are to be this many at
 // most.
 func (n *notes) room(most int) bool {
-	return len(n.pending) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget-maxToken-maxSiteName
+	return len(n.pending) < most && len(n.answers) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget-maxToken-maxSiteName
 }
 
 // all returns the requests with what their clients have sent, each until the
@@ -92,10 +93,11 @@ func (n *notes) all() iter.Seq[*pending] {
 	}
 }
 
-// clear forgets the requests, which refer to files and other requests.
+// clear forgets the requests and answers, which refer to files and other requests.
 func (n *notes) clear() {
 	clear(n.pending)
-	n.pending, n.text = n.pending[:0], n.text[:0]
+	clear(n.answers)
+	n.pending, n.text, n.answers = n.pending[:0], n.text[:0], n.answers[:0]
 }
 
 // buffer takes note of requests until there are enough of them to count them

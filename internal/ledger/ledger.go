@@ -68,12 +68,23 @@ func (l *Ledger) Retain(retention time.Duration) {
 // than until the next reading of the ledger. It waits only if maxPending
 // requests are noted and not counted.
 func (l *Ledger) Record(q *Request) {
-	b := l.buffers.lock()
-	for b == nil {
-		l.flush()
-		b = l.buffers.lock()
-	}
+	b := l.locked()
 	b.add(q, l.readings.noted.Load())
+	l.release(b)
+}
+
+// locked returns a buffer with room, and holds its lock.
+func (l *Ledger) locked() *buffer {
+	for {
+		if b := l.buffers.lock(); b != nil {
+			return b
+		}
+		l.flush()
+	}
+}
+
+// release lets go of a buffer, and counts what is in it if that is enough.
+func (l *Ledger) release(b *buffer) {
 	// Who finds others counting leaves the buffer as it is: there is room in it
 	// for more.
 	if b.ripe() && l.mu.TryLock() {
@@ -116,6 +127,7 @@ func (l *Ledger) count() {
 		s.noteHost(q)
 		s.noteLines(q)
 	}
+	l.countAnswers()
 	l.batch.clear()
 }
 

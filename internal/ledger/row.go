@@ -38,6 +38,9 @@ type Row struct {
 
 	Series [numResolutions]Series `json:"series"`
 
+	// Answers are what the site answered, see Answered.
+	Answers [numAnswerSeries]AnswerSeries `json:"answers,omitzero"`
+
 	// Names are those of the clients that share this row, and Breakers those of
 	// its requests outside robots.txt.
 	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
@@ -214,6 +217,9 @@ func (w *Row) merge(other *Row) {
 			w.Series[r].add(r, cell)
 		}
 	}
+	for i := range w.Answers {
+		w.Answers[i].merge(answerResolution(i), other.Answers[i])
+	}
 	if isShared(w.Token) {
 		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
 		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
@@ -234,6 +240,9 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	oldest := now - retention.Milliseconds()
 	for r := range numResolutions {
 		w.Series[r].prune(r, now, retention)
+	}
+	for i := range w.Answers {
+		w.Answers[i].prune(answerResolution(i), now, retention)
 	}
 	w.Names.Prune(now, retention)
 	w.Breakers.Prune(now, retention)
@@ -257,6 +266,9 @@ func (w *Row) clone() Row {
 	}
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])
+	}
+	for i := range w.Answers {
+		c.Answers[i] = slices.Clone(w.Answers[i])
 	}
 	c.Names, c.Breakers = w.Names.Clone(), w.Breakers.Clone()
 	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.Clone(), w.Paths.Clone(), w.Agents.Clone(), w.Networks.Clone()

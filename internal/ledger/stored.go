@@ -212,6 +212,11 @@ func (w *Row) clean() {
 		}
 		w.Series[r] = series
 	}
+	for i := range w.Answers {
+		var series AnswerSeries
+		series.merge(answerResolution(i), w.Answers[i])
+		w.Answers[i] = series
+	}
 	if !isShared(w.Token) {
 		w.Names, w.Breakers = spacesaving.Sketch[string]{}, spacesaving.Sketch[string]{}
 	}

@@ -1,0 +1,126 @@
+package guard
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+)
+
+// answer sees what is answered to a request while it passes. It stands in the
+// judgement, so that it costs no memory of its own.
+type answer struct {
+	caddyhttp.ResponseWriterWrapper
+	method string
+	status int   // 0 for an implicit 200
+	size   int64 // bytes of the body that were sent
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= 200 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (a *answer) Write(p []byte) (int, error) {
+	n, err := a.ResponseWriter.Write(p)
+	a.size += int64(max(n, 0))
+	return n, err
+}
+
+// ReadFrom implements [io.ReaderFrom], so that the server can send files by itself.
+func (a *answer) ReadFrom(r io.Reader) (int64, error) {
+	n, err := a.ResponseWriterWrapper.ReadFrom(r)
+	a.size += max(n, 0)
+	return n, err
+}
+
+// Flush implements [http.Flusher], which some handlers look for in place of
+// [http.ResponseController].
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// FlushError is Flush for [http.ResponseController].
+func (a *answer) FlushError() error { return http.NewResponseController(a.ResponseWriter).Flush() }
+
+// Hijack implements [http.Hijacker]. What is sent after it is not counted.
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(a.ResponseWriter).Hijack()
+}
+
+// bytes returns the bytes of the body that the client was sent.
+func (a *answer) bytes() int64 {
+	if a.method == http.MethodHead {
+		return 0 // the server keeps them back
+	}
+	return a.size
+}
+
+// statusCode returns the status that the client gets, 0 if it left before there was
+// one. err is what the handlers returned: error routes make an answer of it later, by
+// its status as a rule. finished is false if they panicked.
+func statusCode(r *http.Request, status int, err error, finished bool) int {
+	switch {
+	case status != 0:
+		return status
+	case r.Context().Err() != nil:
+		return 0
+	case err != nil:
+		return statusOfError(err)
+	case !finished:
+		return http.StatusInternalServerError
+	}
+	return http.StatusOK // nobody handled it: Caddy answers with an empty body
+}
+
+// statusOfError returns the status that Caddy answers with after an error.
+func statusOfError(err error) int {
+	var failed caddyhttp.HandlerError
+	if errors.As(err, &failed) && failed.StatusCode != 0 {
+		return failed.StatusCode
+	}
+	return http.StatusInternalServerError
+}
+
+// watched passes a request on and counts the answer.
+func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
+	a := &j.answer
+	a.ResponseWriter, a.method = w, r.Method
+	finished := false
+	defer func() {
+		if code := statusCode(r, a.status, err, finished); code != 0 {
+			g.countAnswer(j, ledger.KindOf(j.Verdict), code, a.bytes())
+		}
+	}()
+	err = next.ServeHTTP(a, r)
+	finished = true
+	return err
+}
+
+// countAnswer counts what the site answered to a request that passed.
+func (g *Guard) countAnswer(j *Judgement, kind parity.Kind, code int, size int64) {
+	status, ok := parity.StatusOf(code)
+	if !ok || g.shared.Ledger == nil || j.at.IsZero() {
+		return // no answer, or its request is not counted either
+	}
+	token, class, named := j.counted()
+	g.shared.Ledger.RecordAnswer(&ledger.Answer{
+		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Identity,
+		Kind: kind, Status: status, Bytes: size,
+	})
+}
+
+// Interface guards
+var (
+	_ io.ReaderFrom = (*answer)(nil)
+	_ http.Flusher  = (*answer)(nil)
+	_ http.Hijacker = (*answer)(nil)
+)

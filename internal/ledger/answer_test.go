@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// answered is an answer to GPTBot at example.com.
+func answered(at time.Time, status parity.Status, bytes int64) *Answer {
+	return &Answer{At: at, Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Identity: verify.Claimed, Status: status, Bytes: bytes}
+}
+
+// TestAnswers counts answers with the row of their crawler, whichever is counted first,
+// and keeps them through storage and other instances.
+func TestAnswers(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	for i := range 100 {
+		l.RecordAnswer(answered(c.now(), parity.Success, 1<<30))
+		l.Record(gptbot(c.now(), fmt.Sprint("/", i)))
+	}
+	l.RecordAnswer(answered(c.now().Add(-time.Hour), parity.Refused, -1))
+	verified := answered(c.now(), parity.ServerError, 5)
+	verified.Identity, verified.Kind = verify.Verified, parity.RobotsTxt
+	l.RecordAnswer(verified)
+
+	s := l.Snapshot()
+	if len(s.Sites) != 1 || len(s.Sites[0].Rows) != 2 {
+		t.Fatalf("%+v", s.Sites)
+	}
+	check := func(when string, s *Site, times uint64) {
+		t.Helper()
+		for _, row := range s.Rows {
+			for _, r := range []Resolution{Hours, Days} {
+				sum := row.Answered(r).Sum(r, noon.Add(-24*time.Hour), c.now())
+				want := parity.Counts{Bytes: times * 100 << 30}
+				want.By[parity.Allowed] = [parity.NumStatuses]uint64{parity.Success: times * 100, parity.Refused: times}
+				if row.Identity == verify.Verified {
+					want = parity.Counts{Bytes: times * 5}
+					want.By[parity.RobotsTxt][parity.ServerError] = times
+				}
+				if sum != want {
+					t.Errorf("%s: %s, step %v: %+v, want %+v", when, row.Identity, r.Step(), sum, want)
+				}
+			}
+		}
+	}
+	check("counted", s.Sites[0], 1)
+	data, err := Stored{Since: noon, Saved: noon, Site: s.Sites[0]}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeStored(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("stored", stored.Site, 1)
+	check("merged", Merge(s, Snapshot{Sites: []*Site{stored.Site}}).Sites[0], 2)
+	check("and left as they were", s.Sites[0], 1)
+	l.Restore(stored.Site, noon)
+	check("restored", l.Snapshot().Sites[0], 2)
+
+	c.advance(AnswerHours * time.Hour)
+	l.Record(gptbot(c.now(), "/"))
+	for _, row := range l.Snapshot().Sites[0].Rows {
+		if n := len(row.Answered(Hours)); n > 0 {
+			t.Errorf("%d hours are kept after %d", n, AnswerHours)
+		}
+		if len(row.Answered(Days)) == 0 {
+			t.Error("no day is kept")
+		}
+	}
+}
+
+// TestAnswersLate counts what comes in another order, and drops what is too old.
+func TestAnswersLate(t *testing.T) {
+	var s AnswerSeries
+	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
+		s.note(Hours, &answer{Answer: Answer{Status: parity.NotFound}, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
+	}
+	var got []string
+	for _, c := range s {
+		counts := c.Counts()
+		got = append(got, fmt.Sprint(c.At(Hours).Sub(noon).Hours(), ":", counts.All()))
+	}
+	if want := "[-2:2 -1:1 0:1 1:1]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestAnswersStop keeps counts that are as large as they can be.
+func TestAnswersStop(t *testing.T) {
+	var most AnswerCell
+	for i := range most {
+		most[i] = 1<<32 - 1
+	}
+	c := most
+	c.add(&most)
+	if c != most {
+		t.Errorf("%v", c)
+	}
+}
+
+func BenchmarkRecordAnswer(b *testing.B) {
+	l := New(time.Now)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		a := answered(time.Now(), parity.Success, 1234)
+		for pb.Next() {
+			l.RecordAnswer(a)
+		}
+	})
+}
