@@ -154,6 +154,7 @@ func TestCases(t *testing.T) {
 	t.Parallel()
 	dir := harness.Files(t, map[string]string{
 		"robots.txt": checked, "good.txt": "GPTBot / disallow\n* /open allow\n", "bad.txt": "GPTBot / allow\n",
+		"usage.txt":  "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /press/ train-ai=y\nDisallow: /no/\n",
 		"broken.txt": "GPTBot / allow\nGPTBot allow\n", "binary": "\x00\x01\x02\x03\x04\x05\x06\x07",
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -162,6 +163,12 @@ func TestCases(t *testing.T) {
 		{name: "not met", args: []string{"test", "-r", at("robots.txt"), at("good.txt"), at("bad.txt")}, code: 1, stdout: []string{"not ok 3 - GPTBot allow /", `because: "Disallow: / in line 6 of group GPTBot"`}},
 		{name: "junit", args: []string{"test", "-r", at("robots.txt"), "--format", "junit", at("bad.txt")}, code: 1, stdout: []string{`<testsuites tests="1" failures="1">`, `message="expected allow, got disallow"`}},
 		{name: "a User-Agent", args: []string{"test", "-r", at("robots.txt"), "-"}, stdin: `"` + harness.Firefox + `" /private/ allow`, code: 0, stdout: []string{"ok 1 - Mozilla"}},
+		{name: "preferences", args: []string{"test", "-r", at("usage.txt"), "-"}, code: 1,
+			stdin: "expect preference train-ai=n for /x\nGPTBot /press/1 train-ai=y\nexpect preference search=y for /press/ as GPTBot\n* /no/ train-ai=n\n",
+			stdout: []string{"1..4\nok 1 - * train-ai=n /x\nok 2 - GPTBot train-ai=y /press/1\nnot ok 3 - GPTBot search=y /press/\n",
+				"got: search=unknown\n  because: \"Content-Usage in line 3\"", "because: \"nothing is stated about the use of what is disallowed\""}},
+		{name: "a broken preference", args: []string{"test", "-r", at("usage.txt"), "-"}, stdin: "* / allow\nexpect preference train-ai=no for /\n",
+			code: 2, stderr: []string{"-:2: what is stated about train-ai is y, n or unknown"}},
 		{name: "a broken table", args: []string{"test", "-r", at("robots.txt"), at("broken.txt")}, code: 2, stderr: []string{"broken.txt:2: 2 fields instead of three"}},
 		{name: "no table", args: []string{"test", "-r", at("robots.txt")}, code: 2, stderr: []string{"no table of cases given"}},
 		{name: "no such table", args: []string{"test", "-r", at("robots.txt"), at("nothing")}, code: 2, stderr: []string{"there is no file"}},

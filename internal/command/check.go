@@ -94,6 +94,8 @@ type checkResult struct {
 	Note        string `json:"note,omitempty"` // such as that no request carries the name
 
 	reason judge.Reason
+	group  *policy.Selection // what Preferences is of, nil for nothing
+	target string
 }
 
 // claimant is who asks for a URL: a product token, or a User-Agent.
@@ -183,6 +185,7 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
 	}
 	if r.Verdict == judge.Allowed {
+		result.group, result.target = r.Group, q.Target
 		result.Preferences = r.Group.Preferences(q.Target).String()
 	}
 	if evidence.Form != 0 {

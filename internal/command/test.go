@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,15 +29,20 @@ and reports as TAP, JUnit or JSON. Keep such a table beside your robots.txt and 
 in CI.
 
 A line of a table has three fields: a product token or a User-Agent (in quotes
-if it has a space in it), a URL or a path, and allow or disallow:
+if it has a space in it), a URL or a path, and allow or disallow, or what
+Content-Usage is to state: train-ai, ai-use or search with =y, =n or =unknown:
 
 	# who                         where                what
 	Googlebot                     /private/            disallow
 	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /          disallow
 	*                             /private/press/      allow
+	GPTBot                        /blog/               train-ai=n
+	expect preference train-ai=n for /blog/
+	expect preference search=y for /blog/ as Bingbot
 
-or is a JSON object with "user_agent" or "token", "url", "expect", which is allow
-or disallow, and if you like "name". Lines that begin with # are comments. -
+The last two lines say the same in words; without as it is about *. Or a line is a
+JSON object with "user_agent" or "token", "url", "expect", which is one of these
+words, and if you like "name". Lines that begin with # are comments. -
 reads a table from standard input.
 
 A single word is a product token, which obeys the * group; * stands for any
@@ -157,6 +163,10 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
 	verdict := judgeURL(robots, claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}, c.URL)
 	r := expect.Result{Case: c, Got: verdict.Allowed}
+	if c.About != "" {
+		r.States, r.Because = verdict.stated(c.About)
+		return r
+	}
 	switch {
 	case verdict.reason == judge.TwoReadings:
 		r.Because = verdict.reason.String()
@@ -170,4 +180,29 @@ func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
 		r.Because = verdict.reason.String()
 	}
 	return r
+}
+
+// stated returns what is stated about a category of use by its label, and the lines
+// that state it in words.
+func (r *checkResult) stated(label string) (says policy.Preference, because string) {
+	about := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
+	says = r.group.Preferences(r.target)[about]
+	var target policy.Target
+	target.Set(r.target, false)
+	_, deciding := r.group.Statements(&target)
+	var lines []string
+	for _, line := range deciding {
+		if says == policy.PreferenceUnknown || line.Preferences[about] == says {
+			lines = append(lines, strconv.Itoa(line.Line))
+		}
+	}
+	switch {
+	case r.Verdict != judge.Allowed.String():
+		return says, "nothing is stated about the use of what is " + r.Verdict
+	case len(lines) == 0 && r.Group == "":
+		return says, "no Content-Usage line is for it"
+	case len(lines) == 0:
+		return says, "no Content-Usage line of group " + r.Group + " is for it"
+	}
+	return says, "Content-Usage in line " + strings.Join(lines[:min(len(lines), 10)], ", ")
 }

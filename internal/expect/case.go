@@ -7,17 +7,24 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Case is one expectation.
+// Case is one expectation: of whether a URL may be fetched, or of what is stated about
+// the use of what is found there.
 type Case struct {
 	UserAgent string // judged as the server does it
 	Token     string // judged as exactly that product token, if there is no User-Agent
 	URL       string
 	Allowed   bool
-	Name      string // for the report, "" for one made of the rest
-	File      string
-	Line      int
+	// About is the label of a category of use, such as train-ai, and Stated what is
+	// expected about it; "" for an expectation of access.
+	About  string
+	Stated policy.Preference
+	Name   string // for the report, "" for one made of the rest
+	File   string
+	Line   int
 }
 
 // Title returns what the case is called in a report.
@@ -25,23 +32,33 @@ func (c Case) Title() string {
 	if c.Name != "" {
 		return c.Name
 	}
-	who, word := c.Token, "disallow"
+	who := c.Token
 	if who == "" {
 		who = c.UserAgent
 	}
-	if c.Allowed {
-		word = "allow"
+	return fmt.Sprintf("%s %s %s", who, c.says(c.Allowed, c.Stated), c.URL)
+}
+
+// says puts what the case is about into a word: an access or a preference.
+func (c Case) says(allowed bool, stated policy.Preference) string {
+	switch {
+	case c.About != "":
+		return c.About + "=" + stated.String()
+	case allowed:
+		return "allow"
 	}
-	return fmt.Sprintf("%s %s %s", who, word, c.URL)
+	return "disallow"
 }
 
 // maxLine bounds a line of a table, in bytes.
 const maxLine = 1 << 20
 
 // Read reads a table. Each line is a JSON object with "user_agent" or "token",
-// "url", "expect" ("allow" or "disallow") and, if wanted, "name", or three fields
-// separated by white space: the User-Agent or product token, in quotes if it has
-// a space in it, the URL, and allow or disallow. Empty lines and those that begin
+// "url", "expect" (allow, disallow, or a preference such as train-ai=n) and, if
+// wanted, "name", or three fields separated by white space: the User-Agent or product
+// token, in quotes if it has a space in it, the URL, and what is expected. A preference
+// may also be written as "expect preference train-ai=n for /x", which is about *, and
+// with "as GPTBot" behind it about that crawler. Empty lines and those that begin
 // with # are skipped. A single word is a product token, unless it has a slash or
 // a bracket in it, which no token has. The error names file and line of
 // everything that cannot be read.
@@ -87,16 +104,40 @@ func readLine(line string) (Case, error) {
 	switch {
 	case err != nil:
 		return Case{}, err
+	case len(fields) > 1 && fields[0] == "expect" && fields[1] == "preference":
+		return readPreference(fields[2:])
 	case len(fields) != 3:
-		return Case{}, fmt.Errorf("%d fields instead of three: the User-Agent (in quotes if it has a space), the URL, and allow or disallow", len(fields))
+		return Case{}, fmt.Errorf("%d fields instead of three: the User-Agent (in quotes if it has a space), the URL, and allow, disallow or a preference such as train-ai=n", len(fields))
 	}
 	c := Case{URL: fields[1]}
-	if strings.ContainsAny(fields[0], " /()") || fields[0] == "" {
-		c.UserAgent = fields[0]
-	} else {
-		c.Token = fields[0]
-	}
+	c.setWho(fields[0])
 	return c, c.expect(fields[2])
+}
+
+// setWho tells a User-Agent from a product token.
+func (c *Case) setWho(who string) {
+	if strings.ContainsAny(who, " /()") || who == "" {
+		c.UserAgent = who
+	} else {
+		c.Token = who
+	}
+}
+
+// readPreference reads what stands behind "expect preference".
+func readPreference(fields []string) (c Case, err error) {
+	switch {
+	case len(fields) == 3 && fields[1] == "for":
+		c.Token = "*"
+	case len(fields) == 5 && fields[1] == "for" && fields[3] == "as":
+		c.setWho(fields[4])
+	default:
+		return c, errors.New("write it as: expect preference train-ai=n for /x, with as GPTBot behind it for one crawler")
+	}
+	c.URL = fields[2]
+	if err := c.expectPreference(fields[0]); err != nil {
+		return c, err
+	}
+	return c, c.checkURL()
 }
 
 func readJSON(line string) (Case, error) {
@@ -124,15 +165,46 @@ func readJSON(line string) (Case, error) {
 	return c, c.expect(row.Expect)
 }
 
-// expect sets what is expected and checks the URL.
+// expect sets what is expected, an access or a preference, and checks the URL.
 func (c *Case) expect(word string) error {
 	switch strings.ToLower(word) {
 	case "allow", "allowed":
 		c.Allowed = true
 	case "disallow", "disallowed":
 	default:
-		return fmt.Errorf("%.60q is neither allow nor disallow", word)
+		if !strings.Contains(word, "=") {
+			return fmt.Errorf("%.60q is neither allow nor disallow, nor a preference such as train-ai=n", word)
+		}
+		if err := c.expectPreference(word); err != nil {
+			return err
+		}
 	}
+	return c.checkURL()
+}
+
+// expectPreference sets what is expected to be stated.
+func (c *Case) expectPreference(preference string) error {
+	label, says, _ := strings.Cut(preference, "=")
+	for _, use := range policy.Uses() {
+		if label != use.String() {
+			continue
+		}
+		c.About = label
+		for _, c.Stated = range []policy.Preference{policy.PreferenceYes, policy.PreferenceNo, policy.PreferenceUnknown} {
+			if says == c.Stated.String() {
+				return nil
+			}
+		}
+		return fmt.Errorf("what is stated about %s is y, n or unknown, and not %.60q", label, says)
+	}
+	if draft := policy.FormerLabel(label); draft != "" {
+		return fmt.Errorf("%.60q is a label that %s had last; those of today are train-ai, ai-use and search", label, draft)
+	}
+	return fmt.Errorf("%.60q is no preference; write train-ai, ai-use or search, with =y, =n or =unknown behind it", preference)
+}
+
+// checkURL looks whether the URL can be one.
+func (c *Case) checkURL() error {
 	if !strings.HasPrefix(c.URL, "/") && !strings.Contains(c.URL, "://") {
 		return fmt.Errorf("%.60q is neither a URL nor a path that begins with /", c.URL)
 	}

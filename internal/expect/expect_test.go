@@ -5,13 +5,17 @@ import (
 	"encoding/xml"
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 func TestRead(t *testing.T) {
 	const table = "\ufeff# comment\r\n\r\nGooglebot /a disallow\r\n\t\"Mozilla/5.0 (compatible; \\\"X\\\" \\\\)\"   https://example.com/  ALLOW\n" +
 		"curl/8.7 /b allowed\n* /c disallowed\n" +
 		`{"user_agent":"","url":"/d","expect":"allow","name":"nobody"}` + "\n" +
-		`{"token":"GPTBot","url":"/e","expect":"disallow"}`
+		`{"token":"GPTBot","url":"/e","expect":"disallow"}` + "\n" +
+		"expect preference train-ai=n for /x\nexpect preference search=unknown for https://example.com/x as GPTBot\n" +
+		"expect /x allow\n" + `{"user_agent":"a b","url":"/f","expect":"ai-use=y"}`
 	got, err := Read("cases.txt", strings.NewReader(table))
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +27,10 @@ func TestRead(t *testing.T) {
 		{Token: "*", URL: "/c", Line: 6},
 		{URL: "/d", Allowed: true, Name: "nobody", Line: 7},
 		{Token: "GPTBot", URL: "/e", Line: 8},
+		{Token: "*", URL: "/x", About: "train-ai", Stated: policy.PreferenceNo, Line: 9},
+		{Token: "GPTBot", URL: "https://example.com/x", About: "search", Line: 10},
+		{Token: "expect", URL: "/x", Allowed: true, Line: 11},
+		{UserAgent: "a b", URL: "/f", About: "ai-use", Stated: policy.PreferenceYes, Line: 12},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d cases: %+v", len(got), got)
@@ -50,6 +58,12 @@ func TestReadErrors(t *testing.T) {
 		{"two clients", `{"token":"x","user_agent":"y","url":"/","expect":"allow"}`, "both"},
 		{"no client", `{"url":"/","expect":"allow"}`, "neither"},
 		{"no expectation", `{"token":"x","url":"/"}`, `"" is neither allow nor disallow`},
+		{"a preference for nothing", "ok / allow\nexpect preference train-ai=n", "c.txt:2: write it as: expect preference train-ai=n for /x"},
+		{"a preference for a word", "expect preference train-ai=n for x", `c.txt:1: "x" is neither a URL`},
+		{"a label of an older draft", "* / train-genai=n", "c.txt:1: \"train-genai\" is a label that draft-ietf-aipref-vocab-03 had last"},
+		{"a label of none", "expect preference Train-AI=n for /", `c.txt:1: "Train-AI=n" is no preference; write train-ai`},
+		{"a value of another line", "* / train-ai=no", `c.txt:1: what is stated about train-ai is y, n or unknown, and not "no"`},
+		{"two preferences", `{"token":"x","url":"/","expect":"train-ai=n, search=y"}`, `and not "n, search=y"`},
 		{"two errors", "a\nb\n", "c.txt:2: 1 fields"},
 		{"a line without end", "Googlebot / allow\n" + strings.Repeat("x", maxLine+1), "c.txt:2: the line has more than"},
 	} {
@@ -77,9 +91,9 @@ func FuzzRead(f *testing.F) {
 }
 
 var results = []Result{
-	{Case{Token: "Googlebot", URL: "/a#b", Allowed: true, File: "a.txt", Line: 1}, true, "", ""},
-	{Case{UserAgent: "x\x1b<&>\"", URL: "/", File: "a.txt", Line: 2}, true, "no rule of group \"*\"\nmatches", "what\nof it"},
-	{Case{Token: "b", Name: "a name", URL: "/", File: "b.txt", Line: 7}, false, "", ""},
+	{Case: Case{Token: "Googlebot", URL: "/a#b", Allowed: true, File: "a.txt", Line: 1}, Got: true},
+	{Case: Case{UserAgent: "x\x1b<&>\"", URL: "/", File: "a.txt", Line: 2}, Got: true, Because: "no rule of group \"*\"\nmatches", Note: "what\nof it"},
+	{Case: Case{Token: "b", Name: "a name", URL: "/", File: "b.txt", Line: 7}},
 }
 
 func TestTAP(t *testing.T) {
@@ -117,6 +131,22 @@ func TestJSON(t *testing.T) {
 	}
 	if report.Passed != 2 || report.Failed != 1 || len(report.Cases) != 3 || report.Cases[1] != want {
 		t.Errorf("%+v, want %+v", report, want)
+	}
+}
+
+// TestPreferenceReport tells of preferences by their words, whether the URL may be
+// fetched or not.
+func TestPreferenceReport(t *testing.T) {
+	about := Case{Token: "*", URL: "/x", About: "train-ai", Stated: policy.PreferenceNo, File: "a.txt", Line: 1}
+	met, missed := Result{Case: about, States: policy.PreferenceNo}, Result{Case: about, Got: true, Because: "why"}
+	var got strings.Builder
+	if err := Write(&got, "tap", []Result{met, missed}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nok 1 - * train-ai=n /x\n", "\nnot ok 2 - * train-ai=n /x\n", "  expected: train-ai=n\n  got: train-ai=unknown\n  because: \"why\"\n"} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("no %q in\n%s", want, got.String())
+		}
 	}
 }
 

@@ -8,18 +8,24 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // Result is a case and what came of it.
 type Result struct {
 	Case
-	Got     bool   // whether it is allowed
-	Because string // the rule that decided, in words
-	Note    string // what is odd about who asks, "" for nothing
+	Got     bool              // whether it is allowed
+	States  policy.Preference // what is stated about the use that the case is about
+	Because string            // the line that decided, in words
+	Note    string            // what is odd about who asks, "" for nothing
 }
 
 // OK reports whether the expectation is met.
-func (r Result) OK() bool { return r.Got == r.Allowed }
+func (r Result) OK() bool { return r.got() == r.expected() }
+
+// expected and got are the words for both.
+func (r Result) expected() string { return r.says(r.Allowed, r.Stated) }
+func (r Result) got() string      { return r.says(r.Got, r.States) }
 
 // Formats are the names of the report's formats.
 func Formats() []string { return []string{"tap", "junit", "json"} }
@@ -37,14 +43,6 @@ func Write(w io.Writer, format string, results []Result) error {
 	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
 }
 
-// says puts a verdict into a word.
-func says(allowed bool) string {
-	if allowed {
-		return "allow"
-	}
-	return "disallow"
-}
-
 // writeTAP prints the Test Anything Protocol, version 13.
 func writeTAP(w io.Writer, results []Result) error {
 	var b strings.Builder
@@ -57,7 +55,7 @@ func writeTAP(w io.Writer, results []Result) error {
 		fmt.Fprintf(&b, "%s %d - %s\n", text.Paint(w, word), i+1, tapText(r.Title()))
 		if !r.OK() {
 			fmt.Fprintf(&b, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
-				strconv.Quote(fmt.Sprintf("%s:%d", r.File, r.Line)), says(r.Allowed), says(r.Got), strconv.Quote(r.Because))
+				strconv.Quote(fmt.Sprintf("%s:%d", r.File, r.Line)), r.expected(), r.got(), strconv.Quote(r.Because))
 		}
 		if r.Note != "" {
 			fmt.Fprintf(&b, "# %s\n", text.Printable(r.Note))
@@ -111,7 +109,7 @@ func writeJUnit(w io.Writer, results []Result) error {
 		c := junitCase{Name: r.Title(), Class: r.File, File: r.File, Line: r.Line, Note: r.Note}
 		if !r.OK() {
 			c.Failure = &junitFailure{
-				Message: fmt.Sprintf("expected %s, got %s", says(r.Allowed), says(r.Got)),
+				Message: fmt.Sprintf("expected %s, got %s", r.expected(), r.got()),
 				Text:    fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Because),
 			}
 			suite.Failures++

@@ -37,7 +37,7 @@ func writeJSON(w io.Writer, results []Result) error {
 		}
 		report.Cases = append(report.Cases, jsonCase{
 			Name: r.Title(), File: r.File, Line: r.Line, Token: r.Token, UserAgent: r.UserAgent, URL: r.URL,
-			OK: r.OK(), Expected: says(r.Allowed), Got: says(r.Got), Because: r.Because, Note: r.Note,
+			OK: r.OK(), Expected: r.expected(), Got: r.got(), Because: r.Because, Note: r.Note,
 		})
 	}
 	enc := json.NewEncoder(w)
