@@ -36,7 +36,11 @@ http://a.test:$PORT, http://b.test:$PORT {
 		ttl 1s 1s
 		fetch_timeout 20s
 		fetch_wait 20s
+		rate {
+			limit bingbot 5/1s burst 1
+		}
 	}
+	header >X-Rate {http.robots_guard.rate}
 	header >X-Verdict {http.robots_guard.verdict}
 	reverse_proxy $ORIGIN
 }

@@ -76,6 +76,7 @@ func history(t *testing.T, client *redis.Client) (s publication.State) {
 // own at the same time, again and again, some of them killed while they do. All serve
 // the same in the end, and the history has each change once and in an order.
 func TestPublishingAtOnce(t *testing.T) {
+	t.Parallel()
 	port := harness.FreePort(t)
 	startRedis(t, port)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})

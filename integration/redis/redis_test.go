@@ -29,6 +29,7 @@ func stored(t *testing.T, client *redis.Client, kind string) int {
 // what the others have read, also who has read it, and enforces it while the
 // site is down.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	port := harness.FreePort(t)
 	startRedis(t, port)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
@@ -84,6 +85,7 @@ func TestCluster(t *testing.T) {
 
 // TestRedisDown goes on without the storage, and with it when it is back.
 func TestRedisDown(t *testing.T) {
+	t.Parallel()
 	port := harness.FreePort(t)
 	server := startRedis(t, port)
 	o, robots := harness.NewChangingOrigin(t, closed)

@@ -156,7 +156,7 @@ func (s *State) Warm() bool {
 
 // parts returns what of the state is stored.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
 }
 
 // awaitStored waits until it is known what is stored, as a crawler waits for a
@@ -173,6 +173,7 @@ var (
 	_ store.Lists   = (*identity.Shared)(nil)
 
 	_ store.Acknowledgements = (*alert.Book)(nil)
+	_ store.Rates            = (*rate.Budgets)(nil)
 
 	_ metrics.Observed = (*State)(nil)
 )

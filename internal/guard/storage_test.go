@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -36,6 +37,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		readers:    ledger.NewReaders(100, 100),
 		changes:    changeguard.Changes{Clock: clock},
 		Identities: identity.NewShared(),
+		rates:      rate.NewBudgets(now),
 	}
 	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.Results())
 	i.shared.Alerts = alert.NewBook(i.shared, clock)

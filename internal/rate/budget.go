@@ -14,24 +14,44 @@ type budget struct {
 	seen window       // of all requests that the file asks to be fewer
 	// Those that are none too many, by what the file asks and what the owner has set.
 	file, owner limit.Rate
+
+	name   atomic.Uint64 // on all instances, 0 if nothing was counted for others yet
+	length atomic.Int64  // of the window that was counted by last
+	others atomic.Int64  // how many other instances have seen in that time
 }
 
 // spend takes a request from a budget. What is one too many takes nothing, so that
-// the next one is due after an interval at most, however many came.
-func (b *budget) spend(now time.Duration, rules *Rules) (p Pace) {
-	if rules.File.Interval > 0 {
-		part := b.seen.add(now, rules.Window)
-		if wait := take(&b.file, now, rules.File); wait > 0 {
-			if p.Seen = b.seen.sum(part); p.Seen > rules.Most() {
+// the next one is due after an interval at most, however many came. sharing says that
+// other instances take from it, too.
+func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
+	file, owner, others, part := rules.File, rules.Owner, 0, uint64(0)
+	if file.Interval > 0 || sharing {
+		part = b.seen.add(now, rules.Window)
+	}
+	if sharing {
+		b.length.Store(int64(rules.Window))
+		if others = int(b.others.Load()); others > 0 {
+			own := b.seen.sum(part)
+			file, owner = file.part(own, others), owner.part(own, others)
+		}
+	}
+	if file.Interval > 0 {
+		if wait := take(&b.file, now, file); wait > 0 {
+			if p.Seen = b.seen.sum(part) + others; p.Seen > rules.Most() {
 				p.Wait = wait
 			}
 		}
 	}
-	if rules.Owner.Interval > 0 {
-		p.Wait = max(p.Wait, take(&b.owner, now, rules.Owner))
+	if owner.Interval > 0 {
+		p.Wait = max(p.Wait, take(&b.owner, now, owner))
 	}
 	p.Over = p.Wait > 0
 	return p
+}
+
+// recent returns how many requests were counted in the last window.
+func (b *budget) recent(now time.Duration) int {
+	return b.seen.sum(partOf(now, time.Duration(b.length.Load())))
 }
 
 // take takes a request and returns 0, or how long it is until there is room for one.

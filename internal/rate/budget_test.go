@@ -59,7 +59,7 @@ func TestModel(t *testing.T) {
 		now := time.Duration(random.Int64N(int64(time.Hour)))
 		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
 		for i := range 400 {
-			got, want := b.spend(now, &rules), m.spend(now, &rules)
+			got, want := b.spend(now, &rules, false), m.spend(now, &rules)
 			if got != want {
 				t.Fatalf("seed %d, request %d at %v by %+v: %+v, want %+v", seed, i, now, rules, got, want)
 			}

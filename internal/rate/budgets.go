@@ -34,6 +34,7 @@ type Budgets struct {
 	start           time.Time
 	seed            maphash.Seed
 	named, invented part // for sites that the configuration names, and for others
+	peers           peers
 }
 
 // part is a part of the budgets.
@@ -80,15 +81,24 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 	name := mix(site ^ maphash.String(b.seed, who.Token))
 	switch {
 	case who.Token == "" || who.Identity == verify.Spoofed:
-		return p.networks.find(b.hashNetwork(site, who.Network), now).spend(now, rules)
+		return p.networks.find(b.hashNetwork(site, who.Network), now).spend(now, rules, false)
 	case who.Identity == verify.Verified:
-		return p.verified.find(name, now).spend(now, rules)
+		return b.spend(p.verified.find(name, now), now, who, rules)
 	}
-	pace := p.networks.find(b.hashNetwork(name, who.Network), now).spend(now, rules)
+	pace := p.networks.find(b.hashNetwork(name, who.Network), now).spend(now, rules, false)
 	if pace.Over {
 		return pace
 	}
-	return p.claimed.find(name, now).spend(now, rules)
+	return b.spend(p.claimed.find(name, now), now, who, rules)
+}
+
+// spend takes a request from the budget of a crawler, which other instances share.
+func (b *Budgets) spend(of *budget, now time.Duration, who *Spender, rules *Rules) Pace {
+	sharing := b.peers.sharing.Load() && !who.Invented
+	if sharing && of.name.Load() == 0 {
+		of.name.Store(nameOf(who))
+	}
+	return of.spend(now, rules, sharing)
 }
 
 // Len returns how many budgets there are.

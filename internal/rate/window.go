@@ -15,9 +15,12 @@ const parts = 10
 // a window at once. The zero window has counted nothing.
 type window [parts]atomic.Uint64
 
+// partOf returns which part of a window of this length a time is in.
+func partOf(now, length time.Duration) uint64 { return uint64(now) / uint64(max(length/parts, 1)) }
+
 // add counts one now. It returns in which part that is.
 func (w *window) add(now, length time.Duration) (part uint64) {
-	part = uint64(now) / uint64(max(length/parts, 1))
+	part = partOf(now, length)
 	word := &w[part%parts]
 	for {
 		old := word.Load()

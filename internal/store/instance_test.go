@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -29,6 +30,7 @@ type instance struct {
 	verifier *verify.Verifier
 	fetched  uint64
 	known    acknowledgements
+	rate     *rate.Budgets
 	observed *observed
 	logs     *observer.ObservedLogs
 	time     time.Time
@@ -48,6 +50,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	clock := func() time.Time { return i.time }
 	i.cache = policy.NewCache(namedBounds, inventedBounds, clock, func(*policy.Robots) any { return new(derived) })
 	i.based = policy.NewCache(namedBounds, inventedBounds, clock, nil)
+	i.rate = rate.NewBudgets(now)
 	i.read = ledger.NewReaders(100, 100)
 	i.counted = ledger.New(clock)
 	i.verifier = verify.New(verify.Options{Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
@@ -55,7 +58,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
 			Policies: i.cache, Bases: i.based, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
-			Acknowledgements: &i.known,
+			Acknowledgements: &i.known, Rates: i.rate,
 		}),
 	})
 	i.maxPolicies = 1000

@@ -21,6 +21,7 @@ const (
 	kindLists    = "lists"
 	kindLedger   = "ledger"
 	kindAlerts   = "alerts"
+	kindRates    = "rates"
 )
 
 // quarantine is the directory of an instance for values that cannot be used.
@@ -28,7 +29,7 @@ const quarantine = "set_aside"
 
 // Kinds returns the names of the kinds of values.
 func Kinds() []string {
-	return []string{kindPolicies, kindBases, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts}
+	return []string{kindPolicies, kindBases, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts, kindRates}
 }
 
 // The suffixes of the names of values. That of the ledger keeps versions of this

@@ -11,6 +11,7 @@ func TestParseKey(t *testing.T) {
 		"robots_guard/v1/a/changes/0f.json":              {"a", "changes", "0f.json"},
 		"robots_guard/v1/a/lists/ranges.json":            {"a", "lists", "ranges.json"},
 		"robots_guard/v1/a/alerts/acknowledged.json":     {"a", "alerts", "acknowledged.json"},
+		"robots_guard/v1/a/rates/counts.json":            {"a", "rates", "counts.json"},
 		"robots_guard/v1/a/ledger/0f.ledger":             {"a", "ledger", "0f.ledger"},
 		"robots_guard/v1/a/set_aside/policies-0f.json":   {"a", "set_aside", "policies-0f.json"},
 		"robots_guard/v1/a/set_aside/ledger-0f.ledger":   {"a", "set_aside", "ledger-0f.ledger"},
@@ -38,6 +39,7 @@ func TestKeysStay(t *testing.T) {
 		readersName(7):       "7.json",
 		listsName:            "ranges.json",
 		alertsName:           "acknowledged.json",
+		ratesName:            "counts.json",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

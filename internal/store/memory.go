@@ -23,6 +23,7 @@ type Parts struct {
 	Ledger   *ledger.Ledger  // what crawlers did
 
 	Acknowledgements Acknowledgements // of alerts
+	Rates            Rates            // how often this instance was asked
 }
 
 // Changes is what is remembered of changes of a robots.txt, at sites that the
@@ -60,6 +61,18 @@ type Acknowledgements interface {
 	Export() ([]byte, error)
 	// Import takes over those that are later than what is known.
 	Import(data []byte) error
+}
+
+// Rates are how often crawlers have asked lately.
+type Rates interface {
+	// Share says whether there are other instances to share with.
+	Share(others bool)
+	// Peers returns how many others have told lately what they count.
+	Peers(now time.Time) int
+	// Export returns what was counted as bytes, for Import; nil if nothing was.
+	Export(now time.Time) ([]byte, error)
+	// Import takes in what another instance has counted.
+	Import(instance string, data []byte, now time.Time) error
 }
 
 // Memory is what one process knows and a store keeps. It survives its stores: a

@@ -65,6 +65,7 @@ type Store struct {
 	lists    *single
 	counts   *counts
 	alerts   *single
+	rates    *rates
 
 	known    bool // what this instance has noted was read, so it can be replaced
 	peers    peers
@@ -100,6 +101,7 @@ func New(o Options) *Store {
 	s.changes = &changes{store: s}
 	s.lists = newLists(s)
 	s.alerts = newAlerts(s)
+	s.rates = &rates{store: s}
 	s.counts = &counts{store: s, retention: o.Retention}
 	return s
 }
@@ -110,11 +112,11 @@ func (s *Store) notes() []kind {
 	if s.policies == nil {
 		return nil
 	}
-	return []kind{s.readers, s.changes, s.lists, s.alerts}
+	return []kind{s.readers, s.changes, s.lists, s.alerts, s.rates}
 }
 
 // synced are the kinds that peers are asked for all the time.
-func (s *Store) synced() []kind { return []kind{s.readers, s.changes, s.alerts} }
+func (s *Store) synced() []kind { return []kind{s.readers, s.changes, s.alerts, s.rates} }
 
 // versions are the kinds of which each value says it all by itself.
 func (s *Store) versions() []*policies {

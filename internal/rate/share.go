@@ -1,0 +1,186 @@
+package rate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+const (
+	// maxShared is of how many crawlers an instance tells others what it has seen, and
+	// how many it takes in of each.
+	maxShared = 2 * maxCrawlers
+	// maxPeers bounds the instances that are listened to.
+	maxPeers = 256
+	// peerLasts is for how long counts of another instance are of use after they came:
+	// four looks at the storage.
+	peerLasts = time.Minute
+)
+
+// ErrCounts says that what is stored are no counts of an instance.
+var ErrCounts = errors.New("these are no counts of requests")
+
+// counts are what an instance has seen.
+type counts struct {
+	Saved    time.Time      `json:"saved"`
+	Requests map[string]int `json:"requests"` // in the last window, by the name of the budget in hexadecimal
+}
+
+// peers are the other instances that share a site. The zero value knows none, and then
+// nothing is counted for others.
+type peers struct {
+	sharing atomic.Bool
+	mu      sync.Mutex
+	all     map[string]*peer // by instance
+}
+
+// peer is what another instance has counted last.
+type peer struct {
+	saved    time.Time     // by its clock
+	heard    time.Duration // by ours, when that has changed last
+	live     bool          // it has changed since it was seen first
+	requests map[uint64]int
+}
+
+// nameOf returns a name for what a crawler spends at a site that is the same on all
+// instances, 0 for budgets that are not shared.
+func nameOf(who *Spender) uint64 {
+	if who.Invented || who.Token == "" || who.Identity == verify.Spoofed {
+		return 0
+	}
+	text := fmt.Sprintf("%s %q %t", who.Site.Quoted(), who.Token, who.Identity == verify.Verified)
+	sum := sha256.Sum256([]byte(text))
+	return max(1, binary.LittleEndian.Uint64(sum[:8]))
+}
+
+// shared returns the budgets of crawlers by name at sites that the configuration names.
+func (b *Budgets) shared(yield func(*budget) bool) {
+	for _, t := range [...]*table{b.named.verified, b.named.claimed} {
+		for i := range t.places {
+			for j := range t.places[i] {
+				if of := t.places[i][j].Load(); of != nil && of.name.Load() != 0 && !yield(of) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Share says whether there are other instances. While there are, requests are also
+// counted for them.
+func (b *Budgets) Share(others bool) {
+	if b.peers.sharing.Swap(others) && !others {
+		for of := range b.shared {
+			of.others.Store(0)
+		}
+	}
+}
+
+// Export returns as bytes, for Import, how often this instance was asked in the last
+// window by each crawler; nil if by none. Those whose requests are within a window that
+// began before are counted as long as that one lasts.
+func (b *Budgets) Export(at time.Time) ([]byte, error) {
+	now := max(0, at.Sub(b.start))
+	c := counts{Saved: at, Requests: make(map[string]int)}
+	for of := range b.shared {
+		if n := of.recent(now); n > 0 && len(c.Requests) < maxShared {
+			c.Requests[strconv.FormatUint(of.name.Load(), 16)] = n
+		}
+	}
+	if len(c.Requests) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(c)
+}
+
+// Import takes in what another instance has counted. It is of use for a minute after it
+// has changed last: an instance that has ended tells nothing new, whatever its clock
+// said. Errors wrap ErrCounts.
+func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
+	var c counts
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fmt.Errorf("%w: %w", ErrCounts, err)
+	}
+	if len(c.Requests) > maxShared {
+		return fmt.Errorf("%w: there are %d, and at most %d", ErrCounts, len(c.Requests), maxShared)
+	}
+	requests := make(map[uint64]int, len(c.Requests))
+	for text, n := range c.Requests {
+		name, err := strconv.ParseUint(text, 16, 64)
+		if err != nil || n < 0 || n > 1<<30 {
+			return fmt.Errorf("%w: %q has %d", ErrCounts, text, n)
+		}
+		requests[name] = n
+	}
+	b.peers.take(instance, c.Saved, requests, max(0, at.Sub(b.start)))
+	b.tell(at)
+	return nil
+}
+
+// take notes what an instance has counted.
+func (p *peers) take(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.all[instance]
+	switch {
+	case known == nil && len(p.all) >= maxPeers:
+	case known == nil:
+		if p.all == nil {
+			p.all = make(map[string]*peer)
+		}
+		p.all[instance] = &peer{saved: saved, heard: now}
+	case !known.saved.Equal(saved):
+		*known = peer{saved: saved, heard: now, live: true, requests: requests}
+	}
+}
+
+// tell tells each budget how much others have seen of its crawler.
+func (b *Budgets) tell(at time.Time) {
+	now := max(0, at.Sub(b.start))
+	b.peers.mu.Lock()
+	defer b.peers.mu.Unlock()
+	sum := make(map[uint64]int)
+	for instance, p := range b.peers.all {
+		if now-p.heard > peerLasts {
+			delete(b.peers.all, instance)
+			continue
+		}
+		for name, n := range p.requests {
+			sum[name] += n
+		}
+	}
+	for of := range b.shared {
+		of.others.Store(int64(sum[of.name.Load()]))
+	}
+}
+
+// Peers returns how many other instances tell what they count, and forgets those that
+// have not done so for a minute.
+func (b *Budgets) Peers(at time.Time) (n int) {
+	b.tell(at)
+	b.peers.mu.Lock()
+	defer b.peers.mu.Unlock()
+	for _, p := range b.peers.all {
+		if p.live {
+			n++
+		}
+	}
+	return n
+}
+
+// part returns a rule for this instance alone: its part of what a crawler may ask is
+// that which it sees of the crawler's requests. A burst is not divided.
+func (r Rule) part(own, others int) Rule {
+	if own > 0 && others > 0 {
+		r.Interval += time.Duration(float64(r.Interval) * float64(others) / float64(own))
+	}
+	return r
+}

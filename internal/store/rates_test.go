@@ -1,0 +1,81 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestRatesAmongInstances has two instances let pass together what one may. One that is
+// alone writes nothing of that, and what a dead one has left is removed.
+func TestRatesAmongInstances(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	rules := &rate.Rules{Owner: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	who := &rate.Spender{Site: &siteA, Token: "bingbot", Identity: verify.Verified}
+	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
+	step := func(of ...*instance) (passed int) {
+		for _, i := range of {
+			i.time = m.Now
+			for n := range 40 { // ten a second at each, for four seconds
+				if !i.rate.Spend(m.Now.Add(time.Duration(n)*100*time.Millisecond), who, rules).Over {
+					passed++
+				}
+			}
+		}
+		m.Now = m.Now.Add(4 * time.Second)
+		for _, i := range of {
+			i.time = m.Now
+			i.Write(ctx)
+			i.Sync(ctx)
+		}
+		return passed
+	}
+	first.Read(ctx)
+	first.learn(siteA, policy.Named, open)
+	for range 20 {
+		step(first)
+	}
+	if n := first.observed.writes(kindRates, "success"); n != 0 {
+		t.Errorf("alone it is written %v times", n)
+	}
+	second.Read(ctx)
+	second.learn(siteA, policy.Named, open)
+	passed := 0
+	for i := range 225 { // fifteen minutes
+		if n := step(first, second); i >= 75 {
+			passed += n
+		}
+	}
+	if passed < 480 || passed > 720 {
+		t.Errorf("%d passed in the last ten minutes, of which 600 may", passed)
+	}
+	if n := first.observed.writes(kindRates, "success"); n < 40 || n > 61 {
+		t.Errorf("written %v times in fifteen minutes, want one each 15 seconds", n)
+	}
+	if first.rate.Peers(m.Now) != 1 {
+		t.Error("the other is not heard of")
+	}
+
+	dead := key{"second", kindRates, ratesName}.String()
+	if _, ok := m.Values[dead]; !ok {
+		t.Fatal("nothing is stored")
+	}
+	m.Now = m.Now.Add(deadAfter + time.Hour)
+	first.time = m.Now
+	first.Read(ctx)
+	if _, ok := m.Values[dead]; ok {
+		t.Error("what a dead instance has left is still there")
+	}
+	if first.rate.Peers(m.Now) != 0 {
+		t.Error("a dead instance counts")
+	}
+	m.Values[key{"third", kindRates, ratesName}.String()] = []byte(fmt.Sprintf(`{"requests":{"%d":-5}}`, 1))
+	first.Read(ctx)
+	first.logged(t, "stored values cannot be used and are set aside")
+}
