@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,8 +113,11 @@ func prepared(r *http.Request) *http.Request {
 // can do with one to a browser.
 func TestAnswersPassAsTheyAre(t *testing.T) {
 	g := answeringGuard(t, true)
+	var answered sync.WaitGroup // a client may know the end of an answer before the guard
 	serve := func(handle func(w http.ResponseWriter)) *httptest.Server {
+		answered.Add(1)
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer answered.Done()
 			r.URL.Path, r.Host = "/", "example.com"
 			p := prepared(requestBy("bingbot/2.0", "/"))
 			if err := g.Serve(w, p, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error { handle(w); return nil })); err != nil {
@@ -167,6 +171,7 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 			t.Errorf("%s: %q, %v", tc.name, body, err)
 		}
 	}
+	answered.Wait()
 	if got := g.answers(); got.By[parity.Allowed][parity.Success] != 4 || got.Bytes != 2+3+4 {
 		t.Errorf("counted %+v", got)
 	}
