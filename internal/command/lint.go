@@ -18,7 +18,7 @@ import (
 func lintCommand(config Config) *cobra.Command {
 	l := linting{config: config}
 	cmd := &cobra.Command{
-		Use:   "lint [--format text|json|github|sarif] [--fail-on error|warning|info|never] [<file|url|->...]",
+		Use:   "lint [--format text|json|github|sarif] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
 		Short: "Finds what is wrong or odd in a robots.txt",
 		Long: `
 Tells what crawlers make of a robots.txt: what they do not read, what they read
@@ -49,6 +49,7 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 	flags.StringVar(&l.format, "format", "text", "how to print the findings: "+strings.Join(lint.Formats(), ", "))
 	flags.StringVar(&l.failOn, "fail-on", "error", "the least severity that makes the exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
+	flags.IntVar(&l.pages, "pages", 0, "how many pages the site has, to compare each Crawl-delay with")
 	flags.BoolVar(&l.readings, "readings", false, "always show how different crawlers read the file")
 	flags.BoolVar(&l.json, "json", false, "the same as --format json")
 	completeWords(cmd, "format", lint.Formats()...)
@@ -61,6 +62,7 @@ type linting struct {
 	config               Config
 	format, failOn, site string
 	readings, json       bool
+	pages                int
 }
 
 func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
@@ -80,6 +82,8 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 		return 0, errors.New("--readings is for the format text; json always has them")
 	case l.site != "" && request.HostOf(l.site) == "":
 		return 0, fmt.Errorf("%q is no site; write it as https://example.com", l.site)
+	case l.pages < 0:
+		return 0, fmt.Errorf("--pages %d is no number of pages", l.pages)
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}
@@ -99,7 +103,7 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 		if site == "" {
 			site = l.site
 		}
-		report := lint.Check(in.name, in.body, lint.Options{Site: site})
+		report := lint.Check(in.name, in.body, lint.Options{Site: site, Pages: l.pages})
 		if worst, found := report.Worst(); found && worst >= least {
 			code = ExitDisallowed
 		}

@@ -32,6 +32,7 @@ const (
 	DelayValue        policy.Code = "crawl-delay-value"        // not a number of seconds
 	DelayCut          policy.Code = "crawl-delay-cut"          // longer than those it is for keep
 	DelayLong         policy.Code = "crawl-delay-long"         // leaves room for few pages
+	DelayPages        policy.Code = "crawl-delay-pages"        // leaves room for fewer than there are
 	DelayBindsBing    policy.Code = "crawl-delay-of-star"      // binds Bing
 	SitemapURL        policy.Code = "sitemap-relative"         // not a whole URL
 	SitemapHost       policy.Code = "sitemap-other-host"       // on another host
@@ -107,6 +108,7 @@ var kinds = []kind{
 	{DelayValue, policy.Warning, "Crawl-delay is no number of seconds"},
 	{DelayCut, policy.Info, "A Crawl-delay is longer than a crawler keeps"},
 	{DelayLong, policy.Warning, "A Crawl-delay leaves room for few pages"},
+	{DelayPages, policy.Warning, "At this Crawl-delay a crawler needs longer than a month for the site"},
 	{DelayBindsBing, policy.Info, "A Crawl-delay for all binds Bing"},
 	{SitemapURL, policy.Error, "A sitemap is not a whole URL"},
 	{SitemapHost, policy.Info, "A sitemap is on another host"},

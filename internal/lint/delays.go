@@ -13,6 +13,10 @@ import (
 // of some size is never read to its end. Bing keeps none that is longer.
 const longDelay = 30 * time.Second
 
+// longCrawl is after how long what was read of a site first is old before the last of
+// it is read.
+const longCrawl = 30 * 24 * time.Hour
+
 // bingsLeast is the least delay that Bing takes for one.
 const bingsLeast = time.Second
 
@@ -36,6 +40,10 @@ func (c *checker) checkDelay(r policy.Record) {
 		c.add(DelayCut, r.Line, at, "%s; write that, or forbid what it is not to fetch", cut)
 	case delay > longDelay:
 		c.add(DelayLong, r.Line, at, "%g seconds leave room for %d pages a day, so who obeys sees little of the site; Bing keeps no more than 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
+	}
+	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
+		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages are %.0f days, so what is found first is old before the last is read; write %.2g at most for a month, or forbid what nobody needs to find",
+			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
 	for _, a := range group.Agents {
 		if isGlobal(a.Name) && delay >= bingsLeast && !c.robots.Named("bingbot") {

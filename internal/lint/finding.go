@@ -60,6 +60,8 @@ type Options struct {
 	// Site is the scheme and host that the file is for, such as
 	// https://example.com; "" if that is not known.
 	Site string
+	// Pages is how many pages the site has, 0 if that is not known.
+	Pages int
 }
 
 // Check looks at a robots.txt. Of a file longer than [policy.MaxSize] at least

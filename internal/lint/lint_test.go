@@ -280,7 +280,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte("User-agent: *\nDisallow: /a*$\nAllow: /index.html\nSitemap: x\n"))
 	f.Add([]byte("\xef\xbb\xbfUser-agent: Gogle\r\rCrawl-delay: x\x00\nUser-agent: *\nAllow /\nContent-Signal: a"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		report := Check("x", body, Options{Site: "https://example.com"})
+		report := Check("x", body, Options{Site: "https://example.com", Pages: len(body)})
 		lines := readLines(policy.Parse(body).Text())
 		for _, finding := range report.Findings {
 			if finding.Line < 0 || finding.Line > max(lines.len(), 1) || finding.Line > 0 && finding.Column < 1 {

@@ -89,7 +89,11 @@ func TestPage(t *testing.T) {
 				t.Errorf("the page says %s, it is %s", s.severity, got)
 			}
 			found := false
-			report := Check("robots.txt", []byte(s.example), Options{Site: "https://example.com"})
+			options := Options{Site: "https://example.com"}
+			if code == DelayPages {
+				options.Pages = 600_000
+			}
+			report := Check("robots.txt", []byte(s.example), options)
 			for _, f := range report.Findings {
 				switch {
 				case f.Code == code:
