@@ -77,8 +77,10 @@ func (p *Publisher) ComposeAhead(ctx context.Context, turn time.Time) {
 		return
 	}
 	p.eachAsked(ctx, func(site policy.Key) {
-		if at := e.spotOf(site, turn); at.table.start(at.turn).Equal(turn) {
-			p.composeAhead(site, at)
+		for _, at := range e.spotsOf(site, turn) {
+			if at.table.start(at.turn).Equal(turn) {
+				p.composeAhead(site, at)
+			}
 		}
 	})
 }
@@ -130,7 +132,7 @@ func (p *Publisher) forget(ctx context.Context, now time.Time) {
 			if ctx.Err() != nil {
 				return
 			}
-			if key.table != nil && (!serving.has(key.table.schedule) || key.turn < key.table.turn(now)) {
+			if key.table != nil && (!serving.has(key.table.schedule, key.since) || key.turn < key.table.turn(now)) {
 				p.mu.Lock() // for a moment each, as requests wait
 				s.pages.Remove(key)
 				p.mu.Unlock()

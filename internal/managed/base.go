@@ -103,9 +103,10 @@ func isUsable(s *policy.State) bool {
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		if e := p.serving.Load(); e != nil && isUsable(&after) && key.Source == "" {
-			at := e.spotOf(key, p.Now())
-			at.ahead = true
-			p.composed(after.Good, at) // before a request has to
+			for _, at := range e.spotsOf(key, p.Now()) {
+				at.ahead = true
+				p.composed(after.Good, at) // before a request has to
+			}
 		}
 		if !isUsable(&after) {
 			p.Observer.TextFailed(StageBase)

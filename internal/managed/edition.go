@@ -9,12 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// edition is what sites are served: a schedule, or at some hosts another one that is
-// tried there. It is immutable.
+// edition is what sites are served: a schedule, or at some hosts, or to some crawlers,
+// another one that is tried there. It is immutable.
 type edition struct {
-	all   version
-	trial version        // without a schedule if none is tried
-	hosts *request.Hosts // that have the trial
+	all      version
+	trial    version        // without a schedule if none is tried
+	hosts    *request.Hosts // that have the trial
+	servedTo func(operator string) bool
 }
 
 // version is a schedule with the time since which it is served.
@@ -23,22 +24,33 @@ type version struct {
 	since    time.Time
 }
 
-// Trial is a schedule that some hosts have before others.
+// Trial is a schedule that some hosts, or the verified crawlers of some operators, have
+// before others.
 type Trial struct {
 	Schedule *Schedule
 	Hosts    []string // may have wildcards such as *.example.com
+	// ServedTo reports whether an operator has it, "" for who is not verified. It is nil
+	// if that is decided by hosts.
+	ServedTo func(operator string) bool
 }
 
-// at returns what holds at a host.
+// at returns what holds at a host, for all but those for whom servedTo is true.
 func (e *edition) at(host string) version {
-	if e.trial.schedule != nil && e.hosts.Has(host) {
+	if e.trial.schedule != nil && e.servedTo == nil && e.hosts.Has(host) {
 		return e.trial
 	}
 	return e.all
 }
 
-// has reports whether some host is served a schedule.
-func (e *edition) has(s *Schedule) bool { return e.all.schedule == s || e.trial.schedule == s }
+// has reports whether somebody is served a schedule that came at a time.
+func (e *edition) has(s *Schedule, since int64) bool {
+	for _, v := range []version{e.all, e.trial} {
+		if v.schedule == s && v.since.UnixNano() == since {
+			return true
+		}
+	}
+	return false
+}
 
 // next returns the first time after now at which some text changes, zero if none
 // does any more.
@@ -52,11 +64,24 @@ func (e *edition) next(now time.Time) time.Time {
 	return turn
 }
 
-// spotOf returns the spot of a site at a time.
+// spotOf returns the spot of a site at a time, for all but those for whom servedTo is
+// true.
 func (e *edition) spotOf(site policy.Key, now time.Time) spot {
-	s := spot{segment: site.Segment(), host: nameOf(site)}
-	v := e.at(s.host)
-	s.since, s.staging = v.since, v.schedule.IsStaging(s.host)
+	return e.at(nameOf(site)).spotOf(site, now)
+}
+
+// spotsOf returns all spots of a site at a time.
+func (e *edition) spotsOf(site policy.Key, now time.Time) []spot {
+	spots := []spot{e.spotOf(site, now)}
+	if e.servedTo != nil {
+		spots = append(spots, e.trial.spotOf(site, now))
+	}
+	return spots
+}
+
+func (v version) spotOf(site policy.Key, now time.Time) spot {
+	s := spot{segment: site.Segment(), host: nameOf(site), since: v.since}
+	s.staging = v.schedule.IsStaging(s.host)
 	s.table = v.schedule.of(s.host)
 	s.turn = s.table.turn(now)
 	return s
@@ -121,14 +146,24 @@ func (p *Publisher) Serving() *Schedule {
 func (p *Publisher) Serve(ctx context.Context, next *Schedule) { p.ServeTrial(ctx, next, Trial{}) }
 
 // ServeTrial puts other schedules in the place of those that are served: one for all,
-// and perhaps one for some hosts. First it makes the pages of all sites that were asked
-// for theirs, so that no request waits for one. If ctx ends before that all stays as it
-// is. It is called by one at a time.
+// and perhaps one for some. First it makes the pages of all sites that were asked for
+// theirs, so that no request waits for one. If ctx ends before that all stays as it is.
+// It is called by one at a time.
 func (p *Publisher) ServeTrial(ctx context.Context, next *Schedule, trial Trial) {
-	e := &edition{all: p.versionOf(next), trial: p.versionOf(trial.Schedule), hosts: request.HostsOfServer(nil)}
-	e.hosts.Add(trial.Hosts)
+	now := p.Now()
+	e := &edition{all: version{next, now}, trial: version{trial.Schedule, now}, hosts: request.HostsOfServer(nil)}
+	if before := p.serving.Load(); before != nil {
+		e.keepTimes(before)
+	}
+	if e.hosts.Add(trial.Hosts); trial.Schedule != nil {
+		e.servedTo = trial.ServedTo
+	}
 	for range 2 { // then those of sites that were asked for the first time meanwhile
-		p.eachAsked(ctx, func(site policy.Key) { p.composeAhead(site, e.spotOf(site, p.Now())) })
+		p.eachAsked(ctx, func(site policy.Key) {
+			for _, at := range e.spotsOf(site, p.Now()) {
+				p.composeAhead(site, at)
+			}
+		})
 	}
 	if ctx.Err() != nil {
 		return
@@ -137,15 +172,14 @@ func (p *Publisher) ServeTrial(ctx context.Context, next *Schedule, trial Trial)
 	p.forget(ctx, p.Now())
 }
 
-// versionOf returns a schedule with the time since which it is served, from now on if it
-// is not.
-func (p *Publisher) versionOf(s *Schedule) version {
-	if e := p.serving.Load(); e != nil && s != nil {
-		for _, v := range []version{e.all, e.trial} {
-			if v.schedule == s {
-				return v
-			}
-		}
+// keepTimes takes over since when is served what was served before. A trial that ends
+// makes all texts new, also for who goes by the date of the one that it has read.
+func (e *edition) keepTimes(before *edition) {
+	goesOn := e.trial.schedule == before.trial.schedule
+	if goesOn {
+		e.trial.since = before.trial.since
 	}
-	return version{s, p.Now()}
+	if e.all.schedule == before.all.schedule && (goesOn || before.trial.schedule == nil) {
+		e.all.since = before.all.since
+	}
 }

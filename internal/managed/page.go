@@ -14,6 +14,7 @@ type Page struct {
 	text     string
 	etag     string
 	modified time.Time // to the second, as HTTP has it
+	private  bool      // others are served another text
 }
 
 // NewPage returns the page of a text that holds since modified.
@@ -32,12 +33,29 @@ func (p *Page) version() string {
 	return p.etag[1 : 1+length]
 }
 
+// forSome returns the page as it is served while others are served another. It is nil
+// for nil.
+func (p *Page) forSome() *Page {
+	if p == nil {
+		return nil
+	}
+	some := *p
+	some.modified, some.private = time.Time{}, true
+	return &some
+}
+
 // Serve answers a GET or HEAD, conditional and range requests included. maxAge is
-// how long clients may keep the text.
+// how long clients may keep the text. One that others are not served no shared cache
+// may keep, and it has no date: by that a client could take it for what it was served
+// before, or will be.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
+	keep := "max-age=" + strconv.Itoa(int(maxAge/time.Second))
+	if p.private {
+		keep = "private, " + keep
+	}
 	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("Cache-Control", "max-age="+strconv.Itoa(int(maxAge/time.Second)))
+	header.Set("Cache-Control", keep)
 	header.Set("ETag", p.etag)
 	http.ServeContent(w, r, "", p.modified, strings.NewReader(p.text))
 }

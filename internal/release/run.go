@@ -208,7 +208,7 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judged = next.number
 	}
 	if next != r.served {
-		r.publisher.ServeTrial(ctx, published, trialOf(candidate, tried))
+		r.publisher.ServeTrial(ctx, published, r.trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
 		}
@@ -217,14 +217,6 @@ func (r *Release) apply(ctx context.Context) error {
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool { return id != next.published && id != next.tried })
 	return nil
-}
-
-// trialOf returns what some are served of a candidate that is tried.
-func trialOf(c *publication.Candidate, tried *managed.Schedule) managed.Trial {
-	if c == nil || c.Stage != publication.Hosts {
-		return managed.Trial{}
-	}
-	return managed.Trial{Schedule: tried, Hosts: c.Rollout.Hosts}
 }
 
 // schedule returns the schedule of a spec.
