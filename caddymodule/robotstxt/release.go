@@ -25,7 +25,10 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return managed.BasesByHost(bases)
 		}
-		base, _ := h.knownBase() // one that cannot be read says nothing
+		base, err := h.knownBase()
+		if base == nil && err == nil {
+			base = []byte{} // it is known that there is none
+		}
 		return func(string) []byte { return base }
 	}
 	return release.New(c)

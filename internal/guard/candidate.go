@@ -31,14 +31,22 @@ type candidates struct {
 func (s *State) Try(change shadow.Change) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.tried.trials.Use(ctx, change.Source)
-	c, t := &candidate{change}, &s.tried.candidates
-	t.replace(func(all []*candidate) []*candidate { return append(all, c) })
+	remove := s.tried.candidates.add(change)
 	return sync.OnceFunc(func() {
+		remove()
+		cancel()
+	})
+}
+
+// add takes in a change until remove is called.
+func (t *candidates) add(change shadow.Change) (remove func()) {
+	c := &candidate{change}
+	t.replace(func(all []*candidate) []*candidate { return append(all, c) })
+	return func() {
 		t.replace(func(all []*candidate) []*candidate {
 			return slices.DeleteFunc(all, func(known *candidate) bool { return known == c })
 		})
-		cancel()
-	})
+	}
 }
 
 func (t *candidates) replace(change func([]*candidate) []*candidate) {
@@ -75,18 +83,23 @@ func (g *Guard) triedAt(s request.Site) tried {
 	if i < 0 {
 		return tried{}
 	}
-	c := (*all)[i]
+	return g.shared.tried.of((*all)[i], s, host)
+}
+
+// of returns what a candidate makes for a host of a site.
+func (t *tries) of(c *candidate, s request.Site, host string) tried {
 	key := policy.Key{Source: c.Source, Host: s.Own.Host}
-	entry := g.shared.tried.cache.Get(key)
+	entry := t.cache.Get(key)
 	if entry == nil {
-		entry = g.shared.tried.cache.Add(key, s.Segment)
+		entry = t.cache.Add(key, s.Segment)
 	}
 	return tried{entry: entry, from: c.Source, candidate: c, host: host}
 }
 
-// read makes the text of a host in the background.
-func (c *candidate) read(into *policy.Entry, host string) {
-	into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.Text(host) }, nil)
+// read makes the text of a host in the background. It returns a channel that is closed
+// then, nil if nothing is to be done.
+func (c *candidate) read(into *policy.Entry, host string) (done <-chan struct{}) {
+	return into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.Text(host) }, nil)
 }
 
 // isAt reports whether what is tried is served already, so that the text beside is the

@@ -11,6 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Rate is what there is to say about how fast the crawler of a request asks.
@@ -81,6 +82,15 @@ func (g *Guard) limitOf(j *Judgement) rate.Rule {
 // stale says that the current one asks for more.
 func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, texts []*policy.Version, now time.Time) (known policy.Delay, stale bool) {
 	known = delay
+	if j.Identity == verify.Verified {
+		for _, c := range g.changesFor(r, j) {
+			for _, text := range c.versions(r, false, now, 0, g.Grace) {
+				if asked := g.delayBy(j, text); asked.Every < known.Every {
+					known = asked
+				}
+			}
+		}
+	}
 	for _, text := range texts {
 		if asked := g.delayBy(j, text); asked.Every < known.Every {
 			known = asked

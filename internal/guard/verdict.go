@@ -50,6 +50,9 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	}
 	if ours != nil {
 		g.judgeServed(r, j, state, texts, pending, now)
+		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, g.FetchWait-time.Since(arrived)) {
+			g.Settings.Excuse(&j.Request, &j.Result)
+		}
 	}
 	g.spend(r, j, state, texts, now)
 }

@@ -99,6 +99,9 @@ type Change struct {
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
 	Promoted   *By      `json:"promoted,omitempty"` // by hand, before its time was over
+	// Cohort is the percentage of operators that were served it before all others; 0 if
+	// none were.
+	Cohort int `json:"cohort,omitempty"`
 	// Found is what was found while it was judged beside what was published, nil if it
 	// never was.
 	Found *Found `json:"found,omitempty"`

@@ -116,6 +116,9 @@ func (s State) rollOut(now time.Time) (State, News) {
 		return s.publish(now)
 	}
 	c.Stage, c.Since, c.Until = c.Rollout.Stage, now, time.Time{}
+	if c.Stage == Crawlers {
+		c.Cohort = c.Rollout.Percent
+	}
 	if c.Rollout.Seconds > 0 {
 		c.Until = now.Add(time.Duration(c.Rollout.Seconds) * time.Second)
 	}

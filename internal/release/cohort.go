@@ -2,9 +2,12 @@ package release
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -18,6 +21,68 @@ func (r *Release) trialOf(c *publication.Candidate, tried *managed.Schedule) man
 		return managed.Trial{Schedule: tried, ServedTo: r.cohort(&c.Change, c.Rollout.Percent)}
 	}
 	return managed.Trial{}
+}
+
+// mostCohorts bounds of how many changes it is known whom they were served before
+// others.
+const mostCohorts = 8
+
+// cohortKey tells a change that some are served from when they are no more.
+type cohortKey struct {
+	number int
+	ended  int64 // in nanoseconds
+}
+
+// knowCohorts tells the guards which operators are served a change before others, and
+// were in the last day: for so long their crawlers may go by it. It returns the IDs of
+// these changes. r.applying must be held.
+func (r *Release) knowCohorts(ctx context.Context, state *publication.State, w wish) (ids map[string]bool) {
+	if r.Trials == nil {
+		return nil
+	}
+	all := state.Cohorts(r.Now().Add(-policy.MaxAge))
+	all = all[:min(len(all), mostCohorts)]
+	known := make(map[cohortKey]bool, len(all))
+	ids = make(map[string]bool, len(all))
+	for i := range all {
+		c := &all[i]
+		key := cohortKey{c.Number, c.Ended.UnixNano()}
+		known[key], ids[c.ID] = true, true
+		if r.cohorts[key] != nil {
+			continue
+		}
+		tried, err := r.schedule(ctx, c.ID, w)
+		if err != nil {
+			continue // what is published does not depend on it; it is tried again
+		}
+		if r.cohorts == nil {
+			r.cohorts = make(map[cohortKey]func())
+		}
+		r.cohorts[key] = r.Trials.ServesSome(shadow.Change{
+			Source: "served " + c.ID, Has: r.place.has(), ServedTo: r.cohort(&c.Change, c.Cohort), Ended: c.Ended,
+			Text: func(host string) policy.Answer { return r.textOf(tried, host) },
+		})
+	}
+	r.endCohorts(known)
+	return ids
+}
+
+// endCohorts forgets what guards were told of all changes but some. r.applying must be
+// held.
+func (r *Release) endCohorts(but map[cohortKey]bool) {
+	for key, end := range r.cohorts {
+		if !but[key] {
+			end()
+			delete(r.cohorts, key)
+		}
+	}
+}
+
+// changed tells the guards that another text is served.
+func (r *Release) changed() {
+	if r.Trials != nil {
+		r.Trials.Changed(r.place.has())
+	}
 }
 
 // cohort returns what tells which operators are served a change that so many percent

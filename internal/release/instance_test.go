@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -103,12 +104,15 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 }
 
 // text returns what a host is served.
-func (i *instance) text(host string) string {
+func (i *instance) text(host string) string { return i.textFor(host, "") }
+
+// textFor returns what the verified crawlers of an operator are served.
+func (i *instance) textFor(host, operator string) string {
 	i.t.Helper()
 	names := caddyhttp.MatchHost{"a.test", "b.test"}
 	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
 	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/robots.txt", nil)
-	page, _ := i.publisher.Page(r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)))
+	page, _ := i.publisher.Page(r.WithContext(origin.WithOperator(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server), operator)))
 	if page == nil {
 		return ""
 	}

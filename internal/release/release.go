@@ -28,7 +28,7 @@ type Config struct {
 	// IsRunning reports whether the configuration runs: one that fails to load has
 	// changed nothing.
 	IsRunning func() bool
-	// Base returns what is known of the base at a host, nil for nothing, and Visits
+	// Base returns the base at a host, nil while that is not known, and Visits
 	// the pages that search engines were served lately.
 	Base     func() func(host string) []byte
 	Visits   func() []ledger.Visit
@@ -65,9 +65,10 @@ type Release struct {
 	store     *publication.Store
 	site      *publication.Site
 	applying  sync.Mutex
-	served    served // guarded by applying, as is what follows
-	judged    int    // the number of the change that is judged beside what is published, 0 for none
-	endTrial  func() // of that, nil for none
+	served    served               // guarded by applying, as is what follows
+	judged    int                  // the number of the change that is judged beside what is published, 0 for none
+	endTrial  func()               // of that, nil for none
+	cohorts   map[cohortKey]func() // what ends that it is known who is served a change before others
 }
 
 // wish is what is to be submitted.
@@ -110,6 +111,7 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 			r.applying.Lock()
 			defer r.applying.Unlock()
 			r.judge(nil, nil, nil)
+			r.endCohorts(nil)
 		}()
 		r.run(ctx)
 	}()

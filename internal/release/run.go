@@ -207,15 +207,19 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judge(candidate, published, tried)
 		r.judged = next.number
 	}
+	inUse := r.knowCohorts(ctx, &state, w)
 	if next != r.served {
 		r.publisher.ServeTrial(ctx, published, r.trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
+			r.changed()
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool { return id != next.published && id != next.tried })
+	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
+		return id != next.published && id != next.tried && !inUse[id]
+	})
 	return nil
 }
 

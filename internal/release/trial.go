@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Trials let changes be judged on live requests beside what is published.
@@ -20,6 +22,11 @@ type Trials interface {
 	Try(shadow.Change) (end func())
 	// Found returns what was found, by site.
 	Found(source string) []shadow.Trial
+	// ServesSome says until end is called that some operators are served a change before
+	// others, or were less than a day ago.
+	ServesSome(shadow.Change) (end func())
+	// Changed says that hosts are served another text than until now.
+	Changed(has func(host string) bool)
 }
 
 // sourceOf is what tells the trial of a change from others.
@@ -49,9 +56,16 @@ func (r *Release) judge(c *publication.Candidate, published, tried *managed.Sche
 	}})
 }
 
+// errNoBase says that nothing is known of what a text is composed from.
+var errNoBase = errors.New("what it is composed from was not read yet")
+
 // textOf returns what a schedule makes for a host now.
 func (r *Release) textOf(s *managed.Schedule, host string) policy.Answer {
-	text, err := s.Text(r.Now(), host, r.Base()(host))
+	base := r.Base()(host)
+	if base == nil && !s.IsStaging(host) {
+		return policy.Answer{Err: errNoBase}
+	}
+	text, err := s.Text(r.Now(), host, base)
 	if err != nil {
 		return policy.Answer{Err: err}
 	}
@@ -99,7 +113,7 @@ func (r *Release) found(c *publication.Candidate) (found publication.Found) {
 				counts.Requests += n
 			}
 			found.Counts = found.Plus(counts)
-			if judge.IsSearchEngine(row.Class, row.Identity) {
+			if judge.IsSearchEngine(row.Class, row.Identity) && (c.Stage != publication.Crawlers || row.Identity == verify.Verified) {
 				found.Search, rank = found.Search.Plus(counts), 0
 			}
 			for _, page := range row.Pages[shadow.NewlyForbidden-1] {

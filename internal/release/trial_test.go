@@ -23,6 +23,9 @@ type trials struct {
 	mu    sync.Mutex
 	texts map[string]string // that are tried, at a.test, by source
 	found []shadow.Trial
+
+	some    []shadow.Change // that some operators are served, or were
+	changed int             // how often another text came
 }
 
 // finds has the trials find this from now on.
@@ -52,6 +55,23 @@ func (t *trials) Try(c shadow.Change) (end func()) {
 	}
 }
 
+func (t *trials) ServesSome(c shadow.Change) (end func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.some = append(t.some, c)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.some = slices.DeleteFunc(t.some, func(known shadow.Change) bool { return known.Source == c.Source && known.Ended.Equal(c.Ended) })
+	}
+}
+
+func (t *trials) Changed(func(string) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.changed++
+}
+
 func (t *trials) Found(string) []shadow.Trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,6 +98,12 @@ func TestHostsStop(t *testing.T) {
 	testTrial(t, publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}})
 }
 
+// TestCrawlersStop does so with some operators, but only verified search engines end it:
+// who claims to be one may be anybody.
+func TestCrawlersStop(t *testing.T) {
+	testTrial(t, publication.Rollout{Stage: publication.Crawlers, Percent: 50})
+}
+
 // testTrial tries changes for six hours.
 func testTrial(t *testing.T, rollout publication.Rollout) {
 	const hour = time.Hour
@@ -98,6 +124,9 @@ func testTrial(t *testing.T, rollout publication.Rollout) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				if name == "a search engine" && rollout.Stage == publication.Crawlers {
+					test.stops = false
+				}
 				i := newInstance(t, storetest.New(), "one")
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
