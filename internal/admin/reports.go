@@ -25,6 +25,7 @@ const reportPrefix = "/robots_guard/"
 //	GET /robots_guard/violations[?limit=<n>][&after=<n>]
 //	GET /robots_guard/robots?site=<site>
 //	GET /robots_guard/impact
+//	GET /robots_guard/parity
 //	GET /robots_guard/managed
 //	GET /robots_guard/shadow
 //
@@ -44,6 +45,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		"robots":  robotsReport,
 		"managed": managedReport,
 		"shadow":  func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil },
+		"parity":  func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil },
 		"impact":  func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
 	} {
 		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: a.reporting(view)})

@@ -49,6 +49,9 @@ const (
 	TextRefused     Kind = "text_refused"      // the robots.txt that the rules come to is not served
 	ChangeWaits     Kind = "change_waiting"    // a change of a robots_txt waits for confirmation
 	ChangeStopped   Kind = "change_stopped"    // the trial of one has ended by itself
+	PagesRefused    Kind = "pages_refused"     // a crawler is refused what the robots.txt allows
+	PagesFail       Kind = "pages_fail"        // a search engine gets errors
+	RobotsFails     Kind = "robots_fails"      // a crawler does not get the robots.txt
 	StorageFailing  Kind = "storage_failing"   // what is known is not stored
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
@@ -58,7 +61,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, StorageFailing, ListsStale, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

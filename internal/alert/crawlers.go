@@ -31,7 +31,7 @@ const (
 // open tells which alerts are open: after a reload the mode of a site is not known
 // until a crawler comes.
 func findInLedger(source *report.Source, now time.Time, open func(id string) bool) []finding {
-	return append(findNew(source, now), findReady(source, now, open)...)
+	return slices.Concat(findParity(source, now), findNew(source, now), findReady(source, now, open))
 }
 
 // arrival is what is known of a crawler at all sites.

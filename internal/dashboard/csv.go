@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
@@ -141,6 +142,21 @@ func impactRows(i *report.Impact) [][]string {
 	for _, class := range i.ByClass {
 		for _, c := range class.Crawlers {
 			rows = append(rows, row(class.Class, c.ID, c.Token, c.Operator, countCells(c.Counts), number(c.Blockable)))
+		}
+	}
+	return rows
+}
+
+func answerRows(p *report.Parity) [][]string {
+	rows := [][]string{{"token", "operator", "class", "identity", "kind", "2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx", "bytes"}}
+	for _, c := range p.Crawlers {
+		for i, a := range []report.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
+			bytes := ""
+			if i == 0 {
+				bytes = number(c.Bytes) // of all kinds
+			}
+			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, parity.Kind(i).String(),
+				number(a.Success), number(a.Redirect), number(a.Refused), number(a.NotFound), number(a.TooMany), number(a.ClientError), number(a.ServerError), bytes})
 		}
 	}
 	return rows

@@ -32,6 +32,7 @@ var outputs = map[string]output{
 	"violations.json": {typeJSON, "", asJSON(violations)},
 	"robots.json":     {typeJSON, "", asJSON(robots)},
 	"impact.json":     {typeJSON, "", asJSON(impact)},
+	"parity.json":     {typeJSON, "", asJSON(answered)},
 	"shadow.json":     {typeJSON, "", asJSON(tried)},
 	"managed.json":    {typeJSON, "", asJSON(managedTexts)},
 	"evidence.json":   {typeJSON, "evidence-%s.json", asJSON(evidence)},
@@ -43,6 +44,7 @@ var outputs = map[string]output{
 	"violations.csv": {typeCSV, "violations.csv", asCSV(violations, violationRows)},
 	"robots.csv":     {typeCSV, "robots.csv", asCSV(robots, lineRows)},
 	"impact.csv":     {typeCSV, "impact.csv", asCSV(impact, impactRows)},
+	"parity.csv":     {typeCSV, "answers.csv", asCSV(answered, answerRows)},
 	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(tried, triedRows)},
 }
 
@@ -88,6 +90,11 @@ func managedTexts(v Views, q query) (*report.Managed, *report.Head, error) {
 func impact(v Views, q query) (*report.Impact, *report.Head, error) {
 	i := v.Impact(q.filter)
 	return &i, &i.Head, nil
+}
+
+func answered(v Views, q query) (*report.Parity, *report.Head, error) {
+	p := v.Parity(q.filter)
+	return &p, &p.Head, nil
 }
 
 func tried(v Views, q query) (*report.Shadow, *report.Head, error) {

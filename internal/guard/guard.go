@@ -102,7 +102,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	case strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r)):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
-		return next.ServeHTTP(w, r)
+		return g.passVisitor(w, r, next)
 	case j.Action == judge.Blocked:
 		return g.Refuse(w, r, j, next)
 	}

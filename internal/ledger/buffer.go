@@ -43,6 +43,7 @@ type notes struct {
 	pending []pending
 	text    []byte
 	answers []answer
+	visits  []visit
 }
 
 // add takes note of a request, before which so many readings were noted.
@@ -74,7 +75,7 @@ func (n *notes) keep(s string) span {
 // room reports whether another request fits if there are to be this many at
 // most.
 func (n *notes) room(most int) bool {
-	return len(n.pending) < most && len(n.answers) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget-maxToken-maxSiteName
+	return len(n.pending) < most && len(n.answers) < most && len(n.visits) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget-maxToken-maxSiteName
 }
 
 // all returns the requests with what their clients have sent, each until the
@@ -97,7 +98,8 @@ func (n *notes) all() iter.Seq[*pending] {
 func (n *notes) clear() {
 	clear(n.pending)
 	clear(n.answers)
-	n.pending, n.text, n.answers = n.pending[:0], n.text[:0], n.answers[:0]
+	clear(n.visits)
+	n.pending, n.text, n.answers, n.visits = n.pending[:0], n.text[:0], n.answers[:0], n.visits[:0]
 }
 
 // buffer takes note of requests until there are enough of them to count them

@@ -128,6 +128,7 @@ func (l *Ledger) count() {
 		s.noteLines(q)
 	}
 	l.countAnswers()
+	l.countVisits()
 	l.batch.clear()
 }
 

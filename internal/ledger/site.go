@@ -17,6 +17,8 @@ type Site struct {
 	Rows []*Row `json:"rows"`
 	// Hosts are those of its requests, where it stands for several.
 	Hosts spacesaving.Sketch[string] `json:"hosts,omitzero"`
+	// Visits are how often people came from an assistant, by its name.
+	Visits map[string]*Visits `json:"visits,omitempty"`
 	// Files are the texts of its robots.txt by which was judged lately, the
 	// latest first.
 	Files []File `json:"files,omitempty"`
@@ -209,6 +211,7 @@ func (s *Site) merge(other *Site) {
 			known.Lines[line] += n
 		}
 	}
+	s.mergeVisits(other)
 	s.Marks = append(s.Marks, other.Marks...)
 	s.orderMarks()
 	slices.SortStableFunc(s.Files, func(a, b File) int { return int(min(max(b.Last-a.Last, -1), 1)) })
@@ -251,7 +254,8 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Hosts.Prune(now, retention)
 	s.pruneMarks(now, retention)
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
-	return len(s.Rows) > 0
+	maps.DeleteFunc(s.Visits, func(_ string, v *Visits) bool { return !v.prune(now, retention) })
+	return len(s.Rows) > 0 || len(s.Visits) > 0
 }
 
 // clone returns a copy that shares nothing but the memory of strings.
@@ -261,6 +265,7 @@ func (s *Site) clone() *Site {
 		row := w.clone()
 		c.Rows[i] = &row
 	}
+	c.mergeVisits(s)
 	for i := range c.Files {
 		c.Files[i].Lines = maps.Clone(c.Files[i].Lines)
 	}

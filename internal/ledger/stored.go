@@ -186,6 +186,7 @@ func (s *Site) cleaned() *Site {
 		}
 	}
 	clean.limit()
+	clean.mergeVisits(s)
 	clean.cleanMarks(s)
 	for _, f := range s.Files {
 		if len(clean.Files) == maxFiles {

@@ -39,6 +39,19 @@ var statusWords = [NumStatuses]string{"2xx", "3xx", "refused", "not_found", "too
 // String returns the word of s, such as "2xx" or "refused".
 func (s Status) String() string { return statusWords[s] }
 
+// codes returns what status codes of s there are, in words.
+func (s Status) codes() string {
+	switch s {
+	case Refused:
+		return "401, 402, 403 or 451"
+	case TooMany:
+		return "429"
+	case NotFound:
+		return "404 or 410"
+	}
+	return s.String()
+}
+
 // Statuses returns all statuses in their order.
 func Statuses() []Status {
 	all := make([]Status, NumStatuses)

@@ -1,6 +1,9 @@
 package parity
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // What is a way in which answers belie a robots.txt.
 type What string
@@ -51,6 +54,18 @@ type Finding struct {
 
 // Percent returns the share of bad answers, rounded down.
 func (f Finding) Percent() int { return int(100 * f.Bad / f.Of) }
+
+// Says returns the finding in words, such as "34 % of the pages that it may fetch (51 of
+// 150) refused, mostly by 401, 402, 403 or 451".
+func (f Finding) Says() string {
+	return fmt.Sprintf(says[f.What], f.Percent(), f.Bad, f.Of, f.Most.codes())
+}
+
+var says = map[What]string{
+	PagesRefused: "%d %% of the pages that it may fetch (%d of %d) refused, mostly by %s",
+	PagesFail:    "%d %% of the pages that it may fetch (%d of %d) answered %[4]s",
+	RobotsFails:  "/robots.txt not served in %d %% of its requests (%d of %d), mostly for %s",
+}
 
 // holds looks at counts. It reports whether they are a finding.
 func (x rule) holds(c *Counts, f *Finding) bool {

@@ -74,6 +74,9 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v after noon: since %v", tc.at, found[0].Since)
 		}
 	}
+	if found := Judge(day[2].Counts, false); found[0].Says() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403 or 451" {
+		t.Errorf("in words: %s", found[0].Says())
+	}
 	// A slow crawler is seen over a day.
 	var slow []Step
 	for hour := range 24 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
 // TestExamples keeps the examples of each view in testdata in step with the
@@ -200,6 +201,22 @@ func TestExamples(t *testing.T) {
 				{Token: "_other", Class: "crawler", Identity: "unknown", Differences: Differences{Requests: 800}, Pages: []TriedPage{}},
 			},
 		}},
+	})
+	perVisit := 13.5
+	golden(t, "parity.json", Parity{
+		Head: head,
+		Findings: []ParityFinding{{
+			What: parity.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", Search: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
+			From: now.Truncate(time.Hour).Add(-time.Hour), Of: 150, Bad: 51, Percent: 34, Status: "refused",
+			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403 or 451, since 12:00 UTC on 21 November",
+		}},
+		Crawlers: []ParityCrawler{
+			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,
+				Allowed: Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: Answers{Success: 6}},
+			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,
+				Allowed: Answers{Success: 24}, Forbidden: Answers{Success: 82, TooMany: 1}, RobotsTxt: Answers{Redirect: 1}},
+		},
+		Referrals: []Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []AssistantVisits{{"chatgpt.com", 8}}}},
 	})
 	golden(t, "evidence.json", Evidence{
 		Head: head, Crawler: gpt, Requests: samples, Rules: rules, Paths: violations, Readings: []Reading{*gptRead}, Agents: agents, Networks: networks,

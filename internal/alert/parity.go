@@ -1,0 +1,67 @@
+package alert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// maxParity bounds the findings about what crawlers get, verified crawlers' first.
+const maxParity = 50
+
+// findParity looks at where the answers to crawlers belie a robots.txt. That somebody
+// who only says to be a crawler is refused is no alert: that is what a firewall is for.
+func findParity(source *report.Source, now time.Time) (found []finding) {
+	for _, x := range source.ParityFindings(report.Filter{}) {
+		verified := x.Identity == verify.Verified.String()
+		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.Refused.String()) {
+			continue
+		}
+		if len(found) == maxParity {
+			break
+		}
+		severity := Info
+		switch {
+		case verified && x.Search && x.What == parity.RobotsFails && x.Status != parity.Refused.String():
+			severity = Critical
+		case verified && x.Search, verified && x.What == parity.RobotsFails:
+			severity = Warning
+		}
+		found = append(found, finding{Alert: parityAlert(&x, severity, now)})
+	}
+	return found
+}
+
+func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Alert {
+	who := x.Token
+	if x.Identity != verify.Verified.String() {
+		who = "Somebody by the name of " + x.Token
+	}
+	a := Alert{
+		ID: idOf(Kind(x.What), x.Site, x.Token, x.Identity), Kind: Kind(x.What), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
+		Detail: fmt.Sprintf("%s. %d of %d answers since %s.", capital(x.Text), x.Bad, x.Of, timeWords(x.From, now)),
+	}
+	switch x.What {
+	case parity.PagesRefused:
+		a.Title = fmt.Sprintf("%s is refused %d %% of what the robots.txt of %s allows", who, x.Percent, x.Site)
+		a.Do = "If it may come, let it through what refuses it: a firewall, a bot filter, a rate limit. If it may not, say so in the robots.txt, which it reads."
+	case parity.PagesFail:
+		a.Title = fmt.Sprintf("%s gets errors for %d %% of its pages at %s", who, x.Percent, x.Site)
+		a.Do = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
+	case parity.RobotsFails:
+		a.Title = fmt.Sprintf("%s does not get the robots.txt of %s", who, x.Site)
+		a.Do = "Let /robots.txt through to everybody. After 5xx and 429 a crawler takes it that nothing is allowed, after 401 and 403 that everything is."
+	}
+	return a
+}
+
+// capital returns a text with a capital letter at its start.
+func capital(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}

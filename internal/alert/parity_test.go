@@ -1,0 +1,65 @@
+package alert
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// gets counts answers to a crawler.
+func (w *world) gets(n int, a ledger.Answer) {
+	a.At, a.Site = w.time, "a.test"
+	for range n {
+		w.counted.RecordAnswer(&a)
+	}
+}
+
+// TestParity tells of a crawler that does not get what its robots.txt allows, until it
+// does, and of nobody who only uses its name.
+func TestParity(t *testing.T) {
+	bing := ledger.Answer{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
+	liar := bing
+	liar.Identity = verify.Claimed
+	with := func(a ledger.Answer, kind parity.Kind, status parity.Status) ledger.Answer {
+		a.Kind, a.Status = kind, status
+		return a
+	}
+	w := newWorld(t)
+	w.gets(66, with(bing, parity.Allowed, parity.Success))
+	w.gets(3, with(bing, parity.Allowed, parity.Refused))
+	w.gets(500, with(liar, parity.Allowed, parity.Refused))
+	w.gets(500, with(liar, parity.RobotsTxt, parity.Refused))
+	w.leap(time.Minute)
+	w.want("three are refused, and liars", "")
+	w.gets(31, with(bing, parity.Allowed, parity.Refused))
+	w.leap(ledgerInterval)
+	w.want("a third is refused", "open warning pages_refused")
+	a := w.only()
+	if a.Title != "bingbot is refused 34 % of what the robots.txt of a.test allows" || !a.Since.Equal(start) || !strings.Contains(a.Detail, "34 of 100 answers") {
+		t.Errorf("%+v", a)
+	}
+	w.leap(3 * time.Hour)
+	w.gets(100, with(bing, parity.Allowed, parity.Success))
+	w.leap(ledgerInterval)
+	w.want("it gets all again", "over warning pages_refused")
+
+	w.gets(4, with(bing, parity.RobotsTxt, parity.ServerError))
+	w.gets(1, with(bing, parity.RobotsTxt, parity.Success))
+	w.gets(6, with(bing, parity.Allowed, parity.ServerError))
+	w.gets(95, with(liar, parity.Allowed, parity.Success))
+	w.gets(5, with(liar, parity.Allowed, parity.ServerError))
+	w.leap(ledgerInterval)
+	w.want("errors", "open critical robots_fails, open warning pages_fail, open info pages_fail, over warning pages_refused")
+	if a := w.List().Alerts[2]; a.Title != "Somebody by the name of bingbot gets errors for 5 % of its pages at a.test" {
+		t.Errorf("%+v", a)
+	}
+	w.leap(25 * time.Hour)
+	if got := w.shown(); strings.Contains(got, "open") {
+		t.Errorf("a day later, without another request: %s", got)
+	}
+}

@@ -1,0 +1,46 @@
+package guard
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+)
+
+// passVisitor passes on what nobody judges: a request of a browser. Where a person
+// follows the link of an assistant, the visit is counted by the assistant, and nothing
+// else of the request is kept.
+func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	referer := r.Header["Referer"]
+	if len(referer) != 1 {
+		return next.ServeHTTP(w, r)
+	}
+	from, ok := parity.Referrer(referer[0])
+	if !ok || g.shared.Ledger == nil || !opensPage(r) {
+		return next.ServeHTTP(w, r)
+	}
+	site := g.siteOf(r).Label // handlers behind may change the request
+	a := &answer{method: r.Method}
+	a.ResponseWriter = w
+	err := next.ServeHTTP(a, r)
+	if code := statusCode(r, a.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
+		g.shared.Ledger.RecordVisit(site, from, time.Now())
+	}
+	return err
+}
+
+// opensPage reports whether a browser opens a page by a request, and does not fetch a
+// part of one, or one that may be opened later.
+func opensPage(r *http.Request) bool {
+	if r.Method != http.MethodGet || r.Header.Get("User-Agent") == "" ||
+		strings.HasPrefix(r.Header.Get("Sec-Purpose"), "prefetch") || r.Header.Get("Purpose") == "prefetch" {
+		return false
+	}
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" {
+		return dest == "document"
+	}
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}

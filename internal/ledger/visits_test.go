@@ -1,0 +1,59 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+)
+
+// TestVisits counts visits also of a site that no crawler has seen, and keeps them
+// through storage and other instances as long as anything.
+func TestVisits(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	for i := range 200 {
+		l.RecordVisit("example.com", i%parity.NumAssistants, c.now().Add(-time.Duration(i%3)*time.Hour))
+	}
+	name := parity.Assistants()[0].Name
+	want := uint64(0)
+	for i := 0; i < 200; i += parity.NumAssistants {
+		want++
+	}
+	check := func(when string, s *Site, want uint64) {
+		t.Helper()
+		for _, r := range []Resolution{Hours, Days} {
+			if got := s.Visits[name].Sum(r, noon.Add(-23*time.Hour), c.now()); got != want {
+				t.Errorf("%s, step %v: %d visits, want %d", when, r.Step(), got, want)
+			}
+		}
+	}
+	s := l.Snapshot()
+	check("counted", s.Sites[0], want)
+	s.Sites[0].Visits["evil.test"] = s.Sites[0].Visits[name]
+	data, err := Stored{Since: noon, Saved: noon, Site: s.Sites[0]}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeStored(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("stored", stored.Site, want)
+	if n := len(stored.Site.Visits); n != parity.NumAssistants {
+		t.Errorf("%d assistants are read, want %d", n, parity.NumAssistants)
+	}
+	merged := Merge(s, Snapshot{Sites: []*Site{stored.Site}}).Sites[0]
+	check("merged", merged, 2*want)
+	check("and left as they were", s.Sites[0], want)
+	l.Restore(stored.Site, noon)
+	check("restored", l.Snapshot().Sites[0], 2*want)
+	c.advance(49 * time.Hour)
+	if s := l.Snapshot().Sites[0]; len(s.Visits[name][0]) > 0 || len(s.Visits[name][1]) == 0 {
+		t.Errorf("after two days: %v", *s.Visits[name])
+	}
+	c.advance(MaxRetention)
+	if s := l.Snapshot(); len(s.Sites) > 0 {
+		t.Errorf("after all of the retention: %+v", s.Sites[0].Visits)
+	}
+}

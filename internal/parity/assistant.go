@@ -1,0 +1,93 @@
+package parity
+
+import (
+	"slices"
+	"strings"
+)
+
+// Assistant is a service that answers people and links to what it has read: the other
+// half of what an operator's crawlers do.
+type Assistant struct {
+	Name     string // its host, as reports and metrics say it
+	Operator string // as the registry of crawlers spells it
+	// Hosts are those that a browser names as Referer after a click in it.
+	Hosts []string
+	Page  string // where the service is, or its operator says so
+}
+
+// assistants are known by the hosts that they serve their pages from. Links in their
+// apps come without a Referer, so all numbers are the least that there was.
+var assistants = [...]Assistant{
+	{"chatgpt.com", "OpenAI", []string{"chatgpt.com", "chat.openai.com"}, "https://help.openai.com/en/articles/9237897-chatgpt-search"},
+	{"perplexity.ai", "Perplexity", []string{"www.perplexity.ai", "perplexity.ai"}, "https://www.perplexity.ai/"},
+	{"gemini.google.com", "Google", []string{"gemini.google.com", "bard.google.com"}, "https://gemini.google.com/"},
+	{"notebooklm.google.com", "Google", []string{"notebooklm.google.com"}, "https://notebooklm.google.com/"},
+	{"copilot.microsoft.com", "Microsoft", []string{"copilot.microsoft.com", "copilot.cloud.microsoft", "m365.cloud.microsoft"}, "https://copilot.microsoft.com/"},
+	{"claude.ai", "Anthropic", []string{"claude.ai"}, "https://claude.ai/"},
+	{"meta.ai", "Meta", []string{"www.meta.ai", "meta.ai"}, "https://www.meta.ai/"},
+	{"grok.com", "xAI", []string{"grok.com"}, "https://grok.com/"},
+	{"chat.mistral.ai", "Mistral", []string{"chat.mistral.ai"}, "https://chat.mistral.ai/"},
+	{"chat.deepseek.com", "DeepSeek", []string{"chat.deepseek.com"}, "https://chat.deepseek.com/"},
+	{"duck.ai", "DuckDuckGo", []string{"duck.ai"}, "https://duck.ai/"},
+	{"you.com", "You.com", []string{"you.com"}, "https://you.com/"},
+	{"doubao.com", "ByteDance", []string{"www.doubao.com"}, "https://www.doubao.com/"},
+}
+
+// NumAssistants is how many there are: the bound of what is kept by them.
+const NumAssistants = len(assistants)
+
+// Assistants returns all of them.
+func Assistants() []Assistant { return slices.Clone(assistants[:]) }
+
+// AssistantName returns the name of an assistant by its index.
+func AssistantName(i int) string { return assistants[i].Name }
+
+// maxReferrer is the length of the longest host of them, and referrers are all with
+// their index.
+var (
+	maxReferrer int
+	referrers   = func() map[string]int {
+		all := make(map[string]int)
+		for i, a := range assistants {
+			for _, host := range a.Hosts {
+				all[host] = i
+				maxReferrer = max(maxReferrer, len(host))
+			}
+		}
+		return all
+	}()
+)
+
+// Referrer returns the index of the assistant that a Referer comes from. It is asked
+// for each request of a browser: nearly all of them come from the site itself, whose
+// host is of another length or ends otherwise.
+func Referrer(referer string) (assistant int, ok bool) {
+	const secure = "https://"
+	if !strings.HasPrefix(referer, secure) {
+		return 0, false // all of them are served by https
+	}
+	host := referer[len(secure):]
+	if len(host) > maxReferrer+1 {
+		host = host[:maxReferrer+1]
+	}
+	if end := strings.IndexByte(host, '/'); end >= 0 {
+		host = host[:end]
+	}
+	if !ends(host) {
+		return 0, false
+	}
+	assistant, ok = referrers[host]
+	return assistant, ok
+}
+
+// ends reports whether a host may be one of an assistant by how it ends.
+func ends(host string) bool {
+	if len(host) < len("duck.ai") || len(host) > maxReferrer {
+		return false
+	}
+	switch host[len(host)-2:] {
+	case "ai", "om", "ft": // .ai, .com, .microsoft
+		return true
+	}
+	return false
+}

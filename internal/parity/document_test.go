@@ -1,0 +1,30 @@
+package parity
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestDocument keeps the tables of docs/parity.md in step with what is counted.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile("../../docs/parity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range assistants {
+		if row := "| `" + a.Name + "` | " + strings.Join(a.Hosts, ", ") + " | " + a.Operator + " |"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/parity.md lacks %s", row)
+		}
+	}
+	for what := range rules {
+		if !strings.Contains(string(text), "| `"+string(what)+"` |") {
+			t.Errorf("docs/parity.md lacks %s", what)
+		}
+	}
+	for _, status := range Statuses() {
+		if !strings.Contains(string(text), "`"+status.String()+"`") {
+			t.Errorf("docs/parity.md lacks %s", status)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Parity is what crawlers really got from the site, beside what its robots.txt says,
+// and what comes back as visits. Windows are in whole hours, and beyond two days in
+// whole days.
+type Parity struct {
+	Head
+	// Findings are what is so now, whatever the window: verified crawlers first, then
+	// the larger share.
+	Findings []ParityFinding `json:"findings"`
+	// Crawlers are all that got an answer in the window, by most answers.
+	Crawlers []ParityCrawler `json:"crawlers"`
+	// Referrals are the operators from whose assistants people came, or whose AI
+	// crawlers came, in the window, by most visits.
+	Referrals []Referral `json:"referrals"`
+}
+
+// ParityFinding says that what a crawler gets belies the robots.txt of a site.
+type ParityFinding struct {
+	What     parity.What `json:"what"` // pages_refused, pages_fail or robots_fails
+	Site     string      `json:"site"`
+	Token    string      `json:"token"`
+	Class    string      `json:"class"`
+	Identity string      `json:"identity"` // verified or claimed
+	Search   bool        `json:"search"`   // it counts as a search engine
+	// Since is the hour in which it began, From that since which is counted.
+	Since   time.Time `json:"since"`
+	From    time.Time `json:"from"`
+	Of      uint64    `json:"of"`  // answers
+	Bad     uint64    `json:"bad"` // among them
+	Percent int       `json:"percent"`
+	Status  string    `json:"status"` // that most of the bad ones have
+	Text    string    `json:"text"`   // the finding in words
+}
+
+// ParityCrawler is what a crawler got.
+type ParityCrawler struct {
+	Token     string  `json:"token"`
+	Operator  string  `json:"operator,omitempty"`
+	Class     string  `json:"class"`
+	Identity  string  `json:"identity"`
+	Answers   uint64  `json:"answers"`
+	Bytes     uint64  `json:"bytes"` // of their bodies
+	Allowed   Answers `json:"allowed"`
+	Forbidden Answers `json:"forbidden"` // and let pass
+	Unruled   Answers `json:"unruled"`   // no file decided
+	RobotsTxt Answers `json:"robots_txt"`
+}
+
+// Answers are numbers of answers by status.
+type Answers struct {
+	Success     uint64 `json:"2xx"`
+	Redirect    uint64 `json:"3xx"`
+	Refused     uint64 `json:"refused"`   // 401, 402, 403, 407, 451
+	NotFound    uint64 `json:"not_found"` // 404, 410
+	TooMany     uint64 `json:"too_many"`  // 429
+	ClientError uint64 `json:"4xx"`       // all others
+	ServerError uint64 `json:"5xx"`
+}
+
+func answersOf(n [parity.NumStatuses]uint64) Answers {
+	return Answers{n[parity.Success], n[parity.Redirect], n[parity.Refused], n[parity.NotFound], n[parity.TooMany], n[parity.ClientError], n[parity.ServerError]}
+}
+
+// Referral is what the crawlers of an operator take, and what its assistants bring.
+type Referral struct {
+	Operator string `json:"operator"`
+	// Fetches are the answers to its crawlers of the classes ai_training, ai_search and
+	// ai_assistant, Visits the pages that people opened from its assistants.
+	Fetches uint64 `json:"fetches"`
+	Visits  uint64 `json:"visits"`
+	// FetchesPerVisit is absent without a visit.
+	FetchesPerVisit *float64          `json:"fetches_per_visit,omitempty"`
+	From            []AssistantVisits `json:"from"` // most visits first
+}
+
+// AssistantVisits are the visits from one assistant.
+type AssistantVisits struct {
+	Assistant string `json:"assistant"`
+	Visits    uint64 `json:"visits"`
+}
+
+// Parity returns what crawlers really got.
+func (s *Source) Parity(f Filter) Parity {
+	v := s.view(f)
+	p := Parity{Head: v.head(), Findings: s.ParityFindings(f), Crawlers: []ParityCrawler{}}
+	if p.Findings == nil {
+		p.Findings = []ParityFinding{}
+	}
+	sums := make(map[ParityCrawler]*parity.Counts) // by the names only
+	for _, e := range v.entries {
+		key := ParityCrawler{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
+		if known := v.lookup(e.row.Token); known != nil {
+			key.Operator = known.Operator
+		}
+		if sums[key] == nil {
+			sums[key] = new(parity.Counts)
+		}
+		sums[key].Add(v.answered(e.row))
+	}
+	for c, sum := range sums {
+		if c.Answers, c.Bytes = sum.All(), sum.Bytes; c.Answers == 0 {
+			continue
+		}
+		c.Allowed, c.Forbidden = answersOf(sum.By[parity.Allowed]), answersOf(sum.By[parity.Forbidden])
+		c.Unruled, c.RobotsTxt = answersOf(sum.By[parity.Unruled]), answersOf(sum.By[parity.RobotsTxt])
+		p.Crawlers = append(p.Crawlers, c)
+	}
+	slices.SortFunc(p.Crawlers, func(a, b ParityCrawler) int {
+		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
+	})
+	p.Referrals = v.referrals(p.Crawlers)
+	return p
+}
+
+// answerSteps is in which steps answers are looked at.
+func (v *view) answerSteps() ledger.Resolution {
+	if v.from.Before(v.now.Truncate(time.Hour).Add(-(ledger.AnswerHours - 1) * time.Hour)) {
+		return ledger.Days
+	}
+	return ledger.Hours
+}
+
+// answered returns what a crawler got in the window.
+func (v *view) answered(row *ledger.Row) parity.Counts {
+	r := v.answerSteps()
+	return row.Answered(r).Sum(r, v.from, v.end.Add(-1))
+}
+
+// referrals returns what crawlers take and assistants bring.
+func (v *view) referrals(crawlers []ParityCrawler) []Referral {
+	by := make(map[string]*Referral)
+	of := func(operator string) *Referral {
+		if by[operator] == nil {
+			by[operator] = &Referral{Operator: operator, From: []AssistantVisits{}}
+		}
+		return by[operator]
+	}
+	for _, a := range parity.Assistants() {
+		visits := uint64(0)
+		for _, site := range v.Ledger.Sites {
+			if seen := site.Visits[a.Name]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
+				visits += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
+			}
+		}
+		if visits > 0 {
+			r := of(a.Operator)
+			r.Visits += visits
+			r.From = append(r.From, AssistantVisits{a.Name, visits})
+		}
+	}
+	for _, c := range crawlers {
+		if c.Operator != "" && strings.HasPrefix(c.Class, "ai_") {
+			of(c.Operator).Fetches += c.Answers
+		}
+	}
+	list := []Referral{}
+	for _, r := range by {
+		if r.Visits > 0 {
+			per := float64(r.Fetches) / float64(r.Visits)
+			r.FetchesPerVisit = &per
+		}
+		slices.SortStableFunc(r.From, func(a, b AssistantVisits) int { return cmp.Compare(b.Visits, a.Visits) })
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b Referral) int {
+		return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(b.Fetches, a.Fetches), cmp.Compare(a.Operator, b.Operator))
+	})
+	return list
+}
+
+// ParityFindings returns where the answers to crawlers belie a robots.txt now. Those
+// whose name is known to be false, or shared by many, are left out.
+func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
+	for _, site := range s.Ledger.Sites {
+		for _, row := range site.Rows {
+			class, _ := uaident.ParseClass(row.Class)
+			other := f.Site != "" && f.Site != site.Name || f.Class != "" && f.Class != row.Class || f.Identity != "" && f.Identity != row.Identity.String()
+			if other || strings.HasPrefix(row.Token, "_") || !class.IsCrawler() || row.Identity != verify.Verified && row.Identity != verify.Claimed {
+				continue
+			}
+			var steps []parity.Step
+			for _, cell := range row.Answered(ledger.Hours) {
+				steps = append(steps, parity.Step{At: cell.At(ledger.Hours), Counts: cell.Counts()})
+			}
+			search := judge.IsSearchEngine(class, row.Identity)
+			for _, x := range parity.Find(steps, search, s.Now) {
+				found = append(found, parityFinding(site.Name, row, search, x))
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b ParityFinding) int {
+		return cmp.Or(cmp.Compare(b.Identity, a.Identity), cmp.Compare(b.Percent, a.Percent))
+	})
+	return found
+}
+
+func parityFinding(site string, row *ledger.Row, search bool, x parity.Finding) ParityFinding {
+	f := ParityFinding{
+		What: x.What, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), Search: search,
+		Since: x.Since, From: x.From, Of: x.Of, Bad: x.Bad, Percent: x.Percent(), Status: x.Most.String(),
+	}
+	f.Text = fmt.Sprintf("%s %s: %s, since %s", f.Identity, f.Token, x.Says(), x.Since.UTC().Format("15:04 UTC on 2 January"))
+	return f
+}
