@@ -23,9 +23,16 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 	c.Rollout = h.Rollout.steps()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
-			return managed.BasesByHost(bases)
+			return managed.BasesByHost(bases, h.changes.Keeper())
 		}
-		base, err := h.knownBase()
+		base := []byte(nil)
+		if h.BaseFile != "" {
+			base = managed.BaseOfFile(bases, h.changes.Keeper(), h.BaseFile)
+		}
+		var err error
+		if base == nil {
+			base, err = h.knownBase()
+		}
 		if base == nil && err == nil {
 			base = []byte{} // it is known that there is none
 		}

@@ -18,6 +18,7 @@ type site struct {
 	*harness.Server
 	t                 *testing.T
 	home, port, admin string
+	behind            string // the handler that has the base, "" for none
 }
 
 func newSite(t *testing.T, rules string) *site {
@@ -27,7 +28,11 @@ func newSite(t *testing.T, rules string) *site {
 }
 
 func (s *site) config(rules string) string {
-	return fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n}\nhttp://a.test:%s {\n\trobots_guard\n\trobots_txt {\n\t\tbase none\n\t\t%s\n\t}\n}\n", s.admin, s.port, rules)
+	base := "none"
+	if s.behind != "" {
+		base = "upstream"
+	}
+	return fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n}\nhttp://a.test:%s {\n\trobots_guard\n\trobots_txt {\n\t\tbase %s\n\t\t%s\n\t}\n\t%s\n}\n", s.admin, s.port, base, rules, s.behind)
 }
 
 // start starts the server, with what it knew before.

@@ -57,7 +57,9 @@ diff what one says otherwise than another: without ids what waits, or else what 
 published, compared with what is or was published.
 
 confirm publishes a change that waits for it, --why is needed; promote ends the trial
-of one by publishing it, stop by giving it up. rollback publishes what was before, or
+of one by publishing it, stop by giving it up. A new text of a site's own robots.txt that
+waits is confirmed in the same way, and refused by stop. Where several wait the id says
+which is meant. rollback publishes what was before, or
 the change with this id, at once: without the gate and without a confirmation. It holds
 until the configuration says something else. The history keeps --who, which is the
 user by default, --why and --ticket.

@@ -112,8 +112,8 @@ func (p *Publisher) composeAhead(site policy.Key, at spot) {
 	}
 	if p.Source == nil {
 		p.composed(nil, at)
-	} else if entry := p.Bases.Get(p.whereBase(site)); entry != nil {
-		p.best(entry.State(), at, nil)
+	} else if base := p.whereBase(site); p.Bases.Get(base) != nil {
+		p.best(base, p.Bases.Get(base).State(), at, nil)
 	}
 }
 

@@ -64,6 +64,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // who loads a configuration may have mended the base
 	}
+	p.keeper.Load().under(p.Bases, key, entry.State()) // is known before another one is
 	if state := entry.State(); !entry.Due(p.Now()) {
 		return state
 	}
@@ -93,6 +94,16 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	return entry.State()
 }
 
+// Ready makes the page of a base before a request has to.
+func (p *Publisher) Ready(key policy.Key, base *policy.Version) {
+	if e := p.serving.Load(); e != nil && key.Source == "" {
+		for _, at := range e.spotsOf(key, p.Now()) {
+			at.ahead = true
+			p.composed(base, at)
+		}
+	}
+}
+
 // isUsable reports whether what was read last can be built on.
 func isUsable(s *policy.State) bool {
 	return s != nil && s.Failures == 0 && s.Good != nil
@@ -102,11 +113,8 @@ func isUsable(s *policy.State) bool {
 // again.
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		if e := p.serving.Load(); e != nil && isUsable(&after) && key.Source == "" {
-			for _, at := range e.spotsOf(key, p.Now()) {
-				at.ahead = true
-				p.composed(after.Good, at) // before a request has to
-			}
+		if isUsable(&after) {
+			p.Ready(key, p.keeper.Load().under(p.Bases, key, &after))
 		}
 		if !isUsable(&after) {
 			p.Observer.TextFailed(StageBase)

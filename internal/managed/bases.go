@@ -6,19 +6,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// BasesByHost returns what tells what is known of the base at a host, nil for nothing,
-// of the handlers behind. Of several sites with one host it is the one that was read
-// last.
-func BasesByHost(bases *policy.Cache) func(host string) []byte {
+// BaseOfFile returns the version of a file that is under the rules, nil for none.
+func BaseOfFile(bases *policy.Cache, k *Keeper, path string) []byte {
+	key := policy.Key{Source: path}
+	if e := bases.Get(key); e != nil {
+		if v := k.peek(key, e.State()); v != nil {
+			return []byte(v.Robots.Text())
+		}
+	}
+	return nil
+}
+
+// BasesByHost returns what tells the base under the rules at a host, nil for nothing,
+// of those that the handlers behind have answered. Of several sites with one host it is
+// the one that was read last.
+func BasesByHost(bases *policy.Cache, k *Keeper) func(host string) []byte {
 	known := make(map[string]*policy.Version)
 	for _, e := range bases.Entries() {
-		state := e.State()
-		if e.Key().Source != "" || state == nil || state.Good == nil {
+		if e.Key().Source != "" {
+			continue
+		}
+		v := k.peek(e.Key(), e.State())
+		if v == nil {
 			continue
 		}
 		host := nameOf(e.Key())
-		if before := known[host]; before == nil || state.Good.FirstRead.After(before.FirstRead) {
-			known[host] = state.Good
+		if before := known[host]; before == nil || v.FirstRead.After(before.FirstRead) {
+			known[host] = v
 		}
 	}
 	texts := make(map[[sha256.Size]byte][]byte)

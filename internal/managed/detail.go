@@ -88,7 +88,12 @@ func (l *look) linesAt(turn int) (lines []string) {
 	if err != nil {
 		return nil
 	}
-	for line := range strings.Lines(string(text)) {
+	return linesIn(string(text))
+}
+
+// linesIn returns the lines of a text, without comments.
+func linesIn(text string) (lines []string) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}

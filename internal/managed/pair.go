@@ -21,7 +21,7 @@ type Pair struct {
 // group is hosts for which two schedules make the same texts.
 type group struct {
 	before, after   *table
-	base            string
+	base, other     string // before and after
 	staging, stages bool   // before and after
 	host            string // "" if the texts are the same for all
 }
@@ -32,14 +32,39 @@ type group struct {
 // of the base at a host. A text that cannot be composed is left out, since it is not
 // served either.
 func EachPair(before, after *Schedule, more []string, base func(host string) []byte, now time.Time, most int, do func(Pair)) (left int) {
+	return eachPair(before, after, hostsOfBoth(before, after, more), base, base, now, most, do)
+}
+
+// EachPairOf is EachPair for a base that changes while the schedules stay: those that
+// are served, at the base's host or, of a file, at all hosts.
+func (p *Publisher) EachPairOf(o OtherBase, more []string, most int, do func(Pair)) (left int) {
+	e := p.serving.Load()
+	if e == nil {
+		return 0
+	}
+	before, after := []byte(o.Before.Robots.Text()), []byte(o.After.Robots.Text())
+	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule} {
+		if s == nil {
+			continue
+		}
+		hosts := []string{nameOf(o.Key)}
+		if o.Key.Source != "" {
+			hosts = hostsOfBoth(s, s, more)
+		}
+		left += eachPair(s, s, hosts, func(string) []byte { return before }, func(string) []byte { return after }, p.Now(), most, do)
+	}
+	return left
+}
+
+func eachPair(before, after *Schedule, all []string, base, other func(host string) []byte, now time.Time, most int, do func(Pair)) (left int) {
 	var groups []group
 	hosts := make(map[group][]string)
-	for _, host := range hostsOfBoth(before, after, more) {
+	for _, host := range all {
 		name := host
 		if host != "" {
 			name = someHost(host)
 		}
-		g := group{before.of(name), after.of(name), string(base(name)), before.IsStaging(name), after.IsStaging(name), ""}
+		g := group{before.of(name), after.of(name), string(base(name)), string(other(name)), before.IsStaging(name), after.IsStaging(name), ""}
 		if g.before.hosts || g.after.hosts {
 			g.host = name
 		}
@@ -60,8 +85,8 @@ func EachPair(before, after *Schedule, more []string, base func(host string) []b
 			}
 			p := Pair{Hosts: hosts[g], From: from}
 			var composed, composes bool
-			p.Before, composed = g.before.textAt(at, g, g.staging)
-			p.After, composes = g.after.textAt(at, g, g.stages)
+			p.Before, composed = g.before.textAt(at, g.base, g.host, g.staging)
+			p.After, composes = g.after.textAt(at, g.other, g.host, g.stages)
 			if composed && composes && string(p.Before) != string(p.After) {
 				do(p)
 			}
@@ -108,11 +133,11 @@ func turnsOfBoth(a, b *table, now time.Time) []time.Time {
 }
 
 // textAt returns the text of a time, and whether there is one.
-func (t *table) textAt(at time.Time, g group, staging bool) ([]byte, bool) {
+func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, bool) {
 	if staging {
 		return []byte(Staging), true
 	}
-	text, err := t.make(t.turn(at)).Compose([]byte(g.base), someHost(g.host))
+	text, err := t.make(t.turn(at)).Compose([]byte(base), someHost(host))
 	return text, err == nil
 }
 

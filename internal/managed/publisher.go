@@ -48,6 +48,7 @@ type Publisher struct {
 	since time.Time // the texts are not older than that
 
 	serving   atomic.Pointer[edition] // nil while there is none
+	keeper    atomic.Pointer[Keeper]  // nil while every base is under the rules once it is read
 	otherwise func() *Schedule
 	begun     chan struct{} // closed once there is one
 	beginOnce sync.Once
@@ -145,7 +146,7 @@ func (p *Publisher) pageAt(r *http.Request, key policy.Key, at spot, tried bool)
 		if base != key {
 			_, first = p.meet(base)
 		}
-		page = p.best(p.base(r, base, first), at, last)
+		page = p.best(base, p.base(r, base, first), at, last)
 	}
 	if page != last && !tried {
 		p.remember(key, page)
@@ -176,11 +177,12 @@ func (p *Publisher) whereBase(site policy.Key) policy.Key {
 
 // best returns the page of the latest version that a page can be made of, nil if
 // there is none.
-func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
-	if state == nil || state.Good == nil {
+func (p *Publisher) best(base policy.Key, state *policy.State, at spot, last *Page) *Page {
+	under := p.keeper.Load().under(p.Bases, base, state)
+	if under == nil {
 		return nil
 	}
-	if page := p.inTurn(state.Good, at, last); page != nil {
+	if page := p.inTurn(under, at, last); page != nil || under.Hash != state.Good.Hash {
 		return page
 	}
 	for _, version := range state.Past {

@@ -105,7 +105,8 @@ type look struct {
 	now   time.Time
 	page  *Page // that is served, nil for none
 	state *policy.State
-	err   error // why the text that should be served is not
+	under *policy.Version // the base under the rules, nil for none
+	err   error           // why the text that should be served is not
 }
 
 func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
@@ -127,10 +128,11 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	}
 	if entry := p.Bases.Get(p.whereBase(key)); entry != nil {
 		l.state = entry.State()
+		l.under = p.keeper.Load().peek(p.whereBase(key), l.state)
 	}
-	if l.state != nil && l.state.Good != nil {
+	if l.under != nil {
 		l.at.ahead = true
-		m := p.composed(l.state.Good, l.at)
+		m := p.composed(l.under, l.at)
 		if l.err = m.err; m.page != nil {
 			l.page = m.page
 		}
@@ -140,10 +142,10 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 
 // base returns the text of the base, nil for none.
 func (l *look) base() []byte {
-	if l.state == nil || l.state.Good == nil {
+	if l.under == nil {
 		return nil
 	}
-	return []byte(l.state.Good.Robots.Text())
+	return []byte(l.under.Robots.Text())
 }
 
 // site returns the host in short.
@@ -166,8 +168,8 @@ func (l *look) site() report.ManagedSite {
 // refusedSince returns since when the text would be served.
 func (l *look) refusedSince() time.Time {
 	since := latest(l.at.since, l.at.table.start(l.at.turn))
-	if l.state != nil && l.state.Good != nil {
-		since = latest(since, l.state.Good.FirstRead)
+	if l.under != nil {
+		since = latest(since, l.under.FirstRead)
 	}
 	return since
 }

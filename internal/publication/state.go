@@ -62,7 +62,8 @@ const (
 	Superseded End = "superseded"  // another was published
 	RolledBack End = "rolled_back" // somebody took it back
 	Withdrawn  End = "withdrawn"   // another took its place before it was published
-	Stopped    End = "stopped"     // a trial found what speaks against it
+	Stopped    End = "stopped"     // a trial found what speaks against it, or somebody gave it up
+	Accepted   End = "confirmed"   // it is a base that somebody has confirmed
 )
 
 // By is who did something, and why.
@@ -148,6 +149,9 @@ type Candidate struct {
 type State struct {
 	Published *Change    `json:"published,omitempty"`
 	Candidate *Candidate `json:"candidate,omitempty"`
+	// Bases are other texts of the sites' own robots.txt that somebody has to confirm,
+	// or has confirmed or refused of late.
+	Bases []BaseChange `json:"bases,omitempty"`
 	// History is what is over, the latest first.
 	History []Change `json:"history,omitempty"`
 	// Changes counts all changes there ever were, Revision all writings.
@@ -182,6 +186,9 @@ func (s *State) Specs() (ids []string) {
 	if s.Candidate != nil {
 		ids = append(ids, s.Candidate.ID)
 	}
+	for i := range s.Bases {
+		ids = append(ids, s.Bases[i].Kept)
+	}
 	for i := range s.History {
 		ids = append(ids, s.History[i].ID)
 	}
@@ -192,6 +199,9 @@ func (s *State) Specs() (ids []string) {
 // Subject returns the change that news of a step are about; before is the state that
 // it was taken from.
 func (s *State) Subject(news News, before State) Change {
+	if base := s.baseChanged(&before); base != nil {
+		return *base
+	}
 	switch {
 	case news == IsPublished || news == IsRolledBack && s.Published != nil && (before.Published == nil || before.Published.Number != s.Published.Number):
 		return *s.Published

@@ -45,6 +45,7 @@ type Submission struct {
 var (
 	ErrNoCandidate = errors.New("no change waits or is tried")
 	ErrOther       = errors.New("another change waits by now")
+	ErrSeveral     = errors.New("several changes wait")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no such change was published")
@@ -167,16 +168,23 @@ func (s State) over(change Change, end End, by By) State {
 	return s
 }
 
-// Confirm lets a candidate go on that waits for it.
+// Confirm lets a candidate go on that waits for it, or a base.
 func (s State) Confirm(id string, by By, now time.Time) (State, News, error) {
-	if err := s.isCandidate(id); err != nil {
+	by.At = now
+	bases, err := s.waiting(id)
+	if len(bases) > 0 {
+		return s.endBases(bases, BaseConfirmed, by), IsPublished, nil
+	}
+	if err == nil {
+		err = s.isCandidate(id)
+	}
+	if err != nil {
 		return s, Nothing, err
 	}
 	if s.Candidate.Stage != Confirmation {
 		return s, Nothing, ErrConfirmed
 	}
 	c := *s.Candidate
-	by.At = now
 	c.Confirmed = &by
 	s.Candidate = &c
 	s, news := s.rollOut(now)
@@ -185,6 +193,9 @@ func (s State) Confirm(id string, by By, now time.Time) (State, News, error) {
 
 // Promote publishes a candidate that is tried.
 func (s State) Promote(id string, by By, now time.Time) (State, News, error) {
+	if bases, _ := s.waiting(id); len(bases) > 0 && (id != "" || s.Candidate == nil) {
+		return s, Nothing, ErrUnconfirmed
+	}
 	if err := s.isCandidate(id); err != nil {
 		return s, Nothing, err
 	}
@@ -219,15 +230,25 @@ func (s State) Advance(now time.Time) (State, News) {
 	return s.publish(now)
 }
 
-// Stop ends the trial of a candidate, since it has found what speaks against it.
+// Stop ends the trial of a candidate, since it has found what speaks against it. Of a
+// base that waits it refuses the text: the one before stays, and nobody is asked again.
 func (s State) Stop(id string, by By, now time.Time) (State, News, error) {
-	if err := s.isCandidate(id); err != nil {
+	by.At = now
+	bases, err := s.waiting(id)
+	if c := s.Candidate; len(bases) > 0 && id == "" && c != nil {
+		err = fmt.Errorf("%w; say which is meant: %s or %s", ErrSeveral, c.ID, s.Bases[bases[0]].ID)
+	} else if len(bases) > 0 {
+		return s.endBases(bases, BaseStopped, by), IsStopped, nil
+	}
+	if err == nil {
+		err = s.isCandidate(id)
+	}
+	if err != nil {
 		return s, Nothing, err
 	}
 	if s.Candidate.Stage == Confirmation {
 		return s, Nothing, ErrUnconfirmed
 	}
-	by.At = now
 	s = s.over(s.Candidate.Change, Stopped, by)
 	s.Candidate = nil
 	return s, IsStopped, nil

@@ -32,12 +32,20 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 	if r.Confirm == Off {
 		return nil
 	}
-	search := searchEngines(r.Registry)
-	if r.Confirm == Search && managed.SameFor(published, w.schedule, search) {
+	if r.Confirm == Search && managed.SameFor(published, w.schedule, searchEngines(r.Registry)) {
 		return w.why
 	}
-	f := &finder{search: search, first: first, visits: make(map[string][]ledger.Visit), told: make(map[string]time.Time)}
-	var hosts []string
+	f, hosts := r.newFinder(first)
+	left := managed.EachPair(published, w.schedule, hosts, r.Base(), r.Now(), mostCompared, f.search(r.Confirm))
+	if len(w.why) > 0 {
+		return append(slices.Clone(w.why), f.reasons...)
+	}
+	return f.found(left)
+}
+
+// newFinder returns what looks at what changes, and the hosts whose pages were served.
+func (r *Release) newFinder(first bool) (f *finder, hosts []string) {
+	f = &finder{engines: searchEngines(r.Registry), first: first, visits: make(map[string][]ledger.Visit), told: make(map[string]time.Time)}
 	for _, v := range r.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
@@ -47,16 +55,7 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		}
 		f.visits[v.Host] = append(f.visits[v.Host], v)
 	}
-	find := f.closed
-	if r.Confirm == Any {
-		find = f.any
-	}
-	left := managed.EachPair(published, w.schedule, hosts, r.Base(), r.Now(), mostCompared, find)
-	reasons := append(slices.Clone(w.why), f.reasons...)
-	if left > 0 && len(reasons) == 0 {
-		reasons = append(reasons, fmt.Sprintf("there are %d texts more than the %d that were compared", left, mostCompared))
-	}
-	return reasons
+	return f, hosts
 }
 
 // searchEngines returns the crawlers of the class search.
@@ -71,12 +70,28 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 
 // finder finds out what speaks against a change.
 type finder struct {
-	search  []*uaident.Crawler
+	engines []*uaident.Crawler
 	first   bool
 	visits  map[string][]ledger.Visit // by host
 	reasons []string
 	told    map[string]time.Time // since when a reason holds, by its words and hosts
 	target  policy.Target
+}
+
+// search returns what looks for that which has to be confirmed.
+func (f *finder) search(confirm Confirm) func(managed.Pair) {
+	if confirm == Any {
+		return f.any
+	}
+	return f.closed
+}
+
+// found returns what was found, where so many texts were left out.
+func (f *finder) found(left int) []string {
+	if left > 0 && len(f.reasons) == 0 {
+		return []string{fmt.Sprintf("there are %d texts more than the %d that were compared", left, mostCompared)}
+	}
+	return f.reasons
 }
 
 // any takes every difference for a reason.
@@ -100,7 +115,7 @@ func (f *finder) closed(p managed.Pair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	f.target.Set("/", false)
 	var shut []string
-	for _, c := range f.search {
+	for _, c := range f.engines {
 		if f.first && string(p.After) == managed.Staging {
 			break
 		}
@@ -115,7 +130,7 @@ func (f *finder) closed(p managed.Pair) {
 	for _, host := range p.Hosts {
 		for _, v := range f.visits[host] {
 			f.target.Set(v.Target, false)
-			who := subjectOfVisit(f.search, v)
+			who := subjectOfVisit(f.engines, v)
 			if who.Verdict(before, &f.target).Allowed && !who.Verdict(after, &f.target).Allowed {
 				f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours", v.Crawler, v.Target), "", p)
 			}

@@ -29,13 +29,16 @@ type instance struct {
 	name    string
 	storage publication.Storage
 	sites   *publication.Sites
+	keepers *managed.Keepers
 	visits  []ledger.Visit
 	compare func() // is called whenever changes are compared, nil for nothing
 	base    string
 	confirm Confirm
 	rollout publication.Rollout
 	news    seen
-	trials  *trials // nil for none
+	trials  *trials  // nil for none
+	source  *ownText // nil for no base
+	bases   *policy.Cache
 
 	*Release
 	publisher *managed.Publisher
@@ -57,7 +60,9 @@ func (s *seen) Changed(_ string, news publication.News, _ publication.Change) {
 func (s *seen) HistoryFailed(string, error) {}
 
 func newInstance(t *testing.T, storage publication.Storage, name string) *instance {
-	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), confirm: Search}
+	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 10}
+	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), keepers: new(managed.Keepers), confirm: Search,
+		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
 }
 
 func disallow(who string, paths ...string) managed.Rule {
@@ -76,7 +81,7 @@ func (i *instance) load(rules ...managed.Rule) {
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
-		Wanted: s, Registry: uaident.Default(), Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Wanted: s, Registry: uaident.Default(), Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
 		Visits: func() []ledger.Visit {
@@ -91,10 +96,11 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		c.Trials = i.trials
 	}
 	i.Release = New(c)
-	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
-	i.publisher = managed.NewPublisher(managed.Config{
-		Otherwise: i.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
-	})
+	m := managed.Config{Otherwise: i.Otherwise, Sites: new(request.Sites), Bases: i.bases, Now: time.Now, Logger: zap.NewNop()}
+	if i.source != nil {
+		m.Source = i.source
+	}
+	i.publisher = managed.NewPublisher(m)
 	before := i.end
 	i.end = i.Begin(i.publisher, Place{Name: "a.test", Hosts: []string{"a.test"}})
 	if before != nil {

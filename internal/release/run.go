@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"time"
 
@@ -93,7 +92,10 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 			return err
 		}
 	}
-	return r.apply(ctx)
+	if err := r.apply(ctx); err != nil {
+		return err
+	}
+	return r.noteBases(ctx)
 }
 
 // untilNext returns how long nothing is due.
@@ -132,7 +134,7 @@ func (r *Release) submit(ctx context.Context, w wish, isLatest func() bool) erro
 		base, isNews := state.PublishedID(), state.IsNews(in.Instance, in.ID)
 		if isNews {
 			published, err := r.schedule(ctx, base, w)
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, publication.ErrDamaged) {
+			if isLost(err) {
 				published, err = r.nothing(), nil // they are lost; what they were cannot be told
 			}
 			if err != nil {
@@ -188,6 +190,10 @@ func (r *Release) apply(ctx context.Context) error {
 	if !known {
 		return nil
 	}
+	lost, err := r.learnBases(ctx, &state) // before requests meet them
+	if err != nil {
+		return err
+	}
 	next := served{published: state.PublishedID()}
 	w, _ := r.wanted()
 	published, err := r.schedule(ctx, next.published, w)
@@ -220,7 +226,7 @@ func (r *Release) apply(ctx context.Context) error {
 	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
 		return id != next.published && id != next.tried && !inUse[id]
 	})
-	return nil
+	return lost
 }
 
 // schedule returns the schedule of a spec.
@@ -271,9 +277,17 @@ func (r *Release) log(news publication.News, c publication.Change) {
 	fields := []zap.Field{zap.String("site", r.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
 	switch news {
 	case publication.HasToWait:
-		r.Logger.Warn("a change of a robots_txt waits for confirmation; what was published before stays",
+		what := "a change"
+		if c.Origin == publication.FromBase {
+			what = "a new base"
+		}
+		r.Logger.Warn(what+" of a robots_txt waits for confirmation; what was published before stays",
 			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+r.place.Name+" --why <text>"))...)
 	case publication.IsStopped:
+		if c.Origin == publication.FromBase {
+			r.Logger.Info("a base of a robots_txt is refused; the one before stays", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
+			return
+		}
 		r.Logger.Warn("the trial of a change of a robots_txt has ended by itself", append(fields, zap.String("why", c.Ended.Why))...)
 	default:
 		r.Logger.Info("a change of a robots_txt is "+string(news), fields...)

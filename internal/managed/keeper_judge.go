@@ -1,0 +1,144 @@
+package managed
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Kept returns the text in whose place another waits, by its number, nil if it is not
+// known here.
+func (k *Keeper) Kept(number int) *policy.Version {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if i := slices.IndexFunc(k.waits, func(w BaseWaits) bool { return w.Number == number }); i >= 0 {
+		return k.waits[i].Kept
+	}
+	return nil
+}
+
+// Learn takes in which texts wait, and which were confirmed, as all instances know it.
+func (k *Keeper) Learn(waits []BaseWaits) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range waits {
+		w := &waits[i]
+		isNews := !slices.ContainsFunc(k.waits, func(o BaseWaits) bool { return o.Number == w.Number })
+		if !isNews || w.Kept == nil {
+			continue
+		}
+		for _, name := range w.Names { // where it came under the rules before that was known
+			if b := k.known[name]; b != nil && IDOfBase(b.under) == w.ID {
+				k.goBack(b, w)
+			}
+		}
+	}
+	k.waits = waits
+}
+
+// OtherBase is a base with the version under the rules, and another one that is read.
+type OtherBase struct {
+	Name          string
+	Key           policy.Key
+	Before, After *policy.Version
+	Why           []string // it has to wait, none if that is not known
+}
+
+// Difference returns which lines are new, and which are gone.
+func (o OtherBase) Difference() (lines []string) {
+	before, after := linesIn(o.Before.Robots.Text()), linesIn(o.After.Robots.Text())
+	for _, line := range less(before, after) {
+		lines = append(lines, "- "+line)
+	}
+	for _, line := range less(after, before) {
+		lines = append(lines, "+ "+line)
+	}
+	return lines
+}
+
+// Due returns the bases with a version that nobody has judged.
+func (k *Keeper) Due(bases *policy.Cache) (due []OtherBase) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for name := range k.due {
+		if o, judged, ok := k.other(bases, name); ok && !judged {
+			due = append(due, o)
+		}
+	}
+	clear(k.due)
+	return due
+}
+
+// other returns a base that has another version than the one under the rules, and
+// whether that was judged.
+func (k *Keeper) other(bases *policy.Cache, name string) (o OtherBase, judged, ok bool) {
+	b := k.known[name]
+	if b == nil {
+		return o, false, false
+	}
+	state := stateOf(bases, b.key)
+	if goodOf(state) == nil || state.Good.Hash == b.under {
+		return o, false, false
+	}
+	before := k.find(bases, b, state)
+	if before == nil {
+		return o, false, false
+	}
+	return OtherBase{name, b.key, before, state.Good, b.why}, b.judged == IDOfBase(state.Good.Hash), true
+}
+
+// Judge says why a version that was due has to wait. Without a why it is under the rules
+// from now on.
+func (k *Keeper) Judge(o OtherBase, why []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b := k.known[o.Name]
+	switch {
+	case b == nil || b.under != o.Before.Hash: // it was confirmed meanwhile, or another one was
+	case len(why) > 0:
+		b.judged, b.why = IDOfBase(o.After.Hash), why
+	default:
+		k.adopt(b, o.After.Hash)
+	}
+}
+
+// Waiting returns the bases whose version has to wait, and of the others the version
+// under the rules.
+func (k *Keeper) Waiting(bases *policy.Cache) (waiting []OtherBase, settled map[string]*policy.Version) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	settled = make(map[string]*policy.Version)
+	for name, b := range k.known {
+		if o, judged, ok := k.other(bases, name); ok && judged {
+			waiting = append(waiting, o)
+		} else if good := goodOf(stateOf(bases, b.key)); good != nil && good.Hash == b.under {
+			settled[name] = good
+		}
+	}
+	slices.SortFunc(waiting, func(a, b OtherBase) int { return strings.Compare(a.Name, b.Name) })
+	return waiting, settled
+}
+
+// Follow puts what was read under the rules, whatever waits.
+func (k *Keeper) Follow(bases *policy.Cache) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.waits = nil
+	for name := range k.known {
+		if o, _, ok := k.other(bases, name); ok {
+			k.adopt(k.known[name], o.After.Hash)
+		}
+	}
+}
+
+// stateOf returns what is known of a base now, nil for nothing. bases may be nil.
+func stateOf(bases *policy.Cache, key policy.Key) *policy.State {
+	if bases == nil {
+		return nil
+	}
+	if e := bases.Get(key); e != nil {
+		return e.State()
+	}
+	return nil
+}
