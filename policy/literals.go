@@ -70,6 +70,20 @@ func newLiterals(rules []literal) literals {
 
 // match adds the best literal rules for a target to out.
 func (l *literals) match(target string, form Form, out *outcome) {
+	i := l.find(target)
+	if i < 0 {
+		return
+	}
+	e := &l.entries[i]
+	out.takeAll(&e.prefix, form)
+	if len(l.texts[i]) == len(target) {
+		out.takeAll(&e.exact, form)
+	}
+}
+
+// find returns the entry of the longest text that a target starts with, -1 if it
+// starts with none.
+func (l *literals) find(target string) (i int32) {
 	low, high := 0, len(l.texts)
 	for low < high {
 		mid := int(uint(low+high) >> 1)
@@ -79,22 +93,14 @@ func (l *literals) match(target string, form Form, out *outcome) {
 			high = mid
 		}
 	}
-	i := int32(low - 1)
-	if i < 0 {
-		return
+	if i = int32(low - 1); i < 0 {
+		return i
 	}
 	common := commonPrefix(l.texts[i], target)
 	for i >= 0 && len(l.texts[i]) > common {
 		i = l.entries[i].parent
 	}
-	if i < 0 {
-		return
-	}
-	e := &l.entries[i]
-	out.takeAll(&e.prefix, form)
-	if len(l.texts[i]) == len(target) {
-		out.takeAll(&e.exact, form)
-	}
+	return i
 }
 
 // takeAll records the matches of a literal.

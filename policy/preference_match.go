@@ -4,15 +4,121 @@ import (
 	"slices"
 )
 
-// statements are the Content-Usage lines of some groups, compiled.
+// statements are the Content-Usage lines of some groups, compiled. The longest path
+// that matches decides, and where several of that length do, what they say together.
 type statements struct {
-	lines []Statement // in file order
-	whole Preferences // of the lines without a path
-	// Lines with paths. The longest that matches decides, and where several of that
-	// length do, what they say together: paths has them all, and each of uses those
-	// that state something about it, a no as an allow rule, which wins among equals.
+	lines    []Statement // in file order
+	whole    Preferences // of the lines without a path
+	literals literalStatements
+	patterns *patternStatements // nil if no path has a wildcard inside
+}
+
+// said is what paths of one length say together; length is 0 for none.
+type said struct {
+	length int32
+	says   Preferences
+}
+
+// add adds what another path says that matches the same target.
+func (s *said) add(other said) {
+	switch {
+	case other.length > s.length:
+		*s = other
+	case other.length == s.length:
+		s.says = s.says.And(other.says)
+	}
+}
+
+// literalStatements are those with a path without a wildcard inside.
+type literalStatements struct {
+	literals
+	prefix []said // by text: what is said of all that starts with it
+	exact  []said // and of the text alone
+}
+
+// add adds what matches one form of a target to out. With several forms it may add
+// the same twice, which is once.
+func (l *literalStatements) add(target string, out *said) {
+	i := l.find(target)
+	if i < 0 {
+		return
+	}
+	out.add(l.prefix[i])
+	if len(l.texts[i]) == len(target) {
+		out.add(l.exact[i])
+	}
+}
+
+// newLiteralStatements compiles literals, of which each has the line by its number as
+// its rule.
+func newLiteralStatements(rules []literal, lines []Statement) (l literalStatements) {
+	l.literals = newLiterals(rules)
+	l.prefix, l.exact = make([]said, len(l.texts)), make([]said, len(l.texts))
+	for _, x := range rules {
+		i, _ := slices.BinarySearch(l.texts, x.text)
+		into := l.prefix
+		if x.anchored {
+			into = l.exact
+		}
+		into[i].add(said{x.length, lines[x.rule].Preferences})
+	}
+	for i := range l.entries { // a text stands behind those that it starts with
+		if parent := l.entries[i].parent; parent >= 0 {
+			l.prefix[i].add(l.prefix[parent])
+		}
+	}
+	return l
+}
+
+// patternStatements are those with a wildcard inside: paths has all of them, and each
+// of uses those that state something about it, a no as an allow rule, which wins among
+// equals.
+type patternStatements struct {
 	paths *matcher
 	uses  [uses]*matcher
+}
+
+// newPatternStatements compiles patterns as newLiteralStatements does literals.
+func newPatternStatements(patterns []pattern, lines []Statement) *patternStatements {
+	if len(patterns) == 0 {
+		return nil
+	}
+	var byUse [uses][]pattern
+	for _, x := range patterns {
+		for use, preference := range lines[x.rule].Preferences {
+			if x.allow = preference == PreferenceNo; preference != PreferenceUnknown {
+				byUse[use] = append(byUse[use], x)
+			}
+		}
+	}
+	p := &patternStatements{paths: &matcher{wildcards: newWildcards(patterns)}}
+	for use, patterns := range byUse {
+		if len(patterns) > 0 {
+			p.uses[use] = &matcher{wildcards: newWildcards(patterns)}
+		}
+	}
+	return p
+}
+
+// add adds what matches a target to out.
+func (p *patternStatements) add(spellings []spelling, out *said) {
+	longest := p.paths.best(spellings).allow.length
+	if longest == 0 || longest < out.length {
+		return
+	}
+	found := said{length: longest}
+	for use, m := range p.uses {
+		if m == nil {
+			continue
+		}
+		switch best := m.best(spellings); longest {
+		case best.allow.length:
+			found.says[use] = PreferenceNo
+		case best.disallow.length:
+			found.says[use] = PreferenceYes
+		}
+	}
+	out.add(found)
 }
 
 // statements returns the statements of the groups that agents are named in, nil if
@@ -20,7 +126,6 @@ type statements struct {
 func (r *Robots) statements(agents []int32) *statements {
 	s := new(statements)
 	var paths compiler
-	var byUse [uses]compiler
 	for _, usage := range r.usages {
 		if first, _ := slices.BinarySearch(agents, usage.agentFrom); first == len(agents) || agents[first] >= usage.agentTo {
 			continue // it is for others
@@ -34,30 +139,14 @@ func (r *Robots) statements(agents []int32) *statements {
 			s.whole = s.whole.And(says)
 			continue
 		}
-		canonical := Rule{Path: path}.Canonical()
-		paths.add(canonical, true, i)
-		for use, preference := range says {
-			if preference != PreferenceUnknown {
-				byUse[use].add(canonical, preference == PreferenceNo, i)
-			}
-		}
+		paths.add(Rule{Path: path}.Canonical(), true, i)
 	}
 	if len(s.lines) == 0 {
 		return nil
 	}
-	s.paths = paths.matcher()
-	for use := range byUse {
-		s.uses[use] = byUse[use].matcher()
-	}
+	s.literals = newLiteralStatements(paths.literals, s.lines)
+	s.patterns = newPatternStatements(paths.patterns, s.lines)
 	return s
-}
-
-// matcher returns the matcher of what was added, nil if that is nothing.
-func (c *compiler) matcher() *matcher {
-	if len(c.literals)+len(c.patterns) == 0 {
-		return nil
-	}
-	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}
 }
 
 // best returns the longest paths of both kinds that match a target.
@@ -73,31 +162,25 @@ func (m *matcher) best(spellings []spelling) (best outcome) {
 	return best
 }
 
+// hasPaths reports whether some lines are about some targets only.
+func (s *statements) hasPaths() bool { return len(s.literals.texts) > 0 || s.patterns != nil }
+
 // of returns what is stated for a target.
 func (s *statements) of(spellings []spelling) Preferences {
-	if s == nil {
-		return Preferences{}
-	}
-	if s.paths == nil {
+	if !s.hasPaths() {
 		return s.whole
 	}
-	longest := s.paths.best(spellings).allow.length
-	if longest == 0 {
+	var longest said
+	for i := range spellings {
+		s.literals.add(spellings[i].text, &longest)
+	}
+	if s.patterns != nil {
+		s.patterns.add(spellings, &longest)
+	}
+	if longest.length == 0 {
 		return s.whole
 	}
-	var p Preferences
-	for use, m := range s.uses {
-		if m == nil {
-			continue
-		}
-		switch best := m.best(spellings); longest {
-		case best.allow.length:
-			p[use] = PreferenceNo
-		case best.disallow.length:
-			p[use] = PreferenceYes
-		}
-	}
-	return p
+	return longest.says
 }
 
 // Preferences returns what the Content-Usage lines of the group state for a request
@@ -109,7 +192,7 @@ func (s *Selection) Preferences(target string) Preferences {
 	switch {
 	case !s.HasPreferences():
 		return Preferences{}
-	case s.forgiving.statements.paths == nil:
+	case !s.forgiving.statements.hasPaths():
 		return s.forgiving.statements.whole
 	case isPlain(target):
 		return s.forgiving.statements.of([]spelling{spelled(target, 0)})
@@ -161,6 +244,6 @@ func (s Statement) matches(spellings []spelling) (length int, ok bool) {
 	}
 	var c compiler
 	c.add(Rule{Path: s.Path}.Canonical(), true, 0)
-	best := c.matcher().best(spellings)
+	best := (&matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}).best(spellings)
 	return int(best.allow.length), best.allow.length > 0
 }

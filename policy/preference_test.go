@@ -182,9 +182,10 @@ func FuzzContentUsage(f *testing.F) {
 }
 
 // BenchmarkPreferences asks for the preferences beside the verdict, as for a crawler's
-// request.
+// request: of a target that is prepared already, and of one as sent.
 func BenchmarkPreferences(b *testing.B) {
 	const rules = "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n"
+	const target = "/products/1234/blue-shoes.html?page=2"
 	var many strings.Builder
 	for _, target := range generateTargets(1000, 7) {
 		many.WriteString("Content-Usage: " + target + " train-ai=n\n")
@@ -193,13 +194,22 @@ func BenchmarkPreferences(b *testing.B) {
 		{"none", ""},
 		{"whole", "Content-Usage: train-ai=n, search=y\n"},
 		{"paths", "Content-Usage: train-ai=n\nContent-Usage: /blog/ train-ai=y\n"},
+		{"wildcard", "Content-Usage: train-ai=n\nContent-Usage: /*.html train-ai=y\n"},
 		{"1000", many.String()},
 	} {
+		group := Parse([]byte(rules+bench.lines)).Select(true, "GPTBot")
+		var prepared Target
+		prepared.Set(target, false)
 		b.Run(bench.name, func(b *testing.B) {
-			group := Parse([]byte(rules+bench.lines)).Select(true, "GPTBot")
 			b.ReportAllocs()
 			for b.Loop() {
-				group.Preferences("/products/1234/blue-shoes.html?page=2")
+				group.TargetPreferences(&prepared)
+			}
+		})
+		b.Run(bench.name+" as sent", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				group.Preferences(target)
 			}
 		})
 	}

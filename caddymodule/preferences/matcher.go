@@ -86,7 +86,7 @@ func (m Match) Match(r *http.Request) bool {
 	if j == nil {
 		return false
 	}
-	stated := j.Preferences()
+	stated := j.Preferences
 	for use, says := range m.stated {
 		if says != policy.PreferenceUnknown && stated[use] != says {
 			return false

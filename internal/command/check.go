@@ -186,7 +186,7 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	}
 	if r.Verdict == judge.Allowed {
 		result.group, result.target = r.Group, q.Target
-		result.Preferences = r.Group.Preferences(q.Target).String()
+		result.Preferences = r.Preferences.String()
 	}
 	if evidence.Form != 0 {
 		result.Form = evidence.Form.String()

@@ -68,9 +68,9 @@ var placeholders = map[string]func(*Judgement) string{
 	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
 	"version": (*Judgement).versionID,
 
-	"preference.train_ai": func(j *Judgement) string { return j.Preferences()[policy.TrainAI].String() },
-	"preference.ai_use":   func(j *Judgement) string { return j.Preferences()[policy.AIUse].String() },
-	"preference.search":   func(j *Judgement) string { return j.Preferences()[policy.SearchUse].String() },
+	"preference.train_ai": func(j *Judgement) string { return j.Preferences[policy.TrainAI].String() },
+	"preference.ai_use":   func(j *Judgement) string { return j.Preferences[policy.AIUse].String() },
+	"preference.search":   func(j *Judgement) string { return j.Preferences[policy.SearchUse].String() },
 
 	"rate": func(j *Judgement) string { return j.Rate.State.String() },
 	"rate.delay": func(j *Judgement) string {
@@ -91,15 +91,6 @@ var placeholders = map[string]func(*Judgement) string{
 		}
 		return strconv.Itoa(int(math.Ceil(j.Rate.Wait.Seconds())))
 	},
-}
-
-// Preferences returns what the robots.txt states about the use of what this request
-// may fetch.
-func (j *Judgement) Preferences() policy.Preferences {
-	if j.Verdict != judge.Allowed || j.Reason == judge.RobotsTxt {
-		return policy.Preferences{}
-	}
-	return j.Group.Preferences(j.Target)
 }
 
 // placeholder implements caddy.ReplacerFunc.
@@ -155,7 +146,7 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if j.Version != nil {
 		enc.AddString("version", j.versionID())
 	}
-	if stated := j.Preferences(); stated != (policy.Preferences{}) {
+	if stated := j.Preferences; stated != (policy.Preferences{}) {
 		enc.AddString("preferences", stated.String())
 	}
 	j.addRate(enc)

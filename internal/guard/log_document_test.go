@@ -115,7 +115,7 @@ func TestLogSchema(t *testing.T) {
 	verdictAll, verdictAlways := documentedFields(t, "The verdict")
 	allowed := *full
 	allowed.Verdict, allowed.Action = judge.Allowed, judge.None
-	allowed.Group = policy.Parse([]byte("User-agent: *\nContent-Usage: /x train-ai=n\n")).Select(true, "bingbot")
+	allowed.Preferences = policy.Preferences{policy.PreferenceNo}
 
 	t.Run("verdict", func(t *testing.T) {
 		compare(t, logLines(t, func(l *zap.Logger) { l.Info("full", zap.Inline(full)) }), verdictAll, "full")

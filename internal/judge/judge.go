@@ -26,6 +26,8 @@ type Result struct {
 	// Named whether it names the client rather than being the * group.
 	Group *policy.Selection
 	Named bool
+	// Preferences are what that group states about the use of what may be fetched.
+	Preferences policy.Preferences
 	// FalseName says that the rules do not forbid it, and only the false name of the
 	// client is held against it.
 	FalseName bool
@@ -101,13 +103,16 @@ func (s *Settings) judgeBy(q *Request, robots *policy.Robots, scratch *Scratch, 
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
 	r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
+	if r.Evidence.Allowed && r.Group.HasPreferences() {
+		r.Preferences = r.Group.TargetPreferences(&scratch.Target)
+	}
 	if r.Evidence.Allowed && q.isOpaque() { // others than that proxy serve /
 		scratch.Target.Set("/", s.KeepSlashes)
 		r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
 	}
 	switch {
 	case !r.Evidence.Allowed:
-		r.Verdict, r.Reason = Disallowed, ByRule
+		r.Verdict, r.Reason, r.Preferences = Disallowed, ByRule, policy.Preferences{}
 	case r.Evidence.Ambiguous:
 		r.Reason = TwoReadings
 	case r.Evidence.Rule.Line > 0:

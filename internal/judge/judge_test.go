@@ -97,3 +97,45 @@ func TestIsReading(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkJudgePreferences judges a crawler's request by a file that states nothing
+// about use, and by files that do.
+func BenchmarkJudgePreferences(b *testing.B) {
+	for _, bench := range []struct{ name, lines string }{
+		{"none", ""},
+		{"whole", "Content-Usage: train-ai=n, search=y\n"},
+		{"paths", "Content-Usage: train-ai=n\nContent-Usage: /blog/ train-ai=y\nContent-Usage: /press/ train-ai=y\n"},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /admin/\n" + bench.lines))
+			q := Request{Client: uaident.Identify("GPTBot/1.2"), Method: "GET", Target: "/blog/1234/blue-shoes.html?page=2"}
+			var s Settings
+			var scratch Scratch
+			var r Result
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Judge(&q, Rules{Robots: robots}, &scratch, &r)
+			}
+		})
+	}
+}
+
+// TestPreferencesOfResult states nothing about what may not be fetched, and nothing to
+// whom the group is not meant for.
+func TestPreferencesOfResult(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\nDisallow: /private/\n"))
+	for _, tc := range []struct{ userAgent, target, want string }{
+		{"GPTBot/1.2", "/page", "train-ai=n"},
+		{"GPTBot/1.2", "/private/page", ""},
+		{"GPTBot/1.2", "/robots.txt", ""},
+		{"curl/8.7", "/page", ""},
+	} {
+		q := Request{Client: uaident.Identify(tc.userAgent), Target: tc.target}
+		var scratch Scratch
+		var r Result
+		new(Settings).Judge(&q, Rules{Robots: robots}, &scratch, &r)
+		if got := r.Preferences.String(); got != tc.want {
+			t.Errorf("%s for %s: %q is stated, want %q", tc.target, tc.userAgent, got, tc.want)
+		}
+	}
+}
