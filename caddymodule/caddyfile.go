@@ -73,6 +73,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    on_violation {
 //	        <directives...>
 //	    }
+//	    content_usage_header on|off
 //	}
 //
 // on_violation is only read as part of a Caddyfile, since its directives need
@@ -109,7 +110,7 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
-	return []option.Option{
+	return append([]option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, or file <path>, perhaps with optional behind it", Set: h.setSource},
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
@@ -129,7 +130,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		rates.Option(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
 		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
-	}
+	}, h.Use.Options()...)
 }
 
 func (h *Handler) setSource(args []string) (err error) {

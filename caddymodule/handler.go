@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/preferences"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
@@ -137,6 +138,8 @@ type Handler struct {
 
 	// How fast crawlers may ask. Default: as fast as they like, and nothing is counted.
 	Rate *rates.Rate `json:"rate,omitempty"`
+
+	preferences.Use // what to do about what it states of the use of content
 
 	// The status of the answer to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`

@@ -85,6 +85,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Logger:       h.logger,
 		Refuse:       h.refuse,
 		Rate:         h.Rate.Settings(),
+		ContentUsage: h.ContentUsageHeader,
 	}
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err

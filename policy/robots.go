@@ -31,6 +31,7 @@ type Robots struct {
 
 	longest int // bytes of the longest name
 
+	everybody atomic.Pointer[toEverybody]
 	choices   atomic.Pointer[choices]
 	compiling sync.Mutex          // held while choices are replaced; guards what follows
 	matchers  map[string]*matcher // by the groups they were compiled from
@@ -165,7 +166,7 @@ func (r *Robots) Size() int {
 		perRule    = 32 + 140 // the line, and its share of a compiled group
 		perAgent   = 24 + 90  // the line, and its share of the tables of names
 		perRecord  = 56
-		perUsage   = 12 + 500 // the line, and its share of a compiled group
+		perUsage   = 12 + 900 // the line, and its share of compiled groups
 		perDelay   = 24
 		perSitemap = 80
 		perFinding = 160

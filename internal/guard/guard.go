@@ -47,6 +47,8 @@ type Config struct {
 	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
 	Rate   *rate.Settings
 	Limits []RateLimit // by the owner; the first that names a client is for it
+	// ContentUsage adds to answers what the robots.txt states about the use of a page.
+	ContentUsage bool
 
 	Registry *uaident.Registry // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say
@@ -102,11 +104,11 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	case strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r)):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
-		return g.passVisitor(w, r, next)
+		return g.passVisitor(g.stating(w, r, nil), r, next)
 	case j.Action == judge.Blocked:
 		return g.Refuse(w, r, j, next)
 	}
-	return g.pass(w, r, j, next)
+	return g.pass(g.stating(w, r, j), r, j, next)
 }
 
 // Judge judges a request. It returns nil for requests that are nobody's
