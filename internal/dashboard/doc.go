@@ -12,6 +12,7 @@
 //	violations.json  violations.csv   requests outside robots.txt
 //	robots.json      robots.csv       one robots.txt: ?site=; its lines
 //	impact.json      impact.csv       what enforce means
+//	parity.json      parity.csv       what crawlers really get; the answers by crawler
 //	shadow.json      shadow.csv       what texts that are tried would change
 //	evidence.json    evidence.txt     all that is kept about one crawler: ?id=
 //	api/alerts                        what the owner should do something about

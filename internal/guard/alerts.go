@@ -1,9 +1,12 @@
 package guard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
@@ -65,6 +68,21 @@ func (s *State) Book() *alert.Book {
 // StorageTrouble returns since when nothing of some kind could be stored, and why;
 // the zero time if all can be, or if there is no storage.
 func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.Trouble() }
+
+// ParityFindings returns how many verified crawlers do not get what a robots.txt
+// allows, as far as an alert says that somebody should look.
+func (s *State) ParityFindings() map[metrics.ParityFinding]int {
+	found := make(map[metrics.ParityFinding]int)
+	if s.Alerts == nil {
+		return found
+	}
+	for _, a := range s.Alerts.List().Alerts {
+		if what := parity.What(a.Kind); slices.Contains(parity.Whats(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
+			found[metrics.ParityFinding{Host: a.Site, What: what}]++
+		}
+	}
+	return found
+}
 
 // Stores reports whether what is known outlives a restart.
 func (s *State) Stores() bool { return s.Memory.Stores() }

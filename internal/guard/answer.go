@@ -112,6 +112,7 @@ func (g *Guard) countAnswer(j *Judgement, kind parity.Kind, code int, size int64
 		return // no answer, or its request is not counted either
 	}
 	token, class, named := j.counted()
+	g.Metrics.Answered(class, kind, status, size)
 	g.shared.Ledger.RecordAnswer(&ledger.Answer{
 		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Identity,
 		Kind: kind, Status: status, Bytes: size,

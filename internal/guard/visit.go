@@ -27,6 +27,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 	a.ResponseWriter = w
 	err := next.ServeHTTP(a, r)
 	if code := statusCode(r, a.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
+		g.Metrics.Visited(from)
 		g.shared.Ledger.RecordVisit(site, from, time.Now())
 	}
 	return err

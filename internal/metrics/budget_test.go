@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -106,6 +107,16 @@ func TestSeriesBudget(t *testing.T) {
 		for _, state := range rate.States() {
 			m.Paced(class, state)
 		}
+	}
+	for _, class := range uaident.Classes()[1:] {
+		for kind := range parity.NumKinds {
+			for _, status := range parity.Statuses() {
+				m.Answered(class, kind, status, 1)
+			}
+		}
+	}
+	for i := range parity.NumAssistants {
+		m.Visited(i)
 	}
 	m.LookedUp(true)
 	m.LookedUp(false)

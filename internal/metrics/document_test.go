@@ -14,7 +14,7 @@ import (
 )
 
 // seriesBudget is what 20 hosts may cost.
-const seriesBudget = 5000
+const seriesBudget = 5500
 
 // documentedMetric is a row of docs/metrics.md.
 type documentedMetric struct {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +34,7 @@ type Metrics struct {
 	ManagedMetrics
 	ShadowMetrics
 	RateMetrics
+	ParityMetrics
 }
 
 // Observed is what the collectors read when they are asked for.
@@ -51,6 +53,8 @@ type Observed interface {
 	NextText() time.Time
 	// ChangesWaiting is how many changes of robots_txt wait for confirmation.
 	ChangesWaiting() int
+	// ParityFindings are how many verified crawlers do not get what a robots.txt allows.
+	ParityFindings() map[ParityFinding]int
 	// SigningKeys are the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }
@@ -106,6 +110,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		ManagedMetrics:    newManagedMetrics(name, from),
 		ShadowMetrics:     newShadowMetrics(name),
 		RateMetrics:       newRateMetrics(name),
+		ParityMetrics:     newParityMetrics(name, from),
 		cache: cacheCollector{
 			from: from,
 			held: prometheus.NewDesc(name("change_held"),
@@ -136,7 +141,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
-	return append(append(m.collectors(), append(m.managedCollectors(), m.rateCollectors()...)...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
+	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
 		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried)
 }
 

@@ -87,4 +87,5 @@ func (nothing) VerifierStats() verify.Stats                 { return verify.Stat
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
 func (nothing) ChangesWaiting() int                         { return 0 }
 func (nothing) NextText() time.Time                         { return time.Time{} }
+func (nothing) ParityFindings() map[ParityFinding]int       { return nil }
 func (nothing) SigningKeys() map[string]int                 { return nil }

@@ -5,15 +5,16 @@ import { chart, order, sparkline, swatch } from "./chart.js";
 import { h } from "./dom.js";
 import { count, inPeriod, percent, period, plural, share, siteName, verdictName, verdicts, when } from "./format.js";
 import { about, actionBadge, against, badge, base, calledNames, changed, counted, crawlerLink, downloads, empty, filtered, findings, health, identityBadge, identitySplit, impostors, lineLink, modeBadge, place, section, topPage, trend, was } from "./parts.js";
+import { answered } from "./parity.js";
 import { href } from "./state.js";
 import { table } from "./table.js";
 import { alertsURL, todo, told } from "./todo.js";
 
 export const title = "Now";
 
-export const urls = (url) => ({ summary: url("summary.json"), alerts: alertsURL });
+export const urls = (url) => ({ summary: url("summary.json"), parity: url("parity.json"), alerts: alertsURL });
 
-export function render(state, { summary, alerts }, redraw) {
+export function render(state, { summary, parity, alerts }, redraw) {
   const none = summary.requests === 0;
   return [
     h("h1", {}, "Now"),
@@ -27,6 +28,7 @@ export function render(state, { summary, alerts }, redraw) {
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now, alerts)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),
     none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary)),
+    answered(state, parity),
   ];
 }
 

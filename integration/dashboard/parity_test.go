@@ -1,0 +1,58 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// answering is a day with the answers of the examples of reports.
+type answering struct {
+	*report.Source
+	t *testing.T
+}
+
+func (d answering) Parity(f report.Filter) (p report.Parity) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "report", "testdata", "parity.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		d.t.Error(err)
+	}
+	p.Filter = f
+	return p
+}
+
+// TestAnswered shows what crawlers really get, and nothing where nobody has counted.
+func TestAnswered(t *testing.T) {
+	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("What crawlers really get"))?.innerText ?? ""`
+	for _, l := range []look{wide, narrow} {
+		p := open(t, serveDay(t, answering{scriptedDay(t), t}), l)
+		p.show("#/now")
+		text := p.eval(panel)
+		for _, want := range []string{"34 % of the pages that it may fetch were refused (51 of 150)", "bingbot", "90", "GPTBot", "5.8 MiB", "OpenAI", "chatgpt.com 8", "14"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("it does not say %q: %s", want, text)
+			}
+		}
+		if dir := os.Getenv("PICTURES"); dir != "" {
+			name := filepath.Join(dir, "parity-wide.png")
+			if l == narrow {
+				name = filepath.Join(dir, "parity-narrow.png")
+			}
+			if err := os.WriteFile(name, p.picture(0), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	p.show("#/now")
+	if text := p.eval(panel); text != "" {
+		t.Errorf("nobody has counted, and it says: %s", text)
+	}
+}

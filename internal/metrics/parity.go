@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// ParityMetrics tell what crawlers really get.
+type ParityMetrics struct {
+	answers  *prometheus.CounterVec
+	robots   *prometheus.CounterVec
+	bytes    *prometheus.CounterVec
+	visits   *prometheus.CounterVec
+	findings parityCollector
+	by       *cowmap.Map[answerLabels, answerCounters] // so that no request takes the lock of a vector
+}
+
+type answerLabels struct {
+	class  uaident.Class
+	kind   parity.Kind
+	status parity.Status
+}
+
+// answerCounters are those of answers with the same labels; count is nil for answers of
+// which only the bytes are counted.
+type answerCounters struct{ count, bytes prometheus.Counter }
+
+func newParityMetrics(name func(string) string, from Observed) ParityMetrics {
+	return ParityMetrics{
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("answers_total"),
+			Help: "Answers of the site to requests that its robots.txt allows, by the class of the crawler.",
+		}, []string{"class", "status"}),
+		robots: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("robots_answers_total"),
+			Help: "Answers of the site to requests of crawlers for a robots.txt.",
+		}, []string{"status"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("answer_bytes_total"),
+			Help: "Bytes of the bodies of all answers of the site to crawlers.",
+		}, []string{"class"}),
+		visits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: name("visits_total"),
+			Help: "Pages that people opened from an assistant, as their browsers say.",
+		}, []string{"assistant"}),
+		findings: parityCollector{from, prometheus.NewDesc(name("parity_findings"),
+			"Verified crawlers that do not get what the robots.txt of a host allows, by what is found; absent for none.", []string{"host", "finding"}, nil)},
+		by: new(cowmap.Map[answerLabels, answerCounters]),
+	}
+}
+
+func (m *ParityMetrics) parityCollectors() []prometheus.Collector {
+	return []prometheus.Collector{m.answers, m.robots, m.bytes, m.visits, m.findings}
+}
+
+// Answered counts an answer of the site to a crawler. Those under a false name have the
+// class other.
+func (m *ParityMetrics) Answered(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
+	c := m.by.LoadOrStore(answerLabels{class, kind, status}, func() answerCounters {
+		c := answerCounters{bytes: m.bytes.WithLabelValues(class.String())}
+		switch kind {
+		case parity.Allowed:
+			c.count = m.answers.WithLabelValues(class.String(), status.String())
+		case parity.RobotsTxt:
+			c.count = m.robots.WithLabelValues(status.String())
+		}
+		return c
+	})
+	if c.count != nil {
+		c.count.Inc()
+	}
+	c.bytes.Add(float64(max(size, 0)))
+}
+
+// Visited counts a visit from an assistant, by its index in [parity.Assistants].
+func (m *ParityMetrics) Visited(from int) { m.visits.WithLabelValues(parity.AssistantName(from)).Inc() }
+
+// parityCollector reads what is found when it is asked for.
+type parityCollector struct {
+	from     Observed
+	findings *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c parityCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.findings }
+
+// Collect implements prometheus.Collector.
+func (c parityCollector) Collect(ch chan<- prometheus.Metric) {
+	for of, n := range c.from.ParityFindings() {
+		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(n), of.Host, string(of.What))
+	}
+}
+
+// ParityFinding is what is found at a host.
+type ParityFinding struct {
+	Host string
+	What parity.What
+}
