@@ -78,6 +78,7 @@ type Handler struct {
 
 	publisher *managed.Publisher
 	changes   *release.Release
+	lists     *rulelist.Site
 	release   []func()          // ends what Provision began, the last first
 	registry  *uaident.Registry // of the configuration, nil while that is not known
 }
@@ -129,11 +130,10 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	c.Gate = gates[h.Gate]
-	site, err := h.useLists(ctx, app, hasHost(hosts), c.Observer)
-	if err != nil {
+	if h.lists, err = h.useLists(ctx, app, hasHost(hosts), c.Observer); err != nil {
 		return err
 	}
-	wanted, err := site.First(isReload())
+	wanted, err := h.lists.First(isReload())
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	app.StartLater(h)
 	h.run(h.publisher.Run)
 	h.run(func(ctx context.Context) {
-		site.Run(ctx, h.submit, func() { c.Observer.TextFailed(managed.StageRules) })
+		h.lists.Run(ctx, h.submit, func() { c.Observer.TextFailed(managed.StageRules) })
 	})
 	return nil
 }

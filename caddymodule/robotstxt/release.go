@@ -7,6 +7,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -19,6 +20,7 @@ var confirms = []string{string(release.Search), string(release.Any), string(rele
 // from the handlers behind.
 func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) *release.Release {
 	c := app.ReleaseConfig(ctx, h.Confirm == string(release.Search))
+	c.Proposal = proposalOf(h.lists)
 	c.Wanted, c.Confirm, c.Logger = wanted, release.Confirm(h.Confirm), ctx.Logger()
 	c.Rollout = h.Rollout.steps()
 	c.Base = func() func(host string) []byte {
@@ -41,6 +43,12 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 	return release.New(c)
 }
 
+// proposalOf returns what lists of rules say of the schedule that was made last.
+func proposalOf(lists *rulelist.Site) (p release.Proposal) {
+	p.Why, p.Published = lists.Proposal()
+	return p
+}
+
 // Start begins to bring the rules into force.
 func (h *Handler) Start(place release.Place) (r *release.Release, end func()) {
 	if place.Name == "" { // it stands in routes of a handler that is not known
@@ -51,7 +59,7 @@ func (h *Handler) Start(place release.Place) (r *release.Release, end func()) {
 
 // submit submits what lists of rules say now.
 func (h *Handler) submit(_ context.Context, next *managed.Schedule) {
-	h.changes.Submit(next, publication.FromRules)
+	h.changes.Submit(next, publication.FromRules, proposalOf(h.lists))
 }
 
 // Interface guard

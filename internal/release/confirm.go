@@ -33,12 +33,12 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		return nil
 	}
 	if r.Confirm == Search && managed.SameFor(published, w.schedule, searchEngines(r.Registry)) {
-		return w.why
+		return w.Why
 	}
 	f, hosts := r.newFinder(first)
 	left := managed.EachPair(published, w.schedule, hosts, r.Base(), r.Now(), mostCompared, f.search(r.Confirm))
-	if len(w.why) > 0 {
-		return append(slices.Clone(w.why), f.reasons...)
+	if len(w.Why) > 0 {
+		return append(slices.Clone(w.Why), f.reasons...)
 	}
 	return f.found(left)
 }

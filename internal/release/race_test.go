@@ -92,7 +92,7 @@ func TestFailedReloadTakesNoTurn(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.another(false, schedule(t, disallow("GPTBot", "/b")))()
-		i.Submit(schedule(t, disallow("GPTBot", "/c")), publication.FromRules)
+		i.Submit(schedule(t, disallow("GPTBot", "/c")), publication.FromRules, Proposal{})
 		synctest.Wait()
 		i.serves("/c")
 		i.end()
@@ -113,7 +113,7 @@ func TestOldConfigurationSubmitsNoMore(t *testing.T) {
 		}
 		i.load(disallow("GPTBot", "/a"))
 		waits.Store(true)
-		i.Submit(schedule(t, disallow("*", "/b")), publication.FromRules)
+		i.Submit(schedule(t, disallow("*", "/b")), publication.FromRules, Proposal{})
 		synctest.Wait()
 		end := i.another(true, schedule(t, disallow("GPTBot", "/c")))
 		time.Sleep(time.Second)
@@ -190,7 +190,7 @@ func TestListAfterRollback(t *testing.T) {
 		if _, err := i.Act(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
-		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), publication.FromRules)
+		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), publication.FromRules, Proposal{})
 		synctest.Wait()
 		i.serves("/a")
 		if state, _ := i.State(); state.Candidate == nil || state.Candidate.Stage != publication.Confirmation {

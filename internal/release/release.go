@@ -17,6 +17,7 @@ import (
 // Config is what a Release goes by. The functions may be asked by any goroutine.
 type Config struct {
 	Wanted   *managed.Schedule // what the configuration says
+	Proposal                   // of that
 	Registry *uaident.Registry
 	Confirm  Confirm
 	Rollout  publication.Rollout
@@ -78,7 +79,15 @@ type wish struct {
 	schedule *managed.Schedule
 	spec     []byte
 	origin   publication.Origin
-	why      []string // for which it has to be confirmed
+	Proposal
+}
+
+// Proposal is what the source of a wish says of it.
+type Proposal struct {
+	Why []string // it has to be confirmed; none leaves that to the comparison with what is published
+	// Published is called when it is, perhaps several times; nil for nobody. It must
+	// not wait.
+	Published func()
 }
 
 // served is what the publisher was told last: the IDs of what is published and tried,
@@ -91,7 +100,7 @@ type served struct {
 // New returns a release that has not begun.
 func New(c Config) *Release {
 	r := &Release{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
-	r.wish, r.pending = wish{c.Wanted, c.Wanted.Spec(), publication.FromConfiguration, nil}, true
+	r.wish, r.pending = wish{c.Wanted, c.Wanted.Spec(), publication.FromConfiguration, c.Proposal}, true
 	return r
 }
 
@@ -135,12 +144,11 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 // endWait is how long the end of a configuration waits for the storage.
 const endWait = 2 * time.Second
 
-// Submit says what is wanted from now on, and why a person has to confirm it; no why
-// leaves that to the comparison with what is published. It returns at once: what
-// comes of it is in the history.
-func (r *Release) Submit(schedule *managed.Schedule, origin publication.Origin, why ...string) {
+// Submit says what is wanted from now on. It returns at once: what comes of it is in the
+// history.
+func (r *Release) Submit(schedule *managed.Schedule, origin publication.Origin, p Proposal) {
 	r.mu.Lock()
-	r.wish, r.pending = wish{schedule, schedule.Spec(), origin, why}, true
+	r.wish, r.pending = wish{schedule, schedule.Spec(), origin, p}, true
 	r.mu.Unlock()
 	r.poke()
 }

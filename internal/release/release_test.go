@@ -265,11 +265,15 @@ func TestSubmit(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
 		next, _ := managed.NewSchedule(uaident.Default(), nil, nil, nil)
-		i.Submit(next, publication.FromRules, "the list has lost more than half of its rules")
+		published := 0
+		i.Submit(next, publication.FromRules, Proposal{Why: []string{"the list has lost more than half of its rules"}, Published: func() { published++ }})
 		synctest.Wait()
 		i.serves("/a")
-		if s, _ := i.State(); s.Candidate == nil || s.Candidate.Origin != publication.FromRules || len(s.Candidate.Reasons) != 1 {
+		if s, _ := i.State(); s.Candidate == nil || s.Candidate.Origin != publication.FromRules || len(s.Candidate.Reasons) != 1 || published > 0 {
 			t.Errorf("got %+v", s.Candidate)
+		}
+		if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil || published != 1 {
+			t.Errorf("confirmed with %v, told %d times", err, published)
 		}
 		i.end()
 	})

@@ -221,6 +221,9 @@ func (r *Release) apply(ctx context.Context) error {
 			r.changed()
 		}
 	}
+	if w.Published != nil && next.published == publication.IDOf(w.spec) {
+		w.Published()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
 // Version is what a list said at a time. It is immutable.
@@ -50,11 +48,13 @@ type List struct {
 type state struct {
 	good     *Version // nil for none
 	waiting  *Version // has lost too much, nil for none
-	last     answer   // without its data
-	wrong    trouble  // with the last answer
-	unread   trouble  // why there is no newer one
-	told     kind     // what the owner knows of these
-	failures int      // in a row
+	proposed *Version // the same, once the users were told
+	offered  time.Time
+	last     answer  // without its data
+	wrong    trouble // with the last answer
+	unread   trouble // why there is no newer one
+	told     kind    // what the owner knows of these
+	failures int     // in a row
 	next     time.Time
 }
 
@@ -131,9 +131,8 @@ func (l *List) Use(u *User) (release func()) {
 
 // Load reads the list for a configuration that is being loaded, once for all of its
 // sites: of two loads the values of by differ, which can be compared. Where nothing
-// is known yet of a list at a URL, it looks in the storage first. A list that waits
-// since it has lost too much is used, if it still is as it was before this load.
-// What has come of it tell Good and Trouble.
+// is known yet of a list at a URL, it looks in the storage first. What has come of it
+// tell Wanted and Trouble.
 func (l *List) Load(ctx context.Context, by any, storage Storage) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
@@ -145,15 +144,11 @@ func (l *List) Load(ctx context.Context, by any, storage Storage) {
 		l.stored = true
 		l.restore(ctx, storage)
 	}
-	l.mu.Lock()
-	confirmed := l.waiting
-	l.mu.Unlock()
-	l.read(ctx, confirmed)
+	l.read(ctx)
 }
 
-// read reads the list. The version that is confirmed may have lost much. l.reading
-// must be held.
-func (l *List) read(ctx context.Context, confirmed *Version) {
+// read reads the list. l.reading must be held.
+func (l *List) read(ctx context.Context) {
 	l.mu.Lock()
 	before := l.last
 	l.mu.Unlock()
@@ -164,7 +159,7 @@ func (l *List) read(ctx context.Context, confirmed *Version) {
 	var v *Version
 	if err == nil && !a.unchanged {
 		v, err = l.parse(a.data)
-		l.note(a, trouble{unusable, err}, v, confirmed)
+		l.note(a, trouble{unusable, err}, v)
 		return
 	}
 	if err != nil {
@@ -172,12 +167,9 @@ func (l *List) read(ctx context.Context, confirmed *Version) {
 		return
 	}
 	l.mu.Lock()
-	wrong, waiting := l.wrong, l.waiting
+	wrong := l.wrong
 	l.mu.Unlock()
-	if waiting != nil && waiting == confirmed {
-		v, wrong = waiting, trouble{}
-	}
-	l.note(a, wrong, v, confirmed)
+	l.note(a, wrong, v)
 }
 
 func (l *List) parse(data []byte) (*Version, error) {
@@ -193,7 +185,7 @@ func (l *List) parse(data []byte) (*Version, error) {
 }
 
 // note takes an answer: v is what it says, nil if that is as before or wrong.
-func (l *List) note(a answer, wrong trouble, v, confirmed *Version) {
+func (l *List) note(a answer, wrong trouble, v *Version) {
 	l.mu.Lock()
 	l.unread, l.failures = trouble{}, 0
 	if wrong.err == nil {
@@ -206,13 +198,16 @@ func (l *List) note(a answer, wrong trouble, v, confirmed *Version) {
 	changed := false
 	switch {
 	case v == nil:
+		changed = l.propose()
 	case l.good != nil && l.good.hash == v.hash:
-		l.waiting = nil
-	case l.good.losesMuch(v, l.now()) && (confirmed == nil || confirmed.hash != v.hash):
+		changed = l.proposed != nil
+		l.waiting, l.proposed = nil, nil
+	case l.good.losesMuch(v, l.now()):
 		l.waiting = v
-		l.wrong = trouble{shrunk, fmt.Errorf("%s: it has lost more than half of its %d rules; what it said before stays. If that is meant, reload the configuration: caddy reload --force", l.source.name(), len(l.good.Rules))}
+		l.wrong = trouble{shrunk, fmt.Errorf("%s; what it said before stays until somebody confirms it: caddy robots-guard managed confirm", l.loss())}
+		changed = l.propose()
 	default:
-		l.good, l.waiting, changed = v, nil, true
+		l.good, l.waiting, l.proposed, changed = v, nil, nil, true
 	}
 	l.tell(changed, !a.unchanged)
 }
@@ -271,29 +266,4 @@ func (u *User) log(name string, t trouble, good *Version) {
 	case shrunk:
 		log.Warn("a list of rules waits for confirmation; "+stays, zap.Error(t.err))
 	}
-}
-
-// losesMuch reports whether another version lacks more than half of the rules that
-// are in force or will be. Two of the same name are the same rule.
-func (v *Version) losesMuch(next *Version, now time.Time) bool {
-	if v == nil {
-		return false
-	}
-	has := make(map[string]bool, len(next.Rules))
-	for i := range next.Rules {
-		has[next.Rules[i].ID] = true
-	}
-	all, lost := 0, 0
-	for i := range v.Rules {
-		r := &v.Rules[i]
-		window, err := managed.ParseWindow(r.From, r.Until)
-		if err != nil || !window.Until.IsZero() && !window.Until.After(now) {
-			continue // to remove it is tidy
-		}
-		all++
-		if !has[r.ID] {
-			lost++
-		}
-	}
-	return 2*lost > all
 }

@@ -33,7 +33,7 @@ func (l *List) step(ctx context.Context) time.Duration {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 	if l.rest() <= 0 {
-		l.read(ctx, nil)
+		l.read(ctx)
 	}
 	if l.source.isURL() {
 		l.keep(ctx)

@@ -103,9 +103,25 @@ func (l *List) isWrong() bool {
 	return l.unread.kind == fine && l.wrong.kind == unusable
 }
 
+// Proposal says why the schedule that was made last has to be confirmed, none if it does
+// not, and returns what is to be told once it is published.
+func (s *Site) Proposal() (why []string, published func()) {
+	used := s.used
+	for _, l := range s.Lists {
+		if _, lost := l.Wanted(); lost != "" {
+			why = append(why, lost)
+		}
+	}
+	return why, func() {
+		for i, l := range s.Lists {
+			l.Accept(used[i])
+		}
+	}
+}
+
 // Run hands the next schedule to publish whenever a list has another version, until ctx
-// ends. One that cannot be used is left out; the owner is told once, and failed each
-// time.
+// ends, which then asks for its [Site.Proposal]. One that cannot be used is left out; the
+// owner is told once, and failed each time.
 func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.Schedule), failed func()) {
 	for {
 		select {
@@ -138,7 +154,7 @@ func (v *Version) equal(o *Version) bool {
 func (s *Site) versions() []*Version {
 	all := make([]*Version, len(s.Lists))
 	for i, l := range s.Lists {
-		all[i] = l.Good()
+		all[i], _ = l.Wanted()
 	}
 	return all
 }

@@ -1,0 +1,77 @@
+package rulelist
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+)
+
+// proposeEvery is how often users are told of another version that has lost too much: a
+// list that comes and goes must not fill the history of what waits.
+const proposeEvery = 10 * time.Minute
+
+// Wanted returns the version that should be in use, nil for none, and why a person has
+// to confirm it, "" if none has to.
+func (l *List) Wanted() (v *Version, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.proposed != nil {
+		return l.proposed, l.loss()
+	}
+	return l.good, ""
+}
+
+// Accept says that a version is published which had to be confirmed.
+func (l *List) Accept(v *Version) {
+	l.mu.Lock()
+	if v == nil || !v.equal(l.proposed) {
+		l.mu.Unlock()
+		return
+	}
+	l.good, l.proposed = l.proposed, nil
+	if v.equal(l.waiting) {
+		l.waiting, l.wrong = nil, trouble{}
+	}
+	l.tell(false, true)
+}
+
+// propose begins to offer what waits, and reports whether that is news. l.mu must be
+// held.
+func (l *List) propose() bool {
+	if l.waiting == nil || l.waiting == l.proposed || !l.offered.IsZero() && l.now().Sub(l.offered) < proposeEvery {
+		return false
+	}
+	l.proposed, l.offered = l.waiting, l.now()
+	return true
+}
+
+// loss says what the version that waits has lost. l.mu must be held.
+func (l *List) loss() string {
+	return fmt.Sprintf("%s: it has lost more than half of its %d rules", l.source.name(), len(l.good.Rules))
+}
+
+// losesMuch reports whether another version lacks more than half of the rules that
+// are in force or will be. Two of the same name are the same rule.
+func (v *Version) losesMuch(next *Version, now time.Time) bool {
+	if v == nil {
+		return false
+	}
+	has := make(map[string]bool, len(next.Rules))
+	for i := range next.Rules {
+		has[next.Rules[i].ID] = true
+	}
+	all, lost := 0, 0
+	for i := range v.Rules {
+		r := &v.Rules[i]
+		window, err := managed.ParseWindow(r.From, r.Until)
+		if err != nil || !window.Until.IsZero() && !window.Until.After(now) {
+			continue // to remove it is tidy
+		}
+		all++
+		if !has[r.ID] {
+			lost++
+		}
+	}
+	return 2*lost > all
+}
