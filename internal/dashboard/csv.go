@@ -150,7 +150,7 @@ func impactRows(i *report.Impact) [][]string {
 func answerRows(p *report.Parity) [][]string {
 	rows := [][]string{{"token", "operator", "class", "identity", "kind", "2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx", "bytes"}}
 	for _, c := range p.Crawlers {
-		for i, a := range []report.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
+		for i, a := range []parity.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
 			bytes := ""
 			if i == 0 {
 				bytes = number(c.Bytes) // of all kinds

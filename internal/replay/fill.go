@@ -42,6 +42,7 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 		r.Days = append(r.Days, DayReport{Date: timeOf(int64(day) * int64(24*time.Hour)).Format(time.DateOnly), Requests: d.requests, Disallowed: d.disallowed})
 	}
 	slices.SortFunc(r.Days, func(a, b DayReport) int { return strings.Compare(a.Date, b.Date) })
+	r.fillAnswers(p, t)
 	r.fillNotes(p, t, o, logs)
 }
 
@@ -73,7 +74,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		if c.last != 0 {
 			row.Last = pointer(c.last)
 		}
-		row.Rate = p.rateOf(&c, key.name)
+		row.Rate, row.Answers = p.rateOf(&c, key.name), answersOf(&c.answers)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {

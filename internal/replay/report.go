@@ -2,6 +2,8 @@ package replay
 
 import (
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
 // Report is what a replay found. Lines is the sum of Malformed, Other,
@@ -37,6 +39,10 @@ type Report struct {
 	Rules    []RuleReport    `json:"rules"`
 	Paths    []PathReport    `json:"paths"`
 	Days     []DayReport     `json:"days"`
+	// Findings are where what crawlers got belies the robots.txt, and Referrals what AI
+	// crawlers take and assistants bring.
+	Findings  []FindingReport   `json:"findings"`
+	Referrals []parity.Referral `json:"referrals"`
 	// Notes are sentences about what limits the report.
 	Notes []string `json:"notes"`
 	// Incomplete says why not all was read, if so.
@@ -105,6 +111,8 @@ type CrawlerReport struct {
 	Last           *time.Time `json:"last"`          // its last request
 	// Rate is absent where nothing is asked of it, or it is not looked at how fast it asks.
 	Rate *RateReport `json:"rate,omitempty"`
+	// Answers is absent where the log has no status of its requests.
+	Answers *AnswersReport `json:"answers,omitempty"`
 }
 
 // RuleReport is about a rule that was broken.

@@ -119,10 +119,15 @@ func TestJSON(t *testing.T) {
 	"robots": [{"name": "robots.txt", "from": null, "rules": 1}],
 	"classes": [{"class": "ai_training", "crawlers": 1, "requests": 2, "disallowed": 1, "stale": 0, "exempt": 0, "would_block": 1}],
 	"crawlers": [{"token": "GPTBot", "class": "ai_training", "requests": 2, "allowed": 1, "disallowed": 1, "stale": 0, "exempt": 0,
-		"robots_requests": 1, "robots_read": "2026-11-21T12:00:00Z", "robots_status": 200, "last": "2026-11-21T12:00:00Z"}],
+		"robots_requests": 1, "robots_read": "2026-11-21T12:00:00Z", "robots_status": 200, "last": "2026-11-21T12:00:00Z", "answers": {"bytes": 10,
+		"allowed": {"2xx": 0, "3xx": 0, "refused": 0, "not_found": 0, "too_many": 0, "4xx": 0, "5xx": 0},
+		"forbidden": {"2xx": 1, "3xx": 0, "refused": 0, "not_found": 0, "too_many": 0, "4xx": 0, "5xx": 0},
+		"unruled": {"2xx": 0, "3xx": 0, "refused": 0, "not_found": 0, "too_many": 0, "4xx": 0, "5xx": 0},
+		"robots_txt": {"2xx": 1, "3xx": 0, "refused": 0, "not_found": 0, "too_many": 0, "4xx": 0, "5xx": 0}}}],
 	"rules": [{"rule": "Disallow: /private/", "line": 2, "group": "*", "robots": "robots.txt", "requests": 1, "crawlers": [{"token": "GPTBot", "requests": 1}]}],
 	"paths": [{"path": "/private/a", "token": "GPTBot", "requests": 1, "excess": 0}],
 	"days": [{"date": "2026-11-21", "requests": 2, "disallowed": 1}],
+	"findings": [], "referrals": [{"operator": "OpenAI", "fetches": 2, "visits": 0, "from": []}],
 	"notes": []
 }`
 	var a, b any

@@ -69,6 +69,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 		t.rates(r)
 	}
+	t.answers(r)
 	if len(r.Rules) > 0 {
 		t.say("\n")
 		t.table("RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS")

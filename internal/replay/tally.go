@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -64,6 +65,7 @@ type crawlerCount struct {
 	last                                int64 // its last request, 0 if unknown
 	paced, over                         uint64
 	delay                               time.Duration // that was asked last
+	answers                             parity.Counts
 }
 
 // ruleKey is a rule that a crawler broke.
@@ -106,6 +108,7 @@ type tally struct {
 	days                      map[int32]*dayCount
 	day                       int32 // the one that was looked up last
 	dayOf                     *dayCount
+	visits                    [parity.NumAssistants]uint64
 	changes                   *changeTally // nil if no edit is looked at
 }
 
@@ -185,6 +188,7 @@ func (t *tally) browser(r *logformat.Record) {
 	if len(r.UserAgent) == 0 {
 		t.noAgent++
 	}
+	t.visit(r)
 }
 
 // merge takes in the counts of another tally.
@@ -218,9 +222,13 @@ func (t *tally) merge(o *tally) {
 		a.robots += b.robots
 		a.paced += b.paced
 		a.over += b.over
+		a.answers.Add(b.answers)
 		a.delay = max(a.delay, b.delay) // one of them has none: all are counted in order
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)
+	}
+	for i, n := range o.visits {
+		t.visits[i] += n
 	}
 	for key, r := range o.rules {
 		switch have := t.rules[key]; {

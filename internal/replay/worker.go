@@ -147,6 +147,7 @@ func (w *worker) judge(k *chunk) {
 	t.requests++
 	c := t.crawler(who.crawler)
 	c.requests++
+	w.answered(c)
 	if r.HasTime {
 		c.last = max(c.last, r.At)
 		if d := t.onDay(r.At); d != nil {

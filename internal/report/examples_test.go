@@ -212,11 +212,11 @@ func TestExamples(t *testing.T) {
 		}},
 		Crawlers: []ParityCrawler{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,
-				Allowed: Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: Answers{Success: 6}},
+				Allowed: parity.Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: parity.Answers{Success: 6}},
 			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,
-				Allowed: Answers{Success: 24}, Forbidden: Answers{Success: 82, TooMany: 1}, RobotsTxt: Answers{Redirect: 1}},
+				Allowed: parity.Answers{Success: 24}, Forbidden: parity.Answers{Success: 82, TooMany: 1}, RobotsTxt: parity.Answers{Redirect: 1}},
 		},
-		Referrals: []Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []AssistantVisits{{"chatgpt.com", 8}}}},
+		Referrals: []parity.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []parity.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
 	})
 	golden(t, "evidence.json", Evidence{
 		Head: head, Crawler: gpt, Requests: samples, Rules: rules, Paths: violations, Readings: []Reading{*gptRead}, Agents: agents, Networks: networks,

@@ -26,7 +26,7 @@ type Parity struct {
 	Crawlers []ParityCrawler `json:"crawlers"`
 	// Referrals are the operators from whose assistants people came, or whose AI
 	// crawlers came, in the window, by most visits.
-	Referrals []Referral `json:"referrals"`
+	Referrals []parity.Referral `json:"referrals"`
 }
 
 // ParityFinding says that what a crawler gets belies the robots.txt of a site.
@@ -49,49 +49,16 @@ type ParityFinding struct {
 
 // ParityCrawler is what a crawler got.
 type ParityCrawler struct {
-	Token     string  `json:"token"`
-	Operator  string  `json:"operator,omitempty"`
-	Class     string  `json:"class"`
-	Identity  string  `json:"identity"`
-	Answers   uint64  `json:"answers"`
-	Bytes     uint64  `json:"bytes"` // of their bodies
-	Allowed   Answers `json:"allowed"`
-	Forbidden Answers `json:"forbidden"` // and let pass
-	Unruled   Answers `json:"unruled"`   // no file decided
-	RobotsTxt Answers `json:"robots_txt"`
-}
-
-// Answers are numbers of answers by status.
-type Answers struct {
-	Success     uint64 `json:"2xx"`
-	Redirect    uint64 `json:"3xx"`
-	Refused     uint64 `json:"refused"`   // 401, 402, 403, 407, 451
-	NotFound    uint64 `json:"not_found"` // 404, 410
-	TooMany     uint64 `json:"too_many"`  // 429
-	ClientError uint64 `json:"4xx"`       // all others
-	ServerError uint64 `json:"5xx"`
-}
-
-func answersOf(n [parity.NumStatuses]uint64) Answers {
-	return Answers{n[parity.Success], n[parity.Redirect], n[parity.Refused], n[parity.NotFound], n[parity.TooMany], n[parity.ClientError], n[parity.ServerError]}
-}
-
-// Referral is what the crawlers of an operator take, and what its assistants bring.
-type Referral struct {
-	Operator string `json:"operator"`
-	// Fetches are the answers to its crawlers of the classes ai_training, ai_search and
-	// ai_assistant, Visits the pages that people opened from its assistants.
-	Fetches uint64 `json:"fetches"`
-	Visits  uint64 `json:"visits"`
-	// FetchesPerVisit is absent without a visit.
-	FetchesPerVisit *float64          `json:"fetches_per_visit,omitempty"`
-	From            []AssistantVisits `json:"from"` // most visits first
-}
-
-// AssistantVisits are the visits from one assistant.
-type AssistantVisits struct {
-	Assistant string `json:"assistant"`
-	Visits    uint64 `json:"visits"`
+	Token     string         `json:"token"`
+	Operator  string         `json:"operator,omitempty"`
+	Class     string         `json:"class"`
+	Identity  string         `json:"identity"`
+	Answers   uint64         `json:"answers"`
+	Bytes     uint64         `json:"bytes"` // of their bodies
+	Allowed   parity.Answers `json:"allowed"`
+	Forbidden parity.Answers `json:"forbidden"` // and let pass
+	Unruled   parity.Answers `json:"unruled"`   // no file decided
+	RobotsTxt parity.Answers `json:"robots_txt"`
 }
 
 // Parity returns what crawlers really got.
@@ -116,8 +83,8 @@ func (s *Source) Parity(f Filter) Parity {
 		if c.Answers, c.Bytes = sum.All(), sum.Bytes; c.Answers == 0 {
 			continue
 		}
-		c.Allowed, c.Forbidden = answersOf(sum.By[parity.Allowed]), answersOf(sum.By[parity.Forbidden])
-		c.Unruled, c.RobotsTxt = answersOf(sum.By[parity.Unruled]), answersOf(sum.By[parity.RobotsTxt])
+		c.Allowed, c.Forbidden = sum.Answers(parity.Allowed), sum.Answers(parity.Forbidden)
+		c.Unruled, c.RobotsTxt = sum.Answers(parity.Unruled), sum.Answers(parity.RobotsTxt)
 		p.Crawlers = append(p.Crawlers, c)
 	}
 	slices.SortFunc(p.Crawlers, func(a, b ParityCrawler) int {
@@ -142,45 +109,22 @@ func (v *view) answered(row *ledger.Row) parity.Counts {
 }
 
 // referrals returns what crawlers take and assistants bring.
-func (v *view) referrals(crawlers []ParityCrawler) []Referral {
-	by := make(map[string]*Referral)
-	of := func(operator string) *Referral {
-		if by[operator] == nil {
-			by[operator] = &Referral{Operator: operator, From: []AssistantVisits{}}
-		}
-		return by[operator]
-	}
-	for _, a := range parity.Assistants() {
-		visits := uint64(0)
+func (v *view) referrals(crawlers []ParityCrawler) []parity.Referral {
+	var visits [parity.NumAssistants]uint64
+	for i := range visits {
 		for _, site := range v.Ledger.Sites {
-			if seen := site.Visits[a.Name]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
-				visits += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
+			if seen := site.Visits[parity.AssistantName(i)]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
+				visits[i] += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
 			}
 		}
-		if visits > 0 {
-			r := of(a.Operator)
-			r.Visits += visits
-			r.From = append(r.From, AssistantVisits{a.Name, visits})
-		}
 	}
+	fetches := make(map[string]uint64)
 	for _, c := range crawlers {
 		if c.Operator != "" && strings.HasPrefix(c.Class, "ai_") {
-			of(c.Operator).Fetches += c.Answers
+			fetches[c.Operator] += c.Answers
 		}
 	}
-	list := []Referral{}
-	for _, r := range by {
-		if r.Visits > 0 {
-			per := float64(r.Fetches) / float64(r.Visits)
-			r.FetchesPerVisit = &per
-		}
-		slices.SortStableFunc(r.From, func(a, b AssistantVisits) int { return cmp.Compare(b.Visits, a.Visits) })
-		list = append(list, *r)
-	}
-	slices.SortFunc(list, func(a, b Referral) int {
-		return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(b.Fetches, a.Fetches), cmp.Compare(a.Operator, b.Operator))
-	})
-	return list
+	return parity.Referrals(visits, fetches)
 }
 
 // ParityFindings returns where the answers to crawlers belie a robots.txt now. Those

@@ -56,7 +56,7 @@ func TestParity(t *testing.T) {
 		t.Errorf("found\n%s", strings.Join(texts, "\n"))
 	}
 	if first := day.Crawlers[0]; first.Token != "bingbot" || first.Identity != "verified" || first.Operator != "Microsoft" || first.Answers != 250 || first.Bytes != 25_000 ||
-		first.Allowed != (Answers{Success: 179, Refused: 71}) {
+		first.Allowed != (parity.Answers{Success: 179, Refused: 71}) {
 		t.Errorf("%+v", first)
 	}
 	if r := day.Referrals; len(r) != 1 || r[0].Operator != "OpenAI" || r[0].Fetches != 60 || r[0].Visits != 8 || *r[0].FetchesPerVisit != 7.5 || fmt.Sprint(r[0].From) != "[{chatgpt.com 8}]" {

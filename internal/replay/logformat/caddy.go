@@ -60,6 +60,8 @@ func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 			logger = value
 		case "status":
 			r.Status = parseStatus(value)
+		case "size":
+			r.Bytes = parseSize(value)
 		}
 	}
 	if !c.end() {
@@ -137,6 +139,13 @@ func (p *caddyParser) headers(c *jsonCursor, r *Record) (ok bool) {
 		}
 		if !more {
 			return true
+		}
+		if string(key) == "Referer" {
+			start := c.i
+			if c.next('[') {
+				r.Referer, _ = c.text()
+			}
+			c.i = start
 		}
 		if string(key) != "User-Agent" {
 			if _, ok := c.value(); !ok {

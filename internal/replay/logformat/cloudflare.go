@@ -48,6 +48,10 @@ func (p *cloudflareParser) Parse(line []byte, r *Record) (Outcome, string) {
 			r.Client = value
 		case "EdgeResponseStatus":
 			r.Status = parseStatus(value)
+		case "EdgeResponseBytes":
+			r.Bytes = parseSize(value)
+		case "ClientRequestReferer":
+			r.Referer = unescape(value, &p.buf)
 		}
 	}
 	if !c.end() {

@@ -20,6 +20,8 @@ const (
 	portField
 	schemeField
 	agentField
+	sizeField    // of the answer
+	refererField // both are as good as skipped to tell a format
 )
 
 // step is a field and the text before it.
@@ -89,7 +91,13 @@ func (p *layoutParser) Parse(line []byte, r *Record) (Outcome, string) {
 		if end < 0 {
 			return Malformed, "fewer fields than the format has"
 		}
-		if s.field == skipped {
+		if s.field == skipped || s.field >= sizeField {
+			switch s.field {
+			case sizeField:
+				r.Bytes = parseSize(rest[:end])
+			case refererField:
+				r.Referer = orEmpty(rest[:end])
+			}
 			if p.strict && !s.quoted && bytes.IndexByte(rest[:end], ' ') >= 0 {
 				return Malformed, "a space in a field without quotes"
 			}

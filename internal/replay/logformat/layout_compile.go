@@ -52,7 +52,7 @@ var nginxFields = map[string]field{
 	"time_local": timeField, "time_iso8601": timeField, "msec": timeField,
 	"request": requestField, "request_method": methodField, "request_uri": targetField,
 	"status": statusField, "host": hostField, "http_host": hostField, "server_port": portField, "scheme": schemeField,
-	"http_user_agent": agentField,
+	"http_user_agent": agentField, "body_bytes_sent": sizeField, "bytes_sent": sizeField, "http_referer": refererField,
 }
 
 func (c *layoutCompiler) nginx(format string) error {
@@ -160,7 +160,11 @@ func apacheField(directive, argument string) (field, error) {
 			return agentField, nil
 		case "host":
 			return hostField, nil
+		case "referer":
+			return refererField, nil
 		}
+	case "b", "B", "O":
+		return sizeField, nil
 	}
 	return skipped, nil
 }

@@ -15,6 +15,8 @@ type Record struct {
 	UserAgent []byte // empty for none
 	Client    []byte // the address; empty if not known
 	Status    int    // 0 if not known
+	Bytes     int64  // of the answer, with its header or without; 0 if not known
+	Referer   []byte // as logged, with the escapes of the format; empty for none
 }
 
 // Outcome says what a line is.
@@ -97,6 +99,20 @@ func foldEqual(b []byte, s string) bool {
 		}
 	}
 	return true
+}
+
+// parseSize reads a number of bytes; 0 for anything else, such as "-".
+func parseSize(b []byte) (n int64) {
+	if len(b) > 18 {
+		return 0
+	}
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
 }
 
 // parseStatus reads a three-digit status; 0 for anything else.

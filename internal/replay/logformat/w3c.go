@@ -8,7 +8,7 @@ var w3cFields = map[string]w3cField{
 	"date": w3cDate, "time": w3cTime, "c-ip": w3cClient, "cs-method": w3cMethod, "cs-uri": w3cURI,
 	"cs-uri-stem": w3cStem, "cs-uri-query": w3cQuery, "sc-status": w3cStatus, "s-port": w3cPort,
 	"cs-host": w3cHost, "cs(Host)": w3cHost, "x-host-header": w3cViewerHost, "cs-protocol": w3cScheme,
-	"cs(User-Agent)": w3cAgent,
+	"cs(User-Agent)": w3cAgent, "sc-bytes": w3cSize, "cs(Referer)": w3cReferer,
 }
 
 type w3cField uint8
@@ -28,6 +28,8 @@ const (
 	w3cViewerHost
 	w3cScheme
 	w3cAgent
+	w3cSize
+	w3cReferer
 )
 
 // w3cParser reads logs in the extended format of the W3C
@@ -85,6 +87,10 @@ func (p *w3cParser) Parse(line []byte, r *Record) (Outcome, string) {
 			query = value
 		case w3cStatus:
 			r.Status = parseStatus(value)
+		case w3cSize:
+			r.Bytes = parseSize(value)
+		case w3cReferer:
+			r.Referer = orEmpty(value)
 		case w3cPort:
 			r.Port = orEmpty(value)
 		case w3cHost:

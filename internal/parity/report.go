@@ -1,0 +1,81 @@
+package parity
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Answers are numbers of answers by status, as reports have them.
+type Answers struct {
+	Success     uint64 `json:"2xx"`
+	Redirect    uint64 `json:"3xx"`
+	Refused     uint64 `json:"refused"`   // 401, 402, 403, 407, 451
+	NotFound    uint64 `json:"not_found"` // 404, 410
+	TooMany     uint64 `json:"too_many"`  // 429
+	ClientError uint64 `json:"4xx"`       // all others
+	ServerError uint64 `json:"5xx"`
+}
+
+// Answers returns those of a kind.
+func (c *Counts) Answers(kind Kind) Answers {
+	n := &c.By[kind]
+	return Answers{n[Success], n[Redirect], n[Refused], n[NotFound], n[TooMany], n[ClientError], n[ServerError]}
+}
+
+// All returns how many there were.
+func (a Answers) All() uint64 {
+	return a.Success + a.Redirect + a.Refused + a.NotFound + a.TooMany + a.ClientError + a.ServerError
+}
+
+// Referral is what the crawlers of an operator take, and what its assistants bring.
+type Referral struct {
+	Operator string `json:"operator"`
+	// Fetches are the answers to its crawlers of the classes ai_training, ai_search and
+	// ai_assistant, Visits the pages that people opened from its assistants.
+	Fetches uint64 `json:"fetches"`
+	Visits  uint64 `json:"visits"`
+	// FetchesPerVisit is absent without a visit.
+	FetchesPerVisit *float64          `json:"fetches_per_visit,omitempty"`
+	From            []AssistantVisits `json:"from"` // most visits first
+}
+
+// AssistantVisits are the visits from one assistant.
+type AssistantVisits struct {
+	Assistant string `json:"assistant"`
+	Visits    uint64 `json:"visits"`
+}
+
+// Referrals returns what crawlers take and assistants bring, the most visits first.
+// Visits are by the index of the assistant, fetches by operator.
+func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referral {
+	by := make(map[string]*Referral)
+	of := func(operator string) *Referral {
+		if by[operator] == nil {
+			by[operator] = &Referral{Operator: operator, From: []AssistantVisits{}}
+		}
+		return by[operator]
+	}
+	for i, n := range visits {
+		if n > 0 {
+			r := of(assistants[i].Operator)
+			r.Visits += n
+			r.From = append(r.From, AssistantVisits{assistants[i].Name, n})
+		}
+	}
+	for operator, n := range fetches {
+		of(operator).Fetches += n
+	}
+	list := []Referral{}
+	for _, r := range by {
+		if r.Visits > 0 {
+			per := float64(r.Fetches) / float64(r.Visits)
+			r.FetchesPerVisit = &per
+		}
+		slices.SortStableFunc(r.From, func(a, b AssistantVisits) int { return cmp.Compare(b.Visits, a.Visits) })
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b Referral) int {
+		return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(b.Fetches, a.Fetches), cmp.Compare(a.Operator, b.Operator))
+	})
+	return list
+}

@@ -1,0 +1,128 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// What crawlers got, counted by what the server counts by. A log does not tell who
+// answered, so what a guard has blocked is among the answers to what is forbidden.
+
+// answered counts the answer to the request of a crawler that was just judged.
+func (w *worker) answered(c *crawlerCount) {
+	status, ok := parity.StatusOf(w.record.Status)
+	if !ok {
+		return
+	}
+	kind := parity.Unruled
+	switch {
+	case w.result.Reason == judge.RobotsTxt:
+		kind = parity.RobotsTxt
+	case w.result.Verdict == judge.Disallowed:
+		kind = parity.Forbidden
+	case w.result.Verdict == judge.Allowed:
+		kind = parity.Allowed
+	}
+	c.answers.By[kind][status]++
+	c.answers.Bytes += uint64(w.record.Bytes)
+}
+
+// visit counts a page that a browser opened from an assistant.
+func (t *tally) visit(r *logformat.Record) {
+	if len(r.Referer) == 0 || len(r.UserAgent) == 0 || methodOf(r.Method) != "GET" {
+		return
+	}
+	if from, ok := parity.Referrer(unsafeString(r.Referer)); ok && (r.Status >= 200 && r.Status < 300 || r.Status == 304) {
+		t.visits[from]++
+	}
+}
+
+// AnswersReport is what a crawler got, by what the robots.txt says.
+type AnswersReport struct {
+	Allowed   parity.Answers `json:"allowed"`
+	Forbidden parity.Answers `json:"forbidden"`
+	Unruled   parity.Answers `json:"unruled"` // exempt
+	RobotsTxt parity.Answers `json:"robots_txt"`
+	Bytes     uint64         `json:"bytes"` // 0 where the log has none
+}
+
+// FindingReport says that what a crawler got belies the robots.txt.
+type FindingReport struct {
+	What    parity.What `json:"what"`
+	Token   string      `json:"token"`
+	Class   string      `json:"class"`
+	Of      uint64      `json:"of"`
+	Bad     uint64      `json:"bad"`
+	Percent int         `json:"percent"`
+	Status  string      `json:"status"` // that most of the bad ones have
+	Text    string      `json:"text"`
+}
+
+// answersOf returns the report of a crawler, nil where no status is known.
+func answersOf(c *parity.Counts) *AnswersReport {
+	if c.All() == 0 {
+		return nil
+	}
+	return &AnswersReport{c.Answers(parity.Allowed), c.Answers(parity.Forbidden), c.Answers(parity.Unruled), c.Answers(parity.RobotsTxt), c.Bytes}
+}
+
+// fillAnswers says where what crawlers got belies the robots.txt, the largest share
+// first, and what comes back as visits.
+func (r *Report) fillAnswers(p *plan, t *tally) {
+	r.Findings = []FindingReport{}
+	fetches := make(map[string]uint64)
+	for id := range t.crawlers {
+		c, key := &t.crawlers[id], p.crawlers.key(int32(id))
+		known := p.registry.Lookup(key.name)
+		if known != nil && known.Operator != "" && strings.HasPrefix(key.class.String(), "ai_") && c.answers.All() > 0 {
+			fetches[known.Operator] += c.answers.All()
+		}
+		if key.name == otherName || !key.class.IsCrawler() {
+			continue
+		}
+		for _, f := range parity.Judge(c.answers, key.class == uaident.Search) {
+			r.Findings = append(r.Findings, FindingReport{
+				What: f.What, Token: key.name, Class: key.class.String(), Of: f.Of, Bad: f.Bad, Percent: f.Percent(), Status: f.Most.String(),
+				Text: key.name + ": " + f.Says(),
+			})
+		}
+	}
+	slices.SortFunc(r.Findings, func(a, b FindingReport) int {
+		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(b.Of, a.Of), cmp.Compare(a.Token, b.Token), cmp.Compare(a.What, b.What))
+	})
+	r.Referrals = parity.Referrals(t.visits, fetches)
+}
+
+// answers writes what is found about what crawlers got, and what comes back.
+func (t *tables) answers(r *Report) {
+	if len(r.Findings) > 0 {
+		t.say("\nWhat crawlers got is not what the robots.txt says:\n")
+		for _, f := range r.Findings[:min(len(r.Findings), tableRules)] {
+			t.say("%s\n", text.Printable(f.Text))
+		}
+		t.more(len(r.Findings), tableRules)
+	}
+	var back []parity.Referral
+	for _, x := range r.Referrals {
+		if x.Visits > 0 {
+			back = append(back, x)
+		}
+	}
+	if len(back) == 0 {
+		return
+	}
+	t.say("\n")
+	t.table("OPERATOR", "FETCHED", "VISITS FROM ITS ASSISTANTS", "FETCHED FOR A VISIT")
+	for _, x := range back[:min(len(back), tableRules)] {
+		t.row(x.Operator, x.Fetches, x.Visits, fmt.Sprintf("%.1f", *x.FetchesPerVisit))
+	}
+	t.more(len(back), tableRules)
+}

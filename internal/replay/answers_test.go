@@ -1,0 +1,83 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+)
+
+// answeredLog is a log in which a search engine is refused a third of what it may
+// fetch, and a browser comes from an assistant.
+func answeredLog() string {
+	var b strings.Builder
+	line := func(n int, target string, status int, referer, userAgent string) {
+		for range n {
+			fmt.Fprintf(&b, "192.0.2.1 - - [21/Nov/2026:12:00:00 +0000] \"GET %s HTTP/1.1\" %d 100 \"%s\" \"%s\"\n", target, status, referer, userAgent)
+		}
+	}
+	line(20, "/a", 200, "-", googlebot)
+	line(10, "/b", 403, "-", googlebot)
+	line(3, "/b", 503, "-", googlebot)
+	line(50, "/private/x", 403, "-", googlebot) // as the file says
+	line(5, "/robots.txt", 503, "-", gptbot)
+	line(7, "/c", 499, "-", gptbot)
+	line(2, "/c", 200, "https://chatgpt.com/", firefox)
+	line(1, "/c", 304, "https://chatgpt.com/", firefox)
+	line(1, "/c", 404, "https://chatgpt.com/", firefox)
+	line(1, "/c", 200, "https://www.google.com/", firefox)
+	line(1, "/c", 200, "https://chatgpt.com/", gptbot)
+	return b.String()
+}
+
+// TestAnswers finds in a log where crawlers are answered otherwise than the file says.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	r := replayed(t, answeredLog(), nil)
+	var texts []string
+	for _, f := range r.Findings {
+		texts = append(texts, f.Text)
+	}
+	if got, want := strings.Join(texts, "\n"), "GPTBot: /robots.txt not served in 100 % of its requests (5 of 5), mostly for 5xx\n"+
+		"Googlebot: 30 % of the pages that it may fetch (10 of 33) refused, mostly by 401, 402, 403 or 451"; got != want {
+		t.Errorf("found\n%s\nwant\n%s", got, want)
+	}
+	for _, c := range r.Crawlers {
+		if c.Token != "Googlebot" {
+			continue
+		}
+		want := AnswersReport{Allowed: parity.Answers{Success: 20, Refused: 10, ServerError: 3}, Forbidden: parity.Answers{Refused: 50}, Bytes: 8300}
+		if c.Answers == nil || *c.Answers != want {
+			t.Errorf("%+v, want %+v", c.Answers, want)
+		}
+	}
+	if len(r.Referrals) != 1 || r.Referrals[0].Operator != "OpenAI" || r.Referrals[0].Visits != 3 || r.Referrals[0].Fetches != 6 {
+		t.Errorf("%+v", r.Referrals)
+	}
+	var table, page bytes.Buffer
+	if err := r.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"30 % of the pages that it may fetch (10 of 33)", "FETCHED FOR A VISIT", "2.0"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, table.String())
+		}
+	}
+	if want := "30 % of the pages that it may fetch (10 of 33) refused"; !strings.Contains(page.String(), want) {
+		t.Errorf("the page lacks %q", want)
+	}
+}
+
+// TestAnswersUnknown says nothing of a log without statuses.
+func TestAnswersUnknown(t *testing.T) {
+	t.Parallel()
+	r := replayed(t, strings.ReplaceAll(combined(noon, "GET /a", googlebot), " 200 ", " - "), nil)
+	if r.Crawlers[0].Answers != nil || len(r.Findings) > 0 || len(r.Referrals) > 0 {
+		t.Errorf("%+v, %+v, %+v", r.Crawlers[0].Answers, r.Findings, r.Referrals)
+	}
+}
