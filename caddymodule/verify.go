@@ -1,8 +1,6 @@
 package caddymodule
 
-import (
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
-)
+import "github.com/robotsguard/caddy-robots-guard/uaident/verify"
 
 // Verify says how claims to be a crawler are verified. Nothing is looked up
 // while a request waits.
@@ -60,6 +58,12 @@ func (a *App) config() verify.Config {
 		}
 	}
 	return c
+}
+
+// Verifies reports whether it can be told of anybody that he is who he says.
+func (a *App) Verifies() bool {
+	c := a.config()
+	return c.Confirms() || a.Verify != nil && a.Verify.WebBotAuth
 }
 
 // checkLists reads the lists of addresses that are files, so that one that cannot

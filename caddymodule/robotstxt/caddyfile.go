@@ -64,7 +64,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    staging     [<host...>]
 //	    gate        error|warning|off
 //	    confirm     search|any|off
-//	    rollout     now|shadow <duration>|hosts <host...> [<duration>]
+//	    rollout     now|shadow <duration>|hosts <host...> [<duration>]|crawlers <percent> [<duration>]
 //	    max_age     <duration>
 //	}
 //
@@ -100,7 +100,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},
 		{Name: "confirm", Usage: "search, any or off", Set: h.setConfirm},
-		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, some hosts and perhaps a duration", Set: h.setRollout},
+		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, hosts, some hosts and perhaps a duration, or crawlers, a percentage such as 10 and perhaps a duration", Set: h.setRollout},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}
 }

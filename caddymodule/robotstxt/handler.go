@@ -123,7 +123,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkStaging(hosts, app.Production); err != nil {
 		return err
 	}
-	if err := h.Rollout.checkHosts(hosts); err != nil {
+	if err := cmp.Or(h.Rollout.checkHosts(hosts), h.Rollout.checkCrawlers(texts.Of(h.key()), app.Verifies())); err != nil {
 		return err
 	}
 	if c.Observer, err = app.Managed(ctx); err != nil {

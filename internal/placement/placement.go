@@ -21,6 +21,8 @@ type Placed struct {
 	Matches []Match  // the other matchers on the way to it
 	Behind  string   // a handler before it that answers every request, "" for none
 	Hides   string   // a handler behind it that no request comes to, "" for none
+	Guarded bool     // every request has come through a guard before
+	Cached  string   // a handler before it that may answer with what it was given for others, "" for none
 
 	reach  string  // equal for handlers that meet the same requests
 	before *passed // handlers that a request may have come through
@@ -37,6 +39,7 @@ type Match struct {
 // passed is a handler that a request may have come through, with those before it.
 type passed struct {
 	name    string
+	reach   string  // as that of Placed
 	matches []Match // of the routes that lead to it
 	group   string  // of routes of which a request takes one
 	asks    bool    // it goes by what another server answers, as forward_auth does

@@ -16,7 +16,12 @@ type Text struct {
 	Hosts  []string // none for any
 	// Chooses says that it is for some requests only, by more than host and path.
 	Chooses bool
+	Guarded bool   // every request has come through a guard before
+	Cached  string // a cache before it that may answer for it, "" for none
 }
+
+// Site names whose requests come to it.
+func (t *Text) Site() string { return (&Placed{Server: t.Server, Hosts: t.Hosts}).Site() }
 
 // Texts are those of an HTTP app.
 type Texts []Text
@@ -37,12 +42,18 @@ func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all T
 			}
 			for _, p := range placed {
 				if p.Name == RobotsTXT {
-					all = append(all, Text{name(p.Config), server, p.Hosts, slices.ContainsFunc(p.Matches, func(m Match) bool { return m.Name != "path" })})
+					chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return m.Name != "path" })
+					all = append(all, Text{name(p.Config), server, p.Hosts, chooses, p.Guarded, p.Cached})
 				}
 			}
 		}
 	}
 	return all, nil
+}
+
+// Of returns those with a name.
+func (all Texts) Of(name string) Texts {
+	return slices.DeleteFunc(slices.Clone(all), func(t Text) bool { return t.Name != name })
 }
 
 // HostsOf returns the hosts of those with a name, which may stand in a snippet of

@@ -155,7 +155,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	if h.Handler == Guard || h.Handler == Dashboard || h.Handler == RobotsTXT {
 		placed = &Placed{
 			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matches: here.matches,
-			before: here.before, groups: here.groups, reach: here.reach, only: here.only,
+			before: here.before, groups: here.groups, reach: here.reach, only: here.only, Guarded: here.isGuarded(), Cached: here.cachedBy(),
 		}
 		if here.answered != nil {
 			placed.Behind = here.answered.name
@@ -167,7 +167,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		return here, err
 	}
 	here.answered = inner.answered
-	here.before = &passed{name: h.Handler, matches: here.matches, asks: len(h.HandleResponse) > 0, before: inner.before}
+	here.before = &passed{name: h.Handler, reach: here.reach, matches: here.matches, asks: len(h.HandleResponse) > 0, before: inner.before}
 	if here.answered == nil && h.answersAll() {
 		here.answered = &answer{h.Handler, placed}
 	}

@@ -33,6 +33,11 @@ type Config struct {
 	DNSServer string
 }
 
+// Confirms reports whether there is any method by which a claim could be confirmed.
+func (c *Config) Confirms() bool {
+	return c.Ranges || c.ReverseDNS || len(c.Lists)+len(c.Domains) > 0
+}
+
 // List is a list of addresses that the owner of a site names.
 type List struct {
 	// For is the token or an alias of a crawler, or the name of an operator,

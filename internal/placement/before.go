@@ -1,0 +1,69 @@
+package placement
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// isGuarded reports whether every request that comes this way has come through a guard.
+func (y *way) isGuarded() bool {
+	for b := y.before; b != nil; b = b.before {
+		if b.name == Guard && strings.HasPrefix(y.reach+"\n", b.reach+"\n") {
+			return true
+		}
+	}
+	return false
+}
+
+// caches are the handlers that keep answers for others: that of cache-handler and of
+// Souin, of which it is made, and cdp-cache.
+var caches = []string{"cache", "souin", "souin_cache", "http_cache"}
+
+// cachedBy returns the name of a cache that a request for a robots.txt may come through
+// on this way, "" for none.
+func (y *way) cachedBy() string {
+	for b := y.before; b != nil; b = b.before {
+		if slices.Contains(caches, b.name) && !slices.Contains(y.groups, b.group) && !slices.ContainsFunc(b.matches, Match.leavesOut) {
+			return b.name
+		}
+	}
+	return ""
+}
+
+// leavesOut reports whether a matcher goes by paths, and not for /robots.txt.
+func (m Match) leavesOut() bool {
+	switch m.Name {
+	case "path":
+		is, ok := isForRobotsTXT(m.Config)
+		return ok && !is
+	case "not":
+		var sets []map[string]json.RawMessage
+		if err := json.Unmarshal(m.Config, &sets); err != nil {
+			return false
+		}
+		return slices.ContainsFunc(sets, func(set map[string]json.RawMessage) bool {
+			is, ok := isForRobotsTXT(set["path"])
+			return ok && is && len(set) == 1
+		})
+	}
+	return false
+}
+
+// isForRobotsTXT reports whether a matcher of paths is for /robots.txt. ok is false if
+// that cannot be told.
+func isForRobotsTXT(config json.RawMessage) (is, ok bool) {
+	var paths caddyhttp.MatchPath
+	if json.Unmarshal(config, &paths) != nil || len(paths) == 0 || paths.Provision(caddy.Context{}) != nil {
+		return false, false
+	}
+	r := &http.Request{URL: &url.URL{Path: "/robots.txt"}}
+	is, err := paths.MatchWithError(r.WithContext(context.WithValue(context.Background(), caddy.ReplacerCtxKey, caddy.NewReplacer())))
+	return is, err == nil
+}
