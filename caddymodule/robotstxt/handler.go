@@ -146,7 +146,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if c.Source != nil {
 		c.Bases, c.Stored = app.Bases()
 	}
-	h.changes = h.newRelease(ctx, app, wanted, c.Bases)
+	if h.changes, err = h.newRelease(ctx, app, wanted, c.Bases); err != nil {
+		return err
+	}
 	c.Otherwise = h.changes.Otherwise
 	c.Hosts = hosts
 	h.publisher = managed.NewPublisher(c)

@@ -6,6 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
@@ -18,8 +19,13 @@ var confirms = []string{string(release.Search), string(release.Any), string(rele
 
 // newRelease returns what brings the rules into force. bases are those that were read
 // from the handlers behind.
-func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) *release.Release {
+func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) (*release.Release, error) {
 	c := app.ReleaseConfig(ctx, h.Confirm == string(release.Search))
+	events, err := guard.NewEvents(ctx, ctx.Logger())
+	if err != nil {
+		return nil, err
+	}
+	c.Observer = events.TellChanges(c.Observer)
 	c.Proposal = proposalOf(h.lists)
 	c.Wanted, c.Confirm, c.Logger = wanted, release.Confirm(h.Confirm), ctx.Logger()
 	c.Rollout = h.Rollout.steps()
@@ -40,7 +46,7 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 		}
 		return func(string) []byte { return base }
 	}
-	return release.New(c)
+	return release.New(c), nil
 }
 
 // proposalOf returns what lists of rules say of the schedule that was made last.

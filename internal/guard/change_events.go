@@ -1,0 +1,52 @@
+package guard
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+)
+
+// eventChange is what the names of events about changes of robots_txt begin with; the
+// step follows.
+const eventChange = "robots_change_"
+
+// ChangeObserver is told what becomes of the changes of robots_txt.
+type ChangeObserver interface {
+	Changed(site string, news publication.News, change publication.Change)
+	HistoryFailed(site string, err error)
+}
+
+// changeEvents tells another observer, and then Caddy's events.
+type changeEvents struct {
+	ChangeObserver
+	*events
+}
+
+// TellChanges returns an observer that tells another one, and then these events.
+func (e *events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
+
+// Changed implements ChangeObserver.
+func (c changeEvents) Changed(site string, news publication.News, change publication.Change) {
+	c.ChangeObserver.Changed(site, news, change)
+	name := eventChange + string(news)
+	if news == publication.Nothing || !c.wanted(name) {
+		return
+	}
+	by := change.Made
+	for _, later := range []*publication.By{change.Confirmed, change.Promoted, change.Ended} {
+		if later != nil && !later.At.Before(by.At) {
+			by = *later
+		}
+	}
+	c.send(name, map[string]any{
+		"site":       site,
+		"step":       string(news),
+		"change":     change.ID,
+		"origin":     string(change.Origin),
+		"who":        by.Who,
+		"why":        by.Why,
+		"ticket":     by.Ticket,
+		"reasons":    strings.Join(change.Reasons, "; "),
+		"difference": strings.Join(change.Difference, "\n"),
+	})
+}
