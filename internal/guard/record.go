@@ -59,6 +59,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		q.Host = text.Printable(j.Site.Own.Host)
 	}
 	q.Token, q.Class, q.Named = j.counted()
+	q.Against = judge.IsAgainst(j.Preferences, q.Class)
 	if q.Token == ledger.Other || q.Token == judge.SpoofedName {
 		q.Name = text.Printable(j.Client.Name())
 	}

@@ -44,9 +44,12 @@ type Request struct {
 	Action   judge.Action
 	// WouldBlock says that the request passed and enforce would have blocked it.
 	WouldBlock bool
-	Method     string
-	Target     string // as requested
-	UserAgent  string
+	// Against says that it was allowed and that the robots.txt states a preference
+	// against the use that the crawler's class fetches for.
+	Against   bool
+	Method    string
+	Target    string // as requested
+	UserAgent string
 	// Network is the network that the request came from, as addr.Network has it.
 	Network netip.Prefix
 	Rule    Rule

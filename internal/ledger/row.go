@@ -111,6 +111,12 @@ func (w *Row) note(q *pending) {
 	if q.WouldBlock {
 		cell[1+CountWouldBlock] = 1
 	}
+	if q.Against {
+		cell[1+CountAgainst] = 1
+		if w.known(q) == CurrentText {
+			cell[1+CountTold] = 1
+		}
+	}
 	for r := range numResolutions {
 		cell[0] = r.slot(at)
 		w.Series[r].add(r, cell)

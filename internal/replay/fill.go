@@ -75,6 +75,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 			row.Last = pointer(c.last)
 		}
 		row.Rate, row.Answers = p.rateOf(&c, key.name), answersOf(&c.answers)
+		row.Against = c.againstReport(key.class)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {

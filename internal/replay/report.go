@@ -113,6 +113,16 @@ type CrawlerReport struct {
 	Rate *RateReport `json:"rate,omitempty"`
 	// Answers is absent where the log has no status of its requests.
 	Answers *AnswersReport `json:"answers,omitempty"`
+	// Against is absent where it asked for nothing against a preference.
+	Against *AgainstReport `json:"against,omitempty"`
+}
+
+// AgainstReport is what a crawler asked for although the robots.txt, which allows it,
+// states a preference against what its class fetches for. That is no violation.
+type AgainstReport struct {
+	Stated   string `json:"stated"` // such as "train-ai=n"
+	Requests uint64 `json:"requests"`
+	Read     bool   `json:"read"` // it got a robots.txt before the last of them
 }
 
 // RuleReport is about a rule that was broken.

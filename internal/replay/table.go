@@ -68,6 +68,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 			t.row(c.Class, c.Requests, c.WouldBlock)
 		}
 		t.rates(r)
+		t.preferences(r)
 	}
 	t.answers(r)
 	if len(r.Rules) > 0 {

@@ -66,6 +66,9 @@ type crawlerCount struct {
 	paced, over                         uint64
 	delay                               time.Duration // that was asked last
 	answers                             parity.Counts
+	against                             uint64 // allowed, against a preference about what its class fetches for
+	againstLast                         int64  // the last of these, 0 if unknown
+	firstRead                           int64  // when it first got the robots.txt, 0 for unknown
 }
 
 // ruleKey is a rule that a crawler broke.
@@ -221,6 +224,9 @@ func (t *tally) merge(o *tally) {
 		a.spared += b.spared
 		a.robots += b.robots
 		a.paced += b.paced
+		a.against += b.against
+		a.againstLast = max(a.againstLast, b.againstLast)
+		a.readFirst(b.firstRead)
 		a.over += b.over
 		a.answers.Add(b.answers)
 		a.delay = max(a.delay, b.delay) // one of them has none: all are counted in order
@@ -255,7 +261,17 @@ func (t *tally) merge(o *tally) {
 
 // reading notes that a crawler got the robots.txt.
 func (c *crawlerCount) reading(at int64, status int) {
+	if status > 0 {
+		c.readFirst(at)
+	}
 	if status > 0 && (c.readStatus == 0 || at > c.read || at == c.read && status < c.readStatus) {
 		c.read, c.readStatus = at, status
+	}
+}
+
+// readFirst notes a time at which it got the robots.txt, 0 for unknown.
+func (c *crawlerCount) readFirst(at int64) {
+	if at != 0 && (c.firstRead == 0 || at < c.firstRead) {
+		c.firstRead = at
 	}
 }

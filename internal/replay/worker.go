@@ -171,6 +171,10 @@ func (w *worker) judge(k *chunk) {
 		c.exempt++
 		return
 	case w.result.Verdict != judge.Disallowed:
+		if judge.IsAgainst(w.result.Preferences, who.client.Class) {
+			c.against++
+			c.againstLast = max(c.againstLast, r.At)
+		}
 		if a := w.asks(k, current, who); a.delay > 0 {
 			k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
 		}

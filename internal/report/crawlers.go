@@ -10,7 +10,10 @@ type Crawlers struct {
 	Head
 	Total    int       `json:"total"` // on all pages
 	Crawlers []Crawler `json:"crawlers"`
-	Next     string    `json:"next,omitempty"` // the after of the next page
+	// Against is what all crawlers of a class asked for against preferences, the class
+	// with the most requests first; absent for none.
+	Against []Against `json:"against,omitempty"`
+	Next    string    `json:"next,omitempty"` // the after of the next page
 }
 
 // Crawler is one crawler, at all sites that the filter lets through.
@@ -49,6 +52,19 @@ type Crawler struct {
 	SinceRead uint64    `json:"since_read"`
 	Rate      Rate      `json:"rate"`
 	Sparkline Sparkline `json:"sparkline"`
+	// Against is what it asked for although the robots.txt states a preference against
+	// what its class fetches for; absent if that is nothing.
+	Against *Against `json:"against,omitempty"`
+}
+
+// Against is how many requests for pages came although a preference against their use
+// is stated. They are allowed: a preference forbids no fetching, and no request shows
+// what becomes of a page.
+type Against struct {
+	Class    string `json:"class"`    // of who asked
+	Stated   string `json:"stated"`   // such as "train-ai=n"
+	Requests uint64 `json:"requests"` // of the window
+	Known    uint64 `json:"known"`    // of these, by who had read the file that states it
 }
 
 // Identities are numbers of requests by what is known of who sent them.

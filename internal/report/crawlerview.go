@@ -17,6 +17,7 @@ func (s *Source) Crawlers(f Filter, after, limit int) Crawlers {
 	all := v.allCrawlers()
 	list := Crawlers{Head: v.head(), Total: len(all)}
 	list.Crawlers, list.Next = page(all, after, limit)
+	list.Against = againstByClass(all)
 	return list
 }
 
@@ -55,6 +56,7 @@ func (v *view) crawler(entries []entry) Crawler {
 		}
 	}
 	c.Compliance = c.Counts.Compliance()
+	c.Against = againstOf(row.Class, entries)
 	c.Identities = identitiesOf(entries)
 	c.Names, c.Impostors = v.names(entries), v.impostorsOf(row.Token)
 	acted := int64(0)

@@ -82,6 +82,7 @@ func TestExamples(t *testing.T) {
 			Rule: "Disallow: /", Line: 14, Version: current, Network: "192.0.2.0/24",
 			UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Read: "old"},
 	}
+	gpt.Against = &Against{Class: "ai_training", Stated: "train-ai=n", Requests: 20, Known: 18}
 	gpt.Previous, gpt.TopPath = &Counts{Requests: 190, Allowed: 90, Disallowed: 100, Blocked: 60, WouldBlock: 40}, &violations[0]
 	agents := []UserAgent{{UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Estimate: Estimate{Count: 240, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
 	networks := []NetworkCount{{Network: "192.0.2.0/24", Identity: "claimed", Estimate: Estimate{Count: 180, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
@@ -121,7 +122,7 @@ func TestExamples(t *testing.T) {
 		SitesNow: []Site{}, FalseNames: []NameCount{}, OwnNames: []NameCount{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})
-	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3"})
+	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3", Against: []Against{*gpt.Against}})
 	golden(t, "crawler.json", CrawlerDetail{
 		Head: head, Crawler: gpt,
 		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, Read: gptRead, SinceRead: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},

@@ -3,7 +3,7 @@
 import { sparkline } from "./chart.js";
 import { detail } from "./detail.js";
 import { h } from "./dom.js";
-import { count, crawlerName, inPeriod, percent, period, plural, rate, shortVersion, when } from "./format.js";
+import { count, crawlerName, inPeriod, knew, percent, period, plural, rate, shortVersion, when } from "./format.js";
 import { about, actionBadge, against, badge, base, calledNames, downloads, empty, filtered, identitySplit, impostors, section, topPage, trend } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
@@ -26,10 +26,20 @@ export function render(state, data, redraw) {
   return [
     h("h1", {}, "Crawlers"),
     missing ? section(state.open, h("a", { href: href(state, { open: "" }) }, "Close"), missing) : null,
+    list.against?.length ? section("Stated about use", null, preferences(list)) : null,
     section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${period(list)}` : "Crawlers", downloads(state, "crawlers"),
       list.crawlers.length ? [rows(state, data, redraw), more(state, list)] : nothing(state, list)),
   ];
 }
+
+// fetchers say what crawlers of a class fetch for.
+const fetchers = { ai_training: "Crawlers that train models", ai_search: "Crawlers that search for models", ai_assistant: "Assistants that answer with a model", search: "Search engines" };
+
+// preferences tells what was asked for although its use is not wanted.
+const preferences = (list) => [
+  list.against.map((a) => h("p", {}, `${fetchers[a.class]} asked for `, h("b", {}, plural(a.requests, "page", "pages")), " of which the robots.txt states ", h("code", {}, a.stated), "; they had read it: ", h("b", {}, knew(a)), ".")),
+  h("p", { class: "quiet" }, "A preference about use forbids no fetching, so none of this is a violation. What became of the pages no request shows."),
+];
 
 function rows(state, data, redraw) {
   return table([

@@ -161,3 +161,6 @@ export function crawlerName(token, kind, names) {
 }
 
 export const shortVersion = (version) => (version ?? "").slice(0, 8);
+
+// knew tells of how many requests against a preference the crawler had read it.
+export const knew = (a) => (a.known === a.requests ? "yes" : a.known ? `in ${count(a.known)} of ${count(a.requests)} requests` : "no");
