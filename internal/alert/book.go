@@ -88,11 +88,9 @@ func NewBook(known Known, now func() time.Time) *Book {
 func (b *Book) Watch(ctx context.Context, tell func(List)) {
 	b.mu.Lock()
 	b.reloaded = b.now()
-	w := &watcher{tell}
-	b.watchers[w] = true
 	b.mu.Unlock()
+	b.Follow(ctx, tell)
 	go func() {
-		defer b.leave(w)
 		ticker := time.NewTicker(lookInterval)
 		defer ticker.Stop()
 		b.tell(b.List())
@@ -105,6 +103,15 @@ func (b *Book) Watch(ctx context.Context, tell func(List)) {
 			}
 		}
 	}()
+}
+
+// Follow has tell told what looks find until ctx ends. It begins none itself.
+func (b *Book) Follow(ctx context.Context, tell func(List)) {
+	w := &watcher{tell}
+	b.mu.Lock()
+	b.watchers[w] = true
+	b.mu.Unlock()
+	context.AfterFunc(ctx, func() { b.leave(w) })
 }
 
 // watcher is told what looks find.

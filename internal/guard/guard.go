@@ -84,6 +84,9 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	if g.Shadow != nil {
 		g.tried = g.try(ctx)
 	}
+	if g.Events != nil && g.shared.Alerts != nil {
+		g.shared.Alerts.Follow(ctx, g.tellParity)
+	}
 	return g
 }
 

@@ -44,6 +44,7 @@ type State struct {
 	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
 	eventTimes eventTimes
+	parityTold parityTold
 	retentions lease.Leases[time.Duration]
 
 	sizes     lease.Leases[Sizes]

@@ -1,0 +1,79 @@
+package guard
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+)
+
+// eventParity tells that a crawler does not get what a robots.txt says, or does again.
+const eventParity = "robots_parity"
+
+// parityTold remembers which alerts about what crawlers get were told as events. It
+// survives a reload, and holds no more than there are alerts. The zero parityTold is
+// empty.
+type parityTold struct {
+	mu   sync.Mutex
+	told map[string]alert.State // by ID
+}
+
+// news reports whether an alert has begun or ended since it was told.
+func (t *parityTold) news(a *alert.Alert) bool {
+	state := a.State
+	if state == alert.Acknowledged {
+		state = alert.Open
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, known := t.told[a.ID]
+	if before == state || !known && state == alert.Over {
+		return false
+	}
+	if t.told == nil {
+		t.told = make(map[string]alert.State)
+	}
+	t.told[a.ID] = state
+	return true
+}
+
+// keep forgets all alerts but those of a list.
+func (t *parityTold) keep(list alert.List) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id := range t.told {
+		if !slices.ContainsFunc(list.Alerts, func(a alert.Alert) bool { return a.ID == id }) {
+			delete(t.told, id)
+		}
+	}
+}
+
+// tellParity emits an event for each alert about what crawlers get at the sites of this
+// guard that has begun or ended.
+func (g *Guard) tellParity(list alert.List) {
+	if !g.Events.wanted(eventParity) {
+		return
+	}
+	for i := range list.Alerts {
+		a := &list.Alerts[i]
+		if !slices.Contains(parity.Whats(), parity.What(a.Kind)) {
+			continue
+		}
+		if _, ours := g.sites.Load(a.Site); !ours || !g.shared.parityTold.news(a) {
+			continue
+		}
+		g.Events.send(eventParity, map[string]any{
+			"site":     a.Site,
+			"crawler":  a.Crawler,
+			"finding":  string(a.Kind),
+			"severity": string(a.Severity),
+			"over":     a.State == alert.Over,
+			"since":    a.Since.Format(time.RFC3339),
+			"title":    a.Title,
+			"detail":   a.Detail,
+		})
+	}
+	g.shared.parityTold.keep(list)
+}
