@@ -1,9 +1,10 @@
 package metrics
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -15,13 +16,7 @@ type ParityMetrics struct {
 	bytes    *prometheus.CounterVec
 	visits   *prometheus.CounterVec
 	findings parityCollector
-	by       *cowmap.Map[answerLabels, answerCounters] // so that no request takes the lock of a vector
-}
-
-type answerLabels struct {
-	class  uaident.Class
-	kind   parity.Kind
-	status parity.Status
+	by       []atomic.Pointer[answerCounters] // by class, kind and status; so that no request takes the lock of a vector
 }
 
 // answerCounters are those of answers with the same labels; count is nil for answers of
@@ -48,7 +43,7 @@ func newParityMetrics(name func(string) string, from Observed) ParityMetrics {
 		}, []string{"assistant"}),
 		findings: parityCollector{from, prometheus.NewDesc(name("parity_findings"),
 			"Verified crawlers that do not get what the robots.txt of a host allows, by what is found; absent for none.", []string{"host", "finding"}, nil)},
-		by: new(cowmap.Map[answerLabels, answerCounters]),
+		by: make([]atomic.Pointer[answerCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
 	}
 }
 
@@ -59,20 +54,27 @@ func (m *ParityMetrics) parityCollectors() []prometheus.Collector {
 // Answered counts an answer of the site to a crawler. Those under a false name have the
 // class other.
 func (m *ParityMetrics) Answered(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
-	c := m.by.LoadOrStore(answerLabels{class, kind, status}, func() answerCounters {
-		c := answerCounters{bytes: m.bytes.WithLabelValues(class.String())}
-		switch kind {
-		case parity.Allowed:
-			c.count = m.answers.WithLabelValues(class.String(), status.String())
-		case parity.RobotsTxt:
-			c.count = m.robots.WithLabelValues(status.String())
-		}
-		return c
-	})
+	place := &m.by[(int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status)]
+	c := place.Load()
+	if c == nil {
+		c = m.counters(class, kind, status)
+		place.Store(c) // several goroutines store the same counters
+	}
 	if c.count != nil {
 		c.count.Inc()
 	}
 	c.bytes.Add(float64(max(size, 0)))
+}
+
+func (m *ParityMetrics) counters(class uaident.Class, kind parity.Kind, status parity.Status) *answerCounters {
+	c := &answerCounters{bytes: m.bytes.WithLabelValues(class.String())}
+	switch kind {
+	case parity.Allowed:
+		c.count = m.answers.WithLabelValues(class.String(), status.String())
+	case parity.RobotsTxt:
+		c.count = m.robots.WithLabelValues(status.String())
+	}
+	return c
 }
 
 // Visited counts a visit from an assistant, by its index in [parity.Assistants].

@@ -42,25 +42,28 @@ func Assistants() []Assistant { return slices.Clone(assistants[:]) }
 // AssistantName returns the name of an assistant by its index.
 func AssistantName(i int) string { return assistants[i].Name }
 
-// maxReferrer is the length of the longest host of them, and referrers are all with
-// their index.
-var (
-	maxReferrer int
-	referrers   = func() map[string]int {
-		all := make(map[string]int)
-		for i, a := range assistants {
-			for _, host := range a.Hosts {
-				all[host] = i
-				maxReferrer = max(maxReferrer, len(host))
-			}
+// maxReferrer bounds the length of their hosts.
+const maxReferrer = 24
+
+// referrer is a host with the index of its assistant.
+type referrer struct {
+	host      string
+	assistant int
+}
+
+// referrers are all hosts by their length.
+var referrers = func() (all [maxReferrer + 1][]referrer) {
+	for i, a := range assistants {
+		for _, host := range a.Hosts {
+			all[len(host)] = append(all[len(host)], referrer{host, i})
 		}
-		return all
-	}()
-)
+	}
+	return all
+}()
 
 // Referrer returns the index of the assistant that a Referer comes from. It is asked
 // for each request of a browser: nearly all of them come from the site itself, whose
-// host is of another length or ends otherwise.
+// host is of another length or begins otherwise.
 func Referrer(referer string) (assistant int, ok bool) {
 	const secure = "https://"
 	if !strings.HasPrefix(referer, secure) {
@@ -73,21 +76,13 @@ func Referrer(referer string) (assistant int, ok bool) {
 	if end := strings.IndexByte(host, '/'); end >= 0 {
 		host = host[:end]
 	}
-	if !ends(host) {
+	if len(host) == 0 || len(host) > maxReferrer {
 		return 0, false
 	}
-	assistant, ok = referrers[host]
-	return assistant, ok
-}
-
-// ends reports whether a host may be one of an assistant by how it ends.
-func ends(host string) bool {
-	if len(host) < len("duck.ai") || len(host) > maxReferrer {
-		return false
+	for _, known := range referrers[len(host)] {
+		if known.host[0] == host[0] && known.host == host {
+			return known.assistant, true
+		}
 	}
-	switch host[len(host)-2:] {
-	case "ai", "om", "ft": // .ai, .com, .microsoft
-		return true
-	}
-	return false
+	return 0, false
 }
