@@ -16,9 +16,9 @@
 // A signature is an HTTP Message Signature (RFC 9421) with the tag web-bot-auth.
 // The profile is still a draft; this package follows
 //
-//   - draft-meunier-webbotauth-httpsig-protocol-02 (August 2026), which the working
-//     group has taken over as draft-ietf-webbotauth-httpsig-protocol, and where
-//     deployments still send what its predecessors defined,
+//   - draft-ietf-webbotauth-httpsig-protocol-01 (October 2026), by the working group's
+//     copy of its text, and where deployments still send what its predecessors defined,
+//   - draft-meunier-webbotauth-httpsig-protocol-02 (August 2026),
 //   - draft-meunier-web-bot-auth-architecture-02 to -05 (March 2026) and
 //   - draft-meunier-http-message-signatures-directory-05 (November 2025).
 //
@@ -50,8 +50,10 @@
 // path, which is the same. A signature is attributed to the member that
 // it covers, the one with its own label if it covers several. The whole field
 // may be covered instead (architecture-04), and it may be a String, as in
-// "https://chatgpt.com" (architecture-02 and -03). Members of the types jwks_uri
-// and cimd, and data URLs, are Unknown, as is a request without the field: its
+// "https://chatgpt.com" (architecture-02 and -03). A member may have the parameter
+// type=directory, although the working group's copy has done away with parameters; it
+// is covered as it stands. Members of the types jwks_uri and cimd, key sets at other
+// paths and data URLs, are Unknown, as is a request without the field: its
 // key alone names nobody.
 //
 // # Keys

@@ -18,6 +18,9 @@ func FuzzCheck(f *testing.F) {
 	f.Add(h.Get("Signature-Input"), h.Get("Signature"), "", "", "*")
 	f.Add(`a=("@authority" "signature";key="a" "signature-input";key="a");created=1;expires=2;keyid="";tag="web-bot-auth"`, "a=:AA==:", `"x"`, "[::1]:80", "http://x?")
 	f.Add(`a=();tag="web-bot-auth",a=?1;tag="web-bot-auth"`, "a", "a", "", "")
+	for _, agent := range []string{`sig1="https://bot.example";type=directory`, `sig1="https://bot.example";type=cimd;type=directory`, `"https://bot.example";type=directory`, `sig1=("https://bot.example");type=directory`} {
+		f.Add(h.Get("Signature-Input"), h.Get("Signature"), agent, r.Authority, r.Target)
+	}
 	v := warm(f)
 	f.Fuzz(func(t *testing.T, input, signature, agent, authority, target string) {
 		request := Request{Method: "GET", Scheme: "https", Authority: authority, Target: target, Header: http.Header{

@@ -1,9 +1,13 @@
 package botauth
 
 import (
+	"bytes"
 	"crypto/ed25519"
+	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,51 +20,40 @@ const vectorX = "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"
 
 var vectorDirectory = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"` + testKeyID + `","x":"` + vectorX + `","use":"sig"}]}`
 
-// vectors are those for Ed25519 of the drafts, and one for RSA.
-var vectors = []struct {
-	name               string
+//go:embed testdata/vectors.jsonl
+var vectorLines []byte
+
+// vector is a signed request of testdata/vectors.jsonl: those of the drafts, in the new
+// form of Signature-Agent and the old one, and some that the drafts lack, made with the
+// same key. The vector of architecture-05 is wrong: what was signed has the member's
+// value without its quotes, against RFC 9421 section 2.1.2 and the base that the draft
+// prints. Its successor has another signature.
+type vector struct {
+	name, source       string
 	agent, input, sign string
 	at                 int64
 	want               Reason
-}{
-	{
-		name:  "protocol-02, EdDSA, Signature-Agent as a Dictionary",
-		agent: `agent2="https://signature-agent.test"`,
-		input: `sig2=("@authority" "signature-agent";key="agent2");created=1735689600;keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";alg="ed25519";expires=4889289600;nonce="n9p433xm+NJ3ph3upfBIGmsuwHw387YV7Q/F+6BSpGCVjYCqQw6rznNA8PVVLySrAWsv0hQtFioQb6E1YsauiA==";tag="web-bot-auth"`,
-		sign:  `sig2=:RdNFx5Bj6au3YgAMQL/RzmUlZE8QZLIaXGRpw985hWnwPfMxT228NMk6ehRS1PSl4e8PhbNZACSanGdhEwYCCg==:`,
-		at:    1735689600, want: Verified,
-	},
-	{
-		name:  "protocol-02, EdDSA, Signature-Agent as a String",
-		agent: `"https://signature-agent.test"`,
-		input: `sig2=("@authority" "signature-agent");created=1735689600;keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";alg="ed25519";expires=1735693200;nonce="e8N7S2MFd/qrd6T2R3tdfAuuANngKI7LFtKYI/vowzk4lAZYadIX6wW25MwG7DCT9RUKAJ0qVkU0mEeLElW1qg==";tag="web-bot-auth"`,
-		sign:  `sig2=:jdq0SqOwHdyHr9+r5jw3iYZH6aNGKijYp/EstF4RQTQdi5N5YYKrD+mCT1HA1nZDsi6nJKuHxUi/5Syp3rLWBA==:`,
-		at:    1735693199, want: Verified,
-	},
-	{
-		// This draft's vector is wrong: what was signed has the member's value without
-		// its quotes, against RFC 9421 section 2.1.2 and the base that the draft prints.
-		// Its successor has another signature.
-		name:  "architecture-05, EdDSA, Signature-Agent as a Dictionary",
-		agent: `agent2="https://signature-agent.test"`,
-		input: `sig2=("@authority" "signature-agent";key="agent2");created=1735689600;keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";alg="ed25519";expires=4889289600;nonce="XeP72svPKNiGEg3aDE7WJuTpN69H08oMFqC8NLFy1MptpENAT3WZTYwK+MYdsFMlaqHCJGo9ZAhqer1NWY9Epg==";tag="web-bot-auth"`,
-		sign:  `sig2=:DGiW2ErlQh0hc8wY2FQdbnFd6CEmonyY8nlvECIJFaUSYYNvNvSsGyP99BUGtq51gA4ouXlkUwjnta084bpjCg==:`,
-		at:    4889289599, want: Mismatch,
-	},
-	{
-		// The signature is good, but it is nobody's: see TestVectorWithoutAgent.
-		name:  "architecture-05, EdDSA, no Signature-Agent",
-		input: `sig1=("@authority");created=1735689600;keyid="poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U";alg="ed25519";expires=4889289600;nonce="g0iqFa9e1ffijlyOScDkXpfSmTbYpRNSGPJrQ1It20ahwgzB3jOUcdgLgFxUg7RMtW4V8IILaKKtA+YuSyIgJQ==";tag="web-bot-auth"`,
-		sign:  `sig1=:FFASViSdcgsyaqqYiCnkHreeZzbNKcTzDvZC5uVlP/dn9IbWj8j0o4wKFTH3rBnUiSUBduwm1Gp5VlIPCp01Ag==:`,
-		at:    1735689600, want: NoAgent,
-	},
-	{
-		name:  "protocol-02, RSASSA-PSS",
-		agent: `"https://signature-agent.test"`,
-		input: `sig2=("@authority" "signature-agent");created=1735689600;keyid="oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA";alg="rsa-pss-sha512";expires=1735693200;nonce="XSHtZVCThSIAksXsH9WBs6AtxtXC0eQGiIcUGSoJstFs8lAWakjhrfwzLhyjtme5iXMZvmFWqDEs6cT3Jf+BbQ==";tag="web-bot-auth"`,
-		sign:  `sig2=:I1QWNzGXdP1a4dSvOHLCVOOanEYHDk+ZsVxM9MLX/p4ko69ghKwR5EOtAD96g7g4GWP7lmpM/jFAf9q8EFRDTPLjUXySwMv4YPgabv2LQihTJG2y8a2m6IGltyruwQNiqSJVUuRaG9+b17CGmAMFZh30X6GXLdQJrCARpeTqPwp2DC+a8haDE/VE5EruqzjA5/2mKwvrkzkSqeW5tOVtFwWRRHIOidquf/8Je6kM9mhgkg4arudLA5SL4wyyYE1jURIgcOl8agrfdJ5Def23DIRtiOLRa8jT9cpTLFAuFHN+mrZA/LH9h0gSIg1cPb+0cMASee5uku1KjWcFer7jWA==:`,
-		at:    1735689600, want: UnsupportedAlgorithm,
-	},
+}
+
+// vectors are those of the file, in its order.
+var vectors = readVectors()
+
+func readVectors() (all []vector) {
+	for line := range bytes.Lines(vectorLines) {
+		var row struct {
+			Name, Source, Agent, Input, Signature, Want string
+			At                                          int64
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			panic(err)
+		}
+		want := slices.IndexFunc(Reasons(), func(r Reason) bool { return r.String() == row.Want })
+		if want < 0 || row.Source == "" {
+			panic("no such result, or no source: " + string(line))
+		}
+		all = append(all, vector{row.Name, row.Source, row.Agent, row.Input, row.Signature, row.At, Reason(want)})
+	}
+	return all
 }
 
 // vectorRequest is example.com's test-request with the fields of a vector.
