@@ -61,6 +61,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        ticket   <text>
 //	    }
 //	    rules       <file|url>
+//	    classes     follow|frozen
 //	    staging     [<host...>]
 //	    gate        error|warning|off
 //	    confirm     search|any|off
@@ -68,7 +69,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    max_age     <duration>
 //	}
 //
-// All but base, staging, gate, confirm, rollout and max_age may stand several times.
+// All but base, classes, staging, gate, confirm, rollout and max_age may stand several times.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	if d.NextArg() {
@@ -97,6 +98,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
 		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: h.addList, Again: true},
+		{Name: "classes", Usage: "follow or frozen", Set: h.setClasses},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},
 		{Name: "confirm", Usage: "search, any or off", Set: h.setConfirm},
@@ -200,6 +202,17 @@ func (h *Handler) setGate(args []string) error {
 		return option.ErrValue
 	}
 	h.Gate = args[0]
+	return nil
+}
+
+func (h *Handler) setClasses(args []string) error {
+	if len(args) != 1 {
+		return option.ErrCount
+	}
+	if args[0] != classesFollow && args[0] != classesFrozen {
+		return option.ErrValue
+	}
+	h.Classes = args[0]
 	return nil
 }
 

@@ -45,6 +45,10 @@ type Handler struct {
 	// when they change.
 	Lists []string `json:"lists,omitempty"`
 
+	// Whether classes in rules `follow` the registry, or stay `frozen`: what they stood for
+	// when the rules were published, until other rules are. Default: `follow`.
+	Classes string `json:"classes,omitempty"`
+
 	// URLs of sitemaps. `{http.request.host}` stands for the site's host, as it does
 	// in lines and paths.
 	Sitemaps []string `json:"sitemaps,omitempty"`
@@ -87,6 +91,12 @@ type Handler struct {
 const (
 	baseUpstream = "upstream"
 	baseNone     = "none"
+)
+
+// The words of Handler.Classes.
+const (
+	classesFollow = "follow"
+	classesFrozen = "frozen"
 )
 
 // CaddyModule returns the Caddy module information.
@@ -189,6 +199,7 @@ func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
 	h.Gate = cmp.Or(h.Gate, "error")
+	h.Classes = cmp.Or(h.Classes, classesFollow)
 	h.Confirm = cmp.Or(h.Confirm, string(release.Search))
 }
 
@@ -205,6 +216,8 @@ func (h *Handler) Validate() error {
 		return fmt.Errorf("unknown gate %q; use error, warning or off", h.Gate)
 	case h.Confirm != "" && !slices.Contains(confirms, h.Confirm):
 		return fmt.Errorf("unknown confirm %q; use search, any or off", h.Confirm)
+	case !slices.Contains([]string{"", classesFollow, classesFrozen}, h.Classes):
+		return fmt.Errorf("unknown classes %q; use follow or frozen", h.Classes)
 	case len(h.StagingHosts) > 0 && !h.Staging:
 		return errors.New("staging_hosts means nothing without staging")
 	}

@@ -38,7 +38,7 @@ const loadTime = 5 * time.Second
 func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer managed.Observer) (*rulelist.Site, error) {
 	c := rulelist.Config{Registry: h.registry, Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: has, Logger: ctx.Logger()}
 	c.Check = func(s *managed.Schedule) error {
-		h.stage(s)
+		h.finish(s)
 		return h.passGate(s, c.Logger)
 	}
 	var site *rulelist.Site

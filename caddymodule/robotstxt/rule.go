@@ -80,15 +80,19 @@ func (h *Handler) schedule() (*managed.Schedule, error) {
 	}
 	s, err := managed.NewSchedule(h.knownRegistry(), rules, h.Sitemaps, h.Lines)
 	if err == nil {
-		h.stage(s)
+		h.finish(s)
 	}
 	return s, err
 }
 
-// stage says in a schedule that is being made which hosts are for tests.
-func (h *Handler) stage(s *managed.Schedule) {
+// finish says in a schedule that is being made which hosts are for tests, and whether
+// its classes stay as they are.
+func (h *Handler) finish(s *managed.Schedule) {
 	if h.Staging {
 		s.Stage(h.StagingHosts...)
+	}
+	if h.Classes == classesFrozen {
+		s.Freeze()
 	}
 }
 

@@ -15,12 +15,13 @@ import (
 // names are the names by which crawlers look for groups.
 type names struct {
 	registry *uaident.Registry
-	chains   []chain // of all known crawlers
+	chains   []chain             // of all known crawlers
+	frozen   map[string][]string // what classes stand for, in the place of what the registry says
 	met      map[string][]string
 }
 
-func newNames(registry *uaident.Registry) *names {
-	n := &names{registry: registry, met: make(map[string][]string)}
+func newNames(registry *uaident.Registry, frozen map[string][]string) *names {
+	n := &names{registry: registry, frozen: frozen, met: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
 		n.chains = append(n.chains, chainOf(&c))
 	}
@@ -54,7 +55,7 @@ func (n *names) of(words []string) (all []string, err error) {
 	key := strings.Join(words, "\x00")
 	all, known := n.met[key]
 	if !known {
-		if all, err = namesOf(n.registry, words); err == nil {
+		if all, err = n.namesOf(words); err == nil {
 			n.met[key] = all
 		}
 	}
@@ -80,7 +81,7 @@ func hostsOf(words []string) (hosts []string, err error) {
 // namesOf returns the product tokens that words stand for, each once. A class
 // stands for the crawlers of that class: one with several purposes has the class of
 // its main one, so that ai_training has no search engine.
-func namesOf(registry *uaident.Registry, words []string) (names []string, err error) {
+func (n *names) namesOf(words []string) (names []string, err error) {
 	if len(words) == 0 {
 		return nil, errors.New("name whom it is for: a product token, a class such as ai_training, or *")
 	}
@@ -90,22 +91,18 @@ func namesOf(registry *uaident.Registry, words []string) (names []string, err er
 			continue
 		}
 		if class, ok := uaident.ParseClass(word); ok {
-			before := len(names)
-			for _, c := range registry.Crawlers() {
-				if c.Class == class && class != uaident.Browser {
-					names = append(names, c.Token)
-				}
-			}
-			if len(names) == before {
+			tokens := n.classOf(word, class)
+			if len(tokens) == 0 {
 				return nil, fmt.Errorf("no known crawler is of class %s", word)
 			}
+			names = append(names, tokens...)
 			continue
 		}
 		token, meant := strings.CutPrefix(word, judge.MeantToken)
-		if c := registry.Lookup(token); c != nil {
+		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
 		} else if !meant {
-			return nil, unknown(registry, word)
+			return nil, unknown(n.registry, word)
 		}
 		if err := checkName(token); err != nil {
 			return nil, err
@@ -114,6 +111,19 @@ func namesOf(registry *uaident.Registry, words []string) (names []string, err er
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	return slices.CompactFunc(names, strings.EqualFold), nil
+}
+
+// classOf returns the product tokens of a class.
+func (n *names) classOf(word string, class uaident.Class) (tokens []string) {
+	if tokens, ok := n.frozen[word]; ok {
+		return tokens
+	}
+	for _, c := range n.registry.Crawlers() {
+		if c.Class == class && class != uaident.Browser {
+			tokens = append(tokens, c.Token)
+		}
+	}
+	return tokens
 }
 
 func unknown(registry *uaident.Registry, word string) error {

@@ -201,6 +201,7 @@ func (s *Schedule) words() (lines []string) {
 	for _, line := range s.lines {
 		lines = append(lines, "line "+line)
 	}
+	lines = append(lines, s.frozenWords()...)
 	if s.staging != nil {
 		lines = append(lines, "staging "+strings.Join(s.staging, " "))
 	}

@@ -20,8 +20,9 @@ type Schedule struct {
 	rules    []Rule
 	sitemaps []string
 	lines    []string
-	staging  []string       // hosts, as they were written
-	staged   *request.Hosts // the same, nil for none
+	frozen   map[string][]string // what classes stand for whatever the registry says, nil for nothing
+	staging  []string            // hosts, as they were written
+	staged   *request.Hosts      // the same, nil for none
 	common   *table
 	exact    map[string]*table // by host
 	below    map[string]*table // by what follows the *. of a wildcard
@@ -46,7 +47,11 @@ type table struct {
 // NewSchedule returns a schedule. Its errors say which rule or line is wrong, and
 // which two contradict each other at some time and host.
 func NewSchedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
-	s := &Schedule{names: newNames(registry), rules: slices.Clone(rules), sitemaps: sitemaps, lines: lines}
+	return makeSchedule(newNames(registry, nil), rules, sitemaps, lines)
+}
+
+func makeSchedule(names *names, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
+	s := &Schedule{names: names, frozen: names.frozen, rules: slices.Clone(rules), sitemaps: sitemaps, lines: lines}
 	if err := s.names.compile(s.rules); err != nil {
 		return nil, err
 	}

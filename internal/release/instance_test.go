@@ -25,20 +25,21 @@ import (
 
 // instance is a server with a site a.test.
 type instance struct {
-	t       *testing.T
-	name    string
-	storage publication.Storage
-	sites   *publication.Sites
-	keepers *managed.Keepers
-	visits  []ledger.Visit
-	compare func() // is called whenever changes are compared, nil for nothing
-	base    string
-	confirm Confirm
-	rollout publication.Rollout
-	news    seen
-	trials  *trials  // nil for none
-	source  *ownText // nil for no base
-	bases   *policy.Cache
+	t        *testing.T
+	name     string
+	storage  publication.Storage
+	sites    *publication.Sites
+	keepers  *managed.Keepers
+	visits   []ledger.Visit
+	compare  func() // is called whenever changes are compared, nil for nothing
+	base     string
+	confirm  Confirm
+	rollout  publication.Rollout
+	news     seen
+	trials   *trials  // nil for none
+	source   *ownText // nil for no base
+	registry *uaident.Registry
+	bases    *policy.Cache
 
 	*Release
 	publisher *managed.Publisher
@@ -61,7 +62,7 @@ func (s *seen) HistoryFailed(string, error) {}
 
 func newInstance(t *testing.T, storage publication.Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 10}
-	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), keepers: new(managed.Keepers), confirm: Search,
+	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), keepers: new(managed.Keepers), confirm: Search, registry: uaident.Default(),
 		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
 }
 
@@ -72,7 +73,7 @@ func disallow(who string, paths ...string) managed.Rule {
 // load loads a configuration with some rules, in the place of the one before.
 func (i *instance) load(rules ...managed.Rule) {
 	i.t.Helper()
-	s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	s, err := managed.NewSchedule(i.registry, rules, nil, nil)
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func (i *instance) load(rules ...managed.Rule) {
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
-		Wanted: s, Registry: uaident.Default(), Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
+		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
 		Visits: func() []ledger.Visit {

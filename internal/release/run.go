@@ -7,8 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 )
@@ -75,7 +73,7 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 // step does what is due once the history was read.
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 	if w, pending := r.wanted(); pending && isLatest() {
-		if err := r.submit(ctx, w, isLatest); err != nil {
+		if err := r.submit(ctx, &w, isLatest); err != nil {
 			return err
 		}
 		r.submitted(w)
@@ -126,21 +124,26 @@ func (r *Release) restore(ctx context.Context) error {
 // errEnded says that another configuration has taken over.
 var errEnded = errors.New("another configuration decides by now")
 
-// submit submits what is wanted, unless another configuration has taken over.
-func (r *Release) submit(ctx context.Context, w wish, isLatest func() bool) error {
-	in := publication.Submission{ID: publication.IDOf(w.spec), Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
+// submit submits what is wanted, as asBefore has it, unless another configuration has
+// taken over.
+func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) error {
+	in := publication.Submission{Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
 	for range tries {
+		if err := r.asBefore(ctx, w); err != nil {
+			return err
+		}
+		in.ID = publication.IDOf(w.spec)
 		state, _ := r.site.State()
 		base, isNews := state.PublishedID(), state.IsNews(in.Instance, in.ID)
 		if isNews {
-			published, err := r.schedule(ctx, base, w)
+			published, err := r.schedule(ctx, base, *w)
 			if isLost(err) {
 				published, err = r.nothing(), nil // they are lost; what they were cannot be told
 			}
 			if err != nil {
 				return err
 			}
-			in.Reasons = r.reasons(published, w, state.Published == nil)
+			in.Reasons = r.reasons(published, *w, state.Published == nil)
 			in.Difference = managed.Difference(published, w.schedule)
 		}
 		_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
@@ -255,44 +258,4 @@ func (r *Release) schedule(ctx context.Context, id string, w wish) (*managed.Sch
 	defer r.mu.Unlock()
 	r.parsed[id] = s
 	return s, nil
-}
-
-// tell logs that the history fails, and that it does no more, each once.
-func (r *Release) tell(err error) {
-	r.Observer.HistoryFailed(r.place.Name, err)
-	said := ""
-	if err != nil {
-		said = err.Error()
-	}
-	switch {
-	case said == r.told:
-	case err != nil:
-		r.Logger.Warn("the history of a robots_txt cannot be read or written; what was published stays as far as it is known, and it is tried again",
-			zap.String("site", r.place.Name), zap.Error(err))
-	default:
-		r.Logger.Info("the history of a robots_txt can be read and written again", zap.String("site", r.place.Name))
-	}
-	r.told = said
-}
-
-// log tells of a step.
-func (r *Release) log(news publication.News, c publication.Change) {
-	fields := []zap.Field{zap.String("site", r.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
-	switch news {
-	case publication.HasToWait:
-		what := "a change"
-		if c.Origin == publication.FromBase {
-			what = "a new base"
-		}
-		r.Logger.Warn(what+" of a robots_txt waits for confirmation; what was published before stays",
-			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+r.place.Name+" --why <text>"))...)
-	case publication.IsStopped:
-		if c.Origin == publication.FromBase {
-			r.Logger.Info("a base of a robots_txt is refused; the one before stays", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
-			return
-		}
-		r.Logger.Warn("the trial of a change of a robots_txt has ended by itself", append(fields, zap.String("why", c.Ended.Why))...)
-	default:
-		r.Logger.Info("a change of a robots_txt is "+string(news), fields...)
-	}
 }
