@@ -102,24 +102,31 @@ type obedient struct {
 // daySite is the guard before a managedSite, and who comes.
 type daySite struct {
 	*managedSite
-	g        *Guard
-	dice     *rand.Rand
-	verifier *verify.Verifier
-	passed   int
+	g, other  *Guard // of two instances; what was read at one is not known at the other
+	dice      *rand.Rand
+	verifier  *verify.Verifier
+	passed    int
+	elsewhere int // of these at the other instance
+	cohorts   cohortsOfDay
 }
 
 // ask sends a request of a crawler, and returns the answer.
 func (d *daySite) ask(token, address, host, path string, who verify.State) *httptest.ResponseRecorder {
+	return d.askAt(d.g, token, address, host, path, who)
+}
+
+// askAt is ask at an instance.
+func (d *daySite) askAt(g *Guard, token, address, host, path string, who verify.State) *httptest.ResponseRecorder {
 	d.t.Helper()
 	w := httptest.NewRecorder()
 	r := requestBy(token+"/1.0", path)
 	r.Host = host
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, browserServer)
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
-	if d.g.Identity.Verifier = nil; who == verify.Verified {
-		d.g.Identity.Verifier = d.verifier
+	if g.Identity.Verifier = nil; who == verify.Verified {
+		g.Identity.Verifier = d.verifier
 	}
-	if err := d.g.Serve(w, r, d.managedSite); err != nil {
+	if err := g.Serve(w, r, d.managedSite); err != nil {
 		w.WriteHeader(err.(caddyhttp.HandlerError).StatusCode)
 	}
 	synctest.Wait()
@@ -149,9 +156,13 @@ func (d *daySite) visit(c *obedient, minute int) {
 	if !(&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(c.texts[host], &target).Allowed {
 		return
 	}
-	if w := d.ask(c.token, address, host, path, c.who); w.Code != http.StatusNoContent {
-		d.t.Errorf("minute %d: %s, which keeps to what it read, is answered %d for %s%s", minute, c.token, w.Code, host, path)
+	g := d.instanceFor(c)
+	if w := d.askAt(g, c.token, address, host, path, c.who); w.Code != http.StatusNoContent {
+		d.t.Errorf("minute %d: %s, which keeps to what it read, is answered %d for %s%s, at the other instance: %t", minute, c.token, w.Code, host, path, g == d.other)
 		return
+	}
+	if g == d.other {
+		d.elsewhere++
 	}
 	d.passed++
 }
@@ -172,12 +183,13 @@ func TestDayOfAManagedSite(t *testing.T) {
 		shop := managed.Rule{ID: "shop", For: []string{"search"}, Paths: []string{"/shop/"}}
 		open := managed.Rule{ID: "open", For: []string{"ai_training"}, Allow: true, Paths: []string{"/models/open/"}}
 		drafts := managed.Rule{ID: "drafts", For: []string{"ai_training"}, Paths: []string{"/drafts/"}}
+		press := managed.Rule{ID: "press", For: []string{"ai_training"}, Paths: []string{"/press/"}}
 
 		site := &managedSite{t: t, schedules: make(map[string]*managed.Schedule)}
 		first := []managed.Rule{private, models, sale, evening}
 		second := append(slices.Clone(first), shop)
 		site.submit("first", publication.Rollout{}, nil, first...)
-		d := &daySite{managedSite: site, g: testGuard(t, options{Enforce: true}, site), dice: rand.New(rand.NewPCG(1, 2))}
+		d := &daySite{managedSite: site, g: testGuard(t, options{Enforce: true}, site), other: testGuard(t, options{Enforce: true}, site), dice: rand.New(rand.NewPCG(1, 2))}
 		crawlers := crawlersOfDay(d.dice)
 		d.verifier = verifierOfDay(t, crawlers)
 		defer d.verifier.Close()
@@ -197,6 +209,10 @@ func TestDayOfAManagedSite(t *testing.T) {
 				site.submit("third", publication.Rollout{Stage: publication.Crawlers, Percent: 60, Seconds: 6 * 3600}, nil, append(slices.Clone(second), open, drafts)...)
 			},
 			66 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
+			70 * 60: func() {
+				site.submit("fourth", publication.Rollout{Stage: publication.Crawlers, Percent: 60}, nil, append(slices.Clone(second), open, drafts, press)...)
+			},
+			88 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
 		}
 		cohort := make(map[bool]int)
 		liar := &obedient{token: "SemrushBot", texts: make(map[string]*policy.Robots)}
@@ -205,6 +221,7 @@ func TestDayOfAManagedSite(t *testing.T) {
 				event()
 			}
 			site.state, _ = site.state.Advance(time.Now())
+			d.know()
 			for _, c := range crawlers {
 				d.visit(c, minute)
 			}
@@ -219,8 +236,8 @@ func TestDayOfAManagedSite(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		if d.passed < 3000 || cohort[true] == 0 || cohort[false] == 0 {
-			t.Errorf("%d pages were served; %v of the crawlers were in the cohort", d.passed, cohort)
+		if d.passed < 3000 || d.elsewhere < 200 || cohort[true] == 0 || cohort[false] == 0 {
+			t.Errorf("%d pages were served, %d at the other instance; %v of the crawlers were in the cohort", d.passed, d.elsewhere, cohort)
 		}
 		if site.state.PublishedID() != "second" || site.state.Candidate != nil || len(site.state.History) < 2 {
 			t.Errorf("the history ends with %+v", site.state)
@@ -265,8 +282,10 @@ func verifierOfDay(t *testing.T, crawlers []*obedient) *verify.Verifier {
 // lie asks for what all texts forbid, and, once it was read, for what a text does.
 func (d *daySite) lie(c *obedient, minute int) {
 	for _, liar := range []struct{ token, path string }{{"bingbot", "/private/x"}, {"GPTBot", "/models/1"}, {c.token, "/private/x"}} {
-		if w := d.ask(liar.token, "203.0.113.9", "a.test", liar.path, verify.Claimed); w.Code != http.StatusForbidden {
-			d.t.Errorf("minute %d: who asks for %s as %s is answered %d", minute, liar.path, liar.token, w.Code)
+		for _, g := range []*Guard{d.g, d.other} {
+			if w := d.askAt(g, liar.token, "203.0.113.9", "a.test", liar.path, verify.Claimed); w.Code != http.StatusForbidden {
+				d.t.Errorf("minute %d: who asks for %s as %s is answered %d", minute, liar.path, liar.token, w.Code)
+			}
 		}
 	}
 	d.ask("Googlebot", "203.0.113.9", "a.test", "/robots.txt", verify.Claimed)
