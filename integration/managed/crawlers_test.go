@@ -123,6 +123,14 @@ func TestRolloutCrawlers(t *testing.T) {
 	if candidate.Stage != "crawlers" || candidate.Rollout.Percent != 50 || candidate.Until.IsZero() {
 		t.Fatalf("tried is %+v", candidate)
 	}
+	for verb, want := range map[string]string{"show": "50% of the operators are served it, until ", "changes": "tried: crawlers (50% of the operators) until "} {
+		if out, problem, code := harness.Command(t, "", "robots-guard", "managed", verb, "--address", "127.0.0.1:"+one.admin); code != 0 || !strings.Contains(out, candidate.ID) || !strings.Contains(out, want) {
+			t.Errorf("%s exits with %d: %s%s", verb, code, out, problem)
+		}
+	}
+	if metrics := harness.Get(t, "http://127.0.0.1:"+one.admin+"/metrics", "").Body; !strings.Contains(metrics, "\ncaddy_robots_guard_changes_canary_percent 50\n") {
+		t.Error("the metrics do not have the percentage")
+	}
 	in, out := 0, 0
 	for _, o := range operators {
 		real, liar := one.get(o.token, o.address, "/robots.txt"), one.get(o.token, nobody, "/robots.txt")

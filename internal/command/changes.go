@@ -124,8 +124,11 @@ func printState(out io.Writer, s admin.ManagedState) {
 	}
 	if c := s.Candidate; c != nil {
 		state := "tried: " + string(c.Stage)
-		if c.Stage == publication.Confirmation {
+		switch c.Stage {
+		case publication.Confirmation:
 			state = "waits for confirmation"
+		case publication.Crawlers:
+			state += fmt.Sprintf(" (%d%% of the operators)", c.Cohort)
 		}
 		if !c.Until.IsZero() {
 			state += " until " + c.Until.UTC().Format(changeTime)

@@ -75,12 +75,27 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	if !s.Next.IsZero() {
 		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.Next))
 	}
+	if t := s.Trial; t != nil {
+		fmt.Fprintf(w, "  %s\n", trialWords(t))
+	}
 	if b := s.Base; b.Failure != "" {
 		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Paint(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
 	}
 	if s.Refused != nil {
 		fmt.Fprintf(w, "  %s: a text is refused since %s: %s\n", text.Paint(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
 	}
+}
+
+// trialWords tells who is served a change before others.
+func trialWords(t *report.ManagedTrial) string {
+	words := fmt.Sprintf("change %s is tried at this host", text.Printable(t.Change))
+	if t.Percent > 0 {
+		words = fmt.Sprintf("change %s is tried: %d%% of the operators are served it", text.Printable(t.Change), t.Percent)
+	}
+	if !t.Until.IsZero() {
+		words += ", until " + shortTime(t.Until)
+	}
+	return words
 }
 
 // printDetail prints the rest of what is known of a host.

@@ -86,6 +86,32 @@ func TestServeSomeOperators(t *testing.T) {
 	})
 }
 
+// What is tried is told of the hosts that it is about.
+func TestTrialIsTold(t *testing.T) {
+	first, next := newSchedule(t, disallow("GPTBot", "/a")), newSchedule(t, disallow("GPTBot", "/b"))
+	p := newPublisher(first, nil, time.Now)
+	p.Hosts = []string{"a.test", "b.test"}
+	var r Running
+	defer r.Add(p)()
+	until := time.Now().Add(time.Hour)
+	for name, test := range map[string]struct {
+		trial Trial
+		at    map[string]int // percentages
+	}{
+		"none":      {Trial{}, nil},
+		"hosts":     {Trial{Schedule: next, Hosts: []string{"b.test"}, ID: "1", Until: until}, map[string]int{"b.test": 0}},
+		"operators": {Trial{Schedule: next, ServedTo: func(string) bool { return false }, ID: "1", Percent: 10, Until: until}, map[string]int{"a.test": 10, "b.test": 10}},
+	} {
+		p.ServeTrial(t.Context(), first, test.trial)
+		for _, s := range r.Sites(time.Now()) {
+			percent, tried := test.at[s.Host]
+			if (s.Trial != nil) != tried || tried && (s.Trial.Change != "1" || s.Trial.Percent != percent || !s.Trial.Until.Equal(until)) {
+				t.Errorf("%s: of %s is told %+v", name, s.Host, s.Trial)
+			}
+		}
+	}
+}
+
 // Who would be served a text that the gate refuses is served what all others are, and
 // what is only tried never becomes what stands in for a text of all.
 func TestServeSomeWhatTheGateStops(t *testing.T) {

@@ -16,6 +16,7 @@ type edition struct {
 	trial    version        // without a schedule if none is tried
 	hosts    *request.Hosts // that have the trial
 	servedTo func(operator string) bool
+	told     Trial // what was said of the trial
 }
 
 // version is a schedule with the time since which it is served.
@@ -32,6 +33,11 @@ type Trial struct {
 	// ServedTo reports whether an operator has it, "" for who is not verified. It is nil
 	// if that is decided by hosts.
 	ServedTo func(operator string) bool
+	// ID is that of the change, Percent how many of a hundred operators have it, and
+	// Until when the trial ends by itself, zero for never. They are for reports.
+	ID      string
+	Percent int
+	Until   time.Time
 }
 
 // at returns what holds at a host, for all but those for whom servedTo is true.
@@ -151,7 +157,7 @@ func (p *Publisher) Serve(ctx context.Context, next *Schedule) { p.ServeTrial(ct
 // It is called by one at a time.
 func (p *Publisher) ServeTrial(ctx context.Context, next *Schedule, trial Trial) {
 	now := p.Now()
-	e := &edition{all: version{next, now}, trial: version{trial.Schedule, now}, hosts: request.HostsOfServer(nil)}
+	e := &edition{all: version{next, now}, trial: version{trial.Schedule, now}, told: trial, hosts: request.HostsOfServer(nil)}
 	if before := p.serving.Load(); before != nil {
 		e.keepTimes(before)
 	}

@@ -102,6 +102,7 @@ type look struct {
 	host  string
 	asked bool
 	at    spot
+	from  *edition
 	now   time.Time
 	page  *Page // that is served, nil for none
 	state *policy.State
@@ -114,7 +115,8 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	if !l.asked {
 		key.Host, key.Site = someHost(host), host
 	}
-	l.at = p.serving.Load().spotOf(key, now)
+	l.from = p.serving.Load()
+	l.at = l.from.spotOf(key, now)
 	if p.Source == nil {
 		l.at.ahead = true // no request asks
 		m := p.composed(nil, l.at)
@@ -158,6 +160,9 @@ func (l *look) site() report.ManagedSite {
 	}
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
+	}
+	if e := l.from; e.trial.schedule != nil && (e.servedTo != nil || e.hosts.Has(l.host)) {
+		s.Trial = &report.ManagedTrial{Change: e.told.ID, Percent: e.told.Percent, Until: e.told.Until}
 	}
 	if l.err != nil {
 		s.Refused = &report.ManagedRefusal{Since: l.refusedSince(), Why: l.err.Error()}

@@ -53,6 +53,9 @@ type Observed interface {
 	NextText() time.Time
 	// ChangesWaiting is how many changes of robots_txt wait for confirmation.
 	ChangesWaiting() int
+	// CanaryPercent is how many of a hundred operators are served a change of robots_txt
+	// before others, the most of all sites.
+	CanaryPercent() int
 	// ParityFindings are how many verified crawlers do not get what a robots.txt allows.
 	ParityFindings() map[ParityFinding]int
 	// SigningKeys are the numbers of usable keys by signing agent.

@@ -13,14 +13,16 @@ import (
 
 // trialOf returns what some are served of a candidate that is tried.
 func (r *Release) trialOf(c *publication.Candidate, tried *managed.Schedule) managed.Trial {
-	switch {
-	case c == nil:
-	case c.Stage == publication.Hosts:
-		return managed.Trial{Schedule: tried, Hosts: c.Rollout.Hosts}
-	case c.Stage == publication.Crawlers:
-		return managed.Trial{Schedule: tried, ServedTo: r.cohort(&c.Change, c.Rollout.Percent)}
+	if c == nil || c.Stage == publication.Shadow {
+		return managed.Trial{}
 	}
-	return managed.Trial{}
+	trial := managed.Trial{Schedule: tried, ID: c.ID, Until: c.Until}
+	if c.Stage == publication.Crawlers {
+		trial.Percent, trial.ServedTo = c.Cohort, r.cohort(&c.Change, c.Cohort)
+	} else {
+		trial.Hosts = c.Rollout.Hosts
+	}
+	return trial
 }
 
 // mostCohorts bounds of how many changes it is known whom they were served before

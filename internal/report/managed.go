@@ -29,6 +29,18 @@ type ManagedSite struct {
 	// Refused says why the text that should be served is not: the one before is, or
 	// what the site answers.
 	Refused *ManagedRefusal `json:"refused,omitempty"`
+	// Trial is the change that this host, or some operators, are served before others;
+	// absent for none.
+	Trial *ManagedTrial `json:"trial,omitempty"`
+}
+
+// ManagedTrial is a change that is served before all have it.
+type ManagedTrial struct {
+	Change string `json:"change"` // its ID
+	// Percent is how many of a hundred operators have it, in whose place the text above
+	// is what all others have; absent if it is all at this host.
+	Percent int       `json:"percent,omitempty"`
+	Until   time.Time `json:"until,omitzero"` // when that ends by itself; absent for never
 }
 
 // ManagedBase is what a text is composed from.

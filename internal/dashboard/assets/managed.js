@@ -35,7 +35,8 @@ function facts(d) {
     fact("Since", d.since ? when(d.since) : null),
     fact("Rules", plural(d.rules_in_force, "in force", "in force")),
     fact("Composed from", [bases[d.base.kind] ?? d.base.kind, d.base.file ? [" ", h("code", {}, d.base.file)] : null, d.base.read ? [", read ", when(d.base.read)] : null]),
-    fact("Next change", d.next ? when(d.next) : "none"));
+    fact("Next change", d.next ? when(d.next) : "none"),
+    fact("Tried", d.trial ? [h("code", {}, d.trial.change), d.trial.percent ? `, served to ${d.trial.percent} % of the operators` : ", served at this host", d.trial.until ? [", until ", when(d.trial.until)] : null] : null));
 }
 
 const states = { in_force: ["info", "in force"], to_come: ["warning", "to come"], over: ["", "over"] };
