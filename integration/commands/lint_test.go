@@ -154,8 +154,9 @@ func TestCases(t *testing.T) {
 	t.Parallel()
 	dir := harness.Files(t, map[string]string{
 		"robots.txt": checked, "good.txt": "GPTBot / disallow\n* /open allow\n", "bad.txt": "GPTBot / allow\n",
-		"usage.txt":  "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /press/ train-ai=y\nDisallow: /no/\n",
-		"broken.txt": "GPTBot / allow\nGPTBot allow\n", "binary": "\x00\x01\x02\x03\x04\x05\x06\x07",
+		"licensed.txt": "License: https://a.example/license.xml\nUser-agent: *\nDisallow: /no/\n",
+		"usage.txt":    "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /press/ train-ai=y\nDisallow: /no/\n",
+		"broken.txt":   "GPTBot / allow\nGPTBot allow\n", "binary": "\x00\x01\x02\x03\x04\x05\x06\x07",
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	runPieces(t, []pieces{
@@ -167,6 +168,8 @@ func TestCases(t *testing.T) {
 			stdin: "expect preference train-ai=n for /x\nGPTBot /press/1 train-ai=y\nexpect preference search=y for /press/ as GPTBot\n* /no/ train-ai=n\n",
 			stdout: []string{"1..4\nok 1 - * train-ai=n /x\nok 2 - GPTBot train-ai=y /press/1\nnot ok 3 - GPTBot search=y /press/\n",
 				"got: search=unknown\n  because: \"Content-Usage in line 3\"", "because: \"nothing is stated about the use of what is disallowed\""}},
+		{name: "a license in explain", args: []string{"explain", "-r", at("licensed.txt"), "-t", "GPTBot", "/x"}, code: 0, stdout: []string{"License: https://a.example/license.xml, terms for the whole file, which forbid no fetching"}},
+		{name: "a license in check", args: []string{"check", "-r", at("licensed.txt"), "-t", "GPTBot", "--json", "/x"}, code: 0, stdout: []string{`"licenses":["https://a.example/license.xml"]`}},
 		{name: "a broken preference", args: []string{"test", "-r", at("usage.txt"), "-"}, stdin: "* / allow\nexpect preference train-ai=no for /\n",
 			code: 2, stderr: []string{"-:2: what is stated about train-ai is y, n or unknown"}},
 		{name: "a broken table", args: []string{"test", "-r", at("robots.txt"), at("broken.txt")}, code: 2, stderr: []string{"broken.txt:2: 2 fields instead of three"}},

@@ -91,7 +91,9 @@ type checkResult struct {
 	Ambiguous bool   `json:"ambiguous"`
 	// Preferences is what is stated about the use of what may be fetched.
 	Preferences string `json:"preferences,omitempty"`
-	Note        string `json:"note,omitempty"` // such as that no request carries the name
+	// Licenses are the terms that the file leads to.
+	Licenses []string `json:"licenses,omitempty"`
+	Note     string   `json:"note,omitempty"` // such as that no request carries the name
 
 	reason judge.Reason
 	group  *policy.Selection // what Preferences is of, nil for nothing
@@ -181,7 +183,7 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	new(judge.Settings).Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
 	evidence := r.Evidence
 	result := checkResult{
-		Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
+		Licenses: robots.Licenses(), Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
 		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
 	}
 	if r.Verdict == judge.Allowed {

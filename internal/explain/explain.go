@@ -41,6 +41,8 @@ type Robots struct {
 	Version string `json:"version,omitempty"` // SHA-256 of a version that a server holds
 	Rules   int    `json:"rules"`
 	Note    string `json:"note,omitempty"` // such as that there is none
+	// Licenses are the terms that License lines lead to; left out for none.
+	Licenses []string `json:"licenses,omitempty"`
 }
 
 // Client is who the User-Agent claims to be.

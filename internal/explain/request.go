@@ -65,7 +65,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		e.Client.Note = judge.AboutToken(s.Registry, client.Crawler.Token)
 	}
 	if from.Robots != nil {
-		e.Robots.Rules = from.Robots.RuleCount()
+		e.Robots.Rules, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.Licenses()
 	}
 	if from.Version != nil {
 		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])

@@ -24,6 +24,9 @@ func (e *Explanation) Write(w io.Writer) error {
 	if e.Robots.Note != "" {
 		p.line("%s", e.Robots.Note)
 	}
+	for _, license := range e.Robots.Licenses {
+		p.line("License: %s, terms for the whole file, which forbid no fetching", license)
+	}
 	p.group(e)
 	p.target(e)
 	p.preferences(e.Preferences)

@@ -138,7 +138,7 @@ func TestExamples(t *testing.T) {
 	finding := Finding{Code: "misspelt-key", Severity: "warning", Line: 3, Message: "disalow is misspelt; not every crawler understands it"}
 	text, oldText := "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n# models\nUser-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n"
 	golden(t, "robots.json", Robots{
-		Head: siteHead, Health: health, CountedSince: ago(28 * time.Hour), Complete: true, NeverHit: 1,
+		Head: siteHead, Health: health, CountedSince: ago(28 * time.Hour), Complete: true, NeverHit: 1, Licenses: []string{"https://example.com/license.xml"},
 		Lines: []Line{
 			{Line: 1, Text: "User-agent: *", Kind: KindAgent, Hits: 480},
 			{Line: 2, Text: "Disallow: /private/", Kind: KindRule, Hits: 4},

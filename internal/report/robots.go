@@ -17,8 +17,11 @@ type Robots struct {
 	NeverHit int    `json:"never_hit"` // rules that never decided anything
 	// Findings are those of the command lint. Unreported is how many more there
 	// are in a file that is wrong all over.
-	Findings   []Finding `json:"findings"`
-	Unreported int       `json:"unreported"`
+	Findings []Finding `json:"findings"`
+	// Licenses are the terms that License lines lead to, for the whole file; absent for
+	// none. They forbid no fetching.
+	Licenses   []string `json:"licenses,omitempty"`
+	Unreported int      `json:"unreported"`
 	// Versions are the current text and those before it, the newest first.
 	Versions []Version `json:"versions"`
 }

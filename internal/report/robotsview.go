@@ -30,7 +30,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	for _, f := range found.Findings {
 		r.Findings = append(r.Findings, Finding{string(f.Code), f.Severity.String(), f.Line, f.Column, f.Message})
 	}
-	r.Lines = linesOf(good.Robots, r.Findings)
+	r.Lines, r.Licenses = linesOf(good.Robots, r.Findings), good.Robots.Licenses()
 	if site >= 0 {
 		r.count(s.Ledger.Sites[site].Files, good.Hash)
 	}

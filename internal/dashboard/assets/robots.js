@@ -56,6 +56,7 @@ function facts(r) {
     fact("Since", f.first_read ? when(f.first_read) : undefined),
     fact("Read again", f.next_read ? (Date.parse(f.next_read) > serverNow() ? when(f.next_read) : "when a crawler asks") : undefined),
     fact("Failures in a row", f.failures ? count(f.failures) : undefined),
+    fact("License", r.licenses?.length ? r.licenses.map((url) => h("div", {}, h("code", { class: "path" }, url))) : undefined),
     fact("Held back", f.held_until ? ["the version before stays in force until ", when(f.held_until)] : undefined));
 }
 
