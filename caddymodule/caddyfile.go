@@ -61,12 +61,13 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    exempt        [verified] <token|class...>
 //	    only_log      [verified] <token|class...>
 //	    spoofed       judge|block|log
-//	    rate          [observe] {
+//	    rate          [observe|enforce] {
 //	        crawl_delay on|off
 //	        limit     <token|class> <requests>/<duration> [burst <number>]
 //	        max_delay <duration>
 //	        burst     <number>
 //	        over      <factor> [for <duration>]
+//	        search    observe|enforce
 //	        count     documents|all
 //	    }
 //	    status        <code>

@@ -134,8 +134,10 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace), Rate: h.Rate.Settings()}
-	s.Settings, s.Err = h.settings(registry)
+	s = command.Site{Hosts: p.Hosts, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
+		s.Rate, s.Err = h.Rate.Settings(registry)
+	}
 	if source := h.Source; source != nil {
 		s.Source = source.URL + source.File // one of the two
 	}

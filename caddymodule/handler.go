@@ -189,7 +189,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 
 // refuse answers a blocked request, or lets the configured handlers do so.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
-	if len(h.OnViolation) > 0 && j.Reason != judge.Closed {
+	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
 		return h.OnViolation.Compile(next).ServeHTTP(w, r)
 	}
 	return refusal.Write(w, r, j, h.Status)
@@ -200,14 +200,13 @@ func finder() *errorroutes.Finder {
 	return &errorroutes.Finder{
 		GuardOf: func(handler caddyhttp.MiddlewareHandler) *errorroutes.Guard {
 			h, ok := handler.(*Handler)
-			if !ok || h.Mode != modeEnforce {
+			if !ok {
 				return nil
 			}
-			g := &errorroutes.Guard{Status: h.Status, OnViolation: h.OnViolation, Closes: h.Unreachable == unreachableDisallow || h.Unreachable == unreachableGoogle}
-			if len(h.OnViolation) > 0 {
-				g.Status = 0
+			return &errorroutes.Guard{
+				Blocks: h.Mode == modeEnforce, Status: h.Status, OnViolation: h.OnViolation, Slows: h.Rate.Enforces(),
+				Closes: h.Unreachable == unreachableDisallow || h.Unreachable == unreachableGoogle,
 			}
-			return g
 		},
 		IsOfVerdict: func(matcher any) bool { _, ok := matcher.(*MatchDisallowed); return ok },
 		Block:       guard.Block,

@@ -84,13 +84,12 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Sites:        app.sites,
 		Logger:       h.logger,
 		Refuse:       h.refuse,
-		Rate:         h.Rate.Settings(),
 		ContentUsage: h.ContentUsageHeader,
 	}
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
 	}
-	if c.Limits, err = h.Rate.ParseLimits(app.registry); err != nil {
+	if c.Rate, err = h.Rate.Settings(app.registry); err != nil {
 		return nil, err
 	}
 	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)

@@ -15,12 +15,12 @@ import (
 func Option(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{
-		Name: "rate", Usage: "observe, or nothing, which is the same",
+		Name: "rate", Usage: "observe or enforce, or nothing for observe",
 		Set: func(args []string) error {
 			switch {
 			case len(args) > 1:
 				return option.ErrCount
-			case len(args) == 1 && args[0] != modeObserve:
+			case len(args) == 1 && args[0] != modeObserve && args[0] != modeEnforce:
 				return option.ErrValue
 			case len(args) == 1:
 				read.Mode = args[0]
@@ -42,6 +42,9 @@ func (r *Rate) Options() []option.Option {
 		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.One(&r.MaxDelay, option.Duration)},
 		{Name: "burst", Usage: "a number such as 10", Set: option.One(&r.Burst, option.Number)},
 		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},
+		{Name: "search", Usage: "observe or enforce", Set: option.One(&r.Search, func(arg string) (string, bool) {
+			return arg, arg == modeObserve || arg == modeEnforce
+		})},
 		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, func(arg string) (string, bool) {
 			return arg, arg == countDocuments || arg == countAll
 		})},

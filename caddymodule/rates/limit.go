@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
@@ -58,15 +57,13 @@ func (l *Limit) validate() error {
 
 // ParseLimits returns the limits, those of tokens first. Whether a token is known is
 // told only with a registry.
-func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []guard.RateLimit, err error) {
-	if r == nil {
-		return nil, nil
-	}
+func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err error) {
 	seen, tokens := make(map[string]bool), 0
 	for _, l := range r.Limits {
-		parsed := guard.RateLimit{Rule: rate.Rule{Interval: time.Duration(l.Per) / time.Duration(max(l.Requests, 1)), Burst: l.Burst}}
-		if l.Burst == 0 {
-			parsed.Rule.Burst = min(cmp.Or(r.Burst, rate.Default.Burst), l.Requests)
+		parsed := rate.Limit{Client: l.Client, Requests: l.Requests, Per: time.Duration(l.Per)}
+		parsed.Rule = rate.Rule{
+			Interval: parsed.Per / time.Duration(max(l.Requests, 1)),
+			Burst:    cmp.Or(l.Burst, min(cmp.Or(r.Burst, rate.Default.Burst), l.Requests)),
 		}
 		if parsed.Clients, err = judge.ParseSelector(registry, []string{l.Client}, false); err != nil {
 			return nil, fmt.Errorf("rate: limit: %w", err)

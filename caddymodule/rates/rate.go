@@ -17,9 +17,14 @@ import (
 // faster. What a crawler is asked for is the `Crawl-delay` of the group that it obeys,
 // in the version of the robots.txt that it has read.
 type Rate struct {
-	// What to do about requests that are one too many: `observe` counts them. Default:
-	// `observe`.
+	// What to do about requests that are one too many: `observe` counts them, `enforce`
+	// answers them with 429. Default: `observe`.
 	Mode string `json:"mode,omitempty"`
+
+	// What to do about those of search engines: `observe` never answers one with 429,
+	// `enforce` no more than one in twenty, and none after a day without a pause. Default:
+	// `observe`.
+	Search string `json:"search,omitempty"`
 
 	// Leave out what the robots.txt asks for by `Crawl-delay`, so that the limits count
 	// alone.
@@ -47,9 +52,10 @@ type Rate struct {
 	Count string `json:"count,omitempty"`
 }
 
-// The words of Rate.Mode and Rate.Count.
+// The words of Rate.Mode, Rate.Search and Rate.Count.
 const (
 	modeObserve    = "observe"
+	modeEnforce    = "enforce"
 	countDocuments = "documents"
 	countAll       = "all"
 )
@@ -65,8 +71,12 @@ const (
 // Validate tells what cannot be. Whether the tokens of limits are known it tells where
 // registry is not nil.
 func (r *Rate) Validate(registry *uaident.Registry) error {
-	if r != nil && r.IgnoreDelay && len(r.Limits) == 0 {
+	switch {
+	case r == nil:
+	case r.IgnoreDelay && len(r.Limits) == 0:
 		return errors.New("rate: with crawl_delay off nothing is counted; add a limit")
+	case r.Search == modeEnforce && r.Mode != modeEnforce:
+		return errors.New("rate: search enforce means nothing unless the mode is enforce; write rate enforce")
 	}
 	return r.ValidateValues(registry)
 }
@@ -86,7 +96,8 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 		return err
 	}
 	return cmp.Or(
-		oneOf("mode", r.Mode, modeObserve),
+		oneOf("mode", r.Mode, modeObserve, modeEnforce),
+		oneOf("search", r.Search, modeObserve, modeEnforce),
 		oneOf("count", r.Count, countDocuments, countAll),
 		within("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
 		within("burst", r.Burst, 1, maxBurst),
@@ -114,18 +125,26 @@ func within[T cmp.Ordered](name string, value, least, most T) error {
 	return fmt.Errorf("rate: %s %v cannot be; use one from %v to %v", name, value, least, most)
 }
 
-// Settings returns what is decided, nil for nothing.
-func (r *Rate) Settings() *rate.Settings {
+// Settings returns what is decided, nil for nothing. The limits are held against the
+// registry, unless that is nil.
+func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	if r == nil {
-		return nil
+		return nil, nil
 	}
+	limits, err := r.ParseLimits(registry)
 	return &rate.Settings{
 		MaxDelay: cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
 		Burst:    cmp.Or(r.Burst, rate.Default.Burst),
 		Over:     cmp.Or(r.Over, rate.Default.Over),
 		Window:   cmp.Or(time.Duration(r.Window), rate.Default.Window),
 		All:      r.Count == countAll,
+		Limits:   limits,
 
 		IgnoreDelay: r.IgnoreDelay,
-	}
+		Enforce:     r.Enforces(),
+		Search:      r.Search == modeEnforce,
+	}, err
 }
+
+// Enforces reports whether requests that are one too many are answered.
+func (r *Rate) Enforces() bool { return r != nil && r.Mode == modeEnforce }

@@ -46,8 +46,9 @@ that file: exempt, only_log, wildcard, grace, merge_slashes, source, and the
 crawlers of the global options. The report then tells what that handler would
 have blocked in the mode enforce.
 
---rate tells how fast crawlers asked of whom the robots.txt asks for a Crawl-delay, by
-what the option rate of robots_guard counts by: how many requests were one too many.
+--rate tells how fast crawlers asked of whom the robots.txt asks for a Crawl-delay, or
+the configuration by a limit, as the option rate of robots_guard counts: how many
+requests were one too many, and how many rate enforce would have answered 429.
 A log does not tell who is true, so all who claim a name are one crawler, as without
 verify; give logs in the order of time.
 
@@ -74,7 +75,7 @@ caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$re
 	flags.StringVarP(&a.file, "config", "c", "", "a configuration file to take the settings from")
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 	a.logs.addFlags(cmd)
-	flags.BoolVar(&a.rate, "rate", false, "also tell how fast crawlers asked beside their Crawl-delay")
+	flags.BoolVar(&a.rate, "rate", false, "also tell how fast crawlers asked, and what rate enforce would do")
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
@@ -97,8 +98,6 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		return 0, errors.New("no log given; see caddy robots-guard audit --help")
 	case a.json && a.csv, a.json && a.html, a.csv && a.html:
 		return 0, errors.New("give only one of --json, --csv and --html")
-	case a.rate && (a.csv || a.html):
-		return 0, errors.New("--rate goes with the table and with --json; leave out --csv and --html")
 	}
 	a.logs.names = logs
 	o, err := a.logs.options(cmd)
@@ -106,7 +105,9 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		return 0, err
 	}
 	if a.rate {
-		o.Rate = &rate.Default
+		enforced := rate.Default
+		enforced.Enforce = true
+		o.Rate = &enforced
 	}
 	notes, err := a.configure(&o)
 	if err != nil {
@@ -198,7 +199,7 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 	o.Registry, o.Settings, o.Grace = registry, configured.Settings, configured.Grace
 	if a.rate && configured.Rate != nil {
 		settings := *configured.Rate
-		settings.IgnoreDelay = false // which is what is asked about
+		settings.Enforce = true // which is what is asked about
 		o.Rate = &settings
 	}
 	a.robots = cmp.Or(a.robots, configured.Source)

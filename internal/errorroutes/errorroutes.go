@@ -23,20 +23,23 @@ type undone struct {
 	status  int
 }
 
-// Guard is a guard that blocks.
+// Guard is what a guard may answer in place of the site.
 type Guard struct {
-	// Status is that of its error, 0 if OnViolation takes its place.
+	// Blocks says that it blocks, with an error of this status unless OnViolation takes
+	// its place.
+	Blocks bool
 	Status int
 	// Closes says that it may answer 503 while nobody knows the rules.
 	Closes bool
+	// Slows says that it may answer 429, which is no error, to crawlers that are too fast.
+	Slows bool
 	// OnViolation are the handlers that answer in its place.
 	OnViolation caddyhttp.RouteList
 }
 
 // Finder looks for blocks that the routes of a server can undo.
 type Finder struct {
-	// GuardOf returns the guard that a handler is, nil if it is none or blocks
-	// nothing.
+	// GuardOf returns the guard that a handler is, nil if it is none.
 	GuardOf func(caddyhttp.MiddlewareHandler) *Guard
 	// IsOfVerdict reports whether a matcher looks at the verdict alone.
 	IsOfVerdict func(matcher any) bool
@@ -51,11 +54,19 @@ type Finder struct {
 func (f *Finder) Warn(servers []*caddyhttp.Server, logger *zap.Logger) {
 	for _, server := range servers {
 		for _, u := range f.undoneBlocks(server) {
-			logger.Warn("a blocked crawler can get the forbidden page nevertheless: "+u.inside+" of this site answers the block by "+u.handler+", which is asked for the same path again; "+
+			logger.Warn(u.who()+" nevertheless: "+u.inside+" of this site answers the block by "+u.handler+", which is asked for the same path again; "+
 				"put a rewrite to an error page before it, let it handle other statuses only, or answer blocks by on_violation",
 				zap.String("site", u.site), zap.Int("status", u.status))
 		}
 	}
+}
+
+// who tells who can get what it should not.
+func (u *undone) who() string {
+	if u.status == http.StatusTooManyRequests && u.inside == "intercept" {
+		return "a crawler that is slowed can get the page"
+	}
+	return "a blocked crawler can get the forbidden page"
 }
 
 // undoneBlocks returns the blocks of a server's guards that its routes can undo,
@@ -138,13 +149,19 @@ func (f *Finder) undone(g *placedGuard, server *caddyhttp.Server, errorRoutes ho
 // statuses returns those of the errors that the guard may return, and those of
 // the answers that it may write.
 func (g *placedGuard) statuses() (errors, answers []int) {
-	if g.Status != 0 {
+	if g.Slows {
+		answers = append(answers, http.StatusTooManyRequests)
+	}
+	if !g.Blocks {
+		return errors, answers
+	}
+	if len(g.OnViolation) == 0 {
 		errors = append(errors, g.Status)
 	}
 	if g.Closes {
 		errors = append(errors, 503)
 	}
-	answers = slices.Clone(errors)
+	answers = append(answers, errors...)
 	eachHandler(g.OnViolation, func(handler caddyhttp.MiddlewareHandler) {
 		switch handler := handler.(type) {
 		case *caddyhttp.StaticError:

@@ -21,8 +21,9 @@ import (
 
 // The names of events.
 const (
-	eventViolation = "robots_violation"
-	eventChanged   = "robots_changed"
+	eventViolation    = "robots_violation"
+	eventChanged      = "robots_changed"
+	eventSlowingEnded = "robots_slowing_ended"
 )
 
 // eventInterval is the least time between two events of a violation for one

@@ -45,8 +45,7 @@ type Config struct {
 	Grace       time.Duration
 	ChangeGuard time.Duration
 	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
-	Rate   *rate.Settings
-	Limits []RateLimit // by the owner; the first that names a client is for it
+	Rate *rate.Settings
 	// ContentUsage adds to answers what the robots.txt states about the use of a page.
 	ContentUsage bool
 
@@ -54,7 +53,7 @@ type Config struct {
 	Identity *identity.Checker // whether they are who they say
 	Sites    *request.Sites    // which hosts the configuration names
 	Events   *events           // nil for none
-	// Refuse answers a request that is blocked, or passes it on.
+	// Refuse answers a request that is blocked or slowed, or passes it on.
 	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
 	Logger *zap.Logger // what the owner is told
 }
@@ -108,7 +107,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		return g.passRobots(w, r, j, next)
 	case j == nil:
 		return g.passVisitor(g.stating(w, r, nil), r, next)
-	case j.Action == judge.Blocked:
+	case j.Action == judge.Blocked, j.Action == judge.Slowed:
 		return g.Refuse(w, r, j, next)
 	}
 	return g.pass(g.stating(w, r, j), r, j, next)

@@ -52,7 +52,6 @@ type options struct {
 	SourceKey                             string
 	Shadow                                origin.Source // tried as next.txt
 	Rate                                  *rate.Settings
-	Limits                                []RateLimit
 }
 
 // config returns what a guard goes by that has these options.
@@ -60,7 +59,7 @@ func (o options) config(t testing.TB) Config {
 	t.Helper()
 	registry := uaident.Default()
 	c := Config{
-		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey, Rate: o.Rate, Limits: o.Limits,
+		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey, Rate: o.Rate,
 		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,

@@ -40,6 +40,12 @@ func (j *Judgement) KnownName() string {
 	return judge.KnownName(j.Client, group)
 }
 
+// isOutside reports whether something is held against the request by the robots.txt,
+// or against the name of its client, whether it was blocked or not.
+func (j *Judgement) isOutside() bool {
+	return j.Action == judge.Logged || j.Action == judge.Blocked || j.Rate.instead == judge.Logged
+}
+
 // versionID returns the start of the hash of the file, "" if none is known.
 func (j *Judgement) versionID() string {
 	if j.Version == nil {

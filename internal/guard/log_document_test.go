@@ -106,7 +106,7 @@ func TestLogSchema(t *testing.T) {
 			Evidence: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
 		},
 		Proof: verify.Ranges, signature: "verified", held: true, Version: version,
-		Rate: Rate{State: rate.Over, Delay: policy.Delay{Every: time.Second, Line: 3}, Stale: true, Pace: rate.Pace{Over: true, Seen: 500, Wait: time.Second}},
+		Rate: Rate{State: rate.Over, Delay: policy.Delay{Every: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, Limited: true, Seen: 500, Wait: time.Second}},
 	}
 	bare := &Judgement{
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
@@ -144,6 +144,15 @@ func TestLogSchema(t *testing.T) {
 		messages := []string{"request outside robots.txt", "request while robots.txt cannot be read", "request under a false name"}
 		compare(t, write(*full), all, messages...)
 		compare(t, write(*bare), always, messages...)
+	})
+	t.Run("slowing has ended", func(t *testing.T) {
+		all, _ := documentedFields(t, "A search engine is slowed no more")
+		lines := logLines(t, func(l *zap.Logger) {
+			g := testGuard(t, options{}, serving(mixedRobots))
+			g.Logger = l
+			g.noteSlowingEnded(full, "bingbot")
+		})
+		compare(t, lines, all, "a search engine was slowed for a day without a pause, and is no more: pages that are answered 429 for days drop out of the index")
 	})
 	t.Run("signatures", func(t *testing.T) {
 		all, _ := documentedFields(t, "Signatures")

@@ -31,6 +31,9 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	if j.Rate.State != rate.NotAsked {
 		g.Metrics.Paced(j.Client.Class, j.Rate.State)
 	}
+	if j.Rate.Ended {
+		g.noteSlowingEnded(j, crawler)
+	}
 	if j.ShutsOutSearch(j.Client, j.Identity) {
 		g.Metrics.SearchBlocked(j.Site.Label, crawler, j.Identity, time.Now())
 		g.noteSearchBlocked(j, crawler)
@@ -45,7 +48,7 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 		extra.Set(zap.Object("robots_guard", j))
 	}
 	g.record(r, j)
-	if j.Action != judge.None {
+	if j.isOutside() {
 		g.logViolation(r, j, crawler)
 		g.emitViolation(r, j, crawler)
 	}

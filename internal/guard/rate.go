@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -21,13 +22,12 @@ type Rate struct {
 	// and the crawler has not read that.
 	Delay policy.Delay
 	Stale bool
+	// Every is what is held against it of that.
+	Every time.Duration
+	// Limit is what the owner has set for it, nil for nothing.
+	Limit *rate.Limit
 	rate.Pace
-}
-
-// RateLimit is how fast some clients may ask by the owner of a site.
-type RateLimit struct {
-	Clients judge.Selector
-	Rule    rate.Rule
+	instead judge.Action // what would have been done about one that is slowed
 }
 
 // spend counts a request by how fast its crawler may ask, if anything is asked of it.
@@ -36,7 +36,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	if g.Rate == nil || j.Action == judge.Blocked {
 		return
 	}
-	limit, robots := g.limitOf(j), (*policy.Robots)(nil)
+	limit, robots := g.Rate.LimitOf(j.Client), (*policy.Robots)(nil)
 	var delay policy.Delay
 	if j.Version != nil {
 		robots = j.Version.Robots
@@ -44,37 +44,26 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	if j.Version != nil && !g.Rate.IgnoreDelay {
 		delay = j.Group.Delay()
 	}
-	if delay.Every == 0 && limit.Interval == 0 || !g.Rate.Counts(j.Method, j.Path, robots) {
+	if delay.Every == 0 && limit == nil || !g.Rate.Counts(j.Method, j.Path, robots) {
 		return
 	}
 	stale := false
 	if delay.Every > 0 {
 		delay, stale = g.knownDelay(r, j, delay, state, texts, now)
 	}
-	if delay.Every == 0 && limit.Interval == 0 {
+	if delay.Every == 0 && limit == nil {
 		return // nothing was asked when it has read the file last
 	}
-	rules := g.Rate.Rules(delay.Every)
-	rules.Owner = limit
+	rules := g.Rate.Rules(j.Client, j.Identity, delay.Every, limit)
 	who := rate.Spender{
 		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
 		Token: j.KnownName(), Identity: j.Identity, Network: addr.Network(request.ClientAddr(r)),
 	}
-	j.Rate = Rate{State: rate.Within, Delay: delay, Stale: stale, Pace: g.shared.rates.Spend(now, &who, &rules)}
-	if j.Rate.Over {
-		j.Rate.State = rate.Over
+	pace := g.shared.rates.Spend(now, &who, &rules)
+	j.Rate = Rate{State: rate.StateOf(pace), Delay: delay, Stale: stale, Every: rules.File.Interval, Limit: limit, Pace: pace}
+	if pace.Slowed {
+		j.Rate.instead, j.Action = j.Action, judge.Slowed
 	}
-}
-
-// limitOf returns the limit for the client of a request, the zero Rule if there is
-// none.
-func (g *Guard) limitOf(j *Judgement) rate.Rule {
-	for i := range g.Limits {
-		if g.Limits[i].Clients.Has(j.Client) {
-			return g.Limits[i].Rule
-		}
-	}
-	return rate.Rule{}
 }
 
 // knownDelay returns what a crawler knows that it is asked for: the least of the texts
@@ -142,5 +131,19 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 	if j.Rate.Over {
 		enc.AddInt("rate_seen", j.Rate.Seen)
 		enc.AddFloat64("rate_wait", j.Rate.Wait.Seconds())
+	}
+	if j.Rate.Limited {
+		enc.AddString("rate_limit", j.Rate.Limit.String())
+	}
+}
+
+// noteSlowingEnded tells that a search engine is slowed no more.
+func (g *Guard) noteSlowingEnded(j *Judgement, crawler string) {
+	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a day without a pause, and is no more: pages that are answered 429 for days drop out of the index"); c != nil {
+		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Identity.String()),
+			zap.String("advice", "ask less of it by Crawl-delay or limit, or let more of its requests through; it may be slowed again after a day in which it was never too fast"))
+	}
+	if g.Events != nil && g.Events.wanted(eventSlowingEnded) {
+		g.Events.send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Identity.String()})
 	}
 }

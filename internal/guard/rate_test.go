@@ -54,18 +54,25 @@ func TestRateObserved(t *testing.T) {
 	}
 }
 
+// limitOf returns a limit of so many requests in an hour for each, which may come at
+// once.
+func limitOf(t testing.TB, client string, requests int) rate.Limit {
+	t.Helper()
+	clients, err := judge.ParseSelector(uaident.Default(), []string{client}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rate.Limit{
+		Client: client, Clients: clients, Requests: requests, Per: time.Duration(requests) * time.Hour,
+		Rule: rate.Rule{Interval: time.Hour, Burst: requests},
+	}
+}
+
 // TestRateLimits holds clients to what the owner has set, beside what the file asks.
 func TestRateLimits(t *testing.T) {
-	limit := func(client string, interval time.Duration, burst int) RateLimit {
-		clients, err := judge.ParseSelector(uaident.Default(), []string{client}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return RateLimit{clients, rate.Rule{Interval: interval, Burst: burst}}
-	}
 	off := *slow
 	off.IgnoreDelay = true
-	limits := []RateLimit{limit("GPTBot", time.Hour, 2), limit("ai_training", time.Hour, 5), limit("monitor", time.Hour, 1)}
+	limits := []rate.Limit{limitOf(t, "GPTBot", 2), limitOf(t, "ai_training", 5), limitOf(t, "monitor", 1)}
 	for _, tc := range []struct {
 		name, robots, userAgent string
 		settings                *rate.Settings
@@ -80,7 +87,9 @@ func TestRateLimits(t *testing.T) {
 		{"the file is left out", "User-agent: *\nCrawl-delay: 40\n", "CCBot/2.0", &off, 5},
 		{"the file alone, and it is left out", "User-agent: *\nCrawl-delay: 40\n", "bingbot/2.0", &off, 0},
 	} {
-		g := testGuard(t, options{Rate: tc.settings, Limits: limits}, serving(tc.robots))
+		settings := *tc.settings
+		settings.Limits = limits
+		g := testGuard(t, options{Rate: &settings}, serving(tc.robots))
 		passes := 0
 		for range 20 {
 			if g.Judge(requestBy(tc.userAgent, "/")).Rate.State == rate.Within {

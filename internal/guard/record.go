@@ -43,18 +43,22 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading
 // ledgerRequest returns a judged request as the ledger counts it.
 func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 	q := ledger.Request{
-		At:         time.Now(),
-		Site:       j.Site.Label,
-		Shared:     j.Site.Segment == policy.Invented,
-		Identity:   j.Identity,
-		Verdict:    j.Verdict,
-		Action:     j.Action,
-		WouldBlock: j.Action == judge.Logged && !j.LogOnly,
-		Method:     r.Method,
-		Target:     j.Target,
-		UserAgent:  request.UserAgentOf(r),
-		GroupLine:  j.Evidence.Group.Line,
+		At:        time.Now(),
+		Site:      j.Site.Label,
+		Shared:    j.Site.Segment == policy.Invented,
+		Identity:  j.Identity,
+		Verdict:   j.Verdict,
+		Action:    j.Action,
+		Slowed:    j.Rate.Slowed,
+		Method:    r.Method,
+		Target:    j.Target,
+		UserAgent: request.UserAgentOf(r),
+		GroupLine: j.Evidence.Group.Line,
 	}
+	if j.Rate.Slowed {
+		q.Action = j.Rate.instead
+	}
+	q.WouldBlock = q.Action == judge.Logged && !j.LogOnly
 	if name, _ := addr.CutPort(j.Site.Own.Host); addr.Unbracket(name) != j.Site.Label {
 		q.Host = text.Printable(j.Site.Own.Host)
 	}

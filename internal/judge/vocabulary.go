@@ -37,10 +37,11 @@ const (
 	None Action = iota
 	Logged
 	Blocked
+	Slowed // answered that it comes too early, whatever the rules say of it
 	numActions
 )
 
-var actionWords = [numActions]string{"none", "logged", "blocked"}
+var actionWords = [numActions]string{"none", "logged", "blocked", "slowed"}
 
 // Actions returns all actions in the order of their declaration.
 func Actions() []Action { return all[Action](numActions) }

@@ -46,7 +46,10 @@ type Request struct {
 	WouldBlock bool
 	// Against says that it was allowed and that the robots.txt states a preference
 	// against the use that the crawler's class fetches for.
-	Against   bool
+	Against bool
+	// Slowed says that it was answered in place of the site since it came too early;
+	// Action is what would have been done about it otherwise.
+	Slowed    bool
 	Method    string
 	Target    string // as requested
 	UserAgent string

@@ -117,6 +117,9 @@ func (w *Row) note(q *pending) {
 			cell[1+CountTold] = 1
 		}
 	}
+	if q.Slowed {
+		cell[1+CountSlowed] = 1
+	}
 	for r := range numResolutions {
 		cell[0] = r.slot(at)
 		w.Series[r].add(r, cell)

@@ -24,10 +24,11 @@ const (
 	CountWouldBlock // passed, and enforce would have blocked it
 	CountAgainst    // allowed, and the file states a preference against what the class fetches for
 	CountTold       // of these, by who had read that file
+	CountSlowed     // answered that it came too early
 	NumCounts
 )
 
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference"}
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed"}
 
 // verdictCounts are the counts of the verdicts.
 var verdictCounts = [...]Count{
@@ -105,7 +106,7 @@ func (c *Cell) add(other Cell) {
 }
 
 // Series are counts over time at one resolution: the steps with a request, the
-// earliest first. It takes 40 bytes for each.
+// earliest first. It takes 44 bytes for each.
 type Series []Cell
 
 // add adds a cell, unless it is too old. What gets too old by that is dropped.

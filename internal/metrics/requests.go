@@ -17,9 +17,9 @@ import (
 // twice that if some of its requests are verified.
 //
 // Beyond it requests are summed up as judge.OtherName, but for what tells whether a
-// search engine was blocked, and those under a false name: at most 46
+// search engine was blocked, and those under a false name: at most 52
 // combinations more.
-const maxRequestSeries = 100
+const maxRequestSeries = 90
 
 // requestLabels are the labels of a counter of requests, besides the host.
 type requestLabels struct {

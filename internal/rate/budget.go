@@ -14,6 +14,7 @@ type budget struct {
 	seen window       // of all requests that the file asks to be fewer
 	// Those that are none too many, by what the file asks and what the owner has set.
 	file, owner limit.Rate
+	slowing     atomic.Pointer[slowing] // nil until some are slowed as those of a search engine
 
 	name   atomic.Uint64 // on all instances, 0 if nothing was counted for others yet
 	length atomic.Int64  // of the window that was counted by last
@@ -21,8 +22,9 @@ type budget struct {
 }
 
 // spend takes a request from a budget. What is one too many takes nothing, so that
-// the next one is due after an interval at most, however many came. sharing says that
-// other instances take from it, too.
+// the next one is due after an interval at most, however many came; nor does what is
+// one too many by one rule take anything by the other. sharing says that other
+// instances take from it, too.
 func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
 	file, owner, others, part := rules.File, rules.Owner, 0, uint64(0)
 	if file.Interval > 0 || sharing {
@@ -35,15 +37,27 @@ func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
 			file, owner = file.part(own, others), owner.part(own, others)
 		}
 	}
+	byOwner := ahead(&b.owner, now, owner)
 	if file.Interval > 0 {
-		if wait := take(&b.file, now, file); wait > 0 {
+		wait := time.Duration(0)
+		if byOwner > 0 {
+			wait = ahead(&b.file, now, file)
+		} else {
+			wait = take(&b.file, now, file)
+		}
+		if wait > 0 {
 			if p.Seen = b.seen.sum(part) + others; p.Seen > rules.Most() {
 				p.Wait = wait
 			}
 		}
 	}
 	if owner.Interval > 0 {
-		p.Wait = max(p.Wait, take(&b.owner, now, owner))
+		if byOwner == 0 && (p.Wait == 0 || rules.Advisory) {
+			byOwner = take(&b.owner, now, owner)
+		}
+		if byOwner > p.Wait || byOwner > 0 && rules.Advisory {
+			p.Wait, p.Limited = byOwner, true
+		}
 	}
 	p.Over = p.Wait > 0
 	return p
@@ -56,9 +70,16 @@ func (b *budget) recent(now time.Duration) int {
 
 // take takes a request and returns 0, or how long it is until there is room for one.
 func take(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
-	burst := max(r.Burst, 1)
-	if pace.Take(now, r.Interval, burst) {
+	if pace.Take(now, r.Interval, max(r.Burst, 1)) {
 		return 0
 	}
-	return max(1, pace.Ahead(now)-time.Duration(burst-1)*r.Interval)
+	return max(1, ahead(pace, now, r))
+}
+
+// ahead returns how long it is until there is room for a request, 0 if there is.
+func ahead(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
+	if r.Interval <= 0 {
+		return 0
+	}
+	return max(0, pace.Ahead(now)-time.Duration(max(r.Burst, 1)-1)*r.Interval)
 }

@@ -15,31 +15,38 @@ type model struct {
 }
 
 func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
-	take := func(due *time.Duration, rule Rule) time.Duration {
-		next := max(*due, now)
-		if next-now > time.Duration(rule.Burst-1)*rule.Interval {
-			return next - now - time.Duration(rule.Burst-1)*rule.Interval
+	wait := func(due time.Duration, rule Rule) time.Duration {
+		if rule.Interval == 0 {
+			return 0
 		}
-		*due = next + rule.Interval
-		return 0
+		return max(0, due-now-time.Duration(rule.Burst-1)*rule.Interval)
 	}
+	file, owner, tooFast := wait(m.file, r.File), wait(m.owner, r.Owner), false
 	if r.File.Interval > 0 {
-		wait := take(&m.file, r.File)
 		m.asked = append(m.asked, now)
 		part := r.Window / parts
 		for _, at := range m.asked {
-			if wait > 0 && now/part-at/part < parts {
+			if file > 0 && now/part-at/part < parts {
 				p.Seen++
 			}
 		}
-		if tooFast := float64(p.Seen) > r.Over*float64(r.Window)/float64(r.File.Interval); tooFast && p.Seen > r.File.Burst {
-			p.Wait = wait
-		}
+		tooFast = float64(p.Seen) > r.Over*float64(r.Window)/float64(r.File.Interval) && p.Seen > r.File.Burst
 	}
-	if r.Owner.Interval > 0 {
-		p.Wait = max(p.Wait, take(&m.owner, r.Owner))
+	byFile := tooFast && file > 0
+	p.Limited = owner > 0 && (!byFile || r.Advisory || owner > file)
+	switch {
+	case p.Limited:
+		p.Wait = owner
+	case byFile:
+		p.Wait = file
 	}
-	p.Over = p.Wait > 0
+	p.Over = p.Limited || byFile
+	if owner == 0 && file == 0 { // what passes takes
+		m.file = max(m.file, now) + r.File.Interval
+	}
+	if owner == 0 && (!byFile || r.Advisory) {
+		m.owner = max(m.owner, now) + r.Owner.Interval
+	}
 	return p
 }
 
@@ -54,6 +61,7 @@ func TestModel(t *testing.T) {
 		if random.IntN(2) > 0 {
 			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
+		rules.Advisory = random.IntN(3) == 0
 		var b budget
 		var m model
 		now := time.Duration(random.Int64N(int64(time.Hour)))

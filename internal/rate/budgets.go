@@ -44,7 +44,7 @@ type part struct {
 	networks *table // by site, network and, of those that claim to be one, name
 }
 
-// How many budgets there are at most; one takes about 128 bytes.
+// How many budgets there are at most; one takes about 136 bytes.
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384
@@ -68,6 +68,11 @@ func NewBudgets(start time.Time) *Budgets {
 //
 // What is one too many by the network's budget takes nothing from the shared one. It
 // does not allocate, unless nothing was spent from the budget yet.
+//
+// What is one too many is slowed where the rules say so. With [Spare] that is no more
+// than one in twenty of a name's requests in the last 24 hours, and none any more once
+// it was for 24 hours without a pause of one; after 24 hours in which none was one too
+// many it may be again.
 func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 	if rules.File.Interval <= 0 && rules.Owner.Interval <= 0 {
 		return Pace{}
@@ -79,17 +84,31 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 	}
 	site := b.hashSite(who.Site)
 	name := mix(site ^ maphash.String(b.seed, who.Token))
+	var own *budget // of all who have the name, as far as anybody knows
+	var pace Pace
 	switch {
 	case who.Token == "" || who.Identity == verify.Spoofed:
-		return p.networks.find(b.hashNetwork(site, who.Network), now).spend(now, rules, false)
+		own = p.networks.find(b.hashNetwork(site, who.Network), now)
+		pace = own.spend(now, rules, false)
 	case who.Identity == verify.Verified:
-		return b.spend(p.verified.find(name, now), now, who, rules)
+		own = p.verified.find(name, now)
+		pace = b.spend(own, now, who, rules)
+	default:
+		pace = p.networks.find(b.hashNetwork(name, who.Network), now).spend(now, rules, false)
+		if pace.Over && rules.Mode != Spare {
+			break
+		}
+		if own = p.claimed.find(name, now); !pace.Over {
+			pace = b.spend(own, now, who, rules)
+		}
 	}
-	pace := p.networks.find(b.hashNetwork(name, who.Network), now).spend(now, rules, false)
-	if pace.Over {
-		return pace
+	switch binds := !rules.Advisory || pace.Limited; rules.Mode {
+	case Enforce:
+		pace.Slowed = pace.Over && binds
+	case Spare:
+		pace.Slowed, pace.Ended = own.slowingOf().slow(now, pace.Over && binds)
 	}
-	return b.spend(p.claimed.find(name, now), now, who, rules)
+	return pace
 }
 
 // spend takes a request from the budget of a crawler, which other instances share.

@@ -155,7 +155,7 @@ func TestOwner(t *testing.T) {
 	rules := asking(time.Second)
 	rules.Owner = Rule{Interval: 4 * time.Second, Burst: 2}
 	b := NewBudgets(start)
-	for i, want := range []Pace{{}, {}, {Over: true, Wait: 4 * time.Second}, {Over: true, Wait: 4 * time.Second}} {
+	for i, want := range []Pace{{}, {}, {Over: true, Limited: true, Wait: 4 * time.Second}, {Over: true, Limited: true, Wait: 4 * time.Second}} {
 		if got := b.Spend(start, &verified, rules); got != want {
 			t.Errorf("request %d: %+v, want %+v", i+1, got, want)
 		}

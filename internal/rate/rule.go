@@ -20,9 +20,23 @@ type Rules struct {
 	File   Rule
 	Over   float64
 	Window time.Duration
+	// Advisory says that the crawler's operator does not read what the file asks for, so
+	// that it is counted and never acted upon.
+	Advisory bool
 	// Owner is what the owner of the site has set. It is acted upon at once.
 	Owner Rule
+	// Mode is what is done about those that are one too many.
+	Mode Mode
 }
+
+// Mode is what is done about requests that are one too many.
+type Mode uint8
+
+const (
+	Observe Mode = iota // they are counted
+	Enforce             // they are slowed
+	Spare               // few of them are slowed, as those of a search engine; see [Budgets.Spend]
+)
 
 // Most returns how many requests a window may have before what the file asks for is
 // acted upon. It is no less than a burst: an interval longer than the window leaves
@@ -40,4 +54,26 @@ type Pace struct {
 	Over bool
 	// Wait is how long it is until another one is none too many; 0 if not Over.
 	Wait time.Duration
+	// Limited says that it is Over by what the owner has set rather than by the file.
+	Limited bool
+	// Slowed says that this one is to be answered in place of the site.
+	Slowed bool
+	// Ended says that a search engine was slowed for so long that it is slowed no more,
+	// beginning with this request.
+	Ended bool
+}
+
+// Quota returns a mean as a number of requests in a window of whole seconds, the
+// shortest that is exact, or about one in the interval where none is.
+func Quota(interval time.Duration) (requests int, window time.Duration) {
+	const most = 1000
+	for n := 1; n <= most; n++ {
+		if window = time.Duration(n) * interval; window%time.Second == 0 {
+			return n, window
+		}
+	}
+	if interval < time.Second {
+		return int(time.Second / interval), time.Second
+	}
+	return 1, interval.Truncate(time.Second) + time.Second
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Settings are what the owner of a site has decided about rates.
@@ -19,6 +22,11 @@ type Settings struct {
 	Window time.Duration
 	// IgnoreDelay leaves out what files ask for by Crawl-delay.
 	IgnoreDelay bool
+	// Enforce slows what is one too many. Of search engines it slows nothing, but for a
+	// few with Search.
+	Enforce, Search bool
+	// Limits are those that the owner has set; the first that names a client is for it.
+	Limits []Limit
 	// All counts requests for what pages are made of, too: styles, scripts, images,
 	// fonts.
 	All bool
@@ -27,13 +35,31 @@ type Settings struct {
 // Default are the settings where the owner has decided nothing.
 var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute}
 
-// Rules returns what a crawler is held to of which the file asks for a delay, 0 for
-// none.
-func (s *Settings) Rules(delay time.Duration) Rules {
-	if s.IgnoreDelay {
-		delay = 0
+// Rules returns what a client is held to of which the file asks for a delay, 0 for
+// none, and for which there is a limit, nil for none. Nobody is held to a longer delay
+// than its operator says it keeps, nor to one that its operator does not read.
+func (s *Settings) Rules(client uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) Rules {
+	r := Rules{Over: s.Over, Window: s.Window}
+	if limit != nil {
+		r.Owner = limit.Rule
 	}
-	return Rules{File: Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}, Over: s.Over, Window: s.Window}
+	if !s.IgnoreDelay {
+		r.File = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}
+	}
+	if habit := client.CrawlDelay(); identity != verify.Spoofed {
+		r.Advisory = habit.Habit == uaident.DelayIgnored
+		if habit.Max > 0 {
+			r.File.Interval = min(r.File.Interval, habit.Max)
+		}
+	}
+	switch isSearch := judge.IsSearchEngine(client.Class, identity); {
+	case !s.Enforce, isSearch && !s.Search:
+	case isSearch:
+		r.Mode = Spare
+	default:
+		r.Mode = Enforce
+	}
+	return r
 }
 
 // Counts reports whether a request counts as one. The path is decoded and has no
@@ -67,13 +93,25 @@ const (
 	NotAsked State = iota // nothing is asked of the crawler, or the request does not count
 	Within                // it is not too fast
 	Over                  // this request is one too many
+	Slowed                // so it is, and was answered in place of the site
 	numStates
 )
 
-var stateWords = [numStates]string{"", "within", "over"}
+var stateWords = [numStates]string{"", "within", "over", "slowed"}
 
 // States returns the states of requests of which something is asked.
-func States() []State { return []State{Within, Over} }
+func States() []State { return []State{Within, Over, Slowed} }
+
+// StateOf returns how the rate stands of a request of which something is asked.
+func StateOf(p Pace) State {
+	switch {
+	case p.Slowed:
+		return Slowed
+	case p.Over:
+		return Over
+	}
+	return Within
+}
 
 // String returns the word for s, "" for NotAsked.
 func (s State) String() string {

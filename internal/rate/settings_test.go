@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 func TestCounts(t *testing.T) {
@@ -39,11 +41,67 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestSettingsRules tells what a client is held to, and what is done about it.
 func TestSettingsRules(t *testing.T) {
-	s := Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute}
-	for delay, want := range map[time.Duration]time.Duration{0: 0, 10 * time.Second: 10 * time.Second, time.Hour: 30 * time.Second} {
-		if got := s.Rules(delay); got.File.Interval != want || got.File.Burst != 10 || got.Over != 1.5 || got.Window != 5*time.Minute || got.Owner != (Rule{}) {
-			t.Errorf("%v: %+v", delay, got)
+	limits := []Limit{{Client: "Googlebot", Rule: Rule{Interval: time.Second, Burst: 2}}}
+	for _, tc := range []struct {
+		name, userAgent string
+		identity        verify.State
+		change          func(*Settings)
+		delay           time.Duration
+		limit           *Limit
+		want            Rules
+	}{
+		{"nothing", "CCBot/2.0", verify.Claimed, nil, 0, nil, Rules{Mode: Enforce}},
+		{"a delay", "CCBot/2.0", verify.Claimed, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"a long one", "CCBot/2.0", verify.Claimed, nil, time.Hour, nil, Rules{File: Rule{Interval: 30 * time.Second}, Mode: Enforce}},
+		{"longer than its operator keeps", "SemrushBot/7", verify.Claimed, nil, 20 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"the same, under a false name", "SemrushBot/7", verify.Spoofed, nil, 20 * time.Second, nil, Rules{File: Rule{Interval: 20 * time.Second}, Mode: Enforce}},
+		{"observed", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.Enforce = false }, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}}},
+		{"left out", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.IgnoreDelay = true }, 10 * time.Second, nil, Rules{Mode: Enforce}},
+		{"one that does not read it", "Amazonbot/0.1", verify.Claimed, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Advisory: true, Mode: Enforce}},
+		{"a search engine", "bingbot/2.0", verify.Verified, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}}},
+		{"a search engine, enforced", "bingbot/2.0", verify.Verified, func(s *Settings) { s.Search = true }, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Spare}},
+		{"under the name of a search engine", "bingbot/2.0", verify.Spoofed, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"a limit", "Googlebot/2.1", verify.Claimed, func(s *Settings) { s.Search = true }, 0, &limits[0], Rules{Owner: limits[0].Rule, Advisory: true, Mode: Spare}},
+	} {
+		s := Default
+		s.Enforce = true
+		if tc.change != nil {
+			tc.change(&s)
+		}
+		tc.want.Over, tc.want.Window = 1.5, 5*time.Minute
+		if !s.IgnoreDelay {
+			tc.want.File.Burst = 10
+		}
+		if got := s.Rules(uaident.Identify(tc.userAgent), tc.identity, tc.delay, tc.limit); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestQuota has quotas that say the same as the interval, in whole seconds.
+func TestQuota(t *testing.T) {
+	for interval, want := range map[time.Duration]struct {
+		requests int
+		window   time.Duration
+	}{
+		10 * time.Second:        {1, 10 * time.Second},
+		1500 * time.Millisecond: {2, 3 * time.Second},
+		300 * time.Millisecond:  {10, 3 * time.Second},
+		time.Second / 3:         {3, time.Second},
+		7777777777:              {1, 8 * time.Second},
+	} {
+		if n, window := Quota(interval); n != want.requests || window != want.window {
+			t.Errorf("%v: %d in %v, want %+v", interval, n, window, want)
+		}
+	}
+}
+
+func TestLimitString(t *testing.T) {
+	for per, want := range map[time.Duration]string{time.Minute: "seo 30/1m", time.Hour: "seo 30/1h", 90 * time.Second: "seo 30/1m30s", time.Second: "seo 30/1s"} {
+		if got := (&Limit{Client: "seo", Requests: 30, Per: per}).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -25,10 +25,13 @@ import (
 const closedRetryAfter = 10 * time.Minute
 
 // Write answers a request that the robots.txt forbids, or one under a false name,
-// with a status. While nobody can know the rules the status is 503 instead. It
+// with a status. While nobody can know the rules the status is 503 instead, and 429
+// where the crawler is too fast. It
 // returns an error where an error route of the server turns that into a response.
 func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
 	switch {
+	case j.Action == judge.Slowed:
+		return slow(w, r, j)
 	case j.Reason == judge.Closed:
 		return closed(w, r)
 	case j.FalseName:
@@ -53,13 +56,23 @@ func closed(w http.ResponseWriter, r *http.Request) error {
 // answer returns an error where an error route of the server will turn it into
 // a response, and writes the response itself elsewhere: Caddy's would be empty.
 func answer(w http.ResponseWriter, r *http.Request, status int, summary, body string) error {
-	header := w.Header()
-	header.Set("Cache-Control", "no-store")
-	header.Add("Vary", "User-Agent")
+	uncached(w.Header())
 	err := caddyhttp.Error(status, errors.New(summary))
 	if errorroutes.Handle(r, err) {
 		return err
 	}
+	return plain(w, r, status, body)
+}
+
+// uncached keeps an answer from being taken for that to others.
+func uncached(header http.Header) {
+	header.Set("Cache-Control", "no-store")
+	header.Add("Vary", "User-Agent")
+}
+
+// plain writes a text as the answer.
+func plain(w http.ResponseWriter, r *http.Request, status int, body string) error {
+	header := w.Header()
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
@@ -67,8 +80,8 @@ func answer(w http.ResponseWriter, r *http.Request, status int, summary, body st
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_, writeErr := w.Write([]byte(body))
-	return writeErr
+	_, err := w.Write([]byte(body))
+	return err
 }
 
 // falseName tells a client how its name is known to be false.

@@ -3,12 +3,14 @@ package replay
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -18,27 +20,37 @@ import (
 
 // asked is what is asked of the crawler of a request.
 type asked struct {
-	delay time.Duration // by the current version, 0 where the request does not count
-	held  [2]int        // in chunk.delays: by those before it that the crawler may still follow
-	host  [2]int        // in chunk.paths
+	delay   time.Duration    // by the current version, 0 for nothing
+	held    [2]int           // in chunk.delays: by those before it that the crawler may still follow
+	limit   *rate.Limit      // nil for none
+	crawler *uaident.Crawler // nil where the registry does not know it
+	host    [2]int           // in chunk.paths
 }
+
+// counts reports whether the request counts as one.
+func (a *asked) counts() bool { return a.delay > 0 || a.limit != nil }
 
 // asks returns what is asked of the crawler of the record, which was just judged by
 // the current version.
 func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	r := &w.record
-	if w.rate == nil || !r.HasTime || w.result.Group == nil || w.result.Verdict == judge.Exempt {
+	if w.rate == nil || !r.HasTime || w.result.Reason == judge.Configured || w.result.Reason == judge.RobotsTxt {
 		return a
 	}
-	delay := w.result.Group.Delay().Every
 	q := w.requestOf(who)
-	if delay == 0 || !w.rate.Counts(q.Method, q.Path, current.robots) {
-		return a
+	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
+		a.delay = w.result.Group.Delay().Every
 	}
-	a.delay = delay
+	if a.limit = w.rate.LimitOf(who.client); !a.counts() || !w.rate.Counts(q.Method, q.Path, current.robots) {
+		return asked{}
+	}
+	a.crawler = who.client.Crawler
 	a.host[0] = len(k.paths)
 	k.paths = append(k.paths, bytes.ToLower(r.Host)...)
 	a.host[1] = len(k.paths)
+	if a.delay == 0 {
+		return a
+	}
 	q.Bound = nil // which is for the current version
 	a.held[0] = len(k.delays)
 	for _, v := range current.state.Held(timeOf(r.At), noTime, w.grace) {
@@ -51,6 +63,14 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	return a
 }
 
+// pace leaves a request of the record to be counted, if it counts.
+func (w *worker) pace(k *chunk, who *identity, a asked) {
+	if a.counts() {
+		r := &w.record
+		k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
+	}
+}
+
 // passes reports whether the server lets the request pass that was just judged, so
 // that it counts.
 func (w *worker) passes() bool { return w.result.Action != judge.Blocked }
@@ -58,40 +78,47 @@ func (w *worker) passes() bool { return w.result.Action != judge.Blocked }
 // pace counts a request of which something is asked, by the versions that its crawler
 // may follow, which has last read the robots.txt at read.
 func (s *sequence) pace(e *event, k *chunk, read time.Time) {
-	if e.asked.delay == 0 {
+	if !e.asked.counts() {
 		return
 	}
 	delay, held := e.asked.delay, k.delays[e.asked.held[0]:e.asked.held[1]]
-	for i := range s.versions[e.version].state.Held(timeOf(e.at), read, s.grace) {
-		delay = min(delay, held[i])
+	if delay > 0 {
+		for i := range s.versions[e.version].state.Held(timeOf(e.at), read, s.grace) {
+			delay = min(delay, held[i])
+		}
 	}
-	if delay == 0 {
+	if delay == 0 && e.asked.limit == nil {
 		return
 	}
-	name := s.crawlers.key(e.crawler).name
-	if name == otherName {
-		name = ""
+	key := s.crawlers.key(e.crawler)
+	rules := s.rate.Rules(uaident.Identity{Crawler: e.asked.crawler, Class: key.class}, verify.Claimed, delay, e.asked.limit)
+	if key.name == otherName {
+		key.name = ""
 	}
-	rules := s.rate.Rules(delay)
 	who := rate.Spender{
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.asked.host[0]:e.asked.host[1]])},
-		Token: name, Identity: verify.Claimed, Network: e.network,
+		Token: key.name, Identity: verify.Claimed, Network: e.network,
 	}
 	c := s.tally.crawler(e.crawler)
 	c.paced++
-	c.delay = delay
-	if s.budgets.Spend(timeOf(e.at), &who, &rules).Over {
+	c.delay, c.limit = delay, e.asked.limit
+	switch pace := s.budgets.Spend(timeOf(e.at), &who, &rules); {
+	case pace.Slowed:
+		c.slowed++
+		c.over++
+	case pace.Over:
 		c.over++
 	}
 }
 
-// RateReport is about how fast a crawler asked of which the robots.txt asks for a
-// delay.
+// RateReport is about how fast a crawler asked of which something is asked.
 type RateReport struct {
-	CrawlDelay float64 `json:"crawl_delay"` // seconds, what was asked last
-	Habit      string  `json:"habit"`       // what its operator says it does with that: obeys, ignores or undocumented
-	Requests   uint64  `json:"requests"`    // that count
-	Over       uint64  `json:"over"`        // of these, how many were one too many
+	CrawlDelay float64 `json:"crawl_delay"`     // seconds, what the robots.txt asked for last; 0 for nothing
+	Habit      string  `json:"habit"`           // what its operator says it does with that: obeys, ignores or undocumented
+	Limit      string  `json:"limit,omitempty"` // what the owner has set, such as "GPTBot 30/1m"
+	Requests   uint64  `json:"requests"`        // that count
+	Over       uint64  `json:"over"`            // of these, how many were one too many
+	Slowed     uint64  `json:"slowed"`          // of these, how many rate enforce would have answered 429
 }
 
 // rateOf returns the report of a crawler, nil where nothing was asked.
@@ -99,34 +126,63 @@ func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
 	if c.paced == 0 {
 		return nil
 	}
-	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.paced, Over: c.over, Habit: "undocumented"}
+	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.paced, Over: c.over, Slowed: c.slowed, Habit: "undocumented"}
+	if c.limit != nil {
+		r.Limit = c.limit.String()
+	}
 	if known := p.registry.Lookup(token); known != nil {
 		r.Habit = known.CrawlDelay.Habit.String()
 	}
 	return r
 }
 
-// rates writes the table of how fast crawlers asked, the fastest first.
-func (t *tables) rates(r *Report) {
-	var paced []*CrawlerReport
+// Paced returns the crawlers of which something is asked, the fastest first.
+func (r *Report) Paced() (paced []*CrawlerReport) {
 	for i := range r.Crawlers {
 		if r.Crawlers[i].Rate != nil {
 			paced = append(paced, &r.Crawlers[i])
 		}
 	}
+	slices.SortStableFunc(paced, func(a, b *CrawlerReport) int {
+		return cmp.Or(cmp.Compare(b.Rate.Slowed, a.Rate.Slowed), cmp.Compare(b.Rate.Over, a.Rate.Over), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
+	})
+	return paced
+}
+
+// SlowedSentence says what rate enforce would have answered.
+func (r *Report) SlowedSentence() string {
+	var all uint64
+	paced := r.Paced()
+	for _, c := range paced {
+		all += c.Rate.Slowed
+	}
+	if all == 0 {
+		return "With rate enforce no request would have been answered 429."
+	}
+	first := paced[0]
+	if first.Rate.Slowed == all {
+		return fmt.Sprintf("With rate enforce %s would have got %d answers 429, and nobody else one.", first.Token, all)
+	}
+	return fmt.Sprintf("With rate enforce %s would have got %d answers 429, and all together %d.", first.Token, first.Rate.Slowed, all)
+}
+
+// rates writes the table of how fast crawlers asked, the fastest first.
+func (t *tables) rates(r *Report) {
+	paced := r.Paced()
 	if len(paced) == 0 {
 		return
 	}
-	slices.SortStableFunc(paced, func(a, b *CrawlerReport) int {
-		return cmp.Or(cmp.Compare(b.Rate.Over, a.Rate.Over), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
-	})
 	t.say("\n")
-	t.table("CRAWLER", "CRAWL-DELAY", "READS IT", "COUNTED", "TOO MANY")
+	t.table("CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429")
 	for _, c := range paced[:min(len(paced), tableCrawlers)] {
-		t.row(c.Token, c.Rate.CrawlDelay, habits[c.Rate.Habit], c.Rate.Requests, c.Rate.Over)
+		t.row(c.Token, c.Rate.CrawlDelay, c.Rate.Reads(), cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed)
 	}
 	t.more(len(paced), tableCrawlers)
+	t.say("%s\n", r.SlowedSentence())
 }
+
+// Reads tells whether the crawler reads Crawl-delay, by its operator.
+func (r *RateReport) Reads() string { return habits[r.Habit] }
 
 // habits puts what an operator says into words.
 var habits = map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "not said"}

@@ -7,12 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+const (
+	ccbot   = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
+)
 
 // visitsEvery makes the lines of a client that comes from several networks in turn.
 func visitsEvery(every, long time.Duration, networks int, path, userAgent string) string {
@@ -36,9 +41,14 @@ func TestRate(t *testing.T) {
 		want      *RateReport
 	}{
 		{"as fast as asked", visitsEvery(10*time.Second, time.Hour, 1, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 360}},
-		{"too fast", fast, nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1)}},
-		{"too fast, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 200)}},
+		{"too fast", fast, nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1), Slowed: over(t, 1)}},
+		{"too fast, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 200), Slowed: over(t, 200)}},
 		{"one that does not read it", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", googlebot), nil, &RateReport{CrawlDelay: 10, Habit: "ignores", Requests: 1200, Over: over(t, 1)}},
+		{"a search engine", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", bingbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1)}},
+		{"a search engine, with search enforce", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", bingbot), func(o *Options) { o.Rate.Search = true }, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1), Slowed: 60}},
+		{"a limit", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("GPTBot", 2), &RateReport{Habit: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, Over: 58, Slowed: 58}},
+		{"a limit of the class", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("ai_training", 2), &RateReport{Habit: "undocumented", Limit: "ai_training 2/2h", Requests: 60, Over: 58, Slowed: 58}},
+		{"a limit of whom * is not meant for", visitsEvery(time.Minute, time.Hour, 1, "/", "UptimeRobot/2.0"), limited("monitor", 2), &RateReport{Habit: "undocumented", Limit: "monitor 2/2h", Requests: 60, Over: 58, Slowed: 58}},
 		{"images", visitsEvery(time.Second/2, 10*time.Minute, 1, "/a.png", ccbot), nil, nil},
 		{"a group that asks for nothing", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", gptbot), nil, nil},
 		{"what is forbidden passes in monitor", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 6}},
@@ -48,7 +58,7 @@ func TestRate(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := replayed(t, tc.log, func(o *Options) {
-				o.Versions, o.Rate = oneVersion(robots), &rate.Default
+				o.Versions, o.Rate = oneVersion(robots), enforced()
 				if tc.change != nil {
 					tc.change(o)
 				}
@@ -60,11 +70,29 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// enforced are the settings of rate enforce.
+func enforced() *rate.Settings {
+	s := rate.Default
+	s.Enforce = true
+	return &s
+}
+
+// limited sets a limit of so many requests, one an hour.
+func limited(client string, requests int) func(*Options) {
+	return func(o *Options) {
+		clients, _ := judge.ParseSelector(uaident.Default(), []string{client}, false)
+		o.Rate.Limits = []rate.Limit{{
+			Client: client, Clients: clients, Requests: requests, Per: time.Duration(requests) * time.Hour,
+			Rule: rate.Rule{Interval: time.Hour, Burst: requests},
+		}}
+	}
+}
+
 // over tells how many of two requests a second in ten minutes the server's own budgets
 // find too many.
 func over(t *testing.T, networks int) (n uint64) {
 	t.Helper()
-	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(10*time.Second)
+	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(uaident.Identify(ccbot), verify.Claimed, 10*time.Second, nil)
 	for i := range 1200 {
 		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // as the log has it
 		who := rate.Spender{
@@ -104,8 +132,16 @@ func TestRateOfWhatWasRead(t *testing.T) {
 		}
 	}
 	var table strings.Builder
-	r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = versions, &rate.Default })
-	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "CRAWLER  CRAWL-DELAY  READS IT  COUNTED  TOO MANY") {
+	r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = versions, enforced() })
+	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "CRAWLER  CRAWL-DELAY  READS IT  LIMIT  COUNTED  TOO MANY  429\n") ||
+		!strings.Contains(table.String(), "\nWith rate enforce CCBot would have got 550 answers 429, and nobody else one.\n") {
 		t.Errorf("%v\n%s", err, table.String())
+	}
+	var csv, page strings.Builder
+	if err := r.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",last,crawl_delay,reads_it,limit,counted,too_many,slowed\n") || !strings.HasSuffix(csv.String(), ",20,yes,,600,550,550\n") {
+		t.Errorf("%v\n%s", err, csv.String())
+	}
+	if err := r.WriteHTML(&page); err != nil || !strings.Contains(page.String(), "CCBot would have got 550 answers 429") {
+		t.Errorf("%v\n%s", err, page.String())
 	}
 }

@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	s := newSequence(p)
-	report := &Report{Created: o.Now.UTC().Truncate(time.Second)}
+	report := &Report{Created: o.Now.UTC().Truncate(time.Second), paced: p.rate != nil}
 	for _, in := range logs {
 		log := &LogReport{Name: in.name, Compression: in.compression, Empty: in.empty}
 		if in.format != nil {

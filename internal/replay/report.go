@@ -48,6 +48,8 @@ type Report struct {
 	// Incomplete says why not all was read, if so.
 	Incomplete string `json:"incomplete,omitempty"`
 
+	paced bool // it was looked at how fast crawlers asked
+
 	edit *EditReport // nil if no edit is looked at
 }
 

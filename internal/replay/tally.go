@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -63,12 +64,13 @@ type crawlerCount struct {
 	read                                int64  // when it last got that, 0 for never
 	readStatus                          int
 	last                                int64 // its last request, 0 if unknown
-	paced, over                         uint64
+	paced, over, slowed                 uint64
 	delay                               time.Duration // that was asked last
 	answers                             parity.Counts
-	against                             uint64 // allowed, against a preference about what its class fetches for
-	againstLast                         int64  // the last of these, 0 if unknown
-	firstRead                           int64  // when it first got the robots.txt, 0 for unknown
+	against                             uint64      // allowed, against a preference about what its class fetches for
+	againstLast                         int64       // the last of these, 0 if unknown
+	firstRead                           int64       // when it first got the robots.txt, 0 for unknown
+	limit                               *rate.Limit // so it was; nil for none
 }
 
 // ruleKey is a rule that a crawler broke.
@@ -229,6 +231,7 @@ func (t *tally) merge(o *tally) {
 		a.readFirst(b.firstRead)
 		a.over += b.over
 		a.answers.Add(b.answers)
+		a.slowed += b.slowed
 		a.delay = max(a.delay, b.delay) // one of them has none: all are counted in order
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)

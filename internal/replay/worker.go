@@ -167,17 +167,15 @@ func (w *worker) judge(k *chunk) {
 			}
 		}
 		return
-	case w.result.Verdict == judge.Exempt:
-		c.exempt++
-		return
 	case w.result.Verdict != judge.Disallowed:
-		if judge.IsAgainst(w.result.Preferences, who.client.Class) {
+		switch {
+		case w.result.Verdict == judge.Exempt:
+			c.exempt++
+		case judge.IsAgainst(w.result.Preferences, who.client.Class):
 			c.against++
 			c.againstLast = max(c.againstLast, r.At)
 		}
-		if a := w.asks(k, current, who); a.delay > 0 {
-			k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
-		}
+		w.pace(k, who, w.asks(k, current, who))
 		return
 	}
 	a, passes := w.asks(k, current, who), w.passes()
@@ -192,8 +190,8 @@ func (w *worker) judge(k *chunk) {
 		})
 		return
 	}
-	if a.delay > 0 && passes {
-		k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
+	if passes {
+		w.pace(k, who, a)
 	}
 	if spared {
 		c.spared++

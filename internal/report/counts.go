@@ -23,6 +23,8 @@ type Counts struct {
 	// WouldBlock are the requests that passed and that enforce would have
 	// blocked.
 	WouldBlock uint64 `json:"would_block"`
+	// Slowed are the requests that were answered 429 since they came too early.
+	Slowed uint64 `json:"slowed"`
 }
 
 // Compliance is the share of requests within robots.txt among those that were

@@ -1,0 +1,137 @@
+package directive
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dunglas/httpsfv"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestRateEnforce asks too fast as a crawler and as others, at a site whose error
+// routes would answer with the page itself. A reload forgets nothing.
+func TestRateEnforce(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "User-agent: *\nCrawl-delay: 30\nDisallow: /private/\nSitemap: https://a.test/list\n", nil)
+	s := harness.ServeReloadable(t, o)
+	config := strings.Replace(s.Named("rate", "handle_errors {\n\t\treverse_proxy "+o.Address()+"\n\t}"), "robots_guard enforce", `robots_guard enforce {
+		rate enforce {
+			limit GPTBot 3/1m
+		}
+	}`, 1)
+	load := func(config string) {
+		t.Helper()
+		if status, body := s.Load(config); status != http.StatusOK {
+			t.Fatal(status, body)
+		}
+	}
+	load(config)
+	s.Warm("/")
+	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	refused := func(userAgent, path string, times int) (n int, last http.Header) {
+		t.Helper()
+		for range times {
+			if a := harness.Get(t, s.URL(path), userAgent); a.Status == http.StatusTooManyRequests {
+				n, last = n+1, a.Header
+			}
+		}
+		return n, last
+	}
+	for _, tc := range []struct {
+		name, userAgent, path string
+		refused               int // of 25
+	}{
+		// Of 30 seconds five minutes have room for 10, so that 15 are 1.5 times as many.
+		{"by the file", ccbot, "/page", 10},
+		{"by a limit", harness.GPTBot, "/page", 22},
+		{"its images", ccbot, "/a.png", 0},
+		{"the robots.txt", ccbot, "/robots.txt", 0},
+		{"the sitemap of the file", ccbot, "/list", 0},
+		{"a sitemap", harness.GPTBot, "/sitemap.xml", 0},
+		{"what is for programs", harness.GPTBot, "/.well-known/x", 0},
+		{"a search engine", harness.Bingbot, "/page", 0},
+		{"one that does not read Crawl-delay", "Amazonbot/0.1", "/page", 0},
+		{"a feed reader", "Feedly/1.0", "/page", 0},
+		{"a browser", harness.Firefox, "/page", 0},
+	} {
+		n, last := refused(tc.userAgent, tc.path, 25)
+		if n != tc.refused {
+			t.Errorf("%s: %d answers 429, want %d", tc.name, n, tc.refused)
+		}
+		if n > 0 {
+			checkSlowed(t, last)
+		}
+	}
+	load(strings.Replace(config, "X-Config", "X-Other", 1))
+	if n, _ := refused(ccbot, "/page", 5); n != 5 {
+		t.Errorf("after a reload: %d of 5 are answered 429", n)
+	}
+	m := s.Metrics()
+	for name, want := range map[string]float64{
+		`caddy_robots_guard_rate_requests_total{class="ai_training",rate="slowed"}`:                                                                 10 + 22 + 5,
+		`caddy_robots_guard_rate_requests_total{class="search",rate="slowed"}`:                                                                      0,
+		`caddy_robots_guard_requests_total{action="slowed",class="ai_training",crawler="CCBot",host="a.test",identity="claimed",verdict="allowed"}`: 15,
+	} {
+		if got := m.Sum(name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// checkSlowed looks at the fields of an answer 429.
+func checkSlowed(t *testing.T, h http.Header) {
+	t.Helper()
+	if h.Get("Cache-Control") != "no-store" || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
+		t.Errorf("%v", h)
+	}
+	after, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil {
+		t.Errorf("Retry-After: %v", err)
+	}
+	if _, err := httpsfv.UnmarshalList(h.Values("RateLimit-Policy")); err != nil {
+		t.Errorf("RateLimit-Policy %q: %v", h.Values("RateLimit-Policy"), err)
+	}
+	list, err := httpsfv.UnmarshalList(h.Values("RateLimit"))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("RateLimit %q: %v", h.Values("RateLimit"), err)
+	}
+	reset, _ := list[0].(httpsfv.Item).Params.Get("t")
+	if seconds, ok := reset.(int64); !ok || int64(after) < seconds || seconds < 1 || after > 66 {
+		t.Errorf("Retry-After %d, and RateLimit says %v", after, reset)
+	}
+}
+
+// TestSlowingUndone warns of a site whose own routes answer 429 by the page.
+func TestSlowingUndone(t *testing.T) {
+	t.Parallel()
+	root := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n", "page.html": "the page"})
+	s := harness.Serve(t, `http://a.test:$PORT {
+		root $ROOT
+		route {
+			intercept {
+				@slowed status 429
+				handle_response @slowed {
+					file_server
+				}
+			}
+			robots_guard {
+				rate enforce {
+					limit GPTBot 1/1h
+				}
+			}
+			file_server
+		}
+	}`, "$ROOT", root)
+	s.Warm("/page.html")
+	got := ""
+	for range 3 {
+		got = harness.Get(t, s.URL("/page.html"), harness.GPTBot).Body
+	}
+	const warning = "a crawler that is slowed can get the page nevertheless: intercept of this site answers"
+	if logs := s.Logs.String(); got != "the page" || !strings.Contains(logs, warning) || strings.Contains(logs, "a blocked crawler can get") {
+		t.Errorf("it got %q\n%s", got, logs)
+	}
+}

@@ -1,0 +1,64 @@
+package rate
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// A search engine that is answered 429 for days takes pages out of its index, so it is
+// slowed seldom, and not for long.
+const (
+	slowingDay   = 24 * time.Hour // over which shares are counted, and how long slowing lasts at most
+	slowingShare = 20             // of so many requests one may be slowed
+	slowingPause = time.Hour      // without a slowed request: what comes then is another slowing
+)
+
+// slowing is how often a search engine was slowed. Several goroutines may use it at
+// once. The zero slowing has slowed nothing. Times are never 0.
+type slowing struct {
+	asked, slowed window       // in the last day
+	began, last   atomic.Int64 // when the first and the last was slowed without a pause between
+	// ended is when a request was one too many last after slowing has ended by itself, 0
+	// while it has not.
+	ended atomic.Int64
+}
+
+// slowingOf returns the slowing of a budget.
+func (b *budget) slowingOf() *slowing {
+	if s := b.slowing.Load(); s != nil {
+		return s
+	}
+	b.slowing.CompareAndSwap(nil, new(slowing))
+	return b.slowing.Load()
+}
+
+// slow counts a request, which is one too many or not, and tells whether it is to be
+// slowed. ended says that slowing has ended by itself just now.
+func (s *slowing) slow(now time.Duration, over bool) (slow, ended bool) {
+	now = max(now, 1)
+	part := s.asked.add(now, slowingDay)
+	if !over {
+		return false, false
+	}
+	if before := s.ended.Load(); before != 0 {
+		if now-time.Duration(before) < slowingDay {
+			s.ended.CompareAndSwap(before, int64(now))
+			return false, false
+		}
+		s.began.Store(0)
+		s.ended.Store(0)
+	}
+	if (s.slowed.sum(part)+1)*slowingShare > s.asked.sum(part) {
+		return false, false
+	}
+	last, began := time.Duration(s.last.Swap(int64(now))), time.Duration(s.began.Load())
+	if began == 0 || now-last > slowingPause {
+		began = now
+		s.began.Store(int64(now))
+	}
+	if now-began >= slowingDay {
+		return false, s.ended.CompareAndSwap(0, int64(now))
+	}
+	s.slowed.add(now, slowingDay)
+	return true, false
+}

@@ -1,0 +1,83 @@
+package refusal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// The names of the policies in RateLimit-Policy.
+const (
+	delayPolicy = "crawl-delay"
+	limitPolicy = "limit"
+)
+
+// slow answers a request whose crawler is too fast: 429 (RFC 6585), with when it may
+// come again, which is spread a little so that not all come at once. It is written here
+// in any case: an error route might answer 200, or with the very page.
+func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
+	header, wait := w.Header(), seconds(j.Rate.Wait)
+	header.Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
+	header.Set("RateLimit-Policy", policies(&j.Rate))
+	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", broken(&j.Rate), wait))
+	uncached(header)
+	return plain(w, r, http.StatusTooManyRequests, tooFast(j, wait))
+}
+
+// seconds rounds up to whole ones.
+func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// broken names the policy by which the next request has to wait.
+func broken(p *guard.Rate) string {
+	if p.Limited {
+		return limitPolicy
+	}
+	return delayPolicy
+}
+
+// policies writes what is asked of a crawler as draft-ietf-httpapi-ratelimit-headers
+// has it: a list of strings with the quota q for a window of w seconds.
+func policies(p *guard.Rate) string {
+	var items []string
+	add := func(name string, quota int, window int64) {
+		items = append(items, fmt.Sprintf("%q;q=%d;w=%d", name, quota, window))
+	}
+	if p.Every > 0 {
+		quota, window := rate.Quota(p.Every)
+		add(delayPolicy, quota, int64(window/time.Second))
+	}
+	if l := p.Limit; l != nil && l.Per%time.Second == 0 {
+		add(limitPolicy, l.Requests, int64(l.Per/time.Second))
+	} else if l != nil {
+		quota, window := rate.Quota(l.Rule.Interval)
+		add(limitPolicy, quota, int64(window/time.Second))
+	}
+	return strings.Join(items, ", ")
+}
+
+// tooFast tells a crawler's author which line asks for what.
+func tooFast(j *guard.Judgement, wait int) string {
+	var b strings.Builder
+	name, p := text.Printable(j.Client.Name()), &j.Rate
+	if p.Limited {
+		fmt.Fprintf(&b, "%s asks faster than this site lets it.\n\n", name)
+		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, p.Limit.Per)
+	} else {
+		fmt.Fprintf(&b, "%s asks faster than the robots.txt of this site asks it to.\n\n", name)
+		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own.String()+"/robots.txt"))
+		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Every.Seconds(), 'f', -1, 64), p.Delay.Line)
+		if p.Every != p.Delay.Every {
+			fmt.Fprintf(&b, "held:  to %s, the longest that counts here\n", p.Every)
+		}
+	}
+	fmt.Fprintf(&b, "again: in %d seconds\n", wait)
+	b.WriteString("\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n")
+	return b.String()
+}

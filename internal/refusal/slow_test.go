@@ -1,0 +1,103 @@
+package refusal
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dunglas/httpsfv"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestSlow answers crawlers that are too fast, by what it is that they broke.
+func TestSlow(t *testing.T) {
+	delay := policy.Delay{Every: 10 * time.Second, Line: 2}
+	limit := &rate.Limit{Client: "GPTBot", Requests: 30, Per: time.Minute, Rule: rate.Rule{Interval: 2 * time.Second}}
+	odd := &rate.Limit{Client: "GPTBot", Requests: 4, Per: 1500 * time.Millisecond, Rule: rate.Rule{Interval: 375 * time.Millisecond}}
+	for _, tc := range []struct {
+		name           string
+		rate           guard.Rate
+		policies, text string
+		broken         string
+		wait           int
+	}{
+		{"the file", guard.Rate{Delay: delay, Every: delay.Every, Pace: rate.Pace{Wait: 7200 * time.Millisecond}},
+			`"crawl-delay";q=1;w=10`, "file:  https://example.com/robots.txt\nline:  Crawl-delay: 10 (line 2)\nagain: in 8 seconds\n", "crawl-delay", 8},
+		{"a delay that is too long", guard.Rate{Delay: policy.Delay{Every: 90 * time.Second, Line: 2}, Every: 30 * time.Second, Pace: rate.Pace{Wait: 30 * time.Second}},
+			`"crawl-delay";q=1;w=30`, "line:  Crawl-delay: 90 (line 2)\nheld:  to 30s, the longest that counts here\n", "crawl-delay", 30},
+		{"a limit", guard.Rate{Limit: limit, Pace: rate.Pace{Limited: true, Wait: time.Hour}},
+			`"limit";q=30;w=60`, "limit: 30 requests in 1m0s\nagain: in 3600 seconds\n", "limit", 3600},
+		{"a limit beside the file", guard.Rate{Delay: delay, Every: delay.Every, Limit: limit, Pace: rate.Pace{Limited: true, Wait: 1}},
+			`"crawl-delay";q=1;w=10, "limit";q=30;w=60`, "limit: 30 requests in 1m0s\nagain: in 1 seconds\n", "limit", 1},
+		{"a limit in no whole seconds", guard.Rate{Limit: odd, Pace: rate.Pace{Limited: true, Wait: time.Second}},
+			`"limit";q=8;w=3`, "limit: 4 requests in 1.5s\n", "limit", 1},
+	} {
+		j := &guard.Judgement{
+			Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Method: http.MethodGet, Target: "/a"},
+			Site:    request.NewSite(policy.Key{Secure: true, Host: "example.com"}), Result: judge.Result{Action: judge.Slowed}, Rate: tc.rate,
+		}
+		longest := 0
+		for i := range 500 {
+			method := []string{http.MethodGet, http.MethodHead}[i%2]
+			w := httptest.NewRecorder()
+			if err := Write(w, httptest.NewRequest(method, "/a", nil), j, http.StatusForbidden); err != nil {
+				t.Fatal(err)
+			}
+			body, h := w.Body.String(), w.Header()
+			if w.Code != http.StatusTooManyRequests || method == http.MethodGet != strings.Contains(body, tc.text) || method == http.MethodHead && body != "" {
+				t.Fatalf("%s, %s: %d %q, want %q", tc.name, method, w.Code, body, tc.text)
+			}
+			if h.Get("Cache-Control") != "no-store" || h.Get("RateLimit-Policy") != tc.policies {
+				t.Fatalf("%s: %v, want %s", tc.name, h, tc.policies)
+			}
+			wait, err := strconv.Atoi(h.Get("Retry-After"))
+			if err != nil || wait < tc.wait || wait > tc.wait+tc.wait/10 {
+				t.Fatalf("%s: Retry-After %q, want %d and up to a tenth more", tc.name, h.Get("Retry-After"), tc.wait)
+			}
+			longest = max(longest, wait)
+			checkFields(t, h, tc.broken, tc.wait)
+		}
+		if tc.wait >= 30 && longest == tc.wait {
+			t.Errorf("%s: Retry-After does not differ", tc.name)
+		}
+	}
+}
+
+// checkFields parses the fields as structured ones (RFC 9651), as
+// draft-ietf-httpapi-ratelimit-headers defines them.
+func checkFields(t *testing.T, h http.Header, broken string, wait int) {
+	t.Helper()
+	policies, err := httpsfv.UnmarshalList(h.Values("RateLimit-Policy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[any]bool)
+	for _, member := range policies {
+		item := member.(httpsfv.Item)
+		names[item.Value] = true
+		for _, name := range []string{"q", "w"} {
+			if n, _ := item.Params.Get(name); n == nil || n.(int64) <= 0 {
+				t.Errorf("%v: %s is %v", item.Value, name, n)
+			}
+		}
+	}
+	limits, err := httpsfv.UnmarshalList(h.Values("RateLimit"))
+	if err != nil || len(limits) != 1 {
+		t.Fatal(limits, err)
+	}
+	item := limits[0].(httpsfv.Item)
+	rest, _ := item.Params.Get("r")
+	reset, _ := item.Params.Get("t")
+	if item.Value != broken || !names[broken] || rest != int64(0) || reset != int64(wait) {
+		t.Errorf("RateLimit: %s, want %s and %d", h.Get("RateLimit"), broken, wait)
+	}
+}
