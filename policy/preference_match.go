@@ -74,14 +74,26 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 // of uses those that state something about it, a no as an allow rule, which wins among
 // equals.
 type patternStatements struct {
+	few   []pattern // all of them, where that is quicker than what follows
+	says  []said    // of each
 	paths *matcher
 	uses  [uses]*matcher
 }
+
+// fewPatternStatements is how many patterns are compared one by one.
+const fewPatternStatements = 4
 
 // newPatternStatements compiles patterns as newLiteralStatements does literals.
 func newPatternStatements(patterns []pattern, lines []Statement) *patternStatements {
 	if len(patterns) == 0 {
 		return nil
+	}
+	if len(patterns) <= fewPatternStatements {
+		p := &patternStatements{few: patterns}
+		for _, x := range patterns {
+			p.says = append(p.says, said{x.length, lines[x.rule].Preferences})
+		}
+		return p
 	}
 	var byUse [uses][]pattern
 	for _, x := range patterns {
@@ -102,6 +114,14 @@ func newPatternStatements(patterns []pattern, lines []Statement) *patternStateme
 
 // add adds what matches a target to out.
 func (p *patternStatements) add(spellings []spelling, out *said) {
+	for i := range p.few {
+		if p.few[i].length >= out.length && slices.ContainsFunc(spellings, func(s spelling) bool { return p.few[i].matches(s.text) }) {
+			out.add(p.says[i])
+		}
+	}
+	if p.few != nil {
+		return
+	}
 	longest := p.paths.best(spellings).allow.length
 	if longest == 0 || longest < out.length {
 		return
