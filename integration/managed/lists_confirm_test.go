@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,4 +57,36 @@ func TestShrunkListIsConfirmed(t *testing.T) {
 	serves("once it is confirmed", "a")
 	write("a", "d")
 	serves("and then more of it", "a", "d")
+}
+
+// A list with which the text would be longer than crawlers read is refused, and the text
+// before stays.
+func TestListMakesTooMuch(t *testing.T) {
+	t.Parallel()
+	list := filepath.Join(t.TempDir(), "rules.json")
+	write := func(id string, paths int) {
+		all := make([]string, paths)
+		for i := range all {
+			all[i] = fmt.Sprintf("\"/%s/%d/%s\"", id, i, strings.Repeat("x", 100))
+		}
+		if err := os.WriteFile(list, []byte(`{"rules": [{"id": "`+id+`", "for": ["GPTBot"], "disallow": [`+strings.Join(all, ", ")+"]}]}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("small", 1)
+	s := newSite(t, "confirm off\nrules "+list)
+	has := func(path string) func() bool {
+		return func() bool { return strings.Contains(s.read(), "Disallow: "+path) }
+	}
+	harness.Eventually(t, "the rule is served", has("/small/0/"))
+	write("large", 5000)
+	refused := func() bool {
+		return harness.ReadMetrics(t, "http://127.0.0.1:"+s.admin+"/metrics").Sum("caddy_robots_guard_compose_errors_total", `stage="rules"`) > 0
+	}
+	harness.Eventually(t, "it is refused", refused)
+	if text := s.read(); !strings.Contains(text, "Disallow: /small/0/") || strings.Contains(text, "/large/") {
+		t.Errorf("served are %d bytes: %.200q", len(text), text)
+	}
+	write("small2", 2)
+	harness.Eventually(t, "the next one counts", has("/small2/1/"))
 }

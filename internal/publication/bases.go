@@ -17,7 +17,8 @@ const (
 	// or have another text take its place: a site that turns back and forth costs two
 	// writings in that time.
 	BaseInterval = 10 * time.Minute
-	// mostTurnings is how many bases that were withdrawn the history has.
+	// mostTurnings is how many bases that were withdrawn the history has, and how many
+	// changes by lists of rules.
 	mostTurnings = 20
 	// baseLife is how long a confirmation counts: all instances have read the base by
 	// then.
@@ -127,20 +128,20 @@ func (s State) leave(number int, sites []string, by By) State {
 	if b.Stage != Confirmation {
 		return s // it is in the history
 	}
-	return s.over(b.Change, Withdrawn, by).forgetTurnings()
+	return s.over(b.Change, Withdrawn, by)
 }
 
-// forgetTurnings drops all but the last bases that were withdrawn from the history.
-func (s State) forgetTurnings() State {
-	left := mostTurnings
-	s.History = slices.DeleteFunc(slices.Clone(s.History), func(c Change) bool {
-		if c.Origin != FromBase || c.End != Withdrawn {
+// withoutTurnings drops all but the last changes from a history, which is modified, that
+// nobody has made and that were withdrawn.
+func withoutTurnings(history []Change) []Change {
+	seen := make(map[Origin]int)
+	return slices.DeleteFunc(history, func(c Change) bool {
+		if c.Origin != FromBase && c.Origin != FromRules || c.End != Withdrawn {
 			return false
 		}
-		left--
-		return left < 0
+		seen[c.Origin]++
+		return seen[c.Origin] > mostTurnings
 	})
-	return s
 }
 
 // waiting returns the places of the bases that a person means by an ID, "" for the only

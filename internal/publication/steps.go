@@ -158,7 +158,7 @@ func (s State) withdraw(by By) (State, News) {
 // was published last stays, so that there is always something to go back to.
 func (s State) over(change Change, end End, by By) State {
 	change.End, change.Ended = end, &by
-	history := append([]Change{change}, s.History...)
+	history := withoutTurnings(append([]Change{change}, s.History...))
 	history = history[:min(len(history), MostChanges)]
 	last := slices.IndexFunc(history, func(c Change) bool { return !c.Published.IsZero() })
 	for len(history) > last+1 && by.At.Sub(history[len(history)-1].Ended.At) > KeptFor {

@@ -46,15 +46,16 @@ type List struct {
 
 // state is what is known of a list.
 type state struct {
-	good     *Version // nil for none
-	waiting  *Version // has lost too much, nil for none
-	proposed *Version // the same, once the users were told
-	offered  time.Time
-	last     answer  // without its data
-	wrong    trouble // with the last answer
-	unread   trouble // why there is no newer one
-	told     kind    // what the owner knows of these
-	failures int     // in a row
+	good     *Version  // nil for none
+	waiting  *Version  // has lost too much, nil for none
+	proposed *Version  // the same, once the users were told
+	offered  time.Time // the first of these
+	offers   int       // how many of late
+	last     answer    // without its data
+	wrong    trouble   // with the last answer
+	unread   trouble   // why there is no newer one
+	told     kind      // what the owner knows of these
+	failures int       // in a row
 	next     time.Time
 }
 

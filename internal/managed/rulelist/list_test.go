@@ -119,7 +119,7 @@ func TestFlappingList(t *testing.T) {
 			next(time.Minute)
 			r.has(t, "a b")
 		}
-		if r.changed > 1+2*100/10 {
+		if r.changed > 1+2*mostOffers*100/10 {
 			t.Errorf("%d changes", r.changed)
 		}
 	})

@@ -7,9 +7,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// proposeEvery is how often users are told of another version that has lost too much: a
-// list that comes and goes must not fill the history of what waits.
-const proposeEvery = 10 * time.Minute
+// In so much time users are told of so many other versions that have lost too much: a list
+// that comes and goes must not have a change made each time.
+const (
+	offerTime  = 10 * time.Minute
+	mostOffers = 3
+)
 
 // Wanted returns the version that should be in use, nil for none, and why a person has
 // to confirm it, "" if none has to.
@@ -39,10 +42,17 @@ func (l *List) Accept(v *Version) {
 // propose begins to offer what waits, and reports whether that is news. l.mu must be
 // held.
 func (l *List) propose() bool {
-	if l.waiting == nil || l.waiting == l.proposed || !l.offered.IsZero() && l.now().Sub(l.offered) < proposeEvery {
+	if l.waiting == nil || l.waiting == l.proposed {
 		return false
 	}
-	l.proposed, l.offered = l.waiting, l.now()
+	if l.now().Sub(l.offered) >= offerTime {
+		l.offered, l.offers = l.now(), 0
+	}
+	if l.offers == mostOffers {
+		return false
+	}
+	l.proposed = l.waiting
+	l.offers++
 	return true
 }
 
