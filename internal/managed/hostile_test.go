@@ -47,3 +47,27 @@ func TestOffsetOfADay(t *testing.T) {
 		t.Errorf("got %v", w)
 	}
 }
+
+// Many rules for all hosts beside many hosts with their own are refused before they take
+// memory; either alone is fine.
+func TestTablesAreBounded(t *testing.T) {
+	many := func(common, hosts int) []Rule {
+		var rules []Rule
+		for i := range common {
+			rules = append(rules, Rule{ID: fmt.Sprint("common", i), For: []string{"GPTBot"}, Paths: []string{fmt.Sprintf("/%d", i)}})
+		}
+		for i := range hosts {
+			rules = append(rules, Rule{ID: fmt.Sprint("own", i), For: []string{"CCBot"}, Paths: []string{"/x"}, Hosts: []string{fmt.Sprintf("h%d.test", i)}})
+		}
+		return rules
+	}
+	for _, tc := range []struct {
+		common, hosts int
+		refused       bool
+	}{{5000, 5000, true}, {5000, 1, false}, {1, 5000, false}} {
+		_, err := NewSchedule(uaident.Default(), many(tc.common, tc.hosts), nil, nil)
+		if tc.refused != (err != nil) || err != nil && !strings.Contains(err.Error(), "too many rules for too many hosts: 5000 rules are for all of them, and 5000 hosts") {
+			t.Errorf("%d rules and %d hosts: %v", tc.common, tc.hosts, err)
+		}
+	}
+}

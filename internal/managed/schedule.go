@@ -61,13 +61,16 @@ func makeSchedule(names *names, rules []Rule, sitemaps, lines []string) (*Schedu
 	if _, err := newPlan(s.names, nil, sitemaps, lines); err != nil {
 		return nil, err
 	}
-	s.makeTables()
-	return s, nil
+	return s, s.makeTables()
 }
+
+// mostInTables bounds how many rules all tables have together, each as often as it
+// stands in one: rules for all hosts stand in the table of each host that has its own.
+const mostInTables = 20_000_000
 
 // makeTables finds out which rules are for which hosts. Hosts with the same rules
 // share a table.
-func (s *Schedule) makeTables() {
+func (s *Schedule) makeTables() error {
 	var common []int
 	exact, below := make(map[string][]int), make(map[string][]int)
 	for i := range s.rules {
@@ -81,6 +84,17 @@ func (s *Schedule) makeTables() {
 				exact[host] = append(exact[host], i)
 			}
 		}
+	}
+	all := 0
+	for _, rules := range below {
+		all += len(common) + len(rules)
+	}
+	for host, rules := range exact {
+		_, rest, _ := strings.Cut(host, ".")
+		all += len(common) + len(rules) + len(below[rest])
+	}
+	if all > mostInTables {
+		return fmt.Errorf("there are too many rules for too many hosts: %d rules are for all of them, and %d hosts have some of their own; split the hosts into several sites", len(common), len(exact)+len(below))
 	}
 	known := make(map[string]*table)
 	s.common = s.table(known, common)
@@ -96,6 +110,7 @@ func (s *Schedule) makeTables() {
 		s.turns = append(s.turns, t.turns...)
 	}
 	s.turns = sortedTimes(s.turns)
+	return nil
 }
 
 // table returns the table of some rules.
