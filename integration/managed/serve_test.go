@@ -10,22 +10,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// One line is enough before a static site, a proxied one, one that has no
-// robots.txt and one that makes it on demand; and the guard enforces what it says.
+// One line is enough before a static site, a proxied one, one that has no robots.txt and
+// one that makes it on demand, also if its address is rewritten to a script behind; and
+// the guard enforces what it says.
 func TestOneLine(t *testing.T) {
 	t.Parallel()
 	dynamic := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/robots.txt" {
+		isRobots := r.URL.Path == "/robots.txt" || r.URL.RequestURI() == "/index.php?robots=1"
+		if isRobots {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			fmt.Fprintf(w, "User-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\n\nSitemap: http://%s/wp-sitemap.xml\n", r.Host)
 		}
-		return r.URL.Path == "/robots.txt"
+		return isRobots
 	})
 	missing := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/robots.txt" {
+		isRobots := r.URL.Path == "/robots.txt" || r.URL.RequestURI() == "/index.php?robots=1"
+		if isRobots {
 			http.Error(w, "<!doctype html><title>Not found</title>", http.StatusNotFound)
 		}
-		return r.URL.Path == "/robots.txt"
+		return isRobots
 	})
 	static := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /wp-admin/\n", "page": "page", "wp-admin/x": "x"})
 	s := harness.Serve(t, `(managed) {
@@ -42,17 +45,27 @@ func TestOneLine(t *testing.T) {
 		import managed
 		reverse_proxy $MISSING
 	}
+	http://script.test:$PORT {
+		import managed
+		rewrite /robots.txt /index.php?robots=1
+		reverse_proxy $DYNAMIC
+	}
+	http://missing-script.test:$PORT {
+		import managed
+		rewrite /robots.txt /index.php?robots=1
+		reverse_proxy $MISSING
+	}
 	http://static.test:$PORT {
 		import managed
 		root $STATIC
 		file_server
 	}`, "$DYNAMIC", dynamic.Address(), "$MISSING", missing.Address(), "$STATIC", static)
-	for _, host := range []string{"dynamic.test", "missing.test", "static.test"} {
+	for _, host := range []string{"dynamic.test", "missing.test", "script.test", "missing-script.test", "static.test"} {
 		text := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Host(host))
 		if text.Status != 200 || !strings.Contains(text.Body, "User-agent: GPTBot\n") || !strings.Contains(text.Body, "User-agent: Google-Extended\n") {
 			t.Errorf("%s serves %d %q", host, text.Status, text.Body)
 		}
-		if strings.Contains(text.Body, "/wp-admin/") != (host != "missing.test") {
+		if strings.Contains(text.Body, "/wp-admin/") != !strings.HasPrefix(host, "missing") {
 			t.Errorf("%s has lost its base, or has one: %q", host, text.Body)
 		}
 		for agent, want := range map[string]int{harness.GPTBot: 403, harness.Googlebot: 200, harness.Firefox: 200} {
