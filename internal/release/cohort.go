@@ -31,8 +31,8 @@ const mostCohorts = 8
 
 // cohortKey tells a change that some are served from when they are no more.
 type cohortKey struct {
-	number int
-	ended  int64 // in nanoseconds
+	number, percent int
+	ended           int64 // in nanoseconds
 }
 
 // knowCohorts tells the guards which operators are served a change before others, and
@@ -48,7 +48,7 @@ func (r *Release) knowCohorts(ctx context.Context, state *publication.State, w w
 	ids = make(map[string]bool, len(all))
 	for i := range all {
 		c := &all[i]
-		key := cohortKey{c.Number, c.Ended.UnixNano()}
+		key := cohortKey{c.Number, c.Cohort, c.Ended.UnixNano()}
 		known[key], ids[c.ID] = true, true
 		if r.cohorts[key] != nil {
 			continue

@@ -120,3 +120,37 @@ func TestCohortOverARestart(t *testing.T) {
 		}
 	})
 }
+
+// The same rules with a higher percentage are served to more operators, and all that had
+// them still do; a lower one, such as of an instance with an older configuration, changes
+// nothing.
+func TestWiden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.trials = &trials{texts: make(map[string]string)}
+		i.load(disallow("GPTBot", "/a"))
+		var before map[string]bool
+		for n, percent := range []int{10, 60, 20} {
+			i.rollout = publication.Rollout{Stage: publication.Crawlers, Percent: percent}
+			i.load(disallow("GPTBot", "/b"))
+			state, _ := i.State()
+			served := make(map[string]bool)
+			for _, c := range uaident.Default().Crawlers() {
+				operator := cmp.Or(c.Operator, c.Token)
+				if strings.Contains(i.textFor("a.test", operator), "Disallow: /b\n") {
+					served[operator] = true
+				} else if before[operator] {
+					t.Errorf("%s has it no more at %d percent", operator, percent)
+				}
+				if knows := len(i.trials.some) == 1 && i.trials.some[0].ServedTo(operator); knows != served[operator] {
+					t.Fatalf("%s is served it at %d percent: %t, and the guard knows of %+v", operator, percent, served[operator], i.trials.some)
+				}
+			}
+			if want := max(percent, 10); n == 2 && (len(served) != len(before) || state.Candidate.Rollout.Percent != 60) || n < 2 && (len(served) <= len(before) || state.Candidate.Cohort != want) {
+				t.Errorf("at %d percent %d operators have it, before %d: %+v", percent, len(served), len(before), state.Candidate)
+			}
+			before = served
+		}
+		i.end()
+	})
+}

@@ -91,10 +91,10 @@ type Proposal struct {
 }
 
 // served is what the publisher was told last: the IDs of what is published and tried,
-// and the number of the latter.
+// and of the latter the number, and how many of a hundred operators have it.
 type served struct {
 	published, tried string
-	number           int
+	number, percent  int
 }
 
 // New returns a release that has not begun.

@@ -207,7 +207,7 @@ func (r *Release) apply(ctx context.Context) error {
 	var tried *managed.Schedule
 	if isTried(state.Candidate) {
 		candidate = state.Candidate
-		next.tried, next.number = candidate.ID, candidate.Number
+		next.tried, next.number, next.percent = candidate.ID, candidate.Number, candidate.Cohort
 		if tried, err = r.schedule(ctx, next.tried, w); err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ type trials struct {
 	texts map[string]string // that are tried, at a.test, by source
 	found []shadow.Trial
 
-	some    []shadow.Change // that some operators are served, or were
-	changed int             // how often another text came
+	some    []*shadow.Change // that some operators are served, or were
+	changed int              // how often another text came
 }
 
 // finds has the trials find this from now on.
@@ -58,11 +58,11 @@ func (t *trials) Try(c shadow.Change) (end func()) {
 func (t *trials) ServesSome(c shadow.Change) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.some = append(t.some, c)
+	t.some = append(t.some, &c)
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.some = slices.DeleteFunc(t.some, func(known shadow.Change) bool { return known.Source == c.Source && known.Ended.Equal(c.Ended) })
+		t.some = slices.DeleteFunc(t.some, func(known *shadow.Change) bool { return known == &c })
 	}
 }
 
