@@ -57,10 +57,10 @@ func TestRolloutByCrawlers(t *testing.T) {
 					t.Errorf("%d of 100 are served it", share)
 				}
 				one.serves("/a")
-				if len(one.trials.some) != 1 || !one.trials.some[0].Ended.IsZero() {
-					t.Fatalf("the guard knows of %+v", one.trials.some)
+				if len(one.trials.ofSome()) != 1 || !one.trials.ofSome()[0].Ended.IsZero() {
+					t.Fatalf("the guard knows of %+v", one.trials.ofSome())
 				}
-				changes := one.trials.changed
+				changes := one.trials.changes()
 				if err := test.act(one); err != nil {
 					t.Fatal(err)
 				}
@@ -71,17 +71,17 @@ func TestRolloutByCrawlers(t *testing.T) {
 					if text := i.textFor("a.test", "OpenAI"); text != i.text("a.test") {
 						t.Errorf("OpenAI is served %q", text)
 					}
-					if len(i.trials.some) != 1 || i.trials.some[0].Ended.IsZero() || !strings.Contains(string(i.trials.some[0].Text("a.test").Body), "/b\n") {
-						t.Errorf("afterwards the guard of %s knows of %+v", i.name, i.trials.some)
+					if len(i.trials.ofSome()) != 1 || i.trials.ofSome()[0].Ended.IsZero() || !strings.Contains(string(i.trials.ofSome()[0].Text("a.test").Body), "/b\n") {
+						t.Errorf("afterwards the guard of %s knows of %+v", i.name, i.trials.ofSome())
 					}
 				}
-				if one.trials.changed == changes {
+				if one.trials.changes() == changes {
 					t.Error("the guard is not told that another text is served")
 				}
 				time.Sleep(24 * time.Hour)
 				synctest.Wait()
-				if len(one.trials.some) != 0 {
-					t.Errorf("a day later the guard knows of %+v", one.trials.some)
+				if len(one.trials.ofSome()) != 0 {
+					t.Errorf("a day later the guard knows of %+v", one.trials.ofSome())
 				}
 				one.end()
 				two.end()
@@ -111,12 +111,12 @@ func TestCohortOverARestart(t *testing.T) {
 		again.trials = &trials{texts: make(map[string]string)}
 		again.load(disallow("GPTBot", "/b"))
 		again.serves("/a")
-		if len(again.trials.some) != 1 || again.trials.some[0].Ended.IsZero() || !again.trials.some[0].ServedTo("OpenAI") && !again.trials.some[0].ServedTo("Anthropic") && !again.trials.some[0].ServedTo("Amazon") {
-			t.Errorf("the guard knows of %+v", again.trials.some)
+		if len(again.trials.ofSome()) != 1 || again.trials.ofSome()[0].Ended.IsZero() || !again.trials.ofSome()[0].ServedTo("OpenAI") && !again.trials.ofSome()[0].ServedTo("Anthropic") && !again.trials.ofSome()[0].ServedTo("Amazon") {
+			t.Errorf("the guard knows of %+v", again.trials.ofSome())
 		}
 		again.end()
-		if len(again.trials.some) != 0 {
-			t.Errorf("at the end of the configuration it knows of %+v", again.trials.some)
+		if len(again.trials.ofSome()) != 0 {
+			t.Errorf("at the end of the configuration it knows of %+v", again.trials.ofSome())
 		}
 	})
 }
@@ -142,8 +142,8 @@ func TestWiden(t *testing.T) {
 				} else if before[operator] {
 					t.Errorf("%s has it no more at %d percent", operator, percent)
 				}
-				if knows := len(i.trials.some) == 1 && i.trials.some[0].ServedTo(operator); knows != served[operator] {
-					t.Fatalf("%s is served it at %d percent: %t, and the guard knows of %+v", operator, percent, served[operator], i.trials.some)
+				if knows := len(i.trials.ofSome()) == 1 && i.trials.ofSome()[0].ServedTo(operator); knows != served[operator] {
+					t.Fatalf("%s is served it at %d percent: %t, and the guard knows of %+v", operator, percent, served[operator], i.trials.ofSome())
 				}
 			}
 			if want := max(percent, 10); n == 2 && (len(served) != len(before) || state.Candidate.Rollout.Percent != 60) || n < 2 && (len(served) <= len(before) || state.Candidate.Cohort != want) {

@@ -35,6 +35,20 @@ func (t *trials) finds(found []shadow.Trial) {
 	t.found = found
 }
 
+// ofSome returns the changes that some operators are served, or were.
+func (t *trials) ofSome() []*shadow.Change {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.some)
+}
+
+// changes returns how often another text came.
+func (t *trials) changes() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed
+}
+
 // tried returns the texts that are tried, by source.
 func (t *trials) tried() map[string]string {
 	t.mu.Lock()
