@@ -160,7 +160,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	c.Otherwise = h.changes.Otherwise
-	c.Hosts = hosts
+	c.Hosts, c.Changes, c.Lists = hosts, h.changes.Report, h.lists.Report
 	h.publisher = managed.NewPublisher(c)
 	h.release = append(h.release, app.Running().Add(h.publisher))
 	app.StartLater(h)

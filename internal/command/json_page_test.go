@@ -100,12 +100,13 @@ func TestJSONPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := report.ManagedSite{
-		Version: "x", Since: time.Now(), Next: time.Now(), Refused: new(report.ManagedRefusal),
+		Version: "x", Since: time.Now(), Next: time.Now(), Refused: new(report.ManagedRefusal), Lists: []report.ManagedList{{Failure: "x"}},
 		Base: report.ManagedBase{File: "x", Read: time.Now(), Status: 1, FailingSince: time.Now(), Failure: "x"},
 	}
 	shown, err := json.Marshal(map[string]any{"managed": []report.ManagedSite{full}, "more": 1, "detail": report.ManagedDetail{
 		ManagedSite: full, Lines: []report.ManagedLine{{}}, Turns: []report.ManagedTurn{{}}, Found: []report.ManagedFound{{At: "x"}},
-		Rules: []report.ManagedRule{{From: time.Now(), Until: time.Now(), Hosts: []string{"x"}, Reason: "x", Owner: "x", Ticket: "x", At: "x"}},
+		Changes: []report.ManagedChange{{Until: time.Now(), Why: "x", Ticket: "x", Decided: []string{"x"}, Reasons: []string{"x"}, Difference: []string{"x"}}},
+		Rules:   []report.ManagedRule{{From: time.Now(), Until: time.Now(), Hosts: []string{"x"}, Reason: "x", Owner: "x", Ticket: "x", At: "x"}},
 	}})
 	if err != nil {
 		t.Fatal(err)

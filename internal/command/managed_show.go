@@ -81,6 +81,12 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	if b := s.Base; b.Failure != "" {
 		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Paint(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
 	}
+	for _, l := range s.Lists {
+		fmt.Fprintf(w, "  list of rules %s, rules: %d\n", text.Printable(l.Name), l.Rules)
+		if l.Failure != "" {
+			fmt.Fprintf(w, "  %s: it cannot be used as it is now: %s\n", text.Paint(w, "warning"), text.Printable(l.Failure))
+		}
+	}
 	if s.Refused != nil {
 		fmt.Fprintf(w, "  %s: a text is refused since %s: %s\n", text.Paint(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
 	}

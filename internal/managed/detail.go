@@ -14,7 +14,10 @@ const mostTurns = 100
 // detail returns all about the host.
 func (l *look) detail() report.ManagedDetail {
 	d := report.ManagedDetail{
-		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.rules(), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{},
+		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.rules(), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: []report.ManagedChange{},
+	}
+	if l.Changes != nil {
+		d.Changes = l.Changes()
 	}
 	if d.Staging {
 		d.Text = Staging

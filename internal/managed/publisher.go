@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -37,6 +38,9 @@ type Config struct {
 	Logger *zap.Logger
 	// Hosts are those that the configuration names, none for any.
 	Hosts []string
+	// Changes and Lists are for reports; nil for none.
+	Changes func() []report.ManagedChange
+	Lists   func() []report.ManagedList
 	// Observer may be nil.
 	Observer Observer
 }

@@ -164,6 +164,9 @@ func (l *look) site() report.ManagedSite {
 	if e := l.from; e.trial.schedule != nil && (e.servedTo != nil || e.hosts.Has(l.host)) {
 		s.Trial = &report.ManagedTrial{Change: e.told.ID, Percent: e.told.Percent, Until: e.told.Until}
 	}
+	if l.Lists != nil {
+		s.Lists = l.Lists()
+	}
 	if l.err != nil {
 		s.Refused = &report.ManagedRefusal{Since: l.refusedSince(), Why: l.err.Error()}
 	}

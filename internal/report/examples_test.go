@@ -159,7 +159,8 @@ func TestExamples(t *testing.T) {
 	})
 	site := ManagedSite{
 		Host: "example.com", Version: "653da2ad012c", Since: ago(26 * time.Hour), InForce: 2, Next: now.Add(5 * 24 * time.Hour),
-		Base: ManagedBase{Kind: "upstream", Read: ago(3 * time.Hour), Status: 200, FailingSince: ago(2 * time.Hour), Failure: "the server answers status 502 Bad Gateway"},
+		Base:  ManagedBase{Kind: "upstream", Read: ago(3 * time.Hour), Status: 200, FailingSince: ago(2 * time.Hour), Failure: "the server answers status 502 Bad Gateway"},
+		Lists: []ManagedList{{Name: "https://cms.example.com/rules.json", Rules: 12, Failure: "https://cms.example.com/rules.json: the answer is 404 Not Found"}},
 	}
 	golden(t, "managed.json", Managed{Head: head, Managed: []ManagedSite{site, {Host: "staging.example.com", Staging: true, Base: ManagedBase{Kind: "none"}}}, Detail: &ManagedDetail{
 		ManagedSite: site,
@@ -174,6 +175,14 @@ func TestExamples(t *testing.T) {
 			{At: now.Add(9 * 24 * time.Hour), Begins: []string{}, Ends: []string{"rule black-friday"}, Added: []string{}, Removed: []string{"Disallow: /compare"}},
 		},
 		Found: []ManagedFound{},
+		Changes: []ManagedChange{
+			{ID: "9f86d081884c7d65", Origin: "configuration", State: "confirmation", Since: ago(40 * time.Minute), Who: "configuration",
+				Reasons:    []string{"Googlebot may not fetch /shop/1 any more, which it was served 41 times in the last 24 h"},
+				Difference: []string{"rule shop: * may not fetch /shop/ any more"}},
+			{ID: "2c26b46b68ffc68f", Origin: "configuration", State: "published", Since: ago(26 * time.Hour), Who: "configuration", Decided: []string{"confirmed by ann: the search is slow (OPS-7)"},
+				Difference: []string{"rule archive: SemrushBot may not fetch /search any more"}},
+			{ID: "44136fa355b3678a", Origin: "rules", State: "superseded", Since: ago(26 * time.Hour), Who: "rules"},
+		},
 	}})
 	golden(t, "impact.json", Impact{
 		Head: head, Counts: allCounts, Blockable: 194,

@@ -32,6 +32,8 @@ type ManagedSite struct {
 	// Trial is the change that this host, or some operators, are served before others;
 	// absent for none.
 	Trial *ManagedTrial `json:"trial,omitempty"`
+	// Lists are those that rules come from besides the configuration.
+	Lists []ManagedList `json:"lists,omitempty"`
 }
 
 // ManagedTrial is a change that is served before all have it.
@@ -69,6 +71,9 @@ type ManagedDetail struct {
 	Rules []ManagedRule  `json:"rules"`
 	Turns []ManagedTurn  `json:"turns"` // of the next 400 days, in order
 	Found []ManagedFound `json:"findings"`
+	// Changes are those of its robots_txt: first what waits or is tried, then what is in
+	// force, and the last that were. They are never null.
+	Changes []ManagedChange `json:"changes"`
 }
 
 // ManagedLine is a line of a text with the rules that make it.

@@ -14,6 +14,7 @@ export function managed(m) {
       trouble(d), facts(d),
       d.rules.length ? rules(d) : null),
     d.turns.length ? panel("turns", "What comes next", h("p", { class: "quiet aside" }, "by the rules, if the base stays as it is"), turns(d)) : null,
+    d.changes.length ? panel("changes", "Changes", h("p", { class: "quiet aside" }, "to confirm, stop or take one back: ", h("code", {}, "caddy robots-guard managed confirm|stop|rollback")), changes(d)) : null,
     d.text ? panel("made", "Which rule makes which line", null, source(d)) : null,
   ];
 }
@@ -24,7 +25,24 @@ const time = (iso) => h("time", { datetime: iso }, stamp(iso));
 const trouble = (d) => [
   d.refused ? h("p", { class: "notice", key: "refused" }, "A text is refused since ", time(d.refused.since), ": ", d.refused.why, ". ", d.version ? "The one before is served." : "What the site answers is passed on.") : null,
   d.base.failure ? h("p", { class: "notice", key: "base" }, "What it is composed from cannot be read since ", time(d.base.failing_since), ": ", d.base.failure, ". ", d.version ? "The last good one is used." : "What the site answers is passed on.") : null,
+  (d.lists ?? []).filter((l) => l.failure).map((l, i) => h("p", { class: "notice", key: `list ${i}` }, `A list of rules cannot be used as it is now: ${l.failure}. The last good one is.`)),
 ];
+
+// steps are what a change that is not in force for all waits for, with how it looks.
+const steps = {
+  confirmation: ["warning", "waits for confirmation"], shadow: ["info", "is tried beside what is in force"], hosts: ["info", "is tried at some hosts"],
+  crawlers: ["info", "is tried with some operators"], published: ["info", "in force"],
+};
+
+// changes shows the last changes with what they say otherwise.
+const changes = (d) => h("ol", { class: "turns" }, d.changes.map((c, i) => h("li", { key: `${c.id} ${c.since} ${i}`, class: c.state === "published" ? "now" : null },
+  h("b", {}, badge(`severity ${steps[c.state]?.[0] ?? ""}`, steps[c.state]?.[1] ?? c.state.replaceAll("_", " "))), " ", h("code", {}, c.id), " ",
+  h("span", { class: "quiet" }, "since ", time(c.since), c.until ? [", until ", time(c.until)] : null),
+  h("p", { class: "quiet" }, [`from ${origins[c.origin] ?? c.origin}`, c.who === c.origin ? null : `by ${c.who}`, c.why, c.ticket, ...(c.decided ?? [])].filter(Boolean).join(", ")),
+  (c.reasons ?? []).map((reason, i) => h("p", { key: `reason ${i}` }, reason)),
+  c.difference ? h("details", { key: "difference" }, h("summary", {}, "What it says otherwise"), h("ul", { class: "turned" }, c.difference.map((line, i) => h("li", { key: i }, line)))) : null)));
+
+const origins = { configuration: "the configuration", rules: "a list of rules", base: "the site's own robots.txt", rollback: "a rollback" };
 
 const bases = { upstream: "what the site answers", file: "a file", none: "nothing" };
 
@@ -35,6 +53,7 @@ function facts(d) {
     fact("Since", d.since ? when(d.since) : null),
     fact("Rules", plural(d.rules_in_force, "in force", "in force")),
     fact("Composed from", [bases[d.base.kind] ?? d.base.kind, d.base.file ? [" ", h("code", {}, d.base.file)] : null, d.base.read ? [", read ", when(d.base.read)] : null]),
+    fact("Lists of rules", d.lists ? d.lists.map((l, i) => [i ? ", " : null, h("code", {}, l.name), ` (${plural(l.rules, "rule", "rules")})`]) : null),
     fact("Next change", d.next ? when(d.next) : "none"),
     fact("Tried", d.trial ? [h("code", {}, d.trial.change), d.trial.percent ? `, served to ${d.trial.percent} % of the operators` : ", served at this host", d.trial.until ? [", until ", when(d.trial.until)] : null] : null));
 }
