@@ -31,6 +31,17 @@ func (r *Rate) Take(now, interval time.Duration, burst int) bool {
 	}
 }
 
+// Trim forgets what runs further ahead of the clock than a duration, as it may where
+// the interval has become shorter.
+func (r *Rate) Trim(now, most time.Duration) {
+	for {
+		due := r.due.Load()
+		if time.Duration(due)-now <= most || r.due.CompareAndSwap(due, int64(now+most)) {
+			return
+		}
+	}
+}
+
 // Count counts one that happens now, allowed or not.
 func (r *Rate) Count(now, interval time.Duration) {
 	for {

@@ -81,3 +81,17 @@ func TestTogether(t *testing.T) {
 		t.Errorf("%d taken, %v ahead", n, r.Ahead(time.Hour))
 	}
 }
+
+// TestTrim forgets what is too far ahead, and nothing else.
+func TestTrim(t *testing.T) {
+	var r Rate
+	now := time.Hour
+	for range 10 {
+		r.Count(now, time.Hour)
+	}
+	for _, tc := range []struct{ most, ahead time.Duration }{{20 * time.Hour, 10 * time.Hour}, {time.Minute, time.Minute}, {time.Hour, time.Minute}} {
+		if r.Trim(now, tc.most); r.Ahead(now) != tc.ahead {
+			t.Errorf("%v ahead after Trim to %v, want %v", r.Ahead(now), tc.most, tc.ahead)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
 		b.length.Store(int64(rules.Window))
 		if others = int(b.others.Load()); others > 0 {
 			own := b.seen.sum(part)
-			file, owner = file.part(own, others), owner.part(own, others)
+			file, owner = file.part(own, others, rules.Window), owner.part(own, others, rules.Window)
 		}
 	}
 	byOwner := ahead(&b.owner, now, owner)
@@ -76,10 +76,14 @@ func take(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	return max(1, ahead(pace, now, r))
 }
 
-// ahead returns how long it is until there is room for a request, 0 if there is.
+// ahead returns how long it is until there is room for a request, 0 if there is. It is
+// an interval at most: what was spent by a longer one, before the owner or the file has
+// asked for less, or while others have seen more, is not held against anybody.
 func ahead(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if r.Interval <= 0 {
 		return 0
 	}
-	return max(0, pace.Ahead(now)-time.Duration(max(r.Burst, 1)-1)*r.Interval)
+	burst := time.Duration(max(r.Burst, 1))
+	pace.Trim(now, burst*r.Interval)
+	return max(0, pace.Ahead(now)-(burst-1)*r.Interval)
 }

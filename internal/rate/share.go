@@ -177,10 +177,13 @@ func (b *Budgets) Peers(at time.Time) (n int) {
 }
 
 // part returns a rule for this instance alone: its part of what a crawler may ask is
-// that which it sees of the crawler's requests. A burst is not divided.
-func (r Rule) part(own, others int) Rule {
-	if own > 0 && others > 0 {
-		r.Interval += time.Duration(float64(r.Interval) * float64(others) / float64(own))
+// that which it sees of the crawler's requests. A burst is not divided. Nobody is asked
+// to wait for longer than most because of others, whatever these tell: by then they
+// tell something else.
+func (r Rule) part(own, others int, most time.Duration) Rule {
+	if own > 0 && others > 0 && r.Interval > 0 {
+		longer := float64(r.Interval) * (1 + float64(others)/float64(own))
+		r.Interval = time.Duration(min(longer, float64(max(r.Interval, most))))
 	}
 	return r
 }
