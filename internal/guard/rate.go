@@ -57,7 +57,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	rules := g.Rate.Rules(j.Client, j.Identity, delay.Every, limit)
 	who := rate.Spender{
 		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
-		Token: j.KnownName(), Identity: j.Identity, Network: addr.Network(request.ClientAddr(r)),
+		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(j.Client), Network: addr.Network(request.ClientAddr(r)),
 	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
 	j.Rate = Rate{State: rate.StateOf(pace), Delay: delay, Stale: stale, Every: rules.File.Interval, Limit: limit, Pace: pace}
@@ -112,6 +112,9 @@ func (g *Guard) delayBy(j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
 	g.Settings.Judge(&j.Request, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	if result.Verdict == judge.Exempt {
+		return policy.Delay{} // its group is not meant for the request
+	}
 	return result.Group.Delay()
 }
 

@@ -3,6 +3,7 @@ package guard
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,12 +130,16 @@ func TestRateOfWhatWasRead(t *testing.T) {
 		{"longer, without grace", before, after, false, -1, 20 * time.Second, false, true},
 		{"shorter, not read", after, before, false, 0, 2 * time.Second, false, true},
 		{"new, not read", "User-agent: *\nDisallow: /x\n", after, false, 0, 0, false, false},
+		{"new for what * is not meant for, not read", before, "User-agent: *\nAllow: /\n\nUser-agent: Slackbot\nCrawl-delay: 20\n", false, 0, 0, false, false},
 		{"gone, not read", before, "User-agent: *\nDisallow: /x\n", false, 0, 0, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			source := serving(tc.first)
 			g := testGuard(t, options{Rate: slow, Grace: tc.grace}, source)
 			r := requestBy("bingbot/2.0", "/")
+			if strings.Contains(tc.then, "Slackbot") {
+				r = requestBy("Slackbot 1.0", "/")
+			}
 			j := g.Judge(r)
 			entry := g.shared.Cache.Get(j.Site.Key)
 			changed := policy.Answer{Status: http.StatusOK, Body: []byte(tc.then)}

@@ -19,6 +19,8 @@ type Spender struct {
 	// neither does: clients can invent all others.
 	Token    string
 	Identity verify.State
+	// Many says that whoever likes runs what has the name: a library, a feed reader.
+	Many bool
 	// Network is where the request comes from, as addr.Network has it.
 	Network netip.Prefix
 }
@@ -63,16 +65,17 @@ func NewBudgets(start time.Time) *Budgets {
 //   - of a verified crawler all requests to a site are one budget, from whatever
 //     addresses they come;
 //   - who claims to be a crawler spends from the budget of its network, and then from
-//     one that all share who claim so;
+//     one that all share who claim so, unless many run what has the name;
 //   - who uses a false name, or one that nobody knows, spends from that of its network.
 //
 // What is one too many by the network's budget takes nothing from the shared one. It
 // does not allocate, unless nothing was spent from the budget yet.
 //
 // What is one too many is slowed where the rules say so. With [Spare] that is no more
-// than one in twenty of a name's requests in the last 24 hours, and none any more once
-// it was for 24 hours without a pause of one; after 24 hours in which none was one too
-// many it may be again.
+// than one in twenty of the requests in the last 24 hours, of a verified crawler or of
+// each network that claims to be one, so that no impostor moves that share to another;
+// and none any more once that has lasted for 24 hours without a pause of one in which
+// none was one too many. After 24 such hours it may be again.
 func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 	if rules.File.Interval <= 0 && rules.Owner.Interval <= 0 {
 		return Pace{}
@@ -84,7 +87,7 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 	}
 	site := b.hashSite(who.Site)
 	name := mix(site ^ maphash.String(b.seed, who.Token))
-	var own *budget // of all who have the name, as far as anybody knows
+	var own *budget // that nobody else spends from
 	var pace Pace
 	switch {
 	case who.Token == "" || who.Identity == verify.Spoofed:
@@ -94,12 +97,9 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 		own = p.verified.find(name, now)
 		pace = b.spend(own, now, who, rules)
 	default:
-		pace = p.networks.find(b.hashNetwork(name, who.Network), now).spend(now, rules, false)
-		if pace.Over && rules.Mode != Spare {
-			break
-		}
-		if own = p.claimed.find(name, now); !pace.Over {
-			pace = b.spend(own, now, who, rules)
+		own = p.networks.find(b.hashNetwork(name, who.Network), now)
+		if pace = own.spend(now, rules, false); !pace.Over && !who.Many {
+			pace = b.spend(p.claimed.find(name, now), now, who, rules)
 		}
 	}
 	switch binds := !rules.Advisory || pace.Limited; rules.Mode {

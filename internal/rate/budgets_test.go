@@ -202,3 +202,20 @@ func TestNothingAsked(t *testing.T) {
 		t.Errorf("%d budgets", b.Len())
 	}
 }
+
+// TestManyShareNoBudget has many run what has a name, such as a feed reader: nobody
+// spends what somebody else in another network has.
+func TestManyShareNoBudget(t *testing.T) {
+	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: time.Minute, Burst: 10}, Window: 5 * time.Minute}
+	reader := Spender{Site: shop, Token: "FreshRSS", Identity: verify.Claimed, Many: true}
+	for i := range 20 {
+		for range 10 {
+			if p := b.Spend(start, reader.from(i), rules); p.Over {
+				t.Fatalf("in network %d: %+v", i, p)
+			}
+		}
+		if !b.Spend(start, reader.from(i), rules).Over {
+			t.Fatalf("network %d has no end", i)
+		}
+	}
+}

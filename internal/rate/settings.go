@@ -62,16 +62,28 @@ func (s *Settings) Rules(client uaident.Identity, identity verify.State, delay t
 	return r
 }
 
+// IsOfMany reports whether whoever likes runs what a client is: software without an
+// operator, such as libraries and feed readers, that does not crawl by itself.
+func IsOfMany(client uaident.Identity) bool {
+	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.JudgedByWildcard()
+}
+
 // Counts reports whether a request counts as one. The path is decoded and has no
 // query. What a crawler reads to know the rules, or what there is to fetch, never
 // does, nor what is for programs (RFC 8615), nor the preflight of a browser (Fetch
 // standard, section 3.2).
 func (s *Settings) Counts(method, target string, robots *policy.Robots) bool {
 	switch {
-	case method == http.MethodOptions, target == "/robots.txt", strings.HasPrefix(target, "/.well-known/"), robots.IsSitemap(target):
+	case method == http.MethodOptions, target == "/robots.txt", isForPrograms(target), robots.IsSitemap(target):
 		return false
 	}
 	return s.All || !isPart(target)
+}
+
+// isForPrograms reports whether a path is under /.well-known/, and for no server leads
+// to a page out of it.
+func isForPrograms(target string) bool {
+	return strings.HasPrefix(target, "/.well-known/") && !strings.Contains(target, "..") && !strings.Contains(target, `\`)
 }
 
 // isPart reports whether a path is that of a part of a page, by its extension.

@@ -28,6 +28,8 @@ func TestCounts(t *testing.T) {
 		{http.MethodGet, "/all", false, false},
 		{http.MethodGet, "/sitemap.xml", false, false},
 		{http.MethodGet, "/.well-known/security.txt", false, false},
+		{http.MethodGet, "/.well-known/../page", true, true},
+		{http.MethodGet, `/.well-known/x\page`, true, true},
 		{http.MethodOptions, "/", false, false},
 	} {
 		for all, want := range map[bool]bool{false: tc.pages, true: tc.all} {

@@ -10,14 +10,14 @@ import (
 const (
 	slowingDay   = 24 * time.Hour // over which shares are counted, and how long slowing lasts at most
 	slowingShare = 20             // of so many requests one may be slowed
-	slowingPause = time.Hour      // without a slowed request: what comes then is another slowing
+	slowingPause = time.Hour      // in which none is one too many: what comes then is another slowing
 )
 
 // slowing is how often a search engine was slowed. Several goroutines may use it at
 // once. The zero slowing has slowed nothing. Times are never 0.
 type slowing struct {
 	asked, slowed window       // in the last day
-	began, last   atomic.Int64 // when the first and the last was slowed without a pause between
+	began, last   atomic.Int64 // when the first was slowed and the last was one too many, without a pause between
 	// ended is when a request was one too many last after slowing has ended by itself, 0
 	// while it has not.
 	ended atomic.Int64
@@ -48,16 +48,18 @@ func (s *slowing) slow(now time.Duration, over bool) (slow, ended bool) {
 		s.began.Store(0)
 		s.ended.Store(0)
 	}
-	if (s.slowed.sum(part)+1)*slowingShare > s.asked.sum(part) {
-		return false, false
-	}
 	last, began := time.Duration(s.last.Swap(int64(now))), time.Duration(s.began.Load())
-	if began == 0 || now-last > slowingPause {
-		began = now
-		s.began.Store(int64(now))
+	if began != 0 && now-last > slowingPause {
+		began = 0
+		s.began.Store(0)
 	}
-	if now-began >= slowingDay {
+	switch {
+	case began != 0 && now-began >= slowingDay:
 		return false, s.ended.CompareAndSwap(0, int64(now))
+	case (s.slowed.sum(part)+1)*slowingShare > s.asked.sum(part):
+		return false, false
+	case began == 0:
+		s.began.Store(int64(now))
 	}
 	s.slowed.add(now, slowingDay)
 	return true, false

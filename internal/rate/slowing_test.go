@@ -138,3 +138,53 @@ func TestSlowingBeginsAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowingOfASlowEngineEnds has an engine be too fast all the time with so few
+// requests that hours lie between those of them that may be slowed.
+func TestSlowingOfASlowEngineEnds(t *testing.T) {
+	var s slowing
+	slowed, ends := 0, time.Duration(0)
+	for now := time.Hour; now < 100*time.Hour; now += 10 * time.Minute {
+		slow, ended := s.slow(now, true)
+		if slow {
+			slowed++
+		}
+		if slow && ends > 0 {
+			t.Fatalf("slowed after %v, and it had ended after %v", now, ends)
+		}
+		if ended {
+			ends = now
+		}
+	}
+	if slowed == 0 || ends == 0 {
+		t.Errorf("%d slowed, ended after %v", slowed, ends)
+	}
+}
+
+// TestImpostorsMoveNoShare has impostors in other networks use a search engine's name all
+// the time, and be too fast, while nobody can verify who has it: the engine gets no more
+// than one in twenty of its own requests answered 429.
+func TestImpostorsMoveNoShare(t *testing.T) {
+	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Spare}
+	asked, slowed := 0, 0
+	for at := time.Duration(0); at < 12*time.Hour; at += time.Second {
+		flood := 1 // within what is asked, which leaves room for requests that are slowed
+		if at%time.Minute == 0 && at > 11*time.Hour {
+			flood = 60
+		}
+		for i := range flood {
+			if at%(2*time.Second) == 0 {
+				b.Spend(start.Add(at), claimed.from(100+i), rules)
+			}
+		}
+		if at%time.Minute == 0 && at > 11*time.Hour {
+			asked++
+			if b.Spend(start.Add(at), claimed.from(1), rules).Slowed {
+				slowed++
+			}
+		}
+	}
+	if asked == 0 || slowed*20 > asked {
+		t.Errorf("%d of %d were slowed", slowed, asked)
+	}
+}

@@ -57,6 +57,9 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 		var scratch judge.Scratch
 		var result judge.Result
 		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
+		if result.Verdict == judge.Exempt {
+			result.Group = nil // it is not meant for the request
+		}
 		k.delays = append(k.delays, result.Group.Delay().Every)
 	}
 	a.held[1] = len(k.delays)
@@ -91,13 +94,14 @@ func (s *sequence) pace(e *event, k *chunk, read time.Time) {
 		return
 	}
 	key := s.crawlers.key(e.crawler)
-	rules := s.rate.Rules(uaident.Identity{Crawler: e.asked.crawler, Class: key.class}, verify.Claimed, delay, e.asked.limit)
+	client := uaident.Identity{Crawler: e.asked.crawler, Class: key.class}
+	rules := s.rate.Rules(client, verify.Claimed, delay, e.asked.limit)
 	if key.name == otherName {
 		key.name = ""
 	}
 	who := rate.Spender{
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.asked.host[0]:e.asked.host[1]])},
-		Token: key.name, Identity: verify.Claimed, Network: e.network,
+		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(client), Network: e.network,
 	}
 	c := s.tally.crawler(e.crawler)
 	c.paced++
