@@ -72,11 +72,12 @@ type statement struct {
 }
 
 // WriteHeader implements [http.ResponseWriter]. What is no page is left as it is:
-// redirects and errors.
+// redirects and errors. So is "not modified": sites leave their own header out of it,
+// and in caches ours would take the place of that (RFC 9111 section 3.2).
 func (s *statement) WriteHeader(status int) {
 	if !s.done && status >= http.StatusOK {
 		s.done = true
-		if status < http.StatusMultipleChoices || status == http.StatusNotModified {
+		if status < http.StatusMultipleChoices {
 			s.add()
 		}
 	}
