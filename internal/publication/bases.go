@@ -46,13 +46,19 @@ type BaseChange struct {
 // Keeps reports whether the text before stays under the rules.
 func (b *BaseChange) Keeps() bool { return b.Stage != BaseConfirmed }
 
+// IsOver reports whether a base was confirmed so long ago that it does not count any
+// more: what a site turns to once more has to be confirmed once more.
+func (b *BaseChange) IsOver(now time.Time) bool {
+	return b.Stage == BaseConfirmed && (b.Confirmed == nil || now.Sub(b.Confirmed.At) > baseLife)
+}
+
 // Hold says that a base has to wait, by its ID, Parent, Kept, Sites, Difference and
 // Reasons. It takes the place of others that wait at the same sites. What is known
 // already is no news, and where too many wait it is left out.
 func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 	before := s
 	s.Bases = slices.DeleteFunc(slices.Clone(s.Bases), func(b BaseChange) bool {
-		return b.Stage == BaseConfirmed && now.Sub(b.Confirmed.At) > baseLife
+		return b.IsOver(now)
 	})
 	for i := range s.Bases {
 		b := &s.Bases[i]

@@ -178,6 +178,11 @@ func (s *State) PublishedID() string {
 	return s.Published.ID
 }
 
+// isWhole reports whether a state has what every state has that was written here.
+func (s *State) isWhole() bool {
+	return !slices.ContainsFunc(s.History, func(c Change) bool { return c.Ended == nil })
+}
+
 // Specs returns the IDs of all specs that the state names, each once.
 func (s *State) Specs() (ids []string) {
 	if s.Published != nil {

@@ -98,6 +98,9 @@ func (s *Store) read(ctx context.Context) (state State, data []byte, err error) 
 	if err := json.Unmarshal(data, &state); err != nil || state.Revision <= 0 {
 		return State{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
+	if !state.isWhole() {
+		return State{}, data, fmt.Errorf("%w: %s: a change that is over does not say since when", ErrDamaged, s.stateKey())
+	}
 	return state, data, nil
 }
 

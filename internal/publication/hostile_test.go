@@ -1,0 +1,46 @@
+package publication
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// A state that is JSON, and that nobody here has written, is damaged or can be used, and
+// ends no server.
+func TestHostileState(t *testing.T) {
+	now := time.Now()
+	for _, tc := range []struct {
+		state   string
+		damaged bool
+	}{
+		{`{"revision":1,"history":[{"number":1,"origin":"base","end":"withdrawn"}]}`, true},
+		{`{"revision":1,"history":[{"number":1,"published":"2020-01-01T00:00:00Z"},{}]}`, true},
+		{`{"revision":1,"bases":[{"number":1,"id":"x","stage":"confirmed","sites":["https://a.test"]}]}`, false},
+		{`{"revision":1,"bases":[{}],"candidate":{"stage":"x"},"published":{}}`, false},
+		{`{"revision":1,"candidate":{"stage":"crawlers","rollout":{"percent":-3}},"submitted":{"a":{}}}`, false},
+	} {
+		storage := storetest.New()
+		s := NewStore(storage, "a.test", NewSite(), time.Now)
+		if err := storage.Store(t.Context(), s.stateKey(), []byte(tc.state)); err != nil {
+			t.Fatal(err)
+		}
+		state, err := s.Read(t.Context())
+		if errors.Is(err, ErrDamaged) != tc.damaged {
+			t.Errorf("%s: %v", tc.state, err)
+		}
+		state.Hold(BaseChange{Change: Change{ID: "y"}, Sites: []string{"https://a.test"}}, now)
+		state.Settle(1, []string{"https://a.test"}, now)
+		state.Cohorts(now)
+		state.Submit(Submission{ID: "z", Instance: "a"}, now)
+		state.Advance(now)
+		for _, id := range []string{"", "x", "y"} {
+			_, _, _ = state.Confirm(id, By{}, now)
+			_, _, _ = state.Stop(id, By{}, now)
+			_, _, _ = state.Promote(id, By{}, now)
+			_, _, _ = state.Rollback(id, By{}, now)
+		}
+	}
+}
