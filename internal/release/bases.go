@@ -107,6 +107,9 @@ func (r *Release) learnBases(ctx context.Context, state *publication.State) (los
 	var all []managed.BaseWaits
 	for i := range state.Bases {
 		b := &state.Bases[i]
+		if b.IsOver(r.Now()) {
+			continue
+		}
 		w := managed.BaseWaits{Number: b.Number, ID: b.ID, Before: b.Parent, Names: b.Sites, Confirmed: !b.Keeps()}
 		if b.Keeps() {
 			if w.Kept = r.keeper.Kept(b.Number); w.Kept == nil {

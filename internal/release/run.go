@@ -90,10 +90,11 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 			return err
 		}
 	}
-	if err := r.apply(ctx); err != nil {
+	err := r.apply(ctx)
+	if err != nil && !isLost(err) {
 		return err
 	}
-	return r.noteBases(ctx)
+	return errors.Join(err, r.noteBases(ctx)) // what is lost keeps no other base from being decided
 }
 
 // untilNext returns how long nothing is due.
