@@ -36,6 +36,14 @@ func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 	default:
 		d.Why = c.Name + " keeps to it, as its operator says"
 	}
+	switch {
+	case habit.Habit == uaident.DelayIgnored:
+		d.Why += "; rate enforce does not slow it by that"
+	case c.Class == uaident.Search.String():
+		d.Why += "; rate enforce slows a search engine only with search enforce"
+	default:
+		d.Why += "; with rate enforce 429 answers what comes much faster"
+	}
 	return d
 }
 

@@ -72,11 +72,11 @@ func TestPreferences(t *testing.T) {
 func TestCrawlDelay(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\n"))
 	for _, tc := range []struct{ token, want string }{
-		{"bingbot", "it asks for 40 seconds between two fetches, by Crawl-delay in line 2: bingbot keeps to it as to 30 seconds, the longest that its operator names\n"},
-		{"CCBot", "line 2: CCBot keeps to it, as its operator says\n"},
-		{"Googlebot", "line 2: Googlebot does not read it, as its operator says\n"},
-		{"GPTBot", "line 2: whether GPTBot reads it its operator does not say\n"},
-		{"BarBot", "line 2: whether BarBot reads it its operator does not say\n"},
+		{"bingbot", "it asks for 40 seconds between two fetches, by Crawl-delay in line 2: bingbot keeps to it as to 30 seconds, the longest that its operator names; rate enforce slows a search engine only with search enforce\n"},
+		{"CCBot", "line 2: CCBot keeps to it, as its operator says; with rate enforce 429 answers what comes much faster\n"},
+		{"Googlebot", "line 2: Googlebot does not read it, as its operator says; rate enforce does not slow it by that\n"},
+		{"GPTBot", "line 2: whether GPTBot reads it its operator does not say; with rate enforce 429 answers what comes much faster\n"},
+		{"BarBot", "line 2: whether BarBot reads it its operator does not say; with rate enforce 429 answers what comes much faster\n"},
 		{"FooBot", ""},
 	} {
 		site := Site{Registry: uaident.Default()}
