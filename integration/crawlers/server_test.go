@@ -20,6 +20,7 @@ type entry struct {
 		URI     string
 		Headers map[string][]string
 	}
+	At      float64 `json:"ts"` // seconds since 1970
 	Status  int
 	Port    string // where the site has log_append port
 	Verdict struct {
