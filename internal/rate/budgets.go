@@ -68,7 +68,9 @@ func NewBudgets(start time.Time) *Budgets {
 //     one that all share who claim so, unless many run what has the name;
 //   - who uses a false name, or one that nobody knows, spends from that of its network.
 //
-// What is one too many by the network's budget takes nothing from the shared one. It
+// What the owner has set otherwise is spent from another budget, so that no milder limit
+// makes room in it, nor a stricter one takes any. What is one too many by the network's
+// budget takes nothing from the shared one. It
 // does not allocate, unless nothing was spent from the budget yet.
 //
 // What is one too many is slowed where the rules say so. With [Spare] that is no more
@@ -86,6 +88,9 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 		p = &b.invented
 	}
 	site := b.hashSite(who.Site)
+	if limit := rules.Owner; limit.Interval > 0 { // guards of a site may have several
+		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
+	}
 	name := mix(site ^ maphash.String(b.seed, who.Token))
 	var own *budget // that nobody else spends from
 	var pace Pace
@@ -115,7 +120,7 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
 func (b *Budgets) spend(of *budget, now time.Duration, who *Spender, rules *Rules) Pace {
 	sharing := b.peers.sharing.Load() && !who.Invented
 	if sharing && of.name.Load() == 0 {
-		of.name.Store(nameOf(who))
+		of.name.Store(nameOf(who, rules.Owner))
 	}
 	return of.spend(now, rules, sharing)
 }

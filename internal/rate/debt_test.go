@@ -19,7 +19,7 @@ func TestNobodyPaysForOthers(t *testing.T) {
 		at := start
 		for range 2 {
 			at = at.Add(15 * time.Second)
-			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), nameOf(&claimed), others)
+			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), nameOf(&claimed, limit.Owner), others)
 			if err := b.Import("other", []byte(data), at); err != nil {
 				t.Fatal(err)
 			}
@@ -59,5 +59,24 @@ func TestLessIsAskedAtOnce(t *testing.T) {
 	}
 	if p := b.Spend(start.Add(10*time.Second), &verified, mild); p.Over {
 		t.Errorf("ten seconds later it is over, and to wait for %v", p.Wait)
+	}
+}
+
+// TestMilderLimitMakesNoRoom has a crawler ask in turns where a site has a strict limit
+// and where it has a mild one: neither changes what is left of the other.
+func TestMilderLimitMakesNoRoom(t *testing.T) {
+	b := NewBudgets(start)
+	strict := &Rules{Owner: Rule{Interval: time.Minute, Burst: 5}, Window: 5 * time.Minute}
+	mild := &Rules{Owner: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	passed := [2]int{}
+	for at := time.Duration(0); at < 10*time.Minute; at += time.Second {
+		for i, rules := range []*Rules{strict, mild} {
+			if !b.Spend(start.Add(at), &verified, rules).Over {
+				passed[i]++
+			}
+		}
+	}
+	if passed != [2]int{5 + 9, 600} {
+		t.Errorf("%v passed", passed)
 	}
 }

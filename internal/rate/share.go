@@ -50,13 +50,13 @@ type peer struct {
 	requests map[uint64]int
 }
 
-// nameOf returns a name for what a crawler spends at a site that is the same on all
-// instances, 0 for budgets that are not shared.
-func nameOf(who *Spender) uint64 {
+// nameOf returns a name for what a crawler spends at a site by what the owner has set,
+// which is the same on all instances, 0 for budgets that are not shared.
+func nameOf(who *Spender, limit Rule) uint64 {
 	if who.Invented || who.Token == "" || who.Identity == verify.Spoofed {
 		return 0
 	}
-	text := fmt.Sprintf("%s %q %t", who.Site.Quoted(), who.Token, who.Identity == verify.Verified)
+	text := fmt.Sprintf("%s %q %t %d %d", who.Site.Quoted(), who.Token, who.Identity == verify.Verified, limit.Interval, limit.Burst)
 	sum := sha256.Sum256([]byte(text))
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
