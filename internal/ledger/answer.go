@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -175,14 +174,14 @@ func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
 		return &(*s)[n-1]
 	case n == 0 || slot > (*s)[n-1][0]:
 		if slot >= steps {
-			s.dropBefore(slot - steps + 1)
+			*s = dropBefore(*s, slot-steps+1)
 		}
 		*s = append(*s, AnswerCell{slot})
 		return &(*s)[len(*s)-1]
 	case (*s)[n-1][0]-slot >= steps:
 		return nil
 	}
-	i, found := s.search(slot)
+	i, found := search(*s, slot)
 	if !found {
 		*s = slices.Insert(*s, i, AnswerCell{slot})
 	}
@@ -198,40 +197,15 @@ func (s *AnswerSeries) merge(r Resolution, other AnswerSeries) {
 	}
 }
 
-// search returns where the cell of a step is or would be.
-func (s *AnswerSeries) search(slot uint32) (int, bool) {
-	return slices.BinarySearchFunc(*s, slot, func(c AnswerCell, slot uint32) int { return cmp.Compare(c[0], slot) })
-}
-
-// dropBefore drops the cells before a step.
-func (s *AnswerSeries) dropBefore(slot uint32) {
-	if i, _ := s.search(slot); i > 0 {
-		*s = slices.Delete(*s, 0, i)
-	}
-}
-
 // prune drops what is outside of what is kept at now, for retention at most, and what
 // is in the future.
 func (s *AnswerSeries) prune(r Resolution, now int64, retention time.Duration) {
-	last := r.slot(now)
-	if i, _ := s.search(last + 1); i < len(*s) {
-		*s = (*s)[:i]
-	}
-	first := r.slot(now - retention.Milliseconds())
-	if steps := answerSteps(r); last >= steps {
-		first = max(first, last-steps+1)
-	}
-	s.dropBefore(first)
+	*s = prune(*s, r, answerSteps(r), now, retention)
 }
 
 // Sum returns what was answered from the step of one time to that of another.
 func (s AnswerSeries) Sum(r Resolution, from, to time.Time) (sum parity.Counts) {
-	i, _ := s.search(r.slot(from.UnixMilli()))
-	last := r.slot(to.UnixMilli())
-	for _, c := range s[i:] {
-		if c[0] > last {
-			break
-		}
+	for _, c := range between(s, r, from, to) {
 		sum.Add(c.Counts())
 	}
 	return sum

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -116,7 +115,7 @@ func (s *Series) add(r Resolution, cell Cell) {
 	switch {
 	case n == 0 || cell[0] > (*s)[n-1][0]:
 		if cell[0] >= steps {
-			s.dropBefore(cell[0] - steps + 1)
+			*s = dropBefore(*s, cell[0]-steps+1)
 		}
 		*s = append(*s, cell)
 		return
@@ -126,7 +125,7 @@ func (s *Series) add(r Resolution, cell Cell) {
 	case (*s)[n-1][0]-cell[0] >= steps:
 		return
 	}
-	i, found := s.search(cell[0])
+	i, found := search(*s, cell[0])
 	if found {
 		(*s)[i].add(cell)
 	} else {
@@ -134,40 +133,15 @@ func (s *Series) add(r Resolution, cell Cell) {
 	}
 }
 
-// search returns where the cell of a step is or would be.
-func (s *Series) search(slot uint32) (int, bool) {
-	return slices.BinarySearchFunc(*s, slot, func(c Cell, slot uint32) int { return cmp.Compare(c[0], slot) })
-}
-
-// dropBefore drops the cells before a step.
-func (s *Series) dropBefore(slot uint32) {
-	if i, _ := s.search(slot); i > 0 {
-		*s = slices.Delete(*s, 0, i)
-	}
-}
-
-// prune drops what is outside of what is kept at now, for retention at most,
-// and what is in the future.
+// prune drops what is outside of what is kept at now, for retention at most, and what
+// is in the future.
 func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
-	last := r.slot(now)
-	if i, _ := s.search(last + 1); i < len(*s) {
-		*s = (*s)[:i]
-	}
-	first := r.slot(now - retention.Milliseconds())
-	if steps := uint32(r.Steps()); last >= steps {
-		first = max(first, last-steps+1)
-	}
-	s.dropBefore(first)
+	*s = prune(*s, r, uint32(r.Steps()), now, retention)
 }
 
 // Sum returns what was counted from the step of one time to that of another.
 func (s Series) Sum(r Resolution, from, to time.Time) (sum Counts) {
-	i, _ := s.search(r.slot(from.UnixMilli()))
-	last := r.slot(to.UnixMilli())
-	for _, c := range s[i:] {
-		if c[0] > last {
-			break
-		}
+	for _, c := range between(s, r, from, to) {
 		sum.Add(c.Counts())
 	}
 	return sum
