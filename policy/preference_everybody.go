@@ -10,6 +10,10 @@ type toEverybody struct {
 	excepted [uses]*matcher // of some
 }
 
+// HasContentUsage reports whether some group states anything about use, so that
+// [Robots.ContentUsage] may.
+func (r *Robots) HasContentUsage() bool { return len(r.usages) > 0 }
+
 // ContentUsage returns what the * group states about the use of a target, which is what
 // the header Content-Usage can say of the page to everybody: what is stated in both ways
 // counts together, and any no is a no (draft-ietf-aipref-vocab-08). So a no is left out

@@ -37,31 +37,27 @@ func (g *Guard) stating(w http.ResponseWriter, r *http.Request, j *Judgement) ht
 // statedToAll returns what the robots.txt in force states to everybody about the use of
 // what a request is for. j is nil for a request that nobody judges.
 func (g *Guard) statedToAll(r *http.Request, j *Judgement) policy.Preferences {
-	if j == nil {
-		j = g.unjudged(r)
+	var site request.Site
+	if j != nil {
+		site = j.Site
+	} else {
+		site = g.siteOf(r)
 	}
-	entry := g.shared.Cache.Get(j.Site.Key)
+	entry := g.shared.Cache.Get(site.Key)
 	if entry == nil {
-		entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
-		g.adoptUnnamed(j.Site)
-		g.shared.Memory.Want(j.Site.Key)
+		entry = g.shared.Cache.Add(site.Key, site.Segment)
+		g.adoptUnnamed(site)
+		g.shared.Memory.Want(site.Key)
 	}
 	now := time.Now()
 	entry.Use(now)
-	version, _ := inForce(g.state(r, entry, j, false, now, 0), now, g.Fallback)
-	if version == nil {
+	version, _ := inForce(g.state(r, entry, site, false, now, 0), now, g.Fallback)
+	if version == nil || !version.Robots.HasContentUsage() {
 		return policy.Preferences{}
 	}
 	var target policy.Target
-	target.Set(j.Target, g.Settings.KeepSlashes)
+	target.Set(request.TargetOf(request.OriginalRequest(r)), g.Settings.KeepSlashes)
 	return version.Robots.ContentUsage(&target)
-}
-
-// unjudged returns what is known of a request of which nobody judges the client.
-func (g *Guard) unjudged(r *http.Request) *Judgement {
-	j := &Judgement{Site: g.siteOf(r)}
-	j.Target = request.TargetOf(request.OriginalRequest(r))
-	return j
 }
 
 // statement adds a Content-Usage line to an answer, before its header is sent.

@@ -14,12 +14,12 @@ import (
 // state returns what is known of the site, nil if nothing is. If the
 // robots.txt is due it is fetched in the background. Only who is to wait waits for
 // that, only for a first copy or one that is too old, and for most at most.
-func (g *Guard) state(r *http.Request, entry *policy.Entry, j *Judgement, waits bool, now time.Time, most time.Duration) *policy.State {
+func (g *Guard) state(r *http.Request, entry *policy.Entry, site request.Site, waits bool, now time.Time, most time.Duration) *policy.State {
 	state := entry.State()
 	if !entry.Due(now) {
 		return state
 	}
-	refresh, ok := g.refresher(r, entry, j.Site)
+	refresh, ok := g.refresher(r, entry, site)
 	if !ok {
 		return state
 	}

@@ -30,7 +30,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	now := time.Now()
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
-	state := g.state(r, entry, j, waits, now, g.FetchWait-now.Sub(arrived))
+	state := g.state(r, entry, j.Site, waits, now, g.FetchWait-now.Sub(arrived))
 	var texts []*policy.Version
 	pending, elsewhere := false, false
 	if known := g.knownSpelling(r, j, state, waits, now, g.FetchWait-time.Since(arrived)); known != nil {
