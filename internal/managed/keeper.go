@@ -15,9 +15,9 @@ import (
 // outlives a configuration, and a storage that fails. The zero Keeper has met no base.
 type Keeper struct {
 	mu    sync.Mutex
-	known map[string]*keptBase // by the names of bases
-	bytes int                  // of the texts that are kept
-	due   map[string]bool      // those that have a version which nobody has judged
+	known map[policy.Key]*keptBase
+	bytes int                 // of the texts that are kept
+	due   map[policy.Key]bool // those that have a version which nobody has judged
 	waits []BaseWaits
 	wakes map[int]func() // that tell of something due
 	woken int            // how many of them there ever were
@@ -25,7 +25,7 @@ type Keeper struct {
 
 // keptBase is what is known of a base.
 type keptBase struct {
-	key    policy.Key
+	name   string            // another server can have one of the same name
 	under  [sha256.Size]byte // the version under the rules
 	kept   *policy.Version   // the same while another one is read, nil if there is no room
 	judged string            // the ID of the version that has to wait, "" for none
@@ -89,22 +89,18 @@ func (k *Keeper) under(bases *policy.Cache, key policy.Key, state *policy.State)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	name := NameOfBase(key)
-	b := k.known[name]
-	switch {
-	case b == nil:
-		if b = k.meet(bases, name, key, state.Good); b == nil {
+	b := k.known[key]
+	if b == nil {
+		if b = k.meet(bases, key, state.Good); b == nil {
 			return state.Good
 		}
-	case b.key != key:
-		return state.Good // of another server
 	}
 	if b.under == state.Good.Hash {
 		k.adopt(b, state.Good.Hash)
 		return state.Good
 	}
 	id := IDOfBase(state.Good.Hash)
-	w := k.waitsAt(name, IDOfBase(b.under), id)
+	w := k.waitsAt(b.name, IDOfBase(b.under), id)
 	before := k.find(bases, b, state)
 	if before == nil || w != nil && w.Confirmed {
 		k.adopt(b, state.Good.Hash)
@@ -113,7 +109,7 @@ func (k *Keeper) under(bases *policy.Cache, key policy.Key, state *policy.State)
 	if w != nil && b.judged != id {
 		b.judged, b.why = id, nil
 	} else if b.judged != id {
-		k.isDue(name)
+		k.isDue(key)
 	}
 	return before
 }
@@ -145,8 +141,8 @@ func (k *Keeper) find(bases *policy.Cache, b *keptBase, state *policy.State) *po
 		return nil
 	}
 	if size := len(state.Past[i].Robots.Text()); k.bytes+size > mostKept {
-		for _, other := range k.known {
-			if other.kept != nil && bases.Get(other.key) == nil {
+		for key, other := range k.known {
+			if other.kept != nil && bases.Get(key) == nil {
 				k.keep(other, nil)
 			}
 		}
@@ -158,24 +154,39 @@ func (k *Keeper) find(bases *policy.Cache, b *keptBase, state *policy.State) *po
 }
 
 // meet takes in a base, nil if there are too many.
-func (k *Keeper) meet(bases *policy.Cache, name string, key policy.Key, good *policy.Version) *keptBase {
+func (k *Keeper) meet(bases *policy.Cache, key policy.Key, good *policy.Version) *keptBase {
 	if len(k.known) >= mostKnown {
-		maps.DeleteFunc(k.known, func(_ string, b *keptBase) bool { return bases.Get(b.key) == nil })
+		maps.DeleteFunc(k.known, func(key policy.Key, _ *keptBase) bool { return bases.Get(key) == nil })
 	}
 	if len(k.known) >= mostKnown {
 		return nil
 	}
-	b := &keptBase{key: key, under: good.Hash}
+	b := &keptBase{name: NameOfBase(key), under: good.Hash}
 	for i := range k.waits {
-		if w := &k.waits[i]; w.Kept != nil && slices.Contains(w.Names, name) {
+		if w := &k.waits[i]; w.Kept != nil && slices.Contains(w.Names, b.name) {
 			k.goBack(b, w)
 		}
 	}
-	if k.known == nil {
-		k.known = make(map[string]*keptBase)
+	if b.kept == nil && k.bytes > 0 {
+		k.followUp(b, good)
 	}
-	k.known[name] = b
+	if k.known == nil {
+		k.known = make(map[policy.Key]*keptBase)
+	}
+	k.known[key] = b
 	return b
+}
+
+// followUp has a base wait that waits under another key: a configuration with one more
+// server for a host changes the keys of all.
+func (k *Keeper) followUp(b *keptBase, good *policy.Version) {
+	for key, other := range k.known {
+		if other.kept != nil && other.name == b.name && other.judged == IDOfBase(good.Hash) {
+			*b = *other
+			delete(k.known, key)
+			return
+		}
+	}
 }
 
 // goBack puts the version under the rules in whose place another one waits.
@@ -194,11 +205,11 @@ func (k *Keeper) waitsAt(name, before, id string) *BaseWaits {
 	return nil
 }
 
-func (k *Keeper) isDue(name string) {
+func (k *Keeper) isDue(key policy.Key) {
 	if k.due == nil {
-		k.due = make(map[string]bool)
+		k.due = make(map[policy.Key]bool)
 	}
-	k.due[name] = true
+	k.due[key] = true
 	for _, wake := range k.wakes {
 		wake()
 	}
@@ -211,8 +222,8 @@ func (k *Keeper) peek(key policy.Key, state *policy.State) *policy.Version {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b := k.known[NameOfBase(key)]
-	if b == nil || b.key != key || state.Good == nil || b.under == state.Good.Hash {
+	b := k.known[key]
+	if b == nil || state.Good == nil || b.under == state.Good.Hash {
 		return state.Good
 	}
 	if b.kept != nil {

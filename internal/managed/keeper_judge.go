@@ -28,8 +28,8 @@ func (k *Keeper) Learn(waits []BaseWaits) {
 		if !isNews || w.Kept == nil {
 			continue
 		}
-		for _, name := range w.Names { // where it came under the rules before that was known
-			if b := k.known[name]; b != nil && IDOfBase(b.under) == w.ID {
+		for _, b := range k.known { // where it came under the rules before that was known
+			if slices.Contains(w.Names, b.name) && IDOfBase(b.under) == w.ID {
 				k.goBack(b, w)
 			}
 		}
@@ -61,8 +61,8 @@ func (o OtherBase) Difference() (lines []string) {
 func (k *Keeper) Due(bases *policy.Cache) (due []OtherBase) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for name := range k.due {
-		if o, judged, ok := k.other(bases, name); ok && !judged {
+	for key := range k.due {
+		if o, judged, ok := k.other(bases, key); ok && !judged {
 			due = append(due, o)
 		}
 	}
@@ -72,12 +72,12 @@ func (k *Keeper) Due(bases *policy.Cache) (due []OtherBase) {
 
 // other returns a base that has another version than the one under the rules, and
 // whether that was judged.
-func (k *Keeper) other(bases *policy.Cache, name string) (o OtherBase, judged, ok bool) {
-	b := k.known[name]
+func (k *Keeper) other(bases *policy.Cache, key policy.Key) (o OtherBase, judged, ok bool) {
+	b := k.known[key]
 	if b == nil {
 		return o, false, false
 	}
-	state := stateOf(bases, b.key)
+	state := stateOf(bases, key)
 	if goodOf(state) == nil || state.Good.Hash == b.under {
 		return o, false, false
 	}
@@ -85,7 +85,7 @@ func (k *Keeper) other(bases *policy.Cache, name string) (o OtherBase, judged, o
 	if before == nil {
 		return o, false, false
 	}
-	return OtherBase{name, b.key, before, state.Good, b.why}, b.judged == IDOfBase(state.Good.Hash), true
+	return OtherBase{b.name, key, before, state.Good, b.why}, b.judged == IDOfBase(state.Good.Hash), true
 }
 
 // Judge says why a version that was due has to wait. Without a why it is under the rules
@@ -93,7 +93,7 @@ func (k *Keeper) other(bases *policy.Cache, name string) (o OtherBase, judged, o
 func (k *Keeper) Judge(o OtherBase, why []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b := k.known[o.Name]
+	b := k.known[o.Key]
 	switch {
 	case b == nil || b.under != o.Before.Hash: // it was confirmed meanwhile, or another one was
 	case len(why) > 0:
@@ -109,12 +109,15 @@ func (k *Keeper) Waiting(bases *policy.Cache) (waiting []OtherBase, settled map[
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	settled = make(map[string]*policy.Version)
-	for name, b := range k.known {
-		if o, judged, ok := k.other(bases, name); ok && judged {
+	for key, b := range k.known {
+		if o, judged, ok := k.other(bases, key); ok && judged {
 			waiting = append(waiting, o)
-		} else if good := goodOf(stateOf(bases, b.key)); good != nil && good.Hash == b.under {
-			settled[name] = good
+		} else if good := goodOf(stateOf(bases, key)); good != nil && good.Hash == b.under {
+			settled[b.name] = good
 		}
+	}
+	for _, o := range waiting {
+		delete(settled, o.Name) // of another server
 	}
 	slices.SortFunc(waiting, func(a, b OtherBase) int { return strings.Compare(a.Name, b.Name) })
 	return waiting, settled
@@ -125,9 +128,9 @@ func (k *Keeper) Follow(bases *policy.Cache) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.waits = nil
-	for name := range k.known {
-		if o, _, ok := k.other(bases, name); ok {
-			k.adopt(k.known[name], o.After.Hash)
+	for key := range k.known {
+		if o, _, ok := k.other(bases, key); ok {
+			k.adopt(k.known[key], o.After.Hash)
 		}
 	}
 }

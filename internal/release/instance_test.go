@@ -40,6 +40,7 @@ type instance struct {
 	source   *ownText // nil for no base
 	registry *uaident.Registry
 	bases    *policy.Cache
+	listen   []string // where its server does, beside another one for the same host; nil for the only one
 
 	*Release
 	publisher *managed.Publisher
@@ -97,7 +98,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		c.Trials = i.trials
 	}
 	i.Release = New(c)
-	m := managed.Config{Otherwise: i.Otherwise, Sites: new(request.Sites), Bases: i.bases, Now: time.Now, Logger: zap.NewNop()}
+	m := managed.Config{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Now: time.Now, Logger: zap.NewNop()}
 	if i.source != nil {
 		m.Source = i.source
 	}
@@ -110,6 +111,15 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	synctest.Wait()
 }
 
+// sitesOf tells sites apart where several servers have one host.
+func (i *instance) sitesOf() *request.Sites {
+	if i.listen == nil {
+		return new(request.Sites)
+	}
+	other := &caddyhttp.Server{Routes: caddyhttp.RouteList{{Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
+	return &request.Sites{Servers: func() []*caddyhttp.Server { return []*caddyhttp.Server{other} }, IsGuard: func(caddyhttp.MiddlewareHandler) bool { return true }}
+}
+
 // text returns what a host is served.
 func (i *instance) text(host string) string { return i.textFor(host, "") }
 
@@ -117,7 +127,7 @@ func (i *instance) text(host string) string { return i.textFor(host, "") }
 func (i *instance) textFor(host, operator string) string {
 	i.t.Helper()
 	names := caddyhttp.MatchHost{"a.test", "b.test"}
-	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
+	server := &caddyhttp.Server{Listen: i.listen, Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}, Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
 	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/robots.txt", nil)
 	page, _ := i.publisher.Page(r.WithContext(origin.WithOperator(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server), operator)))
 	if page == nil {
