@@ -15,12 +15,15 @@ type Page struct {
 	etag     string
 	modified time.Time // to the second, as HTTP has it
 	private  bool      // others are served another text
+	some     *Page     // the same as it is served then
 }
 
 // NewPage returns the page of a text that holds since modified.
 func NewPage(text string, modified time.Time) *Page {
 	hash := sha256.Sum256([]byte(text))
-	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
+	p := &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
+	p.some = &Page{text: p.text, etag: p.etag, private: true}
+	return p
 }
 
 // version returns what the text's own comment calls it, the beginning of the tag for a
@@ -39,9 +42,7 @@ func (p *Page) forSome() *Page {
 	if p == nil {
 		return nil
 	}
-	some := *p
-	some.modified, some.private = time.Time{}, true
-	return &some
+	return p.some
 }
 
 // Serve answers a GET or HEAD, conditional and range requests included. maxAge is

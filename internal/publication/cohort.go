@@ -17,7 +17,8 @@ func (c *Change) IsServed(operator string, searches bool, percent int) bool {
 	case percent >= 100 || searches:
 		return percent >= 100
 	}
-	sum := sha256.Sum256([]byte(c.ID + " " + operator))
+	var room [128]byte // asked for each request: nothing is allocated
+	sum := sha256.Sum256(append(append(append(room[:0], c.ID...), ' '), operator...))
 	return binary.BigEndian.Uint64(sum[:])%100 < uint64(max(percent, 0))
 }
 
