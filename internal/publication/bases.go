@@ -11,8 +11,10 @@ import (
 const (
 	// MostBases is how many texts of bases can wait or be refused at once.
 	MostBases = 64
+	// MostInvented is how many of them may be of sites that clients have named.
+	MostInvented = MostBases / 2
 	// MostSites is how many sites of such a text are named.
-	MostSites = 100
+	MostSites = 1000
 	// BaseInterval is how soon a base that waits may be withdrawn after another one,
 	// or have another text take its place: a site that turns back and forth costs two
 	// writings in that time.
@@ -41,6 +43,8 @@ type BaseChange struct {
 	// Kept is the ID of the spec that has the text before.
 	Kept  string `json:"kept"`
 	Stage Stage  `json:"stage"`
+	// Invented says that the configuration names none of the sites.
+	Invented bool `json:"invented,omitempty"`
 }
 
 // Keeps reports whether the text before stays under the rules.
@@ -56,7 +60,10 @@ func (b *BaseChange) IsOver(now time.Time) bool {
 // Reasons. It takes the place of others that wait at the same sites. What is known
 // already is no news, and where too many wait it is left out.
 func (s State) Hold(in BaseChange, now time.Time) (State, News) {
-	before := s
+	before, sites := s, make(map[string]bool, len(in.Sites))
+	for _, site := range in.Sites {
+		sites[site] = true
+	}
 	s.Bases = slices.DeleteFunc(slices.Clone(s.Bases), func(b BaseChange) bool {
 		return b.IsOver(now)
 	})
@@ -65,33 +72,40 @@ func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 		if b.ID == in.ID && b.Parent == in.Parent {
 			if b.Keeps() {
 				b.Sites = some(append(slices.Clone(b.Sites), in.Sites...))
+				b.Invented = b.Invented && in.Invented
 			}
 			return s, Nothing
 		}
-		if b.Stage == Confirmation && b.shares(in.Sites) && now.Sub(b.Made.At) < BaseInterval {
+		if b.Stage == Confirmation && b.isAt(sites) && now.Sub(b.Made.At) < BaseInterval {
 			return before, Nothing
 		}
 	}
 	by := By{Who: string(FromBase), At: now}
 	for _, b := range slices.Clone(s.Bases) {
-		if b.Keeps() && b.shares(in.Sites) {
+		if b.Keeps() && b.isAt(sites) {
 			s = s.leave(b.Number, in.Sites, by)
 		}
 	}
-	if len(s.Bases) >= MostBases {
+	invented := 0
+	for i := range s.Bases {
+		if s.Bases[i].Invented {
+			invented++
+		}
+	}
+	if len(s.Bases) >= MostBases || in.Invented && invented >= MostInvented {
 		return before, Nothing
 	}
 	s.Changes++
-	b := BaseChange{Sites: some(in.Sites), Kept: in.Kept, Stage: Confirmation, Change: Change{
+	b := BaseChange{Sites: some(in.Sites), Kept: in.Kept, Stage: Confirmation, Invented: in.Invented, Change: Change{
 		Number: s.Changes, ID: in.ID, Parent: in.Parent, Origin: FromBase, Made: by, Reasons: first(in.Reasons), Difference: first(in.Difference),
 	}}
 	s.Bases = append(s.Bases, b)
 	return s, HasToWait
 }
 
-// shares reports whether a base is of one of these sites.
-func (b *BaseChange) shares(sites []string) bool {
-	return slices.ContainsFunc(b.Sites, func(site string) bool { return slices.Contains(sites, site) })
+// isAt reports whether a base is of one of these sites.
+func (b *BaseChange) isAt(sites map[string]bool) bool {
+	return slices.ContainsFunc(b.Sites, func(site string) bool { return sites[site] })
 }
 
 // some returns the first of many sites, each once.

@@ -139,3 +139,30 @@ func TestManyBases(t *testing.T) {
 		t.Errorf("%d bases of %d sites", len(s.Bases), len(s.Bases[0].Sites))
 	}
 }
+
+// Sites that clients name leave room for those that the configuration does.
+func TestInventedBasesLeaveRoom(t *testing.T) {
+	var s State
+	hold := func(i int, invented bool) News {
+		in := closing(fmt.Sprint(i, invented), fmt.Sprintf("https://%d-%t.test", i, invented))
+		in.Invented = invented
+		var news News
+		s, news = s.Hold(in, epoch)
+		return news
+	}
+	waits := 0
+	for i := range 2 * MostBases {
+		if hold(i, true) == HasToWait {
+			waits++
+		}
+	}
+	if waits != MostInvented || len(s.Bases) != MostInvented {
+		t.Errorf("%d of those that clients name wait, %d bases, want %d", waits, len(s.Bases), MostInvented)
+	}
+	if hold(1, false) != HasToWait {
+		t.Error("one that the configuration names does not wait")
+	}
+	if hold(2, true) == HasToWait {
+		t.Error("one more that clients name waits")
+	}
+}

@@ -171,8 +171,10 @@ func (r *Release) noteBases(ctx context.Context) error {
 // hold notes that a text has to wait at some bases.
 func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 	in := publication.BaseChange{Change: publication.Change{ID: managed.IDOfBase(same[0].After.Hash), Parent: managed.IDOfBase(same[0].Before.Hash)}}
+	in.Invented = true
 	for _, o := range same {
 		in.Sites = append(in.Sites, o.Name)
+		in.Invented = in.Invented && o.Key.Segment() == policy.Invented
 	}
 	state, _ := r.site.State()
 	after, news := state.Hold(in, r.Now())
