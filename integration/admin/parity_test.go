@@ -103,6 +103,20 @@ Disallow: /private/
 			t.Errorf("%s: hosts that clients invented: %+v", when, p.Crawlers)
 		}
 	}
+	harness.Eventually(t, "all answers are counted", func() bool { // a client may know the end of one before the guard
+		answers, visits := 0, 0
+		for _, site := range []string{"example.com", "_other"} {
+			var p parityAnswer
+			r.ask("/robots_guard/parity?site="+site, &p)
+			for _, c := range p.Crawlers {
+				answers += c.Answers
+			}
+			for _, referral := range p.Referrals {
+				visits += referral.Visits
+			}
+		}
+		return answers == 32+5+300 && visits == 2
+	})
 	check("counted")
 	r.Stop()
 	r = run()
