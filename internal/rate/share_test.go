@@ -83,7 +83,7 @@ func TestInstancesShareWhatIsAllowed(t *testing.T) {
 				for _, who := range []*Spender{&verified, &claimed} {
 					c := newCluster(n)
 					const last = 30 * time.Minute
-					passed, _ := c.run(t, who, rules, 0, 45*time.Minute, func() time.Duration { return 100 * time.Millisecond }, route, last)
+					passed, _ := c.run(t, who, rules, 0, 45*time.Minute, func() time.Duration { return 400 * time.Millisecond }, route, last)
 					want := float64(last) / float64(max(rules.File.Interval, rules.Owner.Interval))
 					if got := float64(passed) / want; got < 0.8 || got > 1.2 {
 						t.Errorf("%d instances, %s, %s, %v: %.2f of what is allowed passed", n, name, what, who.Identity, got)
