@@ -1,10 +1,8 @@
 package guard
 
 import (
-	"bufio"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,10 +14,10 @@ import (
 // answer sees what is answered to a request while it passes. It stands in the
 // judgement, so that it costs no memory of its own.
 type answer struct {
-	caddyhttp.ResponseWriterWrapper
+	passing
 	method string
 	status int   // 0 for an implicit 200
-	size   int64 // bytes of the body that were sent
+	size   int64 // bytes of the body that were sent, until it was hijacked
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -39,21 +37,9 @@ func (a *answer) Write(p []byte) (int, error) {
 
 // ReadFrom implements [io.ReaderFrom], so that the server can send files by itself.
 func (a *answer) ReadFrom(r io.Reader) (int64, error) {
-	n, err := a.ResponseWriterWrapper.ReadFrom(r)
+	n, err := a.passing.ReadFrom(r)
 	a.size += max(n, 0)
 	return n, err
-}
-
-// Flush implements [http.Flusher], which some handlers look for in place of
-// [http.ResponseController].
-func (a *answer) Flush() { _ = a.FlushError() }
-
-// FlushError is Flush for [http.ResponseController].
-func (a *answer) FlushError() error { return http.NewResponseController(a.ResponseWriter).Flush() }
-
-// Hijack implements [http.Hijacker]. What is sent after it is not counted.
-func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(a.ResponseWriter).Hijack()
 }
 
 // bytes returns the bytes of the body that the client was sent.

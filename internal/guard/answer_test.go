@@ -175,7 +175,7 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 	if got := g.answers(); got.By[parity.Allowed][parity.Success] != 4 || got.Bytes != 2+3+4 {
 		t.Errorf("counted %+v", got)
 	}
-	if _, _, err := http.NewResponseController(&answer{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: httptest.NewRecorder()}}).Hijack(); !errors.Is(err, http.ErrNotSupported) {
+	if _, _, err := http.NewResponseController(&answer{passing: passTo(httptest.NewRecorder())}).Hijack(); !errors.Is(err, http.ErrNotSupported) {
 		t.Errorf("hijacking what cannot be: %v", err)
 	}
 }

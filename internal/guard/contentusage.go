@@ -1,14 +1,11 @@
 package guard
 
 import (
-	"bufio"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"time"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/dunglas/httpsfv"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -31,7 +28,7 @@ func (g *Guard) stating(w http.ResponseWriter, r *http.Request, j *Judgement) ht
 	if stated == (policy.Preferences{}) {
 		return w
 	}
-	return &statement{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, stated: stated}
+	return &statement{passing: passTo(w), stated: stated}
 }
 
 // statedToAll returns what the robots.txt in force states to everybody about the use of
@@ -62,7 +59,7 @@ func (g *Guard) statedToAll(r *http.Request, j *Judgement) policy.Preferences {
 
 // statement adds a Content-Usage line to an answer, before its header is sent.
 type statement struct {
-	caddyhttp.ResponseWriterWrapper
+	passing
 	stated policy.Preferences
 	done   bool
 }
@@ -118,20 +115,14 @@ func (s *statement) Write(p []byte) (int, error) {
 // ReadFrom implements [io.ReaderFrom], so that the server can send files by itself.
 func (s *statement) ReadFrom(r io.Reader) (int64, error) {
 	s.begin()
-	return s.ResponseWriterWrapper.ReadFrom(r)
+	return s.passing.ReadFrom(r)
 }
 
-// Flush implements [http.Flusher], which some handlers look for in place of
-// [http.ResponseController].
+// Flush implements [http.Flusher].
 func (s *statement) Flush() { _ = s.FlushError() }
 
 // FlushError is Flush for [http.ResponseController].
 func (s *statement) FlushError() error {
 	s.begin()
-	return http.NewResponseController(s.ResponseWriter).Flush()
-}
-
-// Hijack implements [http.Hijacker].
-func (s *statement) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(s.ResponseWriter).Hijack()
+	return s.passing.FlushError()
 }

@@ -38,9 +38,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	}
 	watched := watch(w, r.Method)
 	err := next.ServeHTTP(watched, r)
-	answer := watched.answer(err)
+	answer := watched.seen(err)
 	if code := statusCode(r, watched.status, err, true); j != nil && code != 0 {
-		g.countAnswer(j, parity.RobotsTxt, code, watched.sent())
+		g.countAnswer(j, parity.RobotsTxt, code, watched.bytes())
 	}
 	now := time.Now()
 	entry := g.shared.Cache.Get(a.site.Key)

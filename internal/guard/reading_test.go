@@ -275,7 +275,7 @@ func TestWatcherSeesWhatPasses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := watch(discard{}, tc.method)
-			got := w.answer(tc.handle(w))
+			got := w.seen(tc.handle(w))
 			var want [sha256.Size]byte
 			if tc.text != "" {
 				want = sha256.Sum256([]byte(tc.text))

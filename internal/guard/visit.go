@@ -23,8 +23,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	site := g.siteOf(r).Label // handlers behind may change the request
-	a := &answer{method: r.Method}
-	a.ResponseWriter = w
+	a := &answer{passing: passTo(w), method: r.Method}
 	err := next.ServeHTTP(a, r)
 	if code := statusCode(r, a.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.Visited(from)

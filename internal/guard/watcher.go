@@ -2,12 +2,9 @@ package guard
 
 import (
 	"crypto/sha256"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
-
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -15,23 +12,12 @@ import (
 
 // watcher looks at an answer while it passes, and keeps as much of it as counts.
 type watcher struct {
-	*caddyhttp.ResponseWriterWrapper
-	method string
-	status int
-	body   []byte // as sent, at most policy.MaxSize+1 bytes
-	size   int64  // bytes sent
+	answer
+	body []byte // as sent, at most policy.MaxSize+1 bytes
 }
 
 func watch(w http.ResponseWriter, method string) *watcher {
-	return &watcher{ResponseWriterWrapper: &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, method: method}
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *watcher) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
-	}
-	w.ResponseWriterWrapper.WriteHeader(status)
+	return &watcher{answer: answer{passing: passTo(w), method: method}}
 }
 
 // Write implements [http.ResponseWriter].
@@ -39,11 +25,9 @@ func (w *watcher) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriterWrapper.Write(p)
-	n = max(n, 0)
-	w.size += int64(n)
+	n, err := w.answer.Write(p)
 	if w.status == http.StatusOK && w.method == http.MethodGet {
-		w.body = append(w.body, p[:min(n, policy.MaxSize+1-len(w.body))]...)
+		w.body = append(w.body, p[:min(max(n, 0), policy.MaxSize+1-len(w.body))]...)
 	}
 	return n, err
 }
@@ -53,28 +37,17 @@ func (w *watcher) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
-// sent returns the bytes of the body that the client was sent.
-func (w *watcher) sent() int64 {
-	if w.method == http.MethodHead {
-		return 0
-	}
-	return w.size
-}
-
-// answer returns what was seen. err is what the handler returned; error routes
+// seen returns what was seen. err is what the handler returned; error routes
 // turn it into an answer later.
-func (w *watcher) answer(err error) robotsAnswer {
+func (w *watcher) seen(err error) robotsAnswer {
 	header := w.Header()
 	a := robotsAnswer{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
 		coded: header.Get("Content-Encoding") != "",
 	}
-	var failed caddyhttp.HandlerError
 	switch {
-	case w.status == 0 && errors.As(err, &failed):
-		a = robotsAnswer{status: failed.StatusCode}
 	case w.status == 0 && err != nil:
-		return robotsAnswer{status: http.StatusInternalServerError}
+		a = robotsAnswer{status: statusOfError(err)}
 	case w.status == 0:
 		a.status = http.StatusOK // nobody handled it: Caddy answers with an empty body
 	}
