@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -168,22 +167,9 @@ func (s *AnswerSeries) note(r Resolution, a *answer) {
 // cell returns the cell of a step, nil if that is too old. What gets too old by it is
 // dropped.
 func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
-	n, steps := len(*s), answerSteps(r)
-	switch {
-	case n > 0 && (*s)[n-1][0] == slot:
-		return &(*s)[n-1]
-	case n == 0 || slot > (*s)[n-1][0]:
-		if slot >= steps {
-			*s = dropBefore(*s, slot-steps+1)
-		}
-		*s = append(*s, AnswerCell{slot})
-		return &(*s)[len(*s)-1]
-	case (*s)[n-1][0]-slot >= steps:
+	var i int
+	if *s, i = cellAt(*s, AnswerCell{slot}, answerSteps(r)); i < 0 {
 		return nil
-	}
-	i, found := search(*s, slot)
-	if !found {
-		*s = slices.Insert(*s, i, AnswerCell{slot})
 	}
 	return &(*s)[i]
 }

@@ -20,6 +20,28 @@ func search[C cell](cells []C, slot uint32) (int, bool) {
 	return slices.BinarySearchFunc(cells, slot, func(c C, slot uint32) int { return cmp.Compare(c.slot(), slot) })
 }
 
+// cellAt returns cells with one for the step of an empty cell, and where that is; -1 if the
+// step is too old. What gets too old by it is dropped.
+func cellAt[C cell](cells []C, empty C, steps uint32) ([]C, int) {
+	slot, n := empty.slot(), len(cells)
+	switch {
+	case n > 0 && cells[n-1].slot() == slot:
+		return cells, n - 1
+	case n == 0 || slot > cells[n-1].slot():
+		if slot >= steps {
+			cells = dropBefore(cells, slot-steps+1)
+		}
+		return append(cells, empty), len(cells)
+	case cells[n-1].slot()-slot >= steps:
+		return cells, -1
+	}
+	i, found := search(cells, slot)
+	if !found {
+		cells = slices.Insert(cells, i, empty)
+	}
+	return cells, i
+}
+
 // dropBefore returns cells without those before a step.
 func dropBefore[C cell](cells []C, slot uint32) []C {
 	if i, _ := search(cells, slot); i > 0 {

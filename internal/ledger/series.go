@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -110,26 +109,9 @@ type Series []Cell
 
 // add adds a cell, unless it is too old. What gets too old by that is dropped.
 func (s *Series) add(r Resolution, cell Cell) {
-	steps := uint32(r.Steps())
-	n := len(*s)
-	switch {
-	case n == 0 || cell[0] > (*s)[n-1][0]:
-		if cell[0] >= steps {
-			*s = dropBefore(*s, cell[0]-steps+1)
-		}
-		*s = append(*s, cell)
-		return
-	case cell[0] == (*s)[n-1][0]:
-		(*s)[n-1].add(cell)
-		return
-	case (*s)[n-1][0]-cell[0] >= steps:
-		return
-	}
-	i, found := search(*s, cell[0])
-	if found {
+	var i int
+	if *s, i = cellAt(*s, Cell{cell[0]}, uint32(r.Steps())); i >= 0 {
 		(*s)[i].add(cell)
-	} else {
-		*s = slices.Insert(*s, i, cell)
 	}
 }
 
