@@ -14,7 +14,7 @@ func TestNobodyPaysForOthers(t *testing.T) {
 	limit := &Rules{Owner: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Enforce}
 	for _, others := range []int{10_000, 1 << 30} {
 		b := NewBudgets(start)
-		b.Share(true)
+		b.Share(start, true)
 		b.Spend(start, claimed.from(0), limit) // it is known by name from now on
 		at := start
 		for range 2 {
@@ -36,7 +36,8 @@ func TestNobodyPaysForOthers(t *testing.T) {
 			t.Errorf("%d elsewhere: nothing was one too many", others)
 		}
 		at = at.Add(2 * time.Minute)
-		if b.Peers(at) != 0 {
+		b.Share(at, true)
+		if live(b) != 0 {
 			t.Fatal("the other instance is there still")
 		}
 		if p := b.Spend(at, claimed.from(40), limit); p.Wait > 2*time.Second {

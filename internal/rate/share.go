@@ -75,9 +75,14 @@ func (b *Budgets) shared(yield func(*budget) bool) {
 }
 
 // Share says whether there are other instances. While there are, requests are also
-// counted for them.
-func (b *Budgets) Share(others bool) {
-	if b.peers.sharing.Swap(others) && !others {
+// counted for them, and it is to be said again and again: by that those are forgotten
+// that tell nothing new.
+func (b *Budgets) Share(at time.Time, others bool) {
+	before := b.peers.sharing.Swap(others)
+	switch {
+	case others:
+		b.tell(at)
+	case before:
 		for of := range b.shared {
 			of.others.Store(0)
 		}
@@ -85,8 +90,7 @@ func (b *Budgets) Share(others bool) {
 }
 
 // Export returns as bytes, for Import, how often this instance was asked in the last
-// window by each crawler; nil if by none. Those whose requests are within a window that
-// began before are counted as long as that one lasts.
+// window by each crawler; nil if by none.
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
 	c := counts{Saved: at, Requests: make(map[string]int)}
@@ -142,7 +146,8 @@ func (p *peers) take(instance string, saved time.Time, requests map[uint64]int, 
 	}
 }
 
-// tell tells each budget how much others have seen of its crawler.
+// tell tells each budget how much others have seen of its crawler, as far as these have
+// told something new in the last minute. Others are forgotten.
 func (b *Budgets) tell(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
@@ -160,20 +165,6 @@ func (b *Budgets) tell(at time.Time) {
 	for of := range b.shared {
 		of.others.Store(int64(sum[of.name.Load()]))
 	}
-}
-
-// Peers returns how many other instances tell what they count, and forgets those that
-// have not done so for a minute.
-func (b *Budgets) Peers(at time.Time) (n int) {
-	b.tell(at)
-	b.peers.mu.Lock()
-	defer b.peers.mu.Unlock()
-	for _, p := range b.peers.all {
-		if p.live {
-			n++
-		}
-	}
-	return n
 }
 
 // part returns a rule for this instance alone: its part of what a crawler may ask is

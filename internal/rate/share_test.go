@@ -20,7 +20,7 @@ func newCluster(n int) *cluster {
 	c := new(cluster)
 	for i := range n {
 		c.all, c.up = append(c.all, NewBudgets(c.at(i, 0))), append(c.up, true)
-		c.all[i].Share(n > 1)
+		c.all[i].Share(c.at(i, 0), n > 1)
 	}
 	return c
 }
@@ -42,8 +42,10 @@ func (c *cluster) sync(t *testing.T, passed time.Duration) {
 					t.Fatal(err)
 				}
 			}
-			to.Peers(c.at(j, passed))
 		}
+	}
+	for i, b := range c.all {
+		b.Share(c.at(i, passed), len(c.all) > 1)
 	}
 }
 
@@ -114,6 +116,16 @@ func TestObedientAtSeveralInstances(t *testing.T) {
 	}
 }
 
+// live returns how many others tell what they count.
+func live(b *Budgets) (n int) {
+	for _, p := range b.peers.all {
+		if p.live {
+			n++
+		}
+	}
+	return n
+}
+
 // TestInstanceThatEnds leaves all that is allowed to the others within two minutes, and
 // counts nothing that one has left behind.
 func TestInstanceThatEnds(t *testing.T) {
@@ -122,7 +134,7 @@ func TestInstanceThatEnds(t *testing.T) {
 	quick := func() time.Duration { return 100 * time.Millisecond }
 	turn := 0
 	c.run(t, &verified, rules, 0, 20*time.Minute, quick, func() int { turn++; return turn % 2 }, time.Minute)
-	if n := c.all[0].Peers(c.at(0, 20*time.Minute)); n != 1 {
+	if n := live(c.all[0]); n != 1 {
 		t.Fatalf("%d others, want 1", n)
 	}
 	left, err := c.all[1].Export(c.at(1, 20*time.Minute))
@@ -134,18 +146,18 @@ func TestInstanceThatEnds(t *testing.T) {
 	if passed < 280 || passed > 320 {
 		t.Errorf("%d passed in the last five minutes of which 300 may", passed)
 	}
-	if n := c.all[0].Peers(c.at(0, 27*time.Minute)); n != 0 {
+	if n := live(c.all[0]); n != 0 {
 		t.Errorf("%d others, want none", n)
 	}
 	alone := NewBudgets(start)
-	alone.Share(true)
+	alone.Share(start, true)
 	alone.Spend(start, &verified, rules)
 	for i := range 4 { // what is read again says nothing new
 		at := start.Add(time.Duration(i) * 15 * time.Second)
 		if err := alone.Import("1", left, at); err != nil {
 			t.Fatal(err)
 		}
-		if n := alone.Peers(at); n != 0 {
+		if n := live(alone); n != 0 {
 			t.Errorf("%d others live, want none", n)
 		}
 	}
@@ -154,7 +166,7 @@ func TestInstanceThatEnds(t *testing.T) {
 // TestImportRefuses what are no counts, and takes in no more than it has room for.
 func TestImportRefuses(t *testing.T) {
 	b := NewBudgets(start)
-	b.Share(true)
+	b.Share(start, true)
 	many := make([]string, 0, maxShared+1)
 	for i := range maxShared + 1 {
 		many = append(many, fmt.Sprintf(`"%x":1`, i))
@@ -186,7 +198,7 @@ func TestNothingIsToldAlone(t *testing.T) {
 	if data, err := b.Export(start); data != nil || err != nil {
 		t.Errorf("alone it tells %s, %v", data, err)
 	}
-	b.Share(true)
+	b.Share(start, true)
 	for _, who := range []Spender{{Site: shop}, {Site: shop, Token: "bingbot", Invented: true, Identity: verified.Identity}} {
 		b.Spend(start, who.from(1), rules)
 	}

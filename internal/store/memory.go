@@ -65,10 +65,8 @@ type Acknowledgements interface {
 
 // Rates are how often crawlers have asked lately.
 type Rates interface {
-	// Share says whether there are other instances to share with.
-	Share(others bool)
-	// Peers returns how many others have told lately what they count.
-	Peers(now time.Time) int
+	// Share says whether there are other instances to share with now.
+	Share(now time.Time, others bool)
 	// Export returns what was counted as bytes, for Import; nil if nothing was.
 	Export(now time.Time) ([]byte, error)
 	// Import takes in what another instance has counted.

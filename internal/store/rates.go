@@ -34,8 +34,7 @@ func (*rates) most() int    { return 1 }
 func (r *rates) due(_ context.Context, last bool) iter.Seq[pending] {
 	known, now := r.store.memory.parts.Rates, r.store.now()
 	others := len(r.store.peers.active(now)) > 0
-	known.Share(others)
-	known.Peers(now) // what an instance has told that is gone is forgotten
+	known.Share(now, others)
 	return func(yield func(pending) bool) {
 		if !others || last {
 			return

@@ -16,7 +16,7 @@ import (
 func TestRatesAmongInstances(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
-	rules := &rate.Rules{Owner: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	rules := &rate.Rules{File: rate.Rule{Interval: time.Millisecond, Burst: 100}, Over: 1000, Owner: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	who := &rate.Spender{Site: &siteA, Token: "bingbot", Identity: verify.Verified}
 	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
 	step := func(of ...*instance) (passed int) {
@@ -58,9 +58,6 @@ func TestRatesAmongInstances(t *testing.T) {
 	if n := first.observed.writes(kindRates, "success"); n < 40 || n > 61 {
 		t.Errorf("written %v times in fifteen minutes, want one each 15 seconds", n)
 	}
-	if first.rate.Peers(m.Now) != 1 {
-		t.Error("the other is not heard of")
-	}
 
 	dead := key{"second", kindRates, ratesName}.String()
 	if _, ok := m.Values[dead]; !ok {
@@ -72,8 +69,16 @@ func TestRatesAmongInstances(t *testing.T) {
 	if _, ok := m.Values[dead]; ok {
 		t.Error("what a dead instance has left is still there")
 	}
-	if first.rate.Peers(m.Now) != 0 {
-		t.Error("a dead instance counts")
+	first.Write(ctx)
+	writes := first.observed.writes(kindRates, "success")
+	if n := step(first); n < 8 || n > 9 {
+		t.Errorf("%d passed in four seconds, want 9: a dead instance counts", n)
+	}
+	for range 8 {
+		step(first)
+	}
+	if n := first.observed.writes(kindRates, "success"); n != writes {
+		t.Errorf("alone again it is written %v times", n-writes)
 	}
 	m.Values[key{"third", kindRates, ratesName}.String()] = []byte(fmt.Sprintf(`{"requests":{"%d":-5}}`, 1))
 	first.Read(ctx)
