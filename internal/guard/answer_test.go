@@ -175,6 +175,13 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 	if got := g.answers(); got.By[parity.Allowed][parity.Success] != 4 || got.Bytes != 2+3+4 {
 		t.Errorf("counted %+v", got)
 	}
+	flushed := httptest.NewRecorder()
+	for _, w := range []http.Flusher{&answer{passing: passTo(flushed)}, &statement{passing: passTo(flushed)}, watch(flushed, http.MethodGet)} {
+		flushed.Flushed = false
+		if w.Flush(); !flushed.Flushed {
+			t.Errorf("%T does not flush", w)
+		}
+	}
 	if _, _, err := http.NewResponseController(&answer{passing: passTo(httptest.NewRecorder())}).Hijack(); !errors.Is(err, http.ErrNotSupported) {
 		t.Errorf("hijacking what cannot be: %v", err)
 	}

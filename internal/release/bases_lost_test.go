@@ -14,12 +14,7 @@ import (
 // about again.
 func TestConfirmationOfBaseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		own := newText(open)
-		i := newInstance(t, storetest.New(), "one").with(own)
-		i.load(disallow("GPTBot", "/a"))
-		i.says("/o")
-		own.text.Store(closed)
-		i.read()
+		i, own := waits(t, storetest.New())
 		if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
 			t.Fatal(err)
 		}

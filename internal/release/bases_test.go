@@ -65,6 +65,19 @@ const (
 	closed = "User-agent: *\nDisallow: /\n"
 )
 
+// waits returns an instance whose site has closed itself to search engines since it was
+// read first, with the site's own text.
+func waits(t *testing.T, storage publication.Storage) (*instance, *ownText) {
+	t.Helper()
+	own := newText(open)
+	i := newInstance(t, storage, "one").with(own)
+	i.load(disallow("GPTBot", "/a"))
+	i.says("/o")
+	own.text.Store(closed)
+	i.read()
+	return i, own
+}
+
 // base returns the only base that waits or was refused.
 func (i *instance) waitingBase() publication.BaseChange {
 	i.t.Helper()
@@ -128,12 +141,7 @@ func TestBaseWaits(t *testing.T) {
 // What is refused stays so without asking again, until the base is another one.
 func TestBaseIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		own := newText(open)
-		i := newInstance(t, storetest.New(), "one").with(own)
-		i.load(disallow("GPTBot", "/a"))
-		i.says("/o")
-		own.text.Store(closed)
-		i.read()
+		i, own := waits(t, storetest.New())
 		if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
 			t.Fatal(err)
 		}
