@@ -31,10 +31,25 @@ type Report struct {
 // in several is told once, for the first.
 func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	for i := range s.rules {
-		if rule := &s.rules[i]; !rule.Until.IsZero() && !rule.Until.After(now) {
-			r.Findings = append(r.Findings, Finding{Severity: policy.Info, Code: RuleOver, Rules: []string{rule.ID}, At: rule.At,
-				Message: fmt.Sprintf("it is over since %s and will not be in force again; remove it", rule.Until.Format(time.RFC3339))})
+		rule := &s.rules[i]
+		f := Finding{Rules: []string{rule.ID}, At: rule.At}
+		switch who, lag := rule.slowest(); {
+		case rule.Until.IsZero():
+			continue
+		case !rule.Until.After(now):
+			f.Severity, f.Code = policy.Info, RuleOver
+			f.Message = fmt.Sprintf("it is over since %s and will not be in force again; remove it", rule.Until.Format(time.RFC3339))
+		case !rule.From.IsZero() && rule.Until.Sub(rule.From) < lag:
+			f.Severity, f.Code = policy.Warning, RuleBrief
+			f.Message = fmt.Sprintf("it is in force for %s, and %s may take %g hours to read it: it counts for those that have; make it longer, or let it begin earlier",
+				rule.Until.Sub(rule.From), who, lag.Hours())
+			if rule.From.After(now) {
+				f.From = rule.From
+			}
+		default:
+			continue
 		}
+		r.Findings = append(r.Findings, f)
 	}
 	told := make(map[string]bool)
 	work := 0 // in rules that were composed
@@ -72,6 +87,24 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 		}
 	}
 	return r
+}
+
+// How long a crawler may go by the robots.txt that it has read (RFC 9309 section 2.4),
+// and how long DuckAssistBot does (the help pages of DuckDuckGo, which its entry in the
+// registry names).
+const (
+	mostLag     = 24 * time.Hour
+	slowestLag  = 72 * time.Hour
+	slowestName = "DuckAssistBot"
+)
+
+// slowest returns who of those that a rule is about may be the last to know of it, and
+// how long after it has begun.
+func (r *Rule) slowest() (who string, lag time.Duration) {
+	if slices.ContainsFunc(r.names, func(name string) bool { return strings.EqualFold(name, slowestName) }) {
+		return slowestName, slowestLag
+	}
+	return "a crawler", mostLag
 }
 
 // someHost returns a host that a text can be for, in place of a wildcard or of any.

@@ -46,6 +46,8 @@ func (g Gate) check(plan *Plan, base, text []byte) error {
 const (
 	// RuleOver is a rule whose time is over.
 	RuleOver policy.Code = "rule-over"
+	// RuleBrief is a rule that is over before most crawlers know of it.
+	RuleBrief policy.Code = "rule-brief"
 	// RuleIdle is a rule that decides nothing for a crawler.
 	RuleIdle policy.Code = "rule-idle"
 	// RuleOpens is a rule that allows what the base forbids.
