@@ -52,7 +52,7 @@ func TestManagedText(t *testing.T) {
 		for title, wants := range map[string][]string{
 			"Managed by robots_txt": {"653da2ad012c", "What it is composed from cannot be read since", "502 Bad Gateway", "The last good one is used", "rule archive", "Caddyfile:12", "in force", "load of the search", "shop-team, OPS-7", "rule black-friday", "to come", "https://cms.example.com/rules.json", "(12 rules)", "A list of rules cannot be used as it is now"},
 			"What comes next":       {"Now", "rule black-friday begins", "+ Disallow: /compare", "rule black-friday ends", "− Disallow: /compare"},
-			"Changes":               {"waits for confirmation", "9f86d081884c7d65", "Googlebot may not fetch /shop/1 any more", "in force", "confirmed by ann: the search is slow (OPS-7)", "superseded", "from a list of rules"},
+			"Changes":               {"waits for confirmation", "9f86d081884c7d65", "Googlebot may not fetch /shop/1 any more", "in force", "confirmed by ann: the search is slow (OPS-7)", "read since by bingbot, Googlebot", "superseded", "from a list of rules"},
 			"Which rule makes":      {"Disallow: /search", "rule archive"},
 		} {
 			text := strings.ReplaceAll(p.eval(panel(title)), "\u00a0", " ")

@@ -36,6 +36,9 @@ type Managed interface {
 	Hosts() []string
 	// State returns what is known of its changes, and whether something is.
 	State() (publication.State, bool)
+	// ReadBy returns which crawlers have read the robots.txt since the change that is
+	// published was.
+	ReadBy() []string
 	// Difference returns in words what the rules of a change say otherwise than those
 	// of another.
 	Difference(ctx context.Context, from, to string) ([]string, error)
@@ -159,6 +162,11 @@ func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	site, state := siteOf(m)
+	if site.Published != nil {
+		published := *site.Published
+		published.ReadBy = m.ReadBy()
+		site.Published = &published
+	}
 	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publication.Change{}, state.History...)})
 }
 

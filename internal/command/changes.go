@@ -164,6 +164,9 @@ func printChange(out io.Writer, state string, c *publication.Change) {
 	if c.Ended != nil {
 		fmt.Fprintf(out, "    over at %s by %s\n", c.Ended.At.UTC().Format(changeTime), spelled(*c.Ended))
 	}
+	if len(c.ReadBy) > 0 {
+		fmt.Fprintf(out, "    read since by %s\n", text.Printable(strings.Join(c.ReadBy, ", ")))
+	}
 	for _, line := range slices.Concat(c.Reasons, c.Difference) {
 		fmt.Fprintf(out, "    %s\n", text.Printable(line))
 	}

@@ -106,6 +106,9 @@ type Change struct {
 	// Found is what was found while it was judged beside what was published, nil if it
 	// never was.
 	Found *Found `json:"found,omitempty"`
+	// ReadBy are the crawlers that have read the robots.txt while it was published, as far
+	// as the instance knows that has published the next one.
+	ReadBy []string `json:"read_by,omitempty"`
 	// Published is zero if it never was for all.
 	Published time.Time `json:"published,omitzero"`
 	Ended     *By       `json:"ended,omitempty"`

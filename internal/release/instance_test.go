@@ -31,7 +31,8 @@ type instance struct {
 	sites    *publication.Sites
 	keepers  *managed.Keepers
 	visits   []ledger.Visit
-	compare  func() // is called whenever changes are compared, nil for nothing
+	reads    map[string]time.Time // when crawlers have read the robots.txt last
+	compare  func()               // is called whenever changes are compared, nil for nothing
 	base     string
 	confirm  Confirm
 	rollout  publication.Rollout
@@ -67,6 +68,9 @@ func newInstance(t *testing.T, storage publication.Storage, name string) *instan
 		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
 }
 
+// nobodyReads is where no crawler has read anything.
+func nobodyReads(func(string) bool, time.Time) []string { return nil }
+
 func disallow(who string, paths ...string) managed.Rule {
 	return managed.Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
 }
@@ -91,6 +95,15 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 				i.compare()
 			}
 			return i.visits
+		},
+		ReadSince: func(has func(string) bool, since time.Time) (names []string) {
+			for name, at := range i.reads {
+				if has("a.test") && !at.Before(since) {
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			return names
 		},
 		Now: time.Now, Logger: zap.NewNop(), Observer: &i.news,
 	}

@@ -60,7 +60,7 @@ func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
 	r := New(Config{Wanted: s, Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
 		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
-		Visits: func() []ledger.Visit { return nil }, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
+		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
 	return r.Begin(managed.NewPublisher(managed.Config{
 		Otherwise: r.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),

@@ -32,12 +32,15 @@ type Config struct {
 	IsRunning func() bool
 	// Base returns the base at a host, nil while that is not known, and Visits
 	// the pages that search engines were served lately.
-	Base     func() func(host string) []byte
-	Visits   func() []ledger.Visit
-	Trials   Trials
-	Now      func() time.Time
-	Logger   *zap.Logger
-	Observer Observer
+	Base   func() func(host string) []byte
+	Visits func() []ledger.Visit
+	// ReadSince returns which crawlers have read the robots.txt of some hosts since a
+	// time, by name.
+	ReadSince func(has func(host string) bool, since time.Time) []string
+	Trials    Trials
+	Now       func() time.Time
+	Logger    *zap.Logger
+	Observer  Observer
 }
 
 // Observer is told what becomes of changes.

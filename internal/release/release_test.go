@@ -96,7 +96,7 @@ func TestReasons(t *testing.T) {
 			r := New(Config{
 				Wanted: schedule(test.after), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
 				Base:   func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
-				Visits: func() []ledger.Visit { return test.visits },
+				Visits: func() []ledger.Visit { return test.visits }, ReadSince: nobodyReads,
 			})
 			reasons := r.reasons(schedule(test.before), r.wish, false)
 			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {

@@ -31,7 +31,9 @@ func (r *Release) Report() []report.ManagedChange {
 		}
 	}
 	if c := state.Published; c != nil {
-		all = append(all, reported(c, "published", c.Published))
+		one := reported(c, "published", c.Published)
+		one.ReadBy = r.readersOf(c)
+		all = append(all, one)
 	}
 	for i := range state.History[:min(len(state.History), mostReported)] {
 		c := &state.History[i]
@@ -48,7 +50,7 @@ func (r *Release) Report() []report.ManagedChange {
 func reported(c *publication.Change, state string, since time.Time) report.ManagedChange {
 	one := report.ManagedChange{
 		ID: c.ID, Origin: string(c.Origin), State: state, Since: since,
-		Who: c.Made.Who, Why: c.Made.Why, Ticket: c.Made.Ticket, Reasons: c.Reasons, Difference: c.Difference,
+		Who: c.Made.Who, Why: c.Made.Why, Ticket: c.Made.Ticket, Reasons: c.Reasons, Difference: c.Difference, ReadBy: c.ReadBy,
 	}
 	for _, decision := range []struct {
 		verb string

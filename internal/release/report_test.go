@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
@@ -77,5 +78,43 @@ func TestReportOfBases(t *testing.T) {
 		if got := of("base"); len(got) != 1 || got[0] != "stopped" {
 			t.Errorf("refused: %q", got)
 		}
+	})
+}
+
+// TestWhoHasRead keeps with each change which crawlers have read the robots.txt while it
+// was published, also over a restart.
+func TestWhoHasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		time.Sleep(time.Hour)
+		i.reads = map[string]time.Time{"bingbot": time.Now(), "CCBot": time.Now().Add(-2 * time.Hour)}
+		if got := i.ReadBy(); strings.Join(got, " ") != "bingbot" {
+			t.Errorf("read by %q", got)
+		}
+		time.Sleep(time.Minute)
+		i.load(disallow("GPTBot", "/b"))
+		i.serves("/b")
+		if got := i.ReadBy(); len(got) != 0 {
+			t.Errorf("the next one is read by %q", got)
+		}
+		i.end()
+		again := newInstance(t, storage, "one")
+		again.load(disallow("GPTBot", "/b"))
+		again.serves("/b")
+		all := again.Report()
+		if len(all) != 2 || len(all[0].ReadBy) != 0 || strings.Join(all[1].ReadBy, " ") != "bingbot" {
+			t.Errorf("after a restart: %+v", all)
+		}
+		again.reads = make(map[string]time.Time)
+		for n := range 30 {
+			again.reads[fmt.Sprintf("bot%02d", n)] = time.Now()
+		}
+		if got := again.ReadBy(); len(got) != 21 || got[20] != "10 more" {
+			t.Errorf("many: %q", got)
+		}
+		again.end()
 	})
 }

@@ -175,7 +175,8 @@ func (r *Release) update(ctx context.Context, spec []byte, step func(publication
 	var before publication.State
 	after, news, err := r.store.Update(ctx, spec, func(s publication.State) (publication.State, publication.News, error) {
 		before = s
-		return step(s)
+		after, news, err := step(s)
+		return r.noteReaders(before, after), news, err
 	})
 	if err != nil || news == publication.Nothing {
 		return news, err

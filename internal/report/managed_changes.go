@@ -19,6 +19,8 @@ type ManagedChange struct {
 	Ticket string    `json:"ticket,omitempty"`
 	// Decided are those who confirmed or promoted it, or ended it, with what they said.
 	Decided []string `json:"decided,omitempty"`
+	// ReadBy are the crawlers that have read the robots.txt while it was in force.
+	ReadBy []string `json:"read_by,omitempty"`
 	// Reasons are why it has to be confirmed, and Difference what it says otherwise than
 	// the one before.
 	Reasons    []string `json:"reasons,omitempty"`

@@ -39,6 +39,7 @@ const changes = (d) => h("ol", { class: "turns" }, d.changes.map((c, i) => h("li
   h("b", {}, badge(`severity ${steps[c.state]?.[0] ?? ""}`, steps[c.state]?.[1] ?? c.state.replaceAll("_", " "))), " ", h("code", {}, c.id), " ",
   h("span", { class: "quiet" }, "since ", time(c.since), c.until ? [", until ", time(c.until)] : null),
   h("p", { class: "quiet" }, [`from ${origins[c.origin] ?? c.origin}`, c.who === c.origin ? null : `by ${c.who}`, c.why, c.ticket, ...(c.decided ?? [])].filter(Boolean).join(", ")),
+  c.read_by ? h("p", { class: "quiet" }, `read since by ${c.read_by.join(", ")}`) : null,
   (c.reasons ?? []).map((reason, i) => h("p", { key: `reason ${i}` }, reason)),
   c.difference ? h("details", { key: "difference" }, h("summary", {}, "What it says otherwise"), h("ul", { class: "turned" }, c.difference.map((line, i) => h("li", { key: i }, line)))) : null)));
 
