@@ -49,6 +49,8 @@ type Crawler struct {
 	Verification Verification
 	// CrawlDelay is what it does with the Crawl-delay of a robots.txt.
 	CrawlDelay CrawlDelay
+	// Purposes is what it fetches pages for.
+	Purposes Purposes
 	// Source is the page that the entry was written from; empty if it is from
 	// general knowledge only.
 	Source string

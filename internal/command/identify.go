@@ -113,6 +113,8 @@ type entry struct {
 	CrawlDelay    string   `json:"crawl_delay"`
 	DelayMax      float64  `json:"crawl_delay_max,omitempty"` // seconds
 	DelaySource   string   `json:"crawl_delay_source,omitempty"`
+	Purposes      []string `json:"purposes,omitempty"`
+	PurposeSource string   `json:"purposes_source,omitempty"`
 	Source        string   `json:"source,omitempty"`
 }
 
@@ -127,7 +129,8 @@ func printIdentityJSON(out *bufio.Writer, userAgent string) error {
 		report.Registry = &entry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
 			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, WebBotAuth: c.Verification.WebBotAuth,
-			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelaySource: c.CrawlDelay.Source, Source: c.Source,
+			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelaySource: c.CrawlDelay.Source,
+			Purposes: c.Purposes.Of.Words(), PurposeSource: c.Purposes.Source, Source: c.Source,
 		}
 	}
 	enc := json.NewEncoder(out)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -45,13 +46,14 @@ func check(entries []entry) error {
 				fail("rdns %q must be a dot and a domain in lower case", suffix)
 			}
 		}
-		links := append([]string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource}, e.Verification.Ranges...)
+		links := append([]string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource, e.PurposesSource}, e.Verification.Ranges...)
 		for _, link := range links {
 			if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 				fail("%q is not an https URL", link)
 			}
 		}
 		checkDelay(e, fail)
+		checkPurposes(e, fail)
 		switch e.Provenance {
 		case "", "dataset":
 			if e.Source == "" {
@@ -77,5 +79,18 @@ func checkDelay(e entry, fail func(format string, args ...any)) {
 		fail("crawl_delay has no source")
 	case e.CrawlDelayMax < 0 || e.CrawlDelayMax > 0 && e.CrawlDelay != "obeys":
 		fail("crawl_delay_max %d is for crawlers that obey, in seconds", e.CrawlDelayMax)
+	}
+}
+
+// checkPurposes tells what is wrong with what an entry says of purposes: nothing may be
+// said of an operator without a page that says it.
+func checkPurposes(e entry, fail func(format string, args ...any)) {
+	if (len(e.Purposes) > 0) != (e.PurposesSource != "") {
+		fail("has purposes without purposes_source, or the other way round")
+	}
+	for i, word := range e.Purposes {
+		if goPurposes[word] == "" || slices.Contains(e.Purposes[:i], word) {
+			fail("unknown or repeated purpose %q", word)
+		}
 	}
 }

@@ -50,6 +50,9 @@ type entry struct {
 	CrawlDelayMax    int    `json:"crawl_delay_max"` // seconds
 	CrawlDelaySource string `json:"crawl_delay_source"`
 
+	Purposes       []string `json:"purposes"`
+	PurposesSource string   `json:"purposes_source"`
+
 	Source     string `json:"source"`
 	Provenance string `json:"provenance"`
 	Note       string `json:"note"` // for readers of the file only
@@ -130,6 +133,9 @@ var goClasses = map[string]string{
 // goHabits are the names of the constants for the words of crawl_delay.
 var goHabits = map[string]string{"undocumented": "DelayUndocumented", "obeys": "DelayObeyed", "ignores": "DelayIgnored"}
 
+// goPurposes are the names of the constants for the words of purposes.
+var goPurposes = map[string]string{"training": "ForTraining", "search": "ForSearch", "ai_use": "ForAIUse", "others": "ForOthers"}
+
 func writeEntry(b *bytes.Buffer, e entry) {
 	fmt.Fprintf(b, "{Token: %q, ", e.Token)
 	text := func(field, value string) {
@@ -174,6 +180,13 @@ func writeEntry(b *bytes.Buffer, e entry) {
 			fmt.Fprintf(b, "Max: %d * time.Second, ", e.CrawlDelayMax)
 		}
 		fmt.Fprintf(b, "Source: %q}, ", e.CrawlDelaySource)
+	}
+	if len(e.Purposes) > 0 {
+		var names []string
+		for _, word := range e.Purposes {
+			names = append(names, goPurposes[word])
+		}
+		fmt.Fprintf(b, "Purposes: Purposes{Of: %s, Source: %q}, ", strings.Join(names, " | "), e.PurposesSource)
 	}
 	text("Source", e.Source)
 	if e.Provenance != "" {
