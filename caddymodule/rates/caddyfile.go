@@ -38,7 +38,7 @@ func Option(into **Rate, registry *uaident.Registry) option.Option {
 func (r *Rate) Options() []option.Option {
 	return []option.Option{
 		{Name: "crawl_delay", Usage: "on or off", Set: option.One(&r.IgnoreDelay, option.OffOn)},
-		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, perhaps with burst and a number behind it", Set: r.addLimit, Again: true},
+		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, or concurrent and a number, or both, perhaps with burst and a number", Set: r.addLimit, Again: true},
 		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.One(&r.MaxDelay, option.Duration)},
 		{Name: "burst", Usage: "a number such as 10", Set: option.One(&r.Burst, option.Number)},
 		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},

@@ -22,27 +22,36 @@ type Limit struct {
 	// The product token or class. A limit of a token wins over one of its class.
 	Client string `json:"client"`
 
-	// How many requests there may be in `per`.
-	Requests int `json:"requests"`
+	// How many requests there may be in `per`. Default: as many as there are, with
+	// `concurrent`.
+	Requests int `json:"requests,omitempty"`
 
 	// The time for that many requests.
-	Per caddy.Duration `json:"per"`
+	Per caddy.Duration `json:"per,omitempty"`
 
 	// How many may come at once. Default: as `burst` of the rate says, and no more than
 	// `requests`.
 	Burst int `json:"burst,omitempty"`
+
+	// How many requests may be under way at once. Default: as many as there are.
+	Concurrent int `json:"concurrent,omitempty"`
 }
 
 // Bounds of a limit.
 const (
 	maxRequests    = 1_000_000
 	minPer, maxPer = time.Second, 24 * time.Hour
+	maxConcurrent  = 10_000
 )
 
 // validate tells what cannot be.
 func (l *Limit) validate() error {
 	name := "limit of " + l.Client
 	switch {
+	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
+		return within("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
+	case l.Requests == 0 && l.Per == 0 && l.Burst != 0:
+		return fmt.Errorf("rate: %s has a burst and no rate; write one such as 30/1m before it", name)
 	case l.Requests == 0:
 		return fmt.Errorf("rate: %s allows no request; leave crawlers out by the robots.txt", name)
 	case l.Per == 0:
@@ -52,6 +61,7 @@ func (l *Limit) validate() error {
 		within(name, l.Requests, 1, maxRequests),
 		within("the time of "+name, time.Duration(l.Per), minPer, maxPer),
 		within("the burst of "+name, l.Burst, 1, maxBurst),
+		within("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent),
 	)
 }
 
@@ -60,10 +70,12 @@ func (l *Limit) validate() error {
 func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err error) {
 	seen, tokens := make(map[string]bool), 0
 	for _, l := range r.Limits {
-		parsed := rate.Limit{Client: l.Client, Requests: l.Requests, Per: time.Duration(l.Per)}
-		parsed.Rule = rate.Rule{
-			Interval: parsed.Per / time.Duration(max(l.Requests, 1)),
-			Burst:    cmp.Or(l.Burst, min(cmp.Or(r.Burst, rate.Default.Burst), l.Requests)),
+		parsed := rate.Limit{Client: l.Client, Requests: l.Requests, Per: time.Duration(l.Per), Concurrent: l.Concurrent}
+		if l.Requests > 0 {
+			parsed.Rule = rate.Rule{
+				Interval: parsed.Per / time.Duration(l.Requests),
+				Burst:    cmp.Or(l.Burst, min(cmp.Or(r.Burst, rate.Default.Burst), l.Requests)),
+			}
 		}
 		if parsed.Clients, err = judge.ParseSelector(registry, []string{l.Client}, false); err != nil {
 			return nil, fmt.Errorf("rate: limit: %w", err)
@@ -83,25 +95,36 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 	return limits, nil
 }
 
-// addLimit reads "GPTBot 30/1m burst 5".
+// addLimit reads "GPTBot 30/1m burst 5 concurrent 4", in which each part behind the name
+// may be left out.
 func (r *Rate) addLimit(args []string) error {
-	if len(args) != 2 && len(args) != 4 {
+	if len(args) < 2 {
 		return option.ErrCount
 	}
-	l := Limit{Client: args[0]}
-	count, per, ok := strings.Cut(args[1], "/")
-	requests, err := strconv.Atoi(count)
-	if !ok || err != nil || requests < 0 {
-		return option.ErrValue
-	}
-	l.Requests = requests
-	if l.Per, ok = option.Duration(per); !ok {
-		return option.ErrValue
-	}
-	if len(args) == 4 {
-		if l.Burst, ok = option.Number(args[3]); !ok || args[2] != "burst" {
+	l, rest := Limit{Client: args[0]}, args[1:]
+	if count, per, ok := strings.Cut(rest[0], "/"); ok {
+		var err error
+		if l.Requests, err = strconv.Atoi(count); err != nil || l.Requests < 0 {
 			return option.ErrValue
 		}
+		if l.Per, ok = option.Duration(per); !ok {
+			return option.ErrValue
+		}
+		rest = rest[1:]
+	}
+	for ; len(rest) > 0; rest = rest[2:] {
+		into := map[string]*int{"burst": &l.Burst, "concurrent": &l.Concurrent}[rest[0]]
+		switch {
+		case into == nil:
+			return option.ErrValue
+		case len(rest) == 1:
+			return option.ErrCount
+		}
+		n, ok := option.Number(rest[1])
+		if !ok || *into != 0 {
+			return option.ErrValue
+		}
+		*into = n
 	}
 	r.Limits = append(r.Limits, l)
 	return nil

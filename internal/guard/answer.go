@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"bufio"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,8 +18,9 @@ import (
 type answer struct {
 	passing
 	method string
-	status int   // 0 for an implicit 200
-	size   int64 // bytes of the body that were sent, until it was hijacked
+	status int     // 0 for an implicit 200
+	size   int64   // bytes of the body that were sent, until it was hijacked
+	flight *flight // what the request has taken, nil for nothing
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -26,6 +29,26 @@ func (a *answer) WriteHeader(status int) {
 		a.status = status
 	}
 	a.ResponseWriter.WriteHeader(status)
+	if a.method == http.MethodConnect && status < http.StatusMultipleChoices && status >= http.StatusOK {
+		a.becameTunnel()
+	}
+}
+
+// Hijack implements [http.Hijacker].
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := a.passing.Hijack()
+	if err == nil {
+		a.becameTunnel()
+	}
+	return conn, buffered, err
+}
+
+// becameTunnel takes note that the request is over, and its connection is a WebSocket or
+// whatever else, which may last for hours.
+func (a *answer) becameTunnel() {
+	if a.flight != nil {
+		a.flight.end()
+	}
 }
 
 // Write implements [http.ResponseWriter].
@@ -79,7 +102,10 @@ func statusOfError(err error) int {
 // watched passes a request on and counts the answer.
 func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
 	a := &j.answer
-	a.ResponseWriter, a.method = w, r.Method
+	a.ResponseWriter, a.method, a.flight = w, r.Method, &j.flight
+	if g.Rate != nil {
+		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
+	}
 	finished := false
 	defer func() {
 		if code := statusCode(r, a.status, err, finished); code != 0 {

@@ -100,6 +100,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if j == nil {
 		clearPlaceholders(r)
 	} else {
+		defer j.flight.end() // also where a handler panics
 		g.Publish(r, j)
 	}
 	switch {

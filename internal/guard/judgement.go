@@ -27,6 +27,7 @@ type Judgement struct {
 	Rate      Rate            // how fast the crawler asks
 	at        time.Time       // when it was counted in the ledger, zero if it was not
 	answer    answer          // what the site answered, if the request passed
+	flight    flight          // what the request has taken while it is under way
 }
 
 // KnownName returns the crawler's name as the registry or the robots.txt spells

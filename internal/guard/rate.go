@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -59,7 +60,13 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
 		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(j.Client), Network: addr.Network(request.ClientAddr(r)),
 	}
+	if rules.Concurrent > 0 {
+		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
+			who.Holds = before.flight.holds
+		}
+	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
+	j.flight.take(pace.Place, who.Holds)
 	j.Rate = Rate{State: rate.StateOf(pace), Delay: delay, Stale: stale, Every: rules.File.Interval, Limit: limit, Pace: pace}
 	if pace.Slowed {
 		j.Rate.instead, j.Action = j.Action, judge.Slowed
@@ -136,7 +143,7 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 		enc.AddFloat64("rate_wait", j.Rate.Wait.Seconds())
 	}
 	if j.Rate.Limited {
-		enc.AddString("rate_limit", j.Rate.Limit.String())
+		enc.AddString("rate_limit", j.Rate.Limit.Broken(j.Rate.Full))
 	}
 }
 

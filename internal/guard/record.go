@@ -89,6 +89,14 @@ func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
 	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.Named
 }
 
+// classCounted returns by which class a client is counted.
+func (j *Judgement) classCounted() uaident.Class {
+	if j.Identity == verify.Spoofed {
+		return uaident.Other
+	}
+	return j.Client.Class
+}
+
 // presences remember which guards judge for which sites, and where the
 // robots.txt of each comes from. What they hold is bounded by the configured
 // hosts. The zero presences are empty.

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
@@ -14,6 +16,7 @@ import (
 type RateMetrics struct {
 	paced *prometheus.CounterVec
 	delay *prometheus.GaugeVec
+	under underWayCollector
 	by    *cowmap.Map[pacedLabels, prometheus.Counter] // so that no request takes the lock of the vector
 }
 
@@ -32,12 +35,14 @@ func newRateMetrics(name func(string) string) RateMetrics {
 			Name: name("crawl_delay_seconds"),
 			Help: "What the current robots.txt of a configured host asks of crawlers that it does not name, by Crawl-delay; 0 if nothing.",
 		}, []string{"host"}),
+		under: underWayCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
+			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
 		by: new(cowmap.Map[pacedLabels, prometheus.Counter]),
 	}
 }
 
 func (m *RateMetrics) rateCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.paced, m.delay}
+	return []prometheus.Collector{m.paced, m.delay, m.under}
 }
 
 // Paced counts a request of which something is asked. Of classes that the * group is
@@ -50,6 +55,26 @@ func (m *RateMetrics) Paced(class uaident.Class, state rate.State) {
 	m.by.LoadOrStore(pacedLabels{label, state}, func() prometheus.Counter {
 		return m.paced.WithLabelValues(label, state.String())
 	}).Inc()
+}
+
+// UnderWay returns the count of the requests of a class that are under way. Those under a
+// false name have the class other.
+func (m *RateMetrics) UnderWay(class uaident.Class) *atomic.Int64 { return &m.under.counts[class] }
+
+// underWayCollector reads how many requests are under way when it is asked for.
+type underWayCollector struct {
+	counts []atomic.Int64 // by class
+	desc   *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c underWayCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c underWayCollector) Collect(ch chan<- prometheus.Metric) {
+	for _, class := range uaident.Classes()[1:] { // browsers are not counted
+		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(c.counts[class].Load()), class.String())
+	}
 }
 
 // asks shows what a host asks of crawlers that it does not name.

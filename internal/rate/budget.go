@@ -12,6 +12,7 @@ type budget struct {
 	key  uint64
 	used atomic.Int64 // when it was spent from last; see table.find
 	seen window       // of all requests that the file asks to be fewer
+	busy Places       // of requests that are under way; see Budgets.enter
 	// Those that are none too many, by what the file asks and what the owner has set.
 	file, owner limit.Rate
 	slowing     atomic.Pointer[slowing] // nil until some are slowed as those of a search engine
@@ -23,9 +24,9 @@ type budget struct {
 
 // spend takes a request from a budget. What is one too many takes nothing, so that
 // the next one is due after an interval at most, however many came; nor does what is
-// one too many by one rule take anything by the other. sharing says that other
-// instances take from it, too.
-func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
+// one too many by one rule take anything by the other, nor does what finds no place,
+// which full says. sharing says that other instances take from it, too.
+func (b *budget) spend(now time.Duration, rules *Rules, sharing, full bool) (p Pace) {
 	file, owner, others, part := rules.File, rules.Owner, 0, uint64(0)
 	if file.Interval > 0 || sharing {
 		part = b.seen.add(now, rules.Window)
@@ -38,9 +39,10 @@ func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
 		}
 	}
 	byOwner := ahead(&b.owner, now, owner)
+	stopped := byOwner > 0 || full
 	if file.Interval > 0 {
 		wait := time.Duration(0)
-		if byOwner > 0 {
+		if stopped {
 			wait = ahead(&b.file, now, file)
 		} else {
 			wait = take(&b.file, now, file)
@@ -52,7 +54,7 @@ func (b *budget) spend(now time.Duration, rules *Rules, sharing bool) (p Pace) {
 		}
 	}
 	if owner.Interval > 0 {
-		if byOwner == 0 && (p.Wait == 0 || rules.Advisory) {
+		if !stopped && (p.Wait == 0 || rules.Advisory) {
 			byOwner = take(&b.owner, now, owner)
 		}
 		if byOwner > p.Wait || byOwner > 0 && rules.Advisory {

@@ -67,7 +67,7 @@ func TestModel(t *testing.T) {
 		now := time.Duration(random.Int64N(int64(time.Hour)))
 		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
 		for i := range 400 {
-			got, want := b.spend(now, &rules, false), m.spend(now, &rules)
+			got, want := b.spend(now, &rules, false, false), m.spend(now, &rules)
 			if got != want {
 				t.Fatalf("seed %d, request %d at %v by %+v: %+v, want %+v", seed, i, now, rules, got, want)
 			}
@@ -127,11 +127,14 @@ func TestAtOnce(t *testing.T) {
 }
 
 func TestSpendingCostsNoAllocation(t *testing.T) {
-	b, rules := NewBudgets(start), asking(10*time.Second)
+	b, rules, few := NewBudgets(start), asking(10*time.Second), atOnce(4)
 	for _, who := range []*Spender{&verified, claimed.from(1), {Site: shop}} {
 		b.Spend(start, who, rules)
 		if n := testing.AllocsPerRun(100, func() { b.Spend(start, who, rules) }); n > 0 {
 			t.Errorf("%+v: %v allocations", who, n)
+		}
+		if n := testing.AllocsPerRun(100, func() { b.Spend(start, who, few) }); n > 0 {
+			t.Errorf("%+v: %v allocations for a place", who, n)
 		}
 	}
 }
@@ -148,13 +151,16 @@ func BenchmarkSpend(b *testing.B) {
 		{"claimed", claimed.from(1), asking(time.Millisecond)},
 		{"unknown", &Spender{Site: shop, Network: network(1)}, asking(time.Millisecond)},
 		{"limit", &verified, &Rules{Owner: Rule{Interval: time.Millisecond, Burst: 10}}},
+		{"limit and concurrent", &verified, &Rules{Owner: Rule{Interval: time.Millisecond, Burst: 10}, Concurrent: 4}},
 		{"nothing", &verified, new(Rules)},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			budgets := NewBudgets(start)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				budgets.Spend(at.Add(time.Duration(i)*time.Millisecond), bench.who, bench.rules)
+				if p := budgets.Spend(at.Add(time.Duration(i)*time.Millisecond), bench.who, bench.rules); p.Place != nil {
+					p.Place.Leave()
+				}
 			}
 		})
 	}

@@ -23,6 +23,9 @@ type Spender struct {
 	Many bool
 	// Network is where the request comes from, as addr.Network has it.
 	Network netip.Prefix
+	// Holds is where the request has taken a place before, nil if nowhere: it takes no
+	// second one there.
+	Holds *Places
 }
 
 // Budgets are those of all crawlers at all sites. They are bounded: of those that
@@ -46,7 +49,7 @@ type part struct {
 	networks *table // by site, network and, of those that claim to be one, name
 }
 
-// How many budgets there are at most; one takes about 136 bytes.
+// How many budgets there are at most; one takes about 144 bytes.
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384
@@ -78,51 +81,78 @@ func NewBudgets(start time.Time) *Budgets {
 // each network that claims to be one, so that no impostor moves that share to another;
 // and none any more once that has lasted for 24 hours without a pause of one in which
 // none was one too many. After 24 such hours it may be again.
+//
+// Where the rules say how many requests may be under way at once, a request that is none
+// too many holds a place until the caller gives it back.
 func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) Pace {
-	if rules.File.Interval <= 0 && rules.Owner.Interval <= 0 {
+	asked := rules.File.Interval > 0 || rules.Owner.Interval > 0
+	if !asked && rules.Concurrent <= 0 {
 		return Pace{}
 	}
 	now := max(0, at.Sub(b.start))
-	p := &b.named
-	if who.Invented {
-		p = &b.invented
-	}
 	site := b.hashSite(who.Site)
-	if limit := rules.Owner; limit.Interval > 0 { // guards of a site may have several
-		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
-	}
-	name := mix(site ^ maphash.String(b.seed, who.Token))
-	var own *budget // that nobody else spends from
+	var own, entered *budget
 	var pace Pace
-	switch {
-	case who.Token == "" || who.Identity == verify.Spoofed:
-		own = p.networks.find(b.hashNetwork(site, who.Network), now)
-		pace = own.spend(now, rules, false)
-	case who.Identity == verify.Verified:
-		own = p.verified.find(name, now)
-		pace = b.spend(own, now, who, rules)
-	default:
-		own = p.networks.find(b.hashNetwork(name, who.Network), now)
-		if pace = own.spend(now, rules, false); !pace.Over && !who.Many {
-			pace = b.spend(p.claimed.find(name, now), now, who, rules)
-		}
+	full := false
+	if rules.Concurrent > 0 {
+		entered, full = b.enter(site, now, who, rules)
+		own = entered
 	}
-	switch binds := !rules.Advisory || pace.Limited; rules.Mode {
+	if asked {
+		own, pace = b.pace(site, now, who, rules, full)
+	}
+	if full {
+		pace.Full, pace.Over, pace.Limited = true, true, true
+		pace.Wait = max(pace.Wait, placeWait)
+	}
+	binds := !rules.Advisory || pace.Limited
+	switch rules.Mode {
 	case Enforce:
 		pace.Slowed = pace.Over && binds
 	case Spare:
 		pace.Slowed, pace.Ended = own.slowingOf().slow(now, pace.Over && binds)
 	}
+	pace.settle(entered, who, full, binds)
 	return pace
 }
 
+// pace takes a request from whose budgets it is. own is the one that nobody else spends
+// from. full says that the request has found no place.
+func (b *Budgets) pace(site uint64, now time.Duration, who *Spender, rules *Rules, full bool) (own *budget, pace Pace) {
+	if limit := rules.Owner; limit.Interval > 0 { // guards of a site may have several
+		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
+	}
+	p, name := b.partOf(who), b.hashName(site, who.Token)
+	switch {
+	case who.Token == "" || who.Identity == verify.Spoofed:
+		own = p.networks.find(b.hashNetwork(site, who.Network), now)
+		return own, own.spend(now, rules, false, full)
+	case who.Identity == verify.Verified:
+		own = p.verified.find(name, now)
+		return own, b.spend(own, now, who, rules, full)
+	}
+	own = p.networks.find(b.hashNetwork(name, who.Network), now)
+	if pace = own.spend(now, rules, false, full); !pace.Over && !who.Many {
+		pace = b.spend(p.claimed.find(name, now), now, who, rules, full)
+	}
+	return own, pace
+}
+
 // spend takes a request from the budget of a crawler, which other instances share.
-func (b *Budgets) spend(of *budget, now time.Duration, who *Spender, rules *Rules) Pace {
+func (b *Budgets) spend(of *budget, now time.Duration, who *Spender, rules *Rules, full bool) Pace {
 	sharing := b.peers.sharing.Load() && !who.Invented
 	if sharing && of.name.Load() == 0 {
 		of.name.Store(nameOf(who, rules.Owner))
 	}
-	return of.spend(now, rules, sharing)
+	return of.spend(now, rules, sharing, full)
+}
+
+// partOf returns the part of the budgets that somebody spends from.
+func (b *Budgets) partOf(who *Spender) *part {
+	if who.Invented {
+		return &b.invented
+	}
+	return &b.named
 }
 
 // Len returns how many budgets there are.
@@ -145,6 +175,11 @@ func (b *Budgets) hashSite(site *policy.Key) uint64 {
 		}
 	}
 	return mix(h)
+}
+
+// hashName tells names at a site apart.
+func (b *Budgets) hashName(site uint64, token string) uint64 {
+	return mix(site ^ maphash.String(b.seed, token))
 }
 
 // hashNetwork tells networks of those with the same hash apart.

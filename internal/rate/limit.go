@@ -13,14 +13,28 @@ import (
 type Limit struct {
 	Client   string // the product token or class, as it is configured
 	Clients  judge.Selector
-	Requests int           // how many there may be
+	Requests int           // how many there may be, 0 for as many as there are
 	Per      time.Duration // in this time
 	Rule     Rule          // the same as a mean, and how many may come at once
+	// Concurrent is how many may be under way at once, 0 for as many as there are.
+	Concurrent int
 }
 
 // String returns the limit as it is configured, such as "GPTBot 30/1m".
 func (l *Limit) String() string {
+	if l.Requests == 0 {
+		return l.Broken(true)
+	}
 	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, shortDuration(l.Per))
+}
+
+// Broken returns what a request has broken of the limit as it is configured: where it
+// has found no place, that is such as "GPTBot concurrent 4".
+func (l *Limit) Broken(full bool) string {
+	if full {
+		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)
+	}
+	return l.String()
 }
 
 // shortDuration writes a duration as people do: 1m and not 1m0s.

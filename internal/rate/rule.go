@@ -25,6 +25,9 @@ type Rules struct {
 	Advisory bool
 	// Owner is what the owner of the site has set. It is acted upon at once.
 	Owner Rule
+	// Concurrent is how many requests may be under way at once by the owner, 0 for as
+	// many as there are.
+	Concurrent int
 	// Mode is what is done about those that are one too many.
 	Mode Mode
 }
@@ -56,6 +59,11 @@ type Pace struct {
 	Wait time.Duration
 	// Limited says that it is Over by what the owner has set rather than by the file.
 	Limited bool
+	// Full says that it is Over, and Limited, since too many are under way.
+	Full bool
+	// Place is where this one has taken a place, which is to be given back; nil if it
+	// has taken none.
+	Place *Places
 	// Slowed says that this one is to be answered in place of the site.
 	Slowed bool
 	// Ended says that a search engine was slowed for so long that it is slowed no more,

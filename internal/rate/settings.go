@@ -41,7 +41,7 @@ var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window:
 func (s *Settings) Rules(client uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) Rules {
 	r := Rules{Over: s.Over, Window: s.Window}
 	if limit != nil {
-		r.Owner = limit.Rule
+		r.Owner, r.Concurrent = limit.Rule, limit.Concurrent
 	}
 	if !s.IgnoreDelay {
 		r.File = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}

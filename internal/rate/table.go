@@ -7,7 +7,7 @@ import (
 )
 
 // ways is how many budgets share a place: of these the least recently used goes when
-// another comes.
+// another comes, one of which requests are under way only where all have some.
 const ways = 8
 
 // place is where the budgets are of keys that fall together.
@@ -47,6 +47,14 @@ func (t *table) find(key uint64, now time.Duration) *budget {
 	return t.add(p, key, now)
 }
 
+// goesBefore reports whether one budget goes before another when there is no room.
+func (b *budget) goesBefore(other *budget) bool {
+	if busy, others := b.busy.taken.Load() > 0, other.busy.taken.Load() > 0; busy != others {
+		return others
+	}
+	return b.used.Load() < other.used.Load()
+}
+
 // add gives a key a budget, in the place of the one that was used least recently.
 func (t *table) add(p *place, key uint64, now time.Duration) *budget {
 	t.mu.Lock()
@@ -61,7 +69,7 @@ func (t *table) add(p *place, key uint64, now time.Duration) *budget {
 		if b.key == key {
 			return b // added meanwhile
 		}
-		if b.used.Load() < p[idlest].Load().used.Load() {
+		if b.goesBefore(p[idlest].Load()) {
 			idlest = i
 		}
 	}

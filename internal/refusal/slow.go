@@ -15,8 +15,9 @@ import (
 
 // The names of the policies in RateLimit-Policy.
 const (
-	delayPolicy = "crawl-delay"
-	limitPolicy = "limit"
+	delayPolicy      = "crawl-delay"
+	limitPolicy      = "limit"
+	concurrentPolicy = "concurrent"
 )
 
 // slow answers a request whose crawler is too fast: 429 (RFC 6585), with when it may
@@ -36,14 +37,18 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 
 // broken names the policy by which the next request has to wait.
 func broken(p *guard.Rate) string {
-	if p.Limited {
+	switch {
+	case p.Full:
+		return concurrentPolicy
+	case p.Limited:
 		return limitPolicy
 	}
 	return delayPolicy
 }
 
 // policies writes what is asked of a crawler as draft-ietf-httpapi-ratelimit-headers
-// has it: a list of strings with the quota q for a window of w seconds.
+// has it: a list of strings with the quota q for a window of w seconds, or of what is
+// under way at once.
 func policies(p *guard.Rate) string {
 	var items []string
 	add := func(name string, quota int, window int64) {
@@ -53,11 +58,17 @@ func policies(p *guard.Rate) string {
 		quota, window := rate.Quota(p.Every)
 		add(delayPolicy, quota, int64(window/time.Second))
 	}
-	if l := p.Limit; l != nil && l.Per%time.Second == 0 {
+	l := p.Limit
+	switch {
+	case l == nil || l.Requests == 0:
+	case l.Per%time.Second == 0:
 		add(limitPolicy, l.Requests, int64(l.Per/time.Second))
-	} else if l != nil {
+	default:
 		quota, window := rate.Quota(l.Rule.Interval)
 		add(limitPolicy, quota, int64(window/time.Second))
+	}
+	if l != nil && l.Concurrent > 0 {
+		items = append(items, fmt.Sprintf("%q;q=%d;qu=%q", concurrentPolicy, l.Concurrent, "concurrent-requests"))
 	}
 	return strings.Join(items, ", ")
 }
@@ -66,10 +77,14 @@ func policies(p *guard.Rate) string {
 func tooFast(j *guard.Judgement, wait int) string {
 	var b strings.Builder
 	name, p := text.Printable(j.Client.Name()), &j.Rate
-	if p.Limited {
+	switch {
+	case p.Full:
+		fmt.Fprintf(&b, "%s asks for more at once than this site lets it.\n\n", name)
+		fmt.Fprintf(&b, "limit: %d requests at a time (%s)\n", p.Limit.Concurrent, text.Printable(p.Limit.Broken(true)))
+	case p.Limited:
 		fmt.Fprintf(&b, "%s asks faster than this site lets it.\n\n", name)
 		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, p.Limit.Per)
-	} else {
+	default:
 		fmt.Fprintf(&b, "%s asks faster than the robots.txt of this site asks it to.\n\n", name)
 		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own.String()+"/robots.txt"))
 		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Every.Seconds(), 'f', -1, 64), p.Delay.Line)

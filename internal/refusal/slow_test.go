@@ -22,6 +22,7 @@ import (
 func TestSlow(t *testing.T) {
 	delay := policy.Delay{Every: 10 * time.Second, Line: 2}
 	limit := &rate.Limit{Client: "GPTBot", Requests: 30, Per: time.Minute, Rule: rate.Rule{Interval: 2 * time.Second}}
+	few := &rate.Limit{Client: "GPTBot", Concurrent: 4}
 	odd := &rate.Limit{Client: "GPTBot", Requests: 4, Per: 1500 * time.Millisecond, Rule: rate.Rule{Interval: 375 * time.Millisecond}}
 	for _, tc := range []struct {
 		name           string
@@ -40,6 +41,8 @@ func TestSlow(t *testing.T) {
 			`"crawl-delay";q=1;w=10, "limit";q=30;w=60`, "limit: 30 requests in 1m0s\nagain: in 1 seconds\n", "limit", 1},
 		{"a limit in no whole seconds", guard.Rate{Limit: odd, Pace: rate.Pace{Limited: true, Wait: time.Second}},
 			`"limit";q=8;w=3`, "limit: 4 requests in 1.5s\n", "limit", 1},
+		{"too many at once", guard.Rate{Limit: few, Pace: rate.Pace{Limited: true, Full: true, Wait: 10 * time.Second}},
+			`"concurrent";q=4;qu="concurrent-requests"`, "limit: 4 requests at a time (GPTBot concurrent 4)\nagain: in 10 seconds\n", "concurrent", 10},
 	} {
 		j := &guard.Judgement{
 			Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Method: http.MethodGet, Target: "/a"},
@@ -85,7 +88,7 @@ func checkFields(t *testing.T, h http.Header, broken string, wait int) {
 		item := member.(httpsfv.Item)
 		names[item.Value] = true
 		for _, name := range []string{"q", "w"} {
-			if n, _ := item.Params.Get(name); n == nil || n.(int64) <= 0 {
+			if n, _ := item.Params.Get(name); (n == nil || n.(int64) <= 0) && !(name == "w" && item.Value == concurrentPolicy) {
 				t.Errorf("%v: %s is %v", item.Value, name, n)
 			}
 		}

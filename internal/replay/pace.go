@@ -41,7 +41,10 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
 		a.delay = w.result.Group.Delay().Every
 	}
-	if a.limit = w.rate.LimitOf(who.client); !a.counts() || !w.rate.Counts(q.Method, q.Path, current.robots) {
+	if a.limit = w.rate.LimitOf(who.client); a.limit != nil && a.limit.Requests == 0 {
+		a.limit = nil // logs do not say what was under way at once
+	}
+	if !a.counts() || !w.rate.Counts(q.Method, q.Path, current.robots) {
 		return asked{}
 	}
 	a.crawler = who.client.Crawler
@@ -96,6 +99,7 @@ func (s *sequence) pace(e *event, k *chunk, read time.Time) {
 	key := s.crawlers.key(e.crawler)
 	client := uaident.Identity{Crawler: e.asked.crawler, Class: key.class}
 	rules := s.rate.Rules(client, verify.Claimed, delay, e.asked.limit)
+	rules.Concurrent = 0
 	if key.name == otherName {
 		key.name = ""
 	}

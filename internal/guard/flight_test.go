@@ -1,0 +1,188 @@
+package guard
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// oneAtATime are settings by which each crawler for training has one place.
+func oneAtATime(t testing.TB) *rate.Settings {
+	return enforcing(func(s *rate.Settings) {
+		l := limitOf(t, "ai_training", 0)
+		l.Rule, l.Per, l.Concurrent = rate.Rule{}, 0, 1
+		s.Limits = []rate.Limit{l}
+	})
+}
+
+// hijackable is a recorder whose connection can be taken.
+type hijackable struct {
+	*httptest.ResponseRecorder
+	conn net.Conn
+}
+
+func (h hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) { return h.conn, nil, nil }
+
+// stateNow returns how the rate stands of another request of the same crawler.
+func stateNow(g *Guard) rate.State {
+	r := served(http.MethodGet, "CCBot/2.0", "/")
+	_ = g.Serve(httptest.NewRecorder(), r, nothingNext)
+	j, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
+	return j.Rate.State
+}
+
+// TestPlacesAreGivenBack ends a request in each way that there is. While it is under
+// way there is no place for another, and then there is again.
+func TestPlacesAreGivenBack(t *testing.T) {
+	for _, tc := range []struct {
+		name, method string
+		handle       func(w http.ResponseWriter, r *http.Request) error
+		meanwhile    rate.State // of another request after handle has begun its end
+	}{
+		{"a page", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
+			_, err := io.WriteString(w, "a page")
+			return err
+		}, rate.Slowed},
+		{"nothing", http.MethodGet, func(http.ResponseWriter, *http.Request) error { return nil }, rate.Slowed},
+		{"an error", http.MethodGet, func(http.ResponseWriter, *http.Request) error { return errors.New("x") }, rate.Slowed},
+		{"a panic", http.MethodGet, func(http.ResponseWriter, *http.Request) error { panic("x") }, rate.Slowed},
+		{"the proxy broke off", http.MethodGet, func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }, rate.Slowed},
+		{"the client leaves", http.MethodGet, func(_ http.ResponseWriter, r *http.Request) error {
+			<-r.Context().Done()
+			return r.Context().Err()
+		}, rate.Slowed},
+		{"hijacked", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
+			_, _, err := http.NewResponseController(w).Hijack()
+			return err
+		}, rate.Within},
+		{"hijacked as of old", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
+			_, _, err := w.(http.Hijacker).Hijack()
+			return err
+		}, rate.Within},
+		{"hijacked, and a panic", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
+			_, _, _ = http.NewResponseController(w).Hijack()
+			panic("x")
+		}, rate.Slowed},
+		{"a WebSocket over HTTP/2", http.MethodConnect, func(w http.ResponseWriter, _ *http.Request) error {
+			w.WriteHeader(http.StatusOK)
+			return nil
+		}, rate.Within},
+		{"a WebSocket over HTTP/2 that is refused", http.MethodConnect, func(w http.ResponseWriter, _ *http.Request) error {
+			w.WriteHeader(http.StatusForbidden)
+			return nil
+		}, rate.Slowed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			g := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
+			under := g.Metrics.UnderWay(uaident.AITraining)
+			ctx, leave := context.WithCancel(t.Context())
+			r := served(tc.method, "CCBot/2.0", "/")
+			r = r.WithContext(context.WithValue(ctx, caddyhttp.VarsCtxKey, r.Context().Value(caddyhttp.VarsCtxKey)))
+			conn, other := net.Pipe()
+			defer func() { _, _ = conn.Close(), other.Close() }()
+			entered := false
+			next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+				entered = true
+				if got := stateNow(g); got != rate.Slowed {
+					t.Errorf("another request at once is %q", got)
+				}
+				if n := under.Load(); n != 1 {
+					t.Errorf("%d requests are under way, want 1", n)
+				}
+				leave()
+				err := tc.handle(w, r)
+				if got := stateNow(g); got != tc.meanwhile {
+					t.Errorf("another request before the handler returns is %q, want %q", got, tc.meanwhile)
+				}
+				return err
+			})
+			func() {
+				defer func() { _ = recover() }()
+				_ = g.Serve(hijackable{httptest.NewRecorder(), conn}, r, next)
+			}()
+			for range 3 {
+				if got := stateNow(g); got != rate.Within {
+					t.Errorf("another request afterwards is %q", got)
+				}
+			}
+			if n := under.Load(); !entered || n != 0 {
+				t.Errorf("entered %v, %d requests are left under way", entered, n)
+			}
+		})
+	}
+}
+
+// TestPlacesWhereSeveralGuardsStand takes one place for a request that passes through
+// two guards of a site, and gives it back once.
+func TestPlacesWhereSeveralGuardsStand(t *testing.T) {
+	first := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
+	c := options{Rate: oneAtATime(t)}.config(t)
+	c.Source = first.Source
+	second := New(t.Context(), first.shared, c)
+	served := served(http.MethodGet, "CCBot/2.0", "/")
+	passed := false
+	err := first.Serve(httptest.NewRecorder(), served, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		return second.Serve(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+			passed = true
+			if got := stateNow(second); got != rate.Slowed {
+				t.Errorf("another request at once is %q", got)
+			}
+			return nil
+		}))
+	}))
+	if err != nil || !passed {
+		t.Fatalf("passed %v, %v", passed, err)
+	}
+	for _, g := range []*Guard{first, second} {
+		if got := stateNow(g); got != rate.Within {
+			t.Errorf("another request afterwards is %q", got)
+		}
+	}
+}
+
+// TestPlacesOutliveAReload has a request under way when another configuration takes the
+// place of its own: it holds its place, and gives it back.
+func TestPlacesOutliveAReload(t *testing.T) {
+	before := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
+	c := options{Rate: oneAtATime(t)}.config(t)
+	c.Source = before.Source
+	var after *Guard
+	_ = before.Serve(httptest.NewRecorder(), served(http.MethodGet, "CCBot/2.0", "/"), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+		after = New(t.Context(), before.shared, c)
+		if got := stateNow(after); got != rate.Slowed {
+			t.Errorf("another request at once, after the reload, is %q", got)
+		}
+		return nil
+	}))
+	if got := stateNow(after); got != rate.Within {
+		t.Errorf("another request afterwards is %q", got)
+	}
+}
+
+// TestWhoHasNoPlaces holds no place of those who are not limited so.
+func TestWhoHasNoPlaces(t *testing.T) {
+	g := testGuard(t, options{Enforce: true, Rate: oneAtATime(t)}, serving("User-agent: *\nDisallow: /private/\nSitemap: https://a.test/list\n"))
+	for userAgent, targets := range map[string][]string{
+		uaChrome: {"/"}, "AhrefsBot/7.0": {"/"},
+		"CCBot/2.0": {"/robots.txt", "/list", "/.well-known/x", "/a.css", "/private/x"},
+	} {
+		for _, target := range targets {
+			_ = g.Serve(httptest.NewRecorder(), served(http.MethodGet, userAgent, target), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+				if got := stateNow(g); got != rate.Within {
+					t.Errorf("%s at %s takes a place", userAgent, target)
+				}
+				return nil
+			}))
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package rate
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// atOnce returns rules of a limit of so many requests at once, and nothing else.
+func atOnce(n int) *Rules { return &Rules{Concurrent: n, Mode: Enforce} }
+
+// TestPlaces tells who shares the places of whom: as with budgets, an impostor takes
+// none of the real one's.
+func TestPlaces(t *testing.T) {
+	library := Spender{Site: shop, Token: "curl", Many: true}
+	for _, tc := range []struct {
+		name        string
+		first, then Spender
+		shared      bool
+	}{
+		{"a verified crawler from another network", verified, *verified.from(9), true},
+		{"a verified crawler and who claims to be it", claimed, verified, false},
+		{"a verified crawler and who is known not to be it", Spender{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, verified, false},
+		{"another crawler", verified, Spender{Site: shop, Token: "CCBot", Identity: verify.Verified}, false},
+		{"the same host, invented", verified, Spender{Site: shop, Token: "bingbot", Identity: verify.Verified, Invented: true}, false},
+		{"who claims a name, from another network", claimed, *claimed.from(9), true},
+		{"what many run, from another network", *library.from(1), *library.from(2), false},
+		{"what many run, from one network", *library.from(1), *library.from(1), true},
+		{"two names that nobody knows, from one network", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(1), true},
+		{"names that nobody knows, from two networks", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(2), false},
+	} {
+		b := NewBudgets(start)
+		first := b.Spend(start, &tc.first, atOnce(1))
+		if first.Place == nil || first.Over {
+			t.Fatalf("%s: the first finds no place: %+v", tc.name, first)
+		}
+		then := b.Spend(start, &tc.then, atOnce(1))
+		if then.Full != tc.shared || then.Slowed != tc.shared || (then.Place == nil) != tc.shared {
+			t.Errorf("%s: %+v, want full %v", tc.name, then, tc.shared)
+		}
+		if then.Full && (!then.Limited || then.Wait != placeWait) {
+			t.Errorf("%s: %+v", tc.name, then)
+		}
+		first.Place.Leave()
+		if again := b.Spend(start, &tc.then, atOnce(1)); tc.shared && again.Over {
+			t.Errorf("%s: no place after one was given back: %+v", tc.name, again)
+		}
+	}
+}
+
+// TestWhatHoldsAPlace tells that by no mode, nor beside another limit, more hold places
+// than there are, and that those that are one too many hold none.
+func TestWhatHoldsAPlace(t *testing.T) {
+	minute := Rule{Interval: time.Minute, Burst: 2}
+	for _, tc := range []struct {
+		name                string
+		rules               Rules
+		places, over, slows int // of ten requests that come at once
+	}{
+		{"observed", Rules{Concurrent: 3}, 3, 7, 0},
+		{"enforced", Rules{Concurrent: 3, Mode: Enforce}, 3, 7, 7},
+		{"a search engine", Rules{Concurrent: 3, Mode: Spare}, 3, 7, 0},
+		{"a stricter rate, observed", Rules{Concurrent: 3, Owner: minute}, 2, 8, 0},
+		{"a stricter rate", Rules{Concurrent: 3, Owner: minute, Mode: Enforce}, 2, 8, 8},
+		{"a milder rate", Rules{Concurrent: 1, Owner: minute, Mode: Enforce}, 1, 9, 9},
+		{"a delay", Rules{Concurrent: 3, File: minute, Over: 1, Window: time.Minute, Mode: Enforce}, 2, 8, 8},
+		{"a delay that it does not read", Rules{Concurrent: 5, File: minute, Over: 1, Window: time.Minute, Advisory: true, Mode: Enforce}, 5, 8, 5},
+	} {
+		b := NewBudgets(start)
+		var taken []*Places
+		over, slowed := 0, 0
+		for range 10 {
+			p := b.Spend(start, &verified, &tc.rules)
+			if p.Place != nil {
+				taken = append(taken, p.Place)
+			}
+			if p.Over {
+				over++
+			}
+			if p.Slowed {
+				slowed++
+			}
+		}
+		if len(taken) != tc.places || over != tc.over || slowed != tc.slows {
+			t.Errorf("%s: %d hold places, %d over, %d slowed, want %d, %d, %d", tc.name, len(taken), over, slowed, tc.places, tc.over, tc.slows)
+		}
+		for _, place := range taken {
+			place.Leave()
+		}
+		if n := taken[0].taken.Load(); n != 0 {
+			t.Errorf("%s: %d places are left taken", tc.name, n)
+		}
+	}
+}
+
+// TestFullSpendsNothing lets requests that find no place spend nothing of the rate.
+func TestFullSpendsNothing(t *testing.T) {
+	b := NewBudgets(start)
+	rules := &Rules{Concurrent: 1, Owner: Rule{Interval: time.Minute, Burst: 2}, Mode: Enforce}
+	first := b.Spend(start, &verified, rules)
+	for range 20 {
+		if p := b.Spend(start, &verified, rules); !p.Full {
+			t.Fatalf("%+v", p)
+		}
+	}
+	first.Place.Leave()
+	if p := b.Spend(start, &verified, rules); p.Over {
+		t.Errorf("the second of two that may come at once: %+v", p)
+	}
+}
+
+// TestPlacesOutliveALimit counts what is under way by the limit before a reload, also
+// where the limit is another one.
+func TestPlacesOutliveALimit(t *testing.T) {
+	b := NewBudgets(start)
+	before := b.Spend(start, &verified, &Rules{Concurrent: 5, Owner: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
+	if p := b.Spend(start, &verified, atOnce(1)); !p.Full {
+		t.Errorf("the one that is under way is not known: %+v", p)
+	}
+	before.Place.Leave()
+	if p := b.Spend(start, &verified, atOnce(1)); p.Full {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestHeldPlace takes no second place for a request that has one, nor gives it back.
+func TestHeldPlace(t *testing.T) {
+	b := NewBudgets(start)
+	first := b.Spend(start, &verified, atOnce(1))
+	nested := verified
+	nested.Holds = first.Place
+	if p := b.Spend(start, &nested, atOnce(1)); p.Over || p.Place != nil {
+		t.Errorf("%+v", p)
+	}
+	if n := first.Place.taken.Load(); n != 1 {
+		t.Errorf("%d places are taken, want 1", n)
+	}
+}
+
+// TestPlacesTogether has many ask at once: never more than so many hold a place, and
+// all are given back.
+func TestPlacesTogether(t *testing.T) {
+	const most = 4
+	b, rules := NewBudgets(start), atOnce(most)
+	var under, peak, entered atomic.Int64
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for range 500 {
+				p := b.Spend(start, verified.from(g), rules)
+				if p.Place == nil {
+					continue
+				}
+				entered.Add(1)
+				n := under.Add(1)
+				for old := peak.Load(); n > old && !peak.CompareAndSwap(old, n); old = peak.Load() {
+				}
+				under.Add(-1)
+				p.Place.Leave()
+			}
+		})
+	}
+	wg.Wait()
+	if peak.Load() > most || entered.Load() == 0 {
+		t.Errorf("%d were under way at once, of %d that entered", peak.Load(), entered.Load())
+	}
+	if p := b.Spend(start, &verified, rules); p.Full || p.Place.taken.Load() != 1 {
+		t.Errorf("places were lost: %+v", p)
+	}
+}
+
+// TestPlacesAreKept invents many names while requests are under way: their places are
+// not forgotten, and there are no more of them than budgets.
+func TestPlacesAreKept(t *testing.T) {
+	b, rules := NewBudgets(start), atOnce(1)
+	b.Spend(start, &verified, rules)
+	b.Spend(start, &claimed, rules)
+	for i := range 50_000 {
+		at := start.Add(time.Duration(i) * time.Second)
+		for _, identity := range []verify.State{verify.Verified, verify.Claimed} {
+			p := b.Spend(at, Spender{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
+			p.Place.Leave()
+		}
+	}
+	for _, who := range []*Spender{&verified, &claimed} {
+		if p := b.Spend(start.Add(time.Hour), who, rules); !p.Full {
+			t.Errorf("%s: the place of a request under way is forgotten: %+v", who.Identity, p)
+		}
+	}
+	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxInvented; n > most {
+		t.Errorf("%d budgets, want at most %d", n, most)
+	}
+}
