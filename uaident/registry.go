@@ -1,6 +1,7 @@
 package uaident
 
 import (
+	_ "embed" // the registry as a text
 	"slices"
 	"strings"
 
@@ -54,6 +55,9 @@ type Crawler struct {
 	// Source is the page that the entry was written from; empty if it is from
 	// general knowledge only.
 	Source string
+	// Date is the day on which Source was looked at last, such as 2026-11-23; empty if
+	// nobody has written it down.
+	Date string
 	// Provenance says how good the entry's facts are.
 	Provenance Provenance
 }
@@ -115,6 +119,12 @@ type Registry struct {
 // Default returns the registry that is built into this package. It is compiled
 // from registry.json and costs nothing at start.
 func Default() *Registry { return &defaultRegistry }
+
+//go:embed registry.json
+var registryJSON []byte
+
+// JSON returns the text that [Default] is compiled from. It must not be modified.
+func JSON() []byte { return registryJSON }
 
 // Crawlers returns all entries, sorted by token without regard to case. They
 // must not be modified.

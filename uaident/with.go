@@ -22,7 +22,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	given := map[string]string{} // name in lower case: token
 	var errs []error
 	for _, c := range crawlers {
-		if err := checkCrawler(&c); err != nil {
+		if err := c.Validate(); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -86,8 +86,9 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	return n, nil
 }
 
-// checkCrawler reports what is wrong with a crawler by itself.
-func checkCrawler(c *Crawler) error {
+// Validate reports what is wrong with c by itself: whether [Registry.With] knows its
+// fallbacks is another matter.
+func (c *Crawler) Validate() error {
 	for _, name := range append([]string{c.Token}, c.Aliases...) {
 		switch {
 		case words.FirstWord(name) == "":

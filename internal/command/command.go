@@ -46,7 +46,7 @@ caddy robots-guard alerts
 				commands []*cobra.Command
 			}{
 				{"Write a robots.txt", []*cobra.Command{lintCommand(config), checkCommand(config), testCommand(config), diffCommand(config), managedCommand(config)}},
-				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(), verifyCommand(config)}},
+				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(), registryCommand(), verifyCommand(config)}},
 				{"Look at what happened", []*cobra.Command{alertsCommand(), auditCommand(config), policiesCommand(), shadowCommand()}},
 			} {
 				cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

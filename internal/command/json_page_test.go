@@ -20,6 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
 // TestEveryCommandPrintsJSON asks each command for its flag and its section.
@@ -127,6 +128,7 @@ func TestJSONPage(t *testing.T) {
 	for command, value := range map[string]any{
 		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
 		"identify": identityReport{Registry: &known},
+		"registry": checkedRegistry{Serial: 1, Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
 		"verify":   claimReport{Operator: "x", Steps: []claimStep{{}}},
 	} {
 		output, err := json.Marshal(value)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -62,12 +63,12 @@ func FromNames(registry *uaident.Registry, data []byte) (in Imported, err error)
 
 // keysInOrder returns the keys of an object of objects, as they stand there.
 func keysInOrder(data []byte) (keys []string) {
-	d, err := newDecoder("", data)
+	d, err := jsontext.NewDecoder("", data, "")
 	if err != nil {
 		return nil
 	}
 	for depth := 0; ; {
-		switch t := d.next(); t.first {
+		switch t := d.Next(); t.First {
 		case 0:
 			return keys
 		case '{', '[':
@@ -76,7 +77,7 @@ func keysInOrder(data []byte) (keys []string) {
 			depth--
 		case '"':
 			if depth == 1 {
-				keys = append(keys, t.text)
+				keys = append(keys, t.Text)
 			}
 		}
 	}

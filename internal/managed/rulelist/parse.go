@@ -3,6 +3,8 @@ package rulelist
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
 // What a list may have at most.
@@ -18,6 +20,7 @@ var (
 )
 
 const (
+	emptyList = `a list without a rule is {"rules": []}`
 	wantList  = `a list is an object such as {"rules": []}`
 	wantRules = `rules has to be a list of rules`
 	wantRule  = `a rule is an object such as {"id": "sale", "for": ["GPTBot"], "disallow": ["/sale"]}`
@@ -26,25 +29,29 @@ const (
 	wantPaths = `%s has to be a list of paths such as ["/search"], or true for the whole site`
 )
 
+// decoder reads the JSON of a list.
+type decoder struct{ *jsontext.Decoder }
+
 // Parse reads the rules of a list. Its errors begin with the name of the list, and say
 // in which line and column what is wrong.
 func Parse(name string, data []byte) ([]Rule, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, MaxBytes>>20)
 	}
-	d, err := newDecoder(name, data)
+	decoded, err := jsontext.NewDecoder(name, data, emptyList)
 	if err != nil {
 		return nil, err
 	}
+	d := decoder{decoded}
 	rules, given := []Rule{}, false
 	lines := make(map[string]string) // by id
-	err = d.object(wantList, listFields, func(field string) error {
+	err = d.Object(wantList, listFields, func(field string) error {
 		if field == "$schema" {
-			_, err := d.text(field)
+			_, err := d.Text(field)
 			return err
 		}
 		given = true
-		return d.array(wantRules, func() error {
+		return d.Array(wantRules, func() error {
 			rule, err := d.rule()
 			if err != nil {
 				return err
@@ -53,7 +60,7 @@ func Parse(name string, data []byte) ([]Rule, error) {
 				return fmt.Errorf("%s: rule %s: there are two rules of that name, the other at %s; give each its own", rule.At, rule.ID, first)
 			}
 			if lines[rule.ID] = rule.At; len(rules) == MaxRules {
-				return d.mistake("it has more than %d rules; write several lists", MaxRules)
+				return d.Mistake("it has more than %d rules; write several lists", MaxRules)
 			}
 			rules = append(rules, rule)
 			return nil
@@ -69,18 +76,18 @@ func Parse(name string, data []byte) ([]Rule, error) {
 }
 
 // rule reads a rule and checks what does not need others.
-func (d *decoder) rule() (r Rule, err error) {
+func (d decoder) rule() (r Rule, err error) {
 	says := 0
 	begin := 0
-	err = d.object(wantRule, ruleFields, func(field string) (err error) {
+	err = d.Object(wantRule, ruleFields, func(field string) (err error) {
 		if begin == 0 {
-			begin = d.at // of the first field; there is none at 0
+			begin = d.At() // of the first field; there is none at 0
 		}
 		switch field {
 		case "id":
-			r.ID, err = d.text(field)
+			r.ID, err = d.Text(field)
 		case "for":
-			r.For, err = d.texts(field, wantFor)
+			r.For, err = d.Texts(field, wantFor)
 		case "disallow", "allow":
 			var said bool
 			if r.Paths, said, err = d.paths(field, r.Paths); said {
@@ -96,21 +103,21 @@ func (d *decoder) rule() (r Rule, err error) {
 			if field == "content_signal" {
 				into = &r.ContentSignal
 			}
-			if *into, err = d.text(field); *into != "" {
+			if *into, err = d.Text(field); *into != "" {
 				says++
 			}
 		case "from":
-			r.From, err = d.text(field)
+			r.From, err = d.Text(field)
 		case "until":
-			r.Until, err = d.text(field)
+			r.Until, err = d.Text(field)
 		case "hosts":
-			r.Hosts, err = d.texts(field, wantHosts)
+			r.Hosts, err = d.Texts(field, wantHosts)
 		case "reason":
-			r.Reason, err = d.text(field)
+			r.Reason, err = d.Text(field)
 		case "owner":
-			r.Owner, err = d.text(field)
+			r.Owner, err = d.Text(field)
 		case "ticket":
-			r.Ticket, err = d.text(field)
+			r.Ticket, err = d.Text(field)
 		}
 		return err
 	})
@@ -118,55 +125,55 @@ func (d *decoder) rule() (r Rule, err error) {
 		return r, err
 	}
 	if begin > 0 {
-		d.at = begin
+		d.Seek(begin)
 	}
-	r.At = d.place()
+	r.At = d.Place()
 	return r, d.check(&r, says)
 }
 
 // check makes sure that a rule is whole.
-func (d *decoder) check(r *Rule, says int) error {
+func (d decoder) check(r *Rule, says int) error {
 	if r.ID == "" {
-		return d.mistake("a rule needs an id, by which the robots.txt names it")
+		return d.Mistake("a rule needs an id, by which the robots.txt names it")
 	}
 	switch {
 	case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
-		return d.mistake("rule %s: it is about nobody; %s", r.ID, wantFor)
+		return d.Mistake("rule %s: it is about nobody; %s", r.ID, wantFor)
 	case says == 0:
-		return d.mistake("rule %s: it says nothing; write disallow, allow, crawl_delay or a preference", r.ID)
+		return d.Mistake("rule %s: it says nothing; write disallow, allow, crawl_delay or a preference", r.ID)
 	case says > 1:
-		return d.mistake("rule %s: a rule says one thing; write another rule for the other", r.ID)
+		return d.Mistake("rule %s: a rule says one thing; write another rule for the other", r.ID)
 	}
 	if _, err := r.Managed(); err != nil {
-		return d.mistake("rule %s: %w", r.ID, err)
+		return d.Mistake("rule %s: %w", r.ID, err)
 	}
 	return nil
 }
 
 // paths reads what a rule forbids or allows, nothing for null. A list without a path
 // is refused: what has lost its paths must not become a rule about the whole site.
-func (d *decoder) paths(field string, before []string) (paths []string, said bool, err error) {
-	t := d.next()
-	switch t.first {
-	case null:
+func (d decoder) paths(field string, before []string) (paths []string, said bool, err error) {
+	t := d.Next()
+	switch t.First {
+	case jsontext.Null:
 		return before, false, nil
 	case 't':
 		return before, true, nil
 	case '[':
-		paths, err = d.restOfTexts(field, fmt.Sprintf(wantPaths, field))
+		paths, err = d.RestOfTexts(field, fmt.Sprintf(wantPaths, field))
 		return paths, true, err
 	}
-	return before, false, d.mistake(wantPaths+", and not %s", field, t)
+	return before, false, d.Mistake(wantPaths+", and not %s", field, t)
 }
 
 // delay reads the seconds of a crawl_delay, "" for null.
-func (d *decoder) delay() (string, error) {
-	t := d.next()
-	if t.first == null {
+func (d decoder) delay() (string, error) {
+	t := d.Next()
+	if t.First == jsontext.Null {
 		return "", nil
 	}
-	if seconds, err := strconv.ParseFloat(t.text, 64); t.first == '"' || err != nil || !(seconds > 0 && seconds <= 86400) {
-		return "", d.mistake("crawl_delay has to be a number of seconds above 0 and up to 86400, and not %s", t)
+	if seconds, err := strconv.ParseFloat(t.Text, 64); t.First == '"' || err != nil || !(seconds > 0 && seconds <= 86400) {
+		return "", d.Mistake("crawl_delay has to be a number of seconds above 0 and up to 86400, and not %s", t)
 	}
-	return t.text, nil
+	return t.Text, nil
 }

@@ -54,20 +54,27 @@ type entry struct {
 	PurposesSource string   `json:"purposes_source"`
 
 	Source     string `json:"source"`
+	Date       string `json:"date"`
 	Provenance string `json:"provenance"`
 	Note       string `json:"note"` // for readers of the file only
 }
 
 // Generate returns the Go source for the data files in dir.
 func Generate(dir string) ([]byte, error) {
-	var entries []entry
+	var file struct {
+		Schema   string  `json:"$schema"`
+		Serial   uint64  `json:"serial"`
+		Date     string  `json:"date"`
+		Crawlers []entry `json:"crawlers"`
+	}
 	var vocabulary words.Vocabulary
-	if err := read(filepath.Join(dir, "registry.json"), &entries); err != nil {
+	if err := read(filepath.Join(dir, "registry.json"), &file); err != nil {
 		return nil, err
 	}
 	if err := read(filepath.Join(dir, "words.json"), &vocabulary); err != nil {
 		return nil, err
 	}
+	entries := file.Crawlers
 	if err := check(entries); err != nil {
 		return nil, err
 	}
@@ -189,6 +196,7 @@ func writeEntry(b *bytes.Buffer, e entry) {
 		fmt.Fprintf(b, "Purposes: Purposes{Of: %s, Source: %q}, ", strings.Join(names, " | "), e.PurposesSource)
 	}
 	text("Source", e.Source)
+	text("Date", e.Date)
 	if e.Provenance != "" {
 		fmt.Fprintf(b, "Provenance: %s", strings.ToUpper(e.Provenance[:1])+e.Provenance[1:])
 	}

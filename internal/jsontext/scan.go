@@ -1,4 +1,4 @@
-package rulelist
+package jsontext
 
 import (
 	"bytes"
@@ -6,15 +6,16 @@ import (
 	"fmt"
 )
 
-// token is a part of a JSON text: its first byte, which tells what it is, and the text
+// Token is a part of a JSON text: its first byte, which tells what it is, and the text
 // of a string or a number. A plain scanner takes a fifth of the time that
 // [json.Decoder.Token] does.
-type token struct {
-	first byte
-	text  string
+type Token struct {
+	First byte
+	Text  string
 }
 
-const null = 'n' // the first byte of null
+// Null is the first byte of null.
+const Null = 'n'
 
 // scanner reads the tokens of a text that is known to be JSON.
 type scanner struct {
@@ -34,29 +35,29 @@ func (s *scanner) peek() (first byte) {
 	return 0
 }
 
-// more reports whether the object or array goes on.
-func (s *scanner) more() bool {
+// More reports whether the object or array goes on.
+func (s *scanner) More() bool {
 	c := s.peek()
 	return c != 0 && c != ']' && c != '}'
 }
 
 // next reads a token, and returns where it begins.
-func (s *scanner) next() (t token, at int) {
-	t.first = s.peek()
+func (s *scanner) next() (t Token, at int) {
+	t.First = s.peek()
 	at = s.end
-	switch t.first {
+	switch t.First {
 	case 0: // the end
 	case '{', '}', '[', ']':
 		s.end++
 	case '"':
-		t.text = s.text()
+		t.Text = s.text()
 	default:
 		length := bytes.IndexAny(s.data[at:], " \t\r\n,:]}")
 		if length < 0 {
 			length = len(s.data) - at
 		}
 		s.end += length
-		t.text = string(s.data[at:s.end])
+		t.Text = string(s.data[at:s.end])
 	}
 	return t, at
 }
@@ -79,19 +80,19 @@ func (s *scanner) text() (text string) {
 }
 
 // String tells what a token is, in words.
-func (t token) String() string {
-	switch t.first {
+func (t Token) String() string {
+	switch t.First {
 	case '{':
 		return "an object"
 	case '[':
 		return "a list"
 	case '"':
-		if t.text == "" {
+		if t.Text == "" {
 			return "an empty string"
 		}
-		return fmt.Sprintf("the string %.40q", t.text)
-	case null, 't', 'f':
-		return t.text
+		return fmt.Sprintf("the string %.40q", t.Text)
+	case Null, 't', 'f':
+		return t.Text
 	}
-	return "the number " + t.text
+	return "the number " + t.Text
 }

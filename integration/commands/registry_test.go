@@ -1,0 +1,58 @@
+package commands
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// privateKey is a new one, as openssl writes it.
+var privateKey = func() string {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		panic(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}()
+
+// TestRegistry runs the commands on files with and without mistakes.
+func TestRegistry(t *testing.T) {
+	const entry = `{"token": "NewBot", "class": "ai_training", "source": "https://new.example/bot"}`
+	dir := harness.Files(t, map[string]string{
+		"good.json": `{"serial": 3, "crawlers": [` + entry + "]}", "none.json": `{"crawlers": []}`, "key.pem": privateKey,
+		"bad.json": "{\"crawlers\": [\n" + strings.Replace(entry, "training", "trainig", 1) + ",\n{\"token\": \"A\", \"clas\": 1}\n]}",
+	})
+	for _, tc := range []struct {
+		line string
+		code int
+		want string
+	}{
+		{"registry show GPTBot", 0, `{"token":"GPTBot","operator":"OpenAI","class":"ai_training"`},
+		{"registry show NoSuchBot", 2, `does not know "NoSuchBot"`},
+		{"registry export > built-in.json && caddy robots-guard registry diff built-in.json", 0, "nothing differs"},
+		{"registry check good.json", 0, "good.json: no mistake in 1 entries; 1 are new and 0 say something else"},
+		{"registry check bad.json", 2, `bad.json:2:30: unknown class "ai_trainig"; did you mean ai_training?`},
+		{"registry check bad.json", 2, `bad.json:3:16: unknown field "clas"; did you mean class?`},
+		{"registry check --json bad.json", 2, `"mistakes":["bad.json:2:30: `},
+		{"registry check nowhere.json", 2, "nowhere.json"},
+		{"registry diff good.json", 1, "NewBot: added"},
+		{"registry diff good.json none.json", 1, "NewBot: removed"},
+		{"registry diff --json good.json good.json", 0, `{"changes":[]}`},
+		{"registry sign --key key.pem good.json && wc -c < good.json.sig", 0, "key "},
+		{"registry sign --key key.pem none.json", 2, "it has no serial"},
+		{"registry sign good.json", 2, "needs --key"},
+		{"registry publish", 2, "say what to do"},
+	} {
+		if out, code := shell(t, dir, "caddy robots-guard "+tc.line); code != tc.code || !strings.Contains(out, tc.want) {
+			t.Errorf("$ %s\nexit status %d, want %d and %s\n%s", tc.line, code, tc.code, tc.want, out)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+)
+
+func registryCommand() *cobra.Command {
+	g := registry{}
+	cmd := &cobra.Command{
+		Use: `registry show [<token>...] [--json]
+  caddy robots-guard registry export
+  caddy robots-guard registry check [--json] <file|->
+  caddy robots-guard registry diff [--json] [<old file>] <new file|->
+  caddy robots-guard registry sign --key <private key> <file>`,
+		Short: "Shows, checks, compares and signs registries of crawlers",
+		Long: `
+A registry is what is known of crawlers, as JSON. One is built in.
+
+show prints the entries of the built-in registry, one a line, or those of the tokens and
+aliases that are given. export prints the text that it is compiled from.
+
+check tells every mistake in a registry, with its line and what to write instead, and
+what it changes in the built-in one.
+
+diff tells which crawlers the second registry adds, removes and says something else of.
+With one file that is compared with the built-in registry, over which it is laid: what is
+not in it stays.
+
+sign writes the signature of a file into another of that name with .sig behind it, and
+prints the public key for the option key of registry. The private key is one that
+"openssl genpkey -algorithm ed25519 -out key.pem" makes.
+
+Exit status of check: 0 if there is no mistake, 2 if there is. Of diff: 0 if nothing
+differs, 1 if something does, 2 if a file cannot be read.
+`,
+		Example: `
+caddy robots-guard registry show Googlebot
+caddy robots-guard registry export > registry.json
+caddy robots-guard registry check registry.json
+caddy robots-guard registry diff registry.json
+caddy robots-guard registry sign --key key.pem registry.json
+`,
+		RunE: runCommand(g.run),
+	}
+	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
+	cmd.Flags().StringVar(&g.key, "key", "", "of sign: the file with the private key")
+	return cmd
+}
+
+// registry is the command with its flags.
+type registry struct {
+	json bool
+	key  string
+}
+
+func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	out := cmd.OutOrStdout()
+	switch what, rest := args[0], args[1:]; {
+	case what == "show":
+		return g.show(out, rest)
+	case what == "export" && len(rest) == 0:
+		_, err := out.Write(edition.Embedded())
+		return 0, err
+	case what == "check" && len(rest) == 1:
+		return g.check(cmd, rest[0])
+	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
+		return g.diff(cmd, rest)
+	case what == "sign" && len(rest) == 1:
+		return 0, g.sign(out, rest[0])
+	case what == "check", what == "diff", what == "sign":
+		return 0, fmt.Errorf("registry %s needs a file; see caddy robots-guard help registry", what)
+	}
+	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff or sign")
+}
+
+// show prints entries of the built-in registry.
+func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
+	crawlers := uaident.Default().Crawlers()
+	if len(tokens) > 0 {
+		crawlers = nil
+	}
+	for _, token := range tokens {
+		known := uaident.Default().Lookup(token)
+		if known == nil {
+			return 0, fmt.Errorf("the built-in registry does not know %q", token)
+		}
+		crawlers = append(crawlers, *known)
+	}
+	var line []byte
+	for i := range crawlers {
+		line = append(edition.AppendEntry(line[:0], &crawlers[i]), '\n')
+		if _, err := w.Write(line); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// readEdition reads a registry from a file, or from standard input.
+func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
+	data, err := readRegistryFile(cmd, name)
+	if err != nil {
+		return nil, err
+	}
+	return edition.Parse(name, data)
+}
+
+// readRegistryFile reads no more of a file than is needed to see that it is too large.
+func readRegistryFile(cmd *cobra.Command, name string) ([]byte, error) {
+	from := cmd.InOrStdin()
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		from = file
+	}
+	return io.ReadAll(io.LimitReader(from, edition.MaxBytes+1))
+}
+
+// checkedRegistry is what check prints as JSON.
+type checkedRegistry struct {
+	Serial   uint64   `json:"serial,omitempty"`
+	Date     string   `json:"date,omitempty"`
+	Crawlers int      `json:"crawlers"`
+	Mistakes []string `json:"mistakes"`
+
+	Changes []edition.Change `json:"changes"`
+}
+
+// check tells what is wrong with a registry, else what it changes.
+func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
+	data, err := readRegistryFile(cmd, name)
+	if err != nil {
+		return 0, err
+	}
+	report := checkedRegistry{Mistakes: []string{}, Changes: []edition.Change{}}
+	e, err := edition.Parse(name, data)
+	code := ExitAllowed
+	if err != nil {
+		code = ExitFailed
+		report.Mistakes = strings.Split(err.Error(), "\n")
+	} else {
+		report.Serial, report.Date, report.Crawlers = e.Serial, e.Date, len(e.Crawlers)
+		if report.Changes, err = laidOver(e); err != nil {
+			return 0, err
+		}
+	}
+	if g.json {
+		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(&report)
+	}
+	out := screenOf(cmd.OutOrStdout())
+	for _, mistake := range report.Mistakes {
+		fmt.Fprintf(out, "%s: %s\n", text.Paint(out, "error"), text.Printable(mistake))
+	}
+	if err := out.Flush(); err != nil || code != ExitAllowed {
+		return code, err
+	}
+	fmt.Fprintf(out, "%s: no mistake in %d entries; ", text.Printable(name), report.Crawlers)
+	added := 0
+	for _, c := range report.Changes {
+		if c.Kind == edition.Added {
+			added++
+		}
+	}
+	fmt.Fprintf(out, "%d are new and %d say something else than the built-in registry\n", added, len(report.Changes)-added)
+	return code, out.Flush()
+}
+
+// laidOver returns what an edition changes in the built-in registry.
+func laidOver(e *edition.Edition) ([]edition.Change, error) {
+	over, err := e.Over(uaident.Default())
+	if err != nil {
+		return nil, err
+	}
+	return append([]edition.Change{}, edition.Diff(uaident.Default().Crawlers(), over.Crawlers())...), nil
+}
+
+// diff tells what a registry says otherwise than another or than the built-in one.
+func (g *registry) diff(cmd *cobra.Command, names []string) (code int, err error) {
+	after, err := readEdition(cmd, names[len(names)-1])
+	if err != nil {
+		return 0, err
+	}
+	changes := []edition.Change{}
+	if len(names) == 2 {
+		before, err := readEdition(cmd, names[0])
+		if err != nil {
+			return 0, err
+		}
+		changes = append(changes, edition.Diff(before.Crawlers, after.Crawlers)...)
+	} else if changes, err = laidOver(after); err != nil {
+		return 0, err
+	}
+	if len(changes) > 0 {
+		code = ExitDisallowed
+	}
+	if g.json {
+		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"changes": changes})
+	}
+	out := screenOf(cmd.OutOrStdout())
+	printRegistryChanges(out, changes)
+	return code, out.Flush()
+}
+
+// printRegistryChanges prints what is different, a crawler a line.
+func printRegistryChanges(w io.Writer, changes []edition.Change) {
+	for _, c := range changes {
+		fmt.Fprintf(w, "%s: %s", text.Printable(c.Token), c.Kind)
+		for i, f := range c.Fields {
+			fmt.Fprint(w, map[bool]string{true: ": ", false: "; "}[i == 0])
+			switch {
+			case f.Before == "":
+				fmt.Fprintf(w, "%s is %s", f.Field, text.Printable(f.After))
+			case f.After == "":
+				fmt.Fprintf(w, "%s is no more %s", f.Field, text.Printable(f.Before))
+			default:
+				fmt.Fprintf(w, "%s is %s and was %s", f.Field, text.Printable(f.After), text.Printable(f.Before))
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	if len(changes) == 0 {
+		fmt.Fprintln(w, "nothing differs")
+	}
+}

@@ -1,0 +1,208 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+)
+
+// Decoder reads JSON of a known form, and knows where it is.
+type Decoder struct {
+	scanner
+	name   string // of the text, for errors
+	at     int    // the offset of the token that was read last
+	lineAt int    // an offset, and the number of its line
+	line   int
+}
+
+// NewDecoder returns a decoder for a text that is JSON from its first byte to its
+// last. Its errors say what else it is; empty is what to do about one that has nothing.
+func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	d := &Decoder{scanner: scanner{data: data}, name: name, line: 1}
+	text := bytes.TrimSpace(data)
+	switch {
+	case len(text) == 0:
+		return nil, fmt.Errorf("%s: it is empty; %s", name, empty)
+	case text[0] == '<':
+		return nil, fmt.Errorf("%s: it is a web page, and has to be JSON", name)
+	case !utf8.Valid(data):
+		return nil, d.ErrorAt(invalid(data), "it is no UTF-8; JSON has to be")
+	}
+	var any json.RawMessage
+	if err := json.Unmarshal(data, &any); err != nil {
+		if syntax, ok := err.(*json.SyntaxError); ok {
+			return nil, d.ErrorAt(int(syntax.Offset)-1, "%v", err)
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return d, nil
+}
+
+// invalid returns where a text is no UTF-8.
+func invalid(data []byte) (offset int) {
+	for offset < len(data) {
+		r, size := utf8.DecodeRune(data[offset:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		offset += size
+	}
+	return offset
+}
+
+// ErrorAt returns an error with the line and the column of an offset.
+func (d *Decoder) ErrorAt(offset int, format string, args ...any) error {
+	before := d.data[:min(max(offset, 0), len(d.data))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+	return fmt.Errorf("%s:%d:%d: %w", d.name, line, column, fmt.Errorf(format, args...))
+}
+
+// Mistake returns an error about the token that was read last.
+func (d *Decoder) Mistake(format string, args ...any) error { return d.ErrorAt(d.at, format, args...) }
+
+// At returns the offset of the token that was read last.
+func (d *Decoder) At() int { return d.at }
+
+// Seek says that Mistake and Place are about another token than the one that was read
+// last.
+func (d *Decoder) Seek(offset int) { d.at = offset }
+
+// Peek goes to the beginning of the next token, and returns its first byte, 0 at the end,
+// and its offset.
+func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
+
+// Skip reads a value of any kind.
+func (d *Decoder) Skip() {
+	for depth := 0; ; {
+		switch d.Next().First {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case 0:
+			return
+		}
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+// Place returns where the token is that was read last, as name:line.
+func (d *Decoder) Place() string {
+	d.line += bytes.Count(d.data[d.lineAt:d.at], []byte("\n"))
+	d.lineAt = d.at
+	return fmt.Sprintf("%s:%d", d.name, d.line)
+}
+
+// Next reads a token.
+func (d *Decoder) Next() (t Token) {
+	t, d.at = d.scanner.next()
+	return t
+}
+
+// open reads the beginning of an object or an array.
+func (d *Decoder) open(first byte, want string) error {
+	if t := d.Next(); t.First != first {
+		return d.Mistake("%s, and not %s", want, t)
+	}
+	return nil
+}
+
+// Object reads an object with some of these fields, each once.
+func (d *Decoder) Object(want string, fields []string, read func(field string) error) error {
+	if err := d.open('{', want); err != nil {
+		return err
+	}
+	seen := 0 // a bit for each
+	for d.More() {
+		field := d.Next().Text
+		i := slices.Index(fields, field)
+		switch {
+		case i < 0:
+			return d.Mistake("unknown field %.80q; %s", field, Hint(field, fields))
+		case seen&(1<<i) != 0:
+			return d.Mistake("%s stands here twice; keep one", field)
+		}
+		seen |= 1 << i
+		if err := read(field); err != nil {
+			return err
+		}
+	}
+	d.Next()
+	return nil
+}
+
+// Hint tells which of some fields a misspelt one may stand for.
+func Hint(field string, fields []string) string {
+	const longest = 80 // that is worth comparing
+	if near := spelling.Near(field[:min(len(field), longest)], fields); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "known are " + strings.Join(fields, ", ")
+}
+
+// Array reads an array.
+func (d *Decoder) Array(want string, read func() error) error {
+	if err := d.open('[', want); err != nil {
+		return err
+	}
+	return d.Rest(read)
+}
+
+// Rest reads what follows the beginning of an array.
+func (d *Decoder) Rest(read func() error) error {
+	for d.More() {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	d.Next()
+	return nil
+}
+
+// Text reads a string, "" for null.
+func (d *Decoder) Text(field string) (string, error) {
+	t := d.Next()
+	switch {
+	case t.First == Null:
+		return "", nil
+	case t.First != '"':
+		return "", d.Mistake("%s has to be a string, and not %s", field, t)
+	case t.Text == "":
+		return "", d.Mistake("%s is empty; leave it out", field)
+	}
+	return t.Text, nil
+}
+
+// Texts reads an array of at least one string.
+func (d *Decoder) Texts(field, want string) (all []string, err error) {
+	if err := d.open('[', want); err != nil {
+		return nil, err
+	}
+	return d.RestOfTexts(field, want)
+}
+
+// RestOfTexts reads what follows the beginning of an array of strings.
+func (d *Decoder) RestOfTexts(field, want string) (all []string, err error) {
+	begin := d.at
+	err = d.Rest(func() error {
+		t := d.Next()
+		if t.First != '"' || t.Text == "" {
+			return d.Mistake("%s has %s among its strings", field, t)
+		}
+		all = append(all, t.Text)
+		return nil
+	})
+	if err == nil && len(all) == 0 {
+		err = d.ErrorAt(begin, "%s, and not an empty list", want)
+	}
+	return all, err
+}

@@ -1,0 +1,84 @@
+package edition
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Change is what two registries say of a crawler differently.
+type Change struct {
+	Token string `json:"token"`
+	// Kind is "added", "removed" or "changed".
+	Kind string `json:"kind"`
+	// Fields are those that differ, of a crawler that both have.
+	Fields []FieldChange `json:"fields,omitempty"`
+}
+
+// FieldChange is a field that differs, with its values as JSON, "" where there is none.
+type FieldChange struct {
+	Field  string `json:"field"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// The kinds of a change.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+)
+
+// Diff returns what the entries after say differently from those before, by token.
+func Diff(before, after []uaident.Crawler) (changes []Change) {
+	known := make(map[string]*uaident.Crawler, len(before))
+	for i := range before {
+		known[nameKey(&before[i])] = &before[i]
+	}
+	for i := range after {
+		c := &after[i]
+		old := known[nameKey(c)]
+		delete(known, nameKey(c))
+		if old == nil {
+			changes = append(changes, Change{Token: c.Token, Kind: Added})
+		} else if fields := diffFields(old, c); len(fields) > 0 {
+			changes = append(changes, Change{Token: c.Token, Kind: Changed, Fields: fields})
+		}
+	}
+	for _, old := range known {
+		changes = append(changes, Change{Token: old.Token, Kind: Removed})
+	}
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Token), strings.ToLower(b.Token)), strings.Compare(a.Token, b.Token))
+	})
+	return changes
+}
+
+// nameKey is by what two entries are the same crawler.
+func nameKey(c *uaident.Crawler) string {
+	if c.ExactCase {
+		return c.Token
+	}
+	return strings.ToLower(c.Token)
+}
+
+// diffFields compares two entries field by field, as they are written.
+func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
+	old, now := fieldsOf(before), fieldsOf(after)
+	for _, field := range entryFields {
+		if !bytes.Equal(old[field], now[field]) {
+			changes = append(changes, FieldChange{Field: field, Before: string(old[field]), After: string(now[field])})
+		}
+	}
+	return changes
+}
+
+func fieldsOf(c *uaident.Crawler) map[string]json.RawMessage {
+	fields := make(map[string]json.RawMessage)
+	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // which is an object
+	return fields
+}

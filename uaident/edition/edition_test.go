@@ -1,0 +1,201 @@
+package edition
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// The text that is built in says what is loaded, and what is written says it again.
+func TestEmbedded(t *testing.T) {
+	e, err := Parse("registry.json", Embedded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Serial == 0 || e.Date == "" {
+		t.Errorf("serial %d, date %q", e.Serial, e.Date)
+	}
+	for i, c := range uaident.Default().Crawlers() {
+		if !reflect.DeepEqual(c, e.Crawlers[i]) {
+			t.Errorf("loaded is %+v, the text says %+v", c, e.Crawlers[i])
+		}
+	}
+	var b bytes.Buffer
+	if err := Write(&b, e.Crawlers); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("again", b.Bytes())
+	if err != nil || !reflect.DeepEqual(again.Crawlers, e.Crawlers) {
+		t.Errorf("what is written is read otherwise: %v", err)
+	}
+	same, err := e.Over(uaident.Default())
+	if err != nil || len(Diff(same.Crawlers(), uaident.Default().Crawlers())) > 0 {
+		t.Errorf("laid over itself it is another one: %v", err)
+	}
+}
+
+const source = `"source": "https://foo.example/bot"`
+
+func TestMistakes(t *testing.T) {
+	one := func(fields string) string { return "{\"crawlers\": [\n{" + fields + "}\n]}" }
+	good := `"token": "FooBot", "class": "search", ` + source
+	tests := []struct{ text, want string }{
+		{one(good), ""},
+		{`{"crawlers": []}`, ""},
+		{"", "f: it is empty; a registry is an object"},
+		{"<html>", "f: it is a web page"},
+		{"{\"crawlers\": [\n{]}", "f:2:2: invalid character ']'"},
+		{"\xff{}", "f:1:1: it is no UTF-8"},
+		{`[]`, "f:1:1: a registry is an object"},
+		{`{}`, "f:1:1: it has no crawlers"},
+		{`{"crawlers": {}}`, "f:1:14: crawlers has to be a list"},
+		{`{"crawler": []}`, `f:1:2: unknown field "crawler"; did you mean crawlers?`},
+		{`{"serial": 0, "crawlers": []}`, "f:1:12: serial has to be a whole number from 1 to 9007199254740992, and not 0"},
+		{`{"serial": 1.5, "crawlers": []}`, "and not 1.5"},
+		{`{"serial": 99999999999999999999999, "crawlers": []}`, "serial has to be a whole number"},
+		{`{"date": "yesterday", "crawlers": []}`, `date has to be a day such as 2026-11-23, and not "yesterday"`},
+		{one(`"token": "FooBot", "clas": "search"`), `f:2:21: unknown field "clas"; did you mean class?`},
+		{one(`"token": "FooBot", "token": "BarBot"`), "f:2:21: token stands here twice; keep one"},
+		{one(`"token": "FooBot", "class": "serch"`), `f:2:30: unknown class "serch"; did you mean search?`},
+		{one(`"token": "FooBot", "class": "browser"`), `unknown class "browser"`},
+		{one(`"token": 1`), "f:2:11: token has to be a string"},
+		{one(`"token": ""`), "f:2:11: token is empty; leave it out"},
+		{one(`"token": "` + strings.Repeat("a", 101) + `"`), "f:2:11: token has 101 bytes, more than 100"},
+		{one(`"token": "Foo\nBot"`), "token has a control character"},
+		{one(`"class": "search", ` + source), "f:2:1: an entry: it has no token"},
+		{one(`"token": "FooBot", ` + source), "f:2:1: FooBot: it has no class"},
+		{one(`"token": "FooBot", "class": "search"`), `f:2:1: FooBot: it has no source; name the operator's page, or write "provenance": "unsourced"`},
+		{one(`"token": "FooBot", "class": "search", "source": "http://foo.example"`), "is no https URL"},
+		{one(good + `, "aliases": []`), "aliases has no string; leave it out"},
+		{one(good + `, "aliases": ["a", "a"]`), `aliases has "a" twice`},
+		{one(good + `, "aliases": "a"`), "aliases has to be a list of strings"},
+		{one(good + `, "fallback": ["Gogglebot"]`), `f:2:1: FooBot: the fallback "Gogglebot" is no known crawler`},
+		{one(good + `, "fallback": ["Googlebot"]`), ""},
+		{one(good + `, "wildcard": "on"`), "wildcard has to be true or false"},
+		{one(good + `, "wildcard": null`), "wildcard has to be true or false"},
+		{one(good + `, "verification": {"rdns": ["foo.example"]}`), "is not a dot and a domain"},
+		{one(good + `, "verification": {"rdn": ["foo.example"]}`), "verification: unknown field \"rdn\"; did you mean rdns?"},
+		{one(good + `, "verification": {"ranges": ["http://foo.example/a"]}`), "is no https URL"},
+		{one(good + `, "crawl_delay": "obeys"`), "crawl_delay has no source"},
+		{one(good + `, "crawl_delay_max": 5`), "and no crawl_delay"},
+		{one(good + `, "date": "2026-11-23"`), ""},
+		{one(`"token": "Chrome", "class": "search", ` + source), "is a word that many User-Agents have"},
+		{one(`"token": "Foo*", "class": "search", ` + source), "has a character that no product token has"},
+		{one(good) + "x", "invalid character"},
+		{"{\"crawlers\": [{" + good + "},\n{" + strings.Replace(good, "FooBot", "foobot", 1) + "}]}", `f:2:1: foobot: the name "foobot" is already that of FooBot`},
+	}
+	for _, tt := range tests {
+		_, err := Parse("f", []byte(tt.text))
+		switch {
+		case err == nil && tt.want != "":
+			t.Errorf("%.200s: no error, want %q", tt.text, tt.want)
+		case err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%.200s: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+// All mistakes are told at once, up to a bound, and a bound on entries holds.
+func TestManyMistakes(t *testing.T) {
+	_, err := Parse("f", []byte("{\"crawlers\": [\n{\"token\": \"A\"},\n{\"clas\": {\"x\": [1, {}]}, \"token\": 5},\n7\n]}"))
+	for _, want := range []string{"f:2:1: A: it has no class", `f:3:2: unknown field "clas"`, "f:3:35: token has to be a string", "f:4:1: an entry is an object"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Repeat("1,", 200)+`1]}`)); err == nil || !strings.Contains(err.Error(), "and 151 more mistakes") {
+		t.Errorf("%v", err)
+	}
+	var many []string
+	for i := range MaxCrawlers + 1 {
+		many = append(many, fmt.Sprintf(`{"token": "A%d", "class": "seo", "provenance": "unsourced"}`, i))
+	}
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many, ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "more than 3000 crawlers") {
+		t.Errorf("%v", err)
+	}
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many[:2999], ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "do not fit") {
+		t.Errorf("%v", err)
+	}
+	if _, err = Parse("f", make([]byte, MaxBytes+1)); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	before := []uaident.Crawler{{Token: "A", Class: uaident.SEO}, {Token: "B", Class: uaident.SEO}, {Token: "C", Class: uaident.SEO}}
+	after := []uaident.Crawler{{Token: "a", Class: uaident.Search, Aliases: []string{"x"}}, {Token: "B", Class: uaident.SEO}, {Token: "D", Class: uaident.SEO}}
+	want := []Change{
+		{"a", Changed, []FieldChange{{"token", `"A"`, `"a"`}, {"class", `"seo"`, `"search"`}, {"aliases", "", `["x"]`}}},
+		{"C", Removed, nil}, {"D", Added, nil},
+	}
+	if got := Diff(before, after); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// The published schema has the fields and the words that are read, and no other.
+func TestSchema(t *testing.T) {
+	text, err := os.ReadFile("../../docs/registry.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type object struct {
+		Properties map[string]struct {
+			Enum []string `json:"enum"`
+		} `json:"properties"`
+	}
+	var schema struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, has object, fields []string) {
+		if len(has.Properties) != len(fields) {
+			t.Errorf("%s has %d fields, and %d are read", name, len(has.Properties), len(fields))
+		}
+		for _, field := range fields {
+			if _, ok := has.Properties[field]; !ok {
+				t.Errorf("%s has no %s", name, field)
+			}
+		}
+	}
+	check("an edition", schema.object, editionFields)
+	check("an entry", schema.Defs["entry"], entryFields)
+	check("a verification", schema.Defs["verification"], verificationFields)
+	for field, words := range map[string][]string{"class": classes(), "provenance": provenances, "crawl_delay": habits} {
+		if got := schema.Defs["entry"].Properties[field].Enum; !slices.Equal(got, words) {
+			t.Errorf("%s is one of %q, and %q are read", field, got, words)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"serial": 1, "date": "2026-11-23", "crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot", "verification": {"rdns": [".foo.example"]}}]}`))
+	f.Add([]byte(`{"crawlers": [{"aliases": [1, {"a": []}], "token": "\ud800"}, 5]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := Parse("f", data)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := Write(&b, e.Crawlers); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse("again", b.Bytes())
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, b.Bytes())
+		}
+		if changes := Diff(e.Crawlers, again.Crawlers); len(changes) > 0 {
+			t.Errorf("%+v", changes)
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package edition
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// written is an entry as it is written.
+type written struct {
+	Token            string        `json:"token"`
+	Operator         string        `json:"operator,omitempty"`
+	Class            string        `json:"class"`
+	UserTriggered    bool          `json:"user_triggered,omitempty"`
+	Wildcard         *bool         `json:"wildcard,omitempty"`
+	Fallback         []string      `json:"fallback,omitempty"`
+	Aliases          []string      `json:"aliases,omitempty"`
+	RobotsOnly       bool          `json:"robots_only,omitempty"`
+	Controls         string        `json:"controls,omitempty"`
+	Family           bool          `json:"family,omitempty"`
+	App              bool          `json:"app,omitempty"`
+	ExactCase        bool          `json:"exact_case,omitempty"`
+	Verification     *verification `json:"verification,omitempty"`
+	Source           string        `json:"source,omitempty"`
+	Date             string        `json:"date,omitempty"`
+	Provenance       string        `json:"provenance,omitempty"`
+	CrawlDelay       string        `json:"crawl_delay,omitempty"`
+	CrawlDelayMax    int           `json:"crawl_delay_max,omitempty"` // seconds
+	CrawlDelaySource string        `json:"crawl_delay_source,omitempty"`
+}
+
+type verification struct {
+	RDNS       []string `json:"rdns,omitempty"`
+	Ranges     []string `json:"ranges,omitempty"`
+	WebBotAuth string   `json:"web_bot_auth,omitempty"`
+	Unsure     bool     `json:"unsure,omitempty"`
+}
+
+// AppendEntry appends an entry to dst as a text has it, in one line.
+func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
+	w := written{
+		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
+		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Date: c.Date,
+		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), CrawlDelaySource: c.CrawlDelay.Source,
+	}
+	if c.Wildcard != uaident.WildcardByClass {
+		on := c.Wildcard == uaident.WildcardOn
+		w.Wildcard = &on
+	}
+	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.WebBotAuth) > 0 || v.Unsure {
+		w.Verification = &verification{v.RDNS, v.Ranges, v.WebBotAuth, v.Unsure}
+	}
+	if c.CrawlDelay.Source != "" {
+		w.CrawlDelay = c.CrawlDelay.Habit.String()
+	}
+	switch {
+	case c.Provenance != uaident.Documented:
+		w.Provenance = provenances[c.Provenance]
+	case c.Source == "": // of the owner of the server, say
+		w.Provenance = provenances[uaident.Unsourced]
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(&w) // it has nothing that JSON has not
+	return append(dst, bytes.TrimRight(b.Bytes(), "\n")...)
+}
+
+// Write writes the entries of a registry as a text, one a line.
+func Write(w io.Writer, crawlers []uaident.Crawler) error {
+	b := []byte("{\"crawlers\": [")
+	for i := range crawlers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendEntry(append(b, '\n'), &crawlers[i])
+	}
+	_, err := w.Write(append(b, "\n]}\n"...))
+	return err
+}
