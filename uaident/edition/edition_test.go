@@ -85,6 +85,8 @@ func TestMistakes(t *testing.T) {
 		{one(good + `, "verification": {"ranges": ["http://foo.example/a"]}`), "is no https URL"},
 		{one(good + `, "crawl_delay": "obeys"`), "crawl_delay has no source"},
 		{one(good + `, "crawl_delay_max": 5`), "and no crawl_delay"},
+		{one(good + `, "purposes": ["training", "sarch"]`), `unknown purpose "sarch"; did you mean search?`},
+		{one(good + `, "purposes": ["training"]`), "purposes and purposes_source, the page that says so, go together"},
 		{one(good + `, "date": "2026-11-23"`), ""},
 		{one(`"token": "Chrome", "class": "search", ` + source), "is a word that many User-Agents have"},
 		{one(`"token": "Foo*", "class": "search", ` + source), "has a character that no product token has"},

@@ -16,15 +16,17 @@ const wantEntry = `an entry is an object such as {"token": "FooBot", "class": "s
 var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
-		"exact_case", "verification", "source", "date", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_source", "note",
+		"exact_case", "verification", "source", "date", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_source",
+		"purposes", "purposes_source", "note",
 	}
 	verificationFields = []string{"rdns", "ranges", "web_bot_auth", "unsure"}
 )
 
-// The words of a provenance and of a crawl_delay.
+// The words of a provenance, of a crawl_delay and of purposes.
 var (
 	provenances = []string{"documented", "dataset", "unsourced"}
 	habits      = []string{"undocumented", "obeys", "ignores"}
+	purposes    = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
 )
 
 // entry is an entry of a text.
@@ -93,6 +95,15 @@ func (r *reader) entry() (e entry) {
 			e.CrawlDelay.Max = time.Duration(r.number(field, 86400)) * time.Second
 		case "crawl_delay_source":
 			e.CrawlDelay.Source = r.link(field)
+		case "purposes":
+			r.array("purposes has to be a list such as [\"training\"]", func() {
+				word := r.word("purpose", purposes)
+				if i := slices.Index(purposes, word); i >= 0 {
+					e.Purposes.Of |= 1 << i
+				}
+			})
+		case "purposes_source":
+			e.Purposes.Source = r.link(field)
 		case "note":
 			r.text(field, maxText)
 		}
@@ -164,6 +175,9 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 		fail("crawl_delay has no source; add crawl_delay_source, the page that says so")
 	case d.Max > 0 && d.Habit != uaident.DelayObeyed:
 		fail("crawl_delay_max is for crawlers that obey; remove it")
+	}
+	if (e.Purposes.Of == 0) != (e.Purposes.Source == "") {
+		fail("purposes and purposes_source, the page that says so, go together; write both")
 	}
 }
 

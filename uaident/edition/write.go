@@ -30,6 +30,8 @@ type written struct {
 	CrawlDelay       string        `json:"crawl_delay,omitempty"`
 	CrawlDelayMax    int           `json:"crawl_delay_max,omitempty"` // seconds
 	CrawlDelaySource string        `json:"crawl_delay_source,omitempty"`
+	Purposes         []string      `json:"purposes,omitempty"`
+	PurposesSource   string        `json:"purposes_source,omitempty"`
 }
 
 type verification struct {
@@ -45,6 +47,7 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
 		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Date: c.Date,
 		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), CrawlDelaySource: c.CrawlDelay.Source,
+		Purposes: c.Purposes.Of.Words(), PurposesSource: c.Purposes.Source,
 	}
 	if c.Wildcard != uaident.WildcardByClass {
 		on := c.Wildcard == uaident.WildcardOn
