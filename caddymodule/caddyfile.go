@@ -63,7 +63,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    spoofed       judge|block|log
 //	    rate          [observe|enforce] {
 //	        crawl_delay on|off
-//	        limit     <token|class> <requests>/<duration> [burst <number>]
+//	        limit     <token|class> [<requests>/<duration> [burst <number>]] [concurrent <number>]
 //	        max_delay <duration>
 //	        burst     <number>
 //	        over      <factor> [for <duration>]

@@ -21,12 +21,14 @@ type answer struct {
 	status int     // 0 for an implicit 200
 	size   int64   // bytes of the body that were sent, until it was hijacked
 	flight *flight // what the request has taken, nil for nothing
+	stopwatch
 }
 
 // WriteHeader implements [http.ResponseWriter].
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= 200 {
 		a.status = status
+		a.firstByte()
 	}
 	a.ResponseWriter.WriteHeader(status)
 	if a.method == http.MethodConnect && status < http.StatusMultipleChoices && status >= http.StatusOK {
@@ -43,9 +45,19 @@ func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffered, err
 }
 
+// Flush implements [http.Flusher].
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// FlushError is Flush for [http.ResponseController].
+func (a *answer) FlushError() error {
+	a.firstByte()
+	return a.passing.FlushError()
+}
+
 // becameTunnel takes note that the request is over, and its connection is a WebSocket or
 // whatever else, which may last for hours.
 func (a *answer) becameTunnel() {
+	a.stopwatch = stopwatch{}
 	if a.flight != nil {
 		a.flight.end()
 	}
@@ -53,6 +65,7 @@ func (a *answer) becameTunnel() {
 
 // Write implements [http.ResponseWriter].
 func (a *answer) Write(p []byte) (int, error) {
+	a.firstByte()
 	n, err := a.ResponseWriter.Write(p)
 	a.size += int64(max(n, 0))
 	return n, err
@@ -60,6 +73,7 @@ func (a *answer) Write(p []byte) (int, error) {
 
 // ReadFrom implements [io.ReaderFrom], so that the server can send files by itself.
 func (a *answer) ReadFrom(r io.Reader) (int64, error) {
+	a.firstByte()
 	n, err := a.passing.ReadFrom(r)
 	a.size += max(n, 0)
 	return n, err
@@ -105,11 +119,15 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 	a.ResponseWriter, a.method, a.flight = w, r.Method, &j.flight
 	if g.Rate != nil {
 		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
+		a.start(g.shared.clock)
 	}
 	finished := false
 	defer func() {
 		if code := statusCode(r, a.status, err, finished); code != 0 {
 			g.countAnswer(j, ledger.KindOf(j.Verdict), code, a.bytes())
+			if took := a.read(); took > 0 {
+				g.Metrics.FirstByte(j.classCounted(), took)
+			}
 		}
 	}()
 	err = next.ServeHTTP(a, r)

@@ -94,6 +94,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		holdLines:  newLogLimits(time.Now),
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
+		clock:      newClock(),
 		Identities: identity.NewShared(),
 	}
 	if o.Shadow != nil {

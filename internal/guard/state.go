@@ -40,6 +40,7 @@ type State struct {
 	served     readers.Texts
 	tried      *tries // nil in tests that try nothing
 	rates      *rate.Budgets
+	clock      clock          // of stopwatches
 	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
 	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
@@ -126,6 +127,7 @@ func NewState() *State {
 		holdLines:  newLogLimits(time.Now),
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
+		clock:      newClock(),
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
 		findings:   lint.NewKept(),

@@ -108,6 +108,7 @@ func TestSeriesBudget(t *testing.T) {
 		for _, state := range rate.States() {
 			m.Paced(class, state)
 		}
+		m.FirstByte(class, time.Second)
 	}
 	for _, class := range uaident.Classes()[1:] {
 		for kind := range parity.NumKinds {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,6 +18,8 @@ type RateMetrics struct {
 	paced *prometheus.CounterVec
 	delay *prometheus.GaugeVec
 	under underWayCollector
+	first *prometheus.HistogramVec
+	times *cowmap.Map[string, prometheus.Observer]     // of first, by class
 	by    *cowmap.Map[pacedLabels, prometheus.Counter] // so that no request takes the lock of the vector
 }
 
@@ -37,24 +40,42 @@ func newRateMetrics(name func(string) string) RateMetrics {
 		}, []string{"host"}),
 		under: underWayCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
 			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
-		by: new(cowmap.Map[pacedLabels, prometheus.Counter]),
+		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    name("first_byte_seconds"),
+			Help:    "How long the first byte took of answers of the site to crawlers that were not slowed.",
+			Buckets: []float64{.05, .25, 1, 2, 5, 15},
+		}, []string{"class"}),
+		times: new(cowmap.Map[string, prometheus.Observer]),
+		by:    new(cowmap.Map[pacedLabels, prometheus.Counter]),
 	}
 }
 
 func (m *RateMetrics) rateCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.paced, m.delay, m.under}
+	return []prometheus.Collector{m.paced, m.delay, m.under, m.first}
 }
 
 // Paced counts a request of which something is asked. Of classes that the * group is
 // not meant for hardly any is, so they are one.
 func (m *RateMetrics) Paced(class uaident.Class, state rate.State) {
-	label := judge.OtherName
-	if class.JudgedByWildcard() {
-		label = class.String()
-	}
+	label := classOf(class)
 	m.by.LoadOrStore(pacedLabels{label, state}, func() prometheus.Counter {
 		return m.paced.WithLabelValues(label, state.String())
 	}).Inc()
+}
+
+// classOf returns the label of a class among those that the * group is meant for.
+func classOf(class uaident.Class) string {
+	if class.JudgedByWildcard() {
+		return class.String()
+	}
+	return judge.OtherName
+}
+
+// FirstByte counts how long the first byte of an answer to a crawler of a class took.
+// Classes that the * group is not meant for are one, and so are those under a false name.
+func (m *RateMetrics) FirstByte(class uaident.Class, took time.Duration) {
+	label := classOf(class)
+	m.times.LoadOrStore(label, func() prometheus.Observer { return m.first.WithLabelValues(label) }).Observe(took.Seconds())
 }
 
 // UnderWay returns the count of the requests of a class that are under way. Those under a
