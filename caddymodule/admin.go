@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -95,9 +94,9 @@ func (r running) Policy(authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
 		name := request.NormalHost(authority, secure)
 		host, port := addr.CutPort(name)
-		found := request.Find(r.servers, host, portOf(port, secure), isGuard)
+		found := request.Find(r.servers, host, request.PortOf(port, secure), isGuard)
 		handler, ok := found.Handler.(*Handler)
-		if ok && request.IsAt(found.Server, portOf(port, secure), secure) {
+		if ok && request.IsAt(found.Server, request.PortOf(port, secure), secure) {
 			return handler.guard.PolicyOf(found.Server, name, secure)
 		}
 	}
@@ -112,25 +111,11 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
 	authority := request.NormalHost(addr.Authority(url), secure)
 	_, port := addr.CutPort(authority)
-	found := request.Find(r.servers, host, portOf(port, secure), isGuard)
+	found := request.Find(r.servers, host, request.PortOf(port, secure), isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {
 		return host, nil
 	}
 	g := handler.guard
-	key := policy.Key{Source: g.SourceKey}
-	if g.SourceKey == "" {
-		key = policy.Key{Server: g.Sites.Of(found.Server).Name, Secure: secure, Host: authority}
-	}
-	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry, Settings: g.Settings, Fallback: g.Fallback, Key: key}
-}
-
-// portOf returns a port that stands with its colon in a URL, the default one for
-// "".
-func portOf(port string, secure bool) int {
-	if port == "" {
-		return request.DefaultPort(secure)
-	}
-	number, _ := strconv.Atoi(port[1:]) // 0 is no server's
-	return number
+	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry, Settings: g.Settings, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }

@@ -63,7 +63,7 @@ func TestGuardOfAURL(t *testing.T) {
 			continue
 		}
 		_, port := addr.CutPort(addr.Authority(tc.url))
-		if got := guards[request.Find(servers, host, portOf(port, tc.url[:5] == "https"), isGuard).Handler]; got != tc.want {
+		if got := guards[request.Find(servers, host, request.PortOf(port, tc.url[:5] == "https"), isGuard).Handler]; got != tc.want {
 			t.Errorf("%s: the guard of %q, want %q", tc.url, got, tc.want)
 		}
 	}

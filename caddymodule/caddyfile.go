@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -47,7 +48,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // UnmarshalCaddyfile sets up the handler from Caddyfile tokens. Syntax:
 //
 //	robots_guard [<matcher>] [monitor|enforce [<token|class...>]] {
-//	    source        server|<url>|file <path> [optional]
+//	    source        server|<url> [host <host>]|file <path> [optional]
+//	    decide        forwarded [<host...>]
 //	    shadow        <url>|file <path>
 //	    fetch_timeout <duration>
 //	    fetch_wait    <duration>
@@ -112,7 +114,8 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return append([]option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, or file <path>, perhaps with optional behind it", Set: h.setSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource},
+		decision.Option(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},

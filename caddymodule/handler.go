@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/preferences"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
@@ -61,6 +62,10 @@ type Handler struct {
 	// Where the robots.txt comes from. Default: the site itself, read as an
 	// anonymous crawler would.
 	Source *origin.Location `json:"source,omitempty"`
+
+	// Answer another proxy whether a request may pass, which it describes. The handlers
+	// behind are never asked then, and the robots.txt needs a source.
+	Decide *decision.Decide `json:"decide,omitempty"`
 
 	// Where a robots.txt comes from that is tried: it is judged beside the one in
 	// force on live requests, and a report tells what it would change. Nothing else
@@ -189,6 +194,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 
 // refuse answers a blocked request, or lets the configured handlers do so.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
+	if h.Decide != nil {
+		return refusal.Tell(w, r, j, h.Status)
+	}
 	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
 		return h.OnViolation.Compile(next).ServeHTTP(w, r)
 	}
@@ -200,7 +208,7 @@ func finder() *errorroutes.Finder {
 	return &errorroutes.Finder{
 		GuardOf: func(handler caddyhttp.MiddlewareHandler) *errorroutes.Guard {
 			h, ok := handler.(*Handler)
-			if !ok {
+			if !ok || h.Decide != nil { // whose answer passes through no error route
 				return nil
 			}
 			return &errorroutes.Guard{

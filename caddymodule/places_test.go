@@ -38,6 +38,7 @@ func validate(t *testing.T, config string) (log string, err error) {
 // Guards that do nothing, or not what is meant, are found wherever they stand.
 func TestGuardPlaces(t *testing.T) {
 	const (
+		trusting   = "{\n servers {\n trusted_proxies static private_ranges\n trusted_proxies_strict\n }\n}\n"
 		contradict = "contradict each other"
 		twice      = "stands there twice"
 		behind     = "robots_guard stands behind "
@@ -57,6 +58,10 @@ func TestGuardPlaces(t *testing.T) {
 		{"the second site, the first with one", "a.test {\n robots_guard\n}\nb.test {\n robots_guard\n robots_guard enforce\n}", "site b.test: two"},
 		{"another server", "http://a.test:8081 {\n robots_guard\n}\nhttp://a.test:8082 {\n robots_guard enforce\n}", ""},
 		{"any host", ":8080 {\n robots_guard\n robots_guard enforce\n}", "the site for any host of server srv0: two"},
+		{"a decision", trusting + ":9180 {\n robots_guard {\n decide forwarded\n source https://{host}/robots.txt\n }\n}", ""},
+		{"a decision for nobody", ":9180 {\n robots_guard {\n decide forwarded\n source https://{host}/robots.txt\n }\n}", "this server trusts none"},
+		{"a decision before a site", trusting + ":9180 {\n robots_guard {\n decide forwarded\n source https://{host}/robots.txt\n }\n respond ok\n}", "none comes to static_response"},
+		{"a decision beside a site", trusting + ":9180 {\n handle /ok {\n respond ok\n }\n handle {\n robots_guard {\n decide forwarded\n source https://{host}/robots.txt\n }\n }\n}", ""},
 		{"behind respond", "example.com {\n route {\n respond ok\n robots_guard\n }\n}", behind + "static_response"},
 		{"behind a proxy", "example.com {\n route {\n reverse_proxy app:80\n robots_guard\n }\n}", behind + "reverse_proxy"},
 		{"last in the order", "{\n order robots_guard last\n}\nexample.com {\n robots_guard\n reverse_proxy app:80\n}", behind + "reverse_proxy"},

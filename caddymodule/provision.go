@@ -93,7 +93,8 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		return nil, err
 	}
 	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)
-	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" {
+	h.Decide.Apply(&c)
+	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
 		c.Freshness.Default = lifeURL
 	}
 	if h.Shadow != nil {

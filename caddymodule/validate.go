@@ -33,7 +33,7 @@ func (h *Handler) Validate() error {
 	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
 		return errors.New("shadow and source are the same; what is in force already need not be tried")
 	}
-	return cmp.Or(h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
+	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
 // validateValues finds what is wrong whatever else is set, so that a Caddyfile
@@ -62,6 +62,7 @@ func (h *Handler) validateValues() error {
 		oneOf("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // whether a private address is meant may be said further below
 		h.Shadow.Validate("shadow", true),
+		h.Decide.Validate(),
 		h.Rate.Validate(h.registry),
 		h.validateClients())
 }

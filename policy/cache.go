@@ -26,7 +26,8 @@ type Key struct {
 	// Host is the host in its canonical spelling, with the port unless it is the
 	// default.
 	Host string `json:"host,omitempty"`
-	// Forwarded is the host that a trusted proxy was asked for, if it is another.
+	// Forwarded is the host that a trusted proxy was asked for, if it is another. With a
+	// Source it is a host that only clients name and that has that source to itself.
 	Forwarded string `json:"forwarded,omitempty"`
 }
 
@@ -71,7 +72,7 @@ func (k Key) IsFile() bool {
 // Segment returns the part of a Cache that a key belongs to: hosts that only
 // clients name have one of their own.
 func (k Key) Segment() Segment {
-	if k.Source == "" && (k.Site == "" || strings.Contains(k.Site, "*") || k.Forwarded != "") {
+	if k.Forwarded != "" || k.Source == "" && (k.Site == "" || strings.Contains(k.Site, "*")) {
 		return Invented
 	}
 	return Named

@@ -22,22 +22,28 @@ import (
 // for, that is remembered for the next change of the robots.txt, also of one that
 // robots_txt makes.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Version == nil ||
-		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
-		return g.watched(w, r, j, next)
-	}
 	err := g.watched(w, r, j, next)
 	if err == nil && j.answer.status < http.StatusBadRequest {
-		who := j.Subject(nil, g.Settings.MeantForAll(j.Client))
-		g.shared.changes.Served(j.Site.Key, j.Version, ledger.Visit{
-			Crawler:  j.Client.Name(),
-			Chain:    who.Chain,
-			Wildcard: who.Wildcard,
-			Host:     j.Site.Label,
-			Target:   j.Target,
-		})
+		g.noteVisit(j)
 	}
 	return err
+}
+
+// noteVisit remembers a page that a search engine was served, or was let through to
+// where nobody saw the answer.
+func (g *Guard) noteVisit(j *Judgement) {
+	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Version == nil ||
+		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
+		return
+	}
+	who := j.Subject(nil, g.Settings.MeantForAll(j.Client))
+	g.shared.changes.Served(j.Site.Key, j.Version, ledger.Visit{
+		Crawler:  j.Client.Name(),
+		Chain:    who.Chain,
+		Wildcard: who.Wildcard,
+		Host:     j.Site.Label,
+		Target:   j.Target,
+	})
 }
 
 // holds returns the versions that stay in force although the robots.txt has

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -56,17 +57,26 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 // server, with nothing known if nobody has asked for it yet. It is nil for another
 // authority.
 func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
-	hosts := g.Sites.Of(server)
 	host, _ := addr.CutPort(authority)
-	label, named := hosts.Label(addr.Unbracket(host))
-	if !named {
+	if _, named := g.hostsAt(server).Label(addr.Unbracket(host)); !named {
 		return nil
 	}
-	key := policy.Key{Source: g.SourceKey}
-	if g.SourceKey == "" {
-		key = policy.Key{Server: hosts.Name, Secure: secure, Host: authority, Site: label}
+	return g.shared.Cache.Add(g.KeyAt(server, authority, secure), policy.Named)
+}
+
+// KeyAt returns whose robots.txt an authority at a server is held to.
+func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) policy.Key {
+	host, _ := addr.CutPort(authority)
+	hosts := g.hostsAt(server)
+	label, _ := hosts.Label(addr.Unbracket(host))
+	if label == judge.OtherName {
+		label = ""
 	}
-	return g.shared.Cache.Add(key, policy.Named)
+	key := policy.Key{Server: hosts.Name, Secure: secure, Host: authority, Site: label}
+	if g.Forwarded != nil {
+		key.Host = host // as it is known of requests that a proxy describes
+	}
+	return g.sourced(request.NewSite(key)).Key
 }
 
 // refresherOf returns what begins to read a robots.txt without a request of a
@@ -78,7 +88,9 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 		if source == nil {
 			return nil, errNoSite
 		}
-		return func() <-chan struct{} { return e.Refresh(source.freshness, source.fetch, source.onFetched) }, nil
+		return func() <-chan struct{} {
+			return e.Refresh(source.freshness, source.fetch(key), source.onFetched(key))
+		}, nil
 	}
 	g, server := find(key)
 	if g == nil || g.SourceKey != "" {

@@ -25,7 +25,8 @@ import (
 type Config struct {
 	Settings judge.Settings // what the site decides about who is judged and blocked
 	// Source is where the robots.txt comes from. SourceKey is what sites with this
-	// source share: its URL or path, "" for the site itself.
+	// source share: its URL or path, "" for the site itself. With a [origin.HostPlaceholder]
+	// in it hosts share nothing.
 	Source    origin.Source
 	SourceKey string
 	// Shadow is where a text comes from that is tried, nil for none, and ShadowKey its
@@ -46,6 +47,9 @@ type Config struct {
 	ChangeGuard time.Duration
 	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
 	Rate *rate.Settings
+	// Forwarded are the hosts that the configuration names of a guard that answers
+	// proxies whether a request may pass; nil for one that requests pass through.
+	Forwarded *request.Hosts
 	// ContentUsage adds to answers what the robots.txt states about the use of a page.
 	ContentUsage bool
 
@@ -62,6 +66,7 @@ type Config struct {
 type Guard struct {
 	Config
 	shared    *State
+	eachHost  bool                           // each host has a source of its own
 	tried     tried                          // what its configuration tries
 	Metrics   *metrics.Metrics               // the same as of the State
 	sites     cowmap.Map[string, policy.Key] // by label, for which it has judged
@@ -72,7 +77,7 @@ type Guard struct {
 // New makes a guard that lasts as long as ctx, with what it shares with
 // others.
 func New(ctx context.Context, shared *State, c Config) *Guard {
-	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics}
+	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
 	context.AfterFunc(ctx, g.leave)
 	if g.ChangeGuard > 0 {
 		g.shared.changes.Guarded(ctx)
@@ -89,8 +94,12 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve judges a request and passes it on or answers it.
+// Serve judges a request and passes it on or answers it. A guard with Forwarded answers
+// the proxy that asks about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if g.Forwarded != nil {
+		return g.decideFor(w, r)
+	}
 	if origin.IsVirtual(r.Context()) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		clearPlaceholders(r)
@@ -166,16 +175,39 @@ func (g *Guard) atHand(entry *policy.Entry, key policy.Key) *policy.State {
 // siteOf returns the site that a request is for, and whose robots.txt it is
 // judged by.
 func (g *Guard) siteOf(r *http.Request) request.Site {
-	s := request.NewSite(g.hostsOf(r).Key(r))
-	if g.SourceKey != "" {
+	return g.sourced(request.NewSite(g.hostsOf(r).Key(r)))
+}
+
+// sourced returns a site with where its robots.txt comes from.
+func (g *Guard) sourced(s request.Site) request.Site {
+	switch {
+	case g.SourceKey == "":
+		return s
+	case !g.eachHost:
 		s.Key, s.Segment = policy.Key{Source: g.SourceKey}, policy.Named
+		return s
+	}
+	s.Key = policy.Key{Source: origin.KeyFor(g.SourceKey, s.Own.Host)}
+	if s.Segment == policy.Invented {
+		s.Key.Forwarded, s.Key.Site = s.Own.Host, s.Own.Site
 	}
 	return s
+}
+
+// hostsAt returns the hosts that the configuration names at a server.
+func (g *Guard) hostsAt(server *caddyhttp.Server) *request.Hosts {
+	if g.Forwarded != nil {
+		return g.Forwarded
+	}
+	return g.Sites.Of(server)
 }
 
 // hostsOf returns the hosts that the configuration names on the request's
 // server.
 func (g *Guard) hostsOf(r *http.Request) *request.Hosts {
+	if g.Forwarded != nil {
+		return g.Forwarded
+	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if last := g.lastHosts.Load(); last != nil && last.Server == server {
 		return last

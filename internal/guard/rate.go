@@ -106,6 +106,9 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 			if last, looked = reading.At, true; reading.Hash == state.Good.Hash {
 				break
 			}
+			if g.Forwarded != nil {
+				last = time.Time{} // nobody knows what it was answered
+			}
 		}
 		if last.Before(before.Until) {
 			known = asked

@@ -43,7 +43,7 @@ func (t *tries) readAll() {
 	}
 	for _, key := range t.sources.keys() {
 		if source := t.sources.of(key); source != nil {
-			t.cache.Add(key, policy.Named).Refresh(source.freshness, source.fetch, source.onFetched)
+			t.cache.Add(key, policy.Named).Refresh(source.freshness, source.fetch(key), source.onFetched(key))
 		}
 	}
 }
@@ -81,10 +81,14 @@ func (g *Guard) try(ctx context.Context) tried {
 	freshness := g.Freshness
 	freshness.Default = g.ShadowLife
 	entry := g.shared.tried.cache.Add(key, policy.Named)
-	source := &standaloneSource{fetch: g.timed(fetch, nil, key), freshness: freshness, onFetched: g.onTriedRead}
+	source := &standaloneSource{
+		fetch:     func(policy.Key) func() policy.Answer { return g.timed(fetch, nil, key) },
+		freshness: freshness,
+		onFetched: func(policy.Key) func(before, after policy.State) { return g.onTriedRead },
+	}
 	g.shared.tried.sources.add(ctx, key, source)
 	g.shared.tried.trials.Use(ctx, g.ShadowKey)
-	return tried{entry: entry, from: g.ShadowKey, refresh: func() { entry.Refresh(source.freshness, source.fetch, source.onFetched) }}
+	return tried{entry: entry, from: g.ShadowKey, refresh: func() { entry.Refresh(source.freshness, source.fetch(key), source.onFetched(key)) }}
 }
 
 // text returns what is tried, nil while that cannot be read: a file that is not there

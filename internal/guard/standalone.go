@@ -14,9 +14,9 @@ import (
 // standaloneSource fetches a file or URL that stands for itself, without a
 // request.
 type standaloneSource struct {
-	fetch     func() policy.Answer
+	fetch     func(key policy.Key) func() policy.Answer
 	freshness policy.Freshness
-	onFetched func(before, after policy.State)
+	onFetched func(key policy.Key) func(before, after policy.State)
 }
 
 // standaloneSources are those of all configurations that have not ended. The
@@ -49,28 +49,42 @@ func (s *standaloneSources) add(ctx context.Context, key policy.Key, source *sta
 func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if all := s.known[key]; len(all) > 0 {
-		return all[len(all)-1]
+	all := s.known[policy.Key{Source: key.Source}]
+	if len(all) == 0 {
+		for other, some := range s.known {
+			if origin.IsKeyOf(key.Source, other.Source) {
+				all = some
+			}
+		}
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
 }
 
 // standalone returns the guard's source as it is fetched without a request.
 func (g *Guard) standalone() *standaloneSource {
-	key := policy.Key{Source: g.SourceKey}
-	fetch, _ := g.Source.Prepare(nil, key, origin.Witness{})
 	return &standaloneSource{
-		fetch:     g.timed(fetch, nil, key),
+		fetch: func(key policy.Key) func() policy.Answer {
+			fetch, _ := g.Source.Prepare(nil, key, origin.Witness{})
+			return g.timed(fetch, nil, key)
+		},
 		freshness: g.Freshness,
-		onFetched: func(before, after policy.State) {
-			// It stands for all sites of the guard, and is told of once.
-			s := request.Site{Key: key, Segment: policy.Named, Label: judge.OtherName}
-			for label := range g.sites.All() {
-				if s.Label == judge.OtherName || label < s.Label && label != judge.OtherName {
-					s.Label = label
-				}
-			}
-			g.onFetched(s)(before, after)
+		onFetched: func(key policy.Key) func(before, after policy.State) {
+			return func(before, after policy.State) { g.onFetched(g.siteWith(key))(before, after) }
 		},
 	}
+}
+
+// siteWith returns the site that is told of when something with this key was read: it
+// may stand for all sites of the guard, and is told of once.
+func (g *Guard) siteWith(key policy.Key) request.Site {
+	s := request.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
+	for label, own := range g.sites.All() {
+		if (own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
+			s.Label = label
+		}
+	}
+	return s
 }

@@ -49,7 +49,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		g.judgeTried(r, j, t, now)
 	}
 	if ours != nil {
-		g.judgeServed(r, j, state, texts, pending, now)
+		g.judgeServed(r, j, entry, state, texts, pending, now)
 		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, g.FetchWait-time.Since(arrived)) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
@@ -59,7 +59,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 
 // judgeServed judges again by what the crawler was served and may know, once our copy
 // has been asked. pending says that it is not known yet what it was served.
-func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, pending bool, now time.Time) {
+func (g *Guard) judgeServed(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, texts []*policy.Version, pending bool, now time.Time) {
 	if j.Verdict != judge.Disallowed && len(texts) == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, 
 	case g.heldBack(state, j):
 		g.Settings.Excuse(&j.Request, &j.Result)
 		j.held = true
-	case (milder || pending) && !isFalse, len(texts) == 0 && g.mayNotKnow(r, state, j, now):
+	case (milder || pending) && !isFalse, len(texts) == 0 && (g.mayNotKnow(r, state, j, now) || g.mayKnowMore(r, entry, state, j, now)):
 		g.Settings.Excuse(&j.Request, &j.Result)
 	}
 }
@@ -155,8 +155,8 @@ func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, n
 	if last.Hash == state.Good.Hash {
 		return false
 	}
-	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
-		last = ledger.Reading{}
+	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge || g.Forwarded != nil {
+		last = ledger.Reading{} // nobody knows what it was answered
 	}
 	refused := g.shared.served.Site(j.Site.Own).IsRefused()
 	for _, v := range state.Held(now, last.At, g.Grace) {

@@ -35,6 +35,7 @@ type Metrics struct {
 	ShadowMetrics
 	RateMetrics
 	ParityMetrics
+	DecisionMetrics
 }
 
 // Observed is what the collectors read when they are asked for.
@@ -114,6 +115,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		ShadowMetrics:     newShadowMetrics(name),
 		RateMetrics:       newRateMetrics(name),
 		ParityMetrics:     newParityMetrics(name, from),
+		DecisionMetrics:   newDecisionMetrics(name),
 		cache: cacheCollector{
 			from: from,
 			held: prometheus.NewDesc(name("change_held"),
@@ -145,7 +147,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
 	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
-		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried)
+		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried, m.undecided)
 }
 
 // Notified counts a message to a receiver of notify.

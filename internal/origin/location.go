@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -13,8 +14,13 @@ import (
 
 // Location says where a robots.txt comes from, if not from the site itself.
 type Location struct {
-	// An http or https URL.
+	// An http or https URL. With `decide`, `{host}` stands in it for the host that is
+	// asked about.
 	URL string `json:"url,omitempty"`
+
+	// The host to ask for at that URL, if it is not its own: the site itself, past its
+	// proxy. With `decide` it may be `{host}`.
+	Host string `json:"host,omitempty"`
 
 	// The path of a file. It has to be there when the configuration is loaded.
 	File string `json:"file,omitempty"`
@@ -23,14 +29,21 @@ type Location struct {
 	Optional bool `json:"optional,omitempty"`
 }
 
-// ParseLocation reads a location as it stands in a Caddyfile: a URL, or "file" and
-// a path, perhaps with "optional" behind it. Its errors are those of [option.Option].
+// ParseLocation reads a location as it stands in a Caddyfile: a URL, perhaps with
+// "host" and a host behind it, or "file" and a path, perhaps with "optional" behind it.
+// Its errors are those of [option.Option].
 func ParseLocation(args []string) (*Location, error) {
-	switch {
+	args = slices.Clone(args)
+	for i := range args { // what Caddy makes of the short form
+		args[i] = strings.ReplaceAll(args[i], "{http.request.host}", HostPlaceholder)
+	}
+	switch isURL := len(args) > 0 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")); {
 	case len(args) == 0:
 		return nil, option.ErrCount
-	case len(args) == 1 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")):
+	case len(args) == 1 && isURL:
 		return &Location{URL: args[0]}, nil
+	case len(args) == 3 && isURL && args[1] == "host" && args[2] != "":
+		return &Location{URL: args[0], Host: args[2]}, nil
 	case len(args) == 2 && args[0] == "file" && args[1] != "":
 		return &Location{File: args[1]}, nil
 	case len(args) == 3 && args[0] == "file" && args[1] != "" && args[2] == "optional":
@@ -42,16 +55,19 @@ func ParseLocation(args []string) (*Location, error) {
 // Validate checks the location of an option as far as that can be done without
 // using it. That of nil is the site itself.
 func (l *Location) Validate(option string, allowPrivate bool) error {
-	if l == nil || l.File != "" && l.URL == "" {
+	if l == nil || l.File != "" && l.URL == "" && l.Host == "" {
 		return nil
 	}
 	if l.File != "" || l.URL == "" {
-		return fmt.Errorf("%s needs either a URL or a file", option)
+		return fmt.Errorf("%s needs either a URL or a file, and a host can only stand behind a URL", option)
 	}
 	if l.Optional {
 		return errors.New(option + ": only a file can be optional; unreachable says what holds while a URL cannot be read")
 	}
-	u, err := url.Parse(l.URL)
+	if strings.ContainsAny(l.Host, "/@ ?#") {
+		return fmt.Errorf("%s: %q is no host; write one such as example.com behind host, perhaps with a port", option, l.Host)
+	}
+	u, err := url.Parse(KeyFor(l.URL, "host.invalid"))
 	if err != nil {
 		return fmt.Errorf("%s %q is no URL: %w", option, l.URL, err)
 	}
@@ -76,5 +92,5 @@ func (l *Location) Source(allowPrivate bool) (source Source, key string) {
 	case l.File != "":
 		return File{Path: l.File}, l.File
 	}
-	return NewURL(l.URL, allowPrivate), l.URL
+	return newURL(*l, allowPrivate), l.key()
 }

@@ -52,7 +52,13 @@ func newOutbound(allowPrivate bool) *outbound {
 
 // get makes one request. Redirects are answers like others.
 func (o *outbound) get(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
-	answer := o.try(ctx, u, conditions)
+	return o.getAs(ctx, u, "", conditions)
+}
+
+// getAs is get for a host, "" for that of the URL, as the proxy in front of it passes
+// requests on.
+func (o *outbound) getAs(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
+	answer := o.try(ctx, u, host, conditions)
 	if answer.Err != nil && ctx.Err() != nil {
 		answer.Err = context.Cause(ctx) // "context canceled" would tell nobody why
 	}
@@ -62,12 +68,17 @@ func (o *outbound) get(ctx context.Context, u *url.URL, conditions http.Header) 
 	return answer
 }
 
-func (o *outbound) try(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+func (o *outbound) try(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return policy.Answer{Err: err}
 	}
 	req.Header.Set("User-Agent", GuardUserAgent)
+	if host != "" {
+		req.Host = host
+		req.Header.Set("X-Forwarded-Host", host)
+		req.Header.Set("X-Forwarded-Proto", "https") // else many send everybody there first
+	}
 	maps.Copy(req.Header, conditions)
 	resp, err := o.client.Do(req)
 	if err != nil {

@@ -27,7 +27,7 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 			server := app.Servers[name]
 			placed, err := In(name, routesOf(server.Routes))
 			if err == nil {
-				err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed))
+				err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed), checkDecisions(server, placed, logger))
 			}
 			if err != nil {
 				return err

@@ -123,6 +123,7 @@ type handler struct {
 	PassThru       bool              `json:"pass_thru"`
 	StatusCode     json.RawMessage   `json:"status_code"`
 	HandleResponse []json.RawMessage `json:"handle_response"`
+	Decide         json.RawMessage   `json:"decide"`
 }
 
 // handlerOf reads a handler. One that is not Caddy's may mean something else by
@@ -139,6 +140,9 @@ func handlerOf(config json.RawMessage) (h handler, err error) {
 // hints passes it on.
 func (h *handler) answersAll() bool {
 	hints := strings.Trim(string(h.StatusCode), `"`) == strconv.Itoa(http.StatusEarlyHints)
+	if h.Handler == Guard {
+		return h.Decide != nil
+	}
 	return slices.Contains(answering, h.Handler) && !h.PassThru && !hints && len(h.HandleResponse) == 0
 }
 

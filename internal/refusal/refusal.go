@@ -29,11 +29,24 @@ const closedRetryAfter = 10 * time.Minute
 // where the crawler is too fast. It
 // returns an error where an error route of the server turns that into a response.
 func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
+	return write(w, r, j, status, answer)
+}
+
+// Tell is Write for a proxy that asks: no error route can make something else of it.
+func Tell(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
+	return write(w, r, j, status, func(w http.ResponseWriter, r *http.Request, status int, _, body string) error {
+		uncached(w.Header())
+		return plain(w, r, status, body)
+	})
+}
+
+// write writes the answer by a function that sends it.
+func write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int, answer answerer) error {
 	switch {
 	case j.Action == judge.Slowed:
 		return slow(w, r, j)
 	case j.Reason == judge.Closed:
-		return closed(w, r)
+		return closed(w, r, answer)
 	case j.FalseName:
 		summary := falseName(j)
 		return answer(w, r, status, summary, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
@@ -43,9 +56,12 @@ func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 	return answer(w, r, status, summary, explanation(j))
 }
 
+// answerer sends an answer: a status, what it says in a line, and the text.
+type answerer func(w http.ResponseWriter, r *http.Request, status int, summary, body string) error
+
 // closed answers a crawler while nobody can know what the robots.txt
 // forbids.
-func closed(w http.ResponseWriter, r *http.Request) error {
+func closed(w http.ResponseWriter, r *http.Request, answer answerer) error {
 	w.Header().Set("Retry-After", strconv.Itoa(int(closedRetryAfter.Seconds())))
 	const summary = "the robots.txt of this site cannot be read at the moment"
 	return answer(w, r, http.StatusServiceUnavailable, summary,

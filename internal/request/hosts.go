@@ -217,6 +217,16 @@ func DefaultPort(secure bool) int {
 	return 80
 }
 
+// PortOf returns a port that stands with its colon in an authority, the default one for
+// "". It is 0, at which no server listens, for what is no number.
+func PortOf(port string, secure bool) int {
+	if port == "" {
+		return DefaultPort(secure)
+	}
+	number, _ := strconv.Atoi(port[1:])
+	return number
+}
+
 // ListenerPort returns the port that stands in the authority of the site at which
 // a request arrived, 0 if none does: the port is the default one, there is none,
 // or a trusted proxy maps it.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -42,10 +41,7 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 		return nil
 	}
 	host, port := addr.CutPort(key.Host)
-	number := DefaultPort(encrypted)
-	if port != "" {
-		number, _ = strconv.Atoi(port[1:]) // 0 is as good as any
-	}
+	number := PortOf(port, encrypted) // 0 is as good as any
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
 	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
@@ -81,9 +77,5 @@ func FindFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(
 		}
 	}
 	host, port := addr.CutPort(key.Host)
-	number := DefaultPort(key.Secure)
-	if port != "" {
-		number, _ = strconv.Atoi(port[1:]) // no server listens at 0
-	}
-	return Find(servers, addr.Unbracket(host), number, is)
+	return Find(servers, addr.Unbracket(host), PortOf(port, key.Secure), is)
 }

@@ -1,0 +1,91 @@
+// Package decision is the face of decisions for other proxies: the words of `decide`.
+package decision
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+)
+
+// Decide says that a robots_guard answers another proxy whether a request may pass,
+// which that proxy describes.
+type Decide struct {
+	// How the request is described: `forwarded` by X-Forwarded-Method, -Proto, -Host and
+	// -Uri, or by X-Original-Method and -URI or -URL in place of theirs.
+	By string `json:"by"`
+
+	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Others
+	// are judged, too, and counted as `_other`.
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// forwarded is the one word of Decide.By.
+const forwarded = "forwarded"
+
+// Option is the line of robots_guard that sets it.
+func Option(into **Decide) option.Option {
+	return option.Option{
+		Name: "decide", Usage: "forwarded, and perhaps the hosts that the proxy serves, such as forwarded example.com *.example.org",
+		Set: func(args []string) error {
+			if len(args) == 0 {
+				return option.ErrCount
+			}
+			*into = &Decide{By: args[0], Hosts: args[1:]}
+			return nil
+		},
+	}
+}
+
+// Validate checks it by itself. d may be nil.
+func (d *Decide) Validate() error {
+	if d == nil {
+		return nil
+	}
+	if d.By != forwarded {
+		return fmt.Errorf("%w %q for decide; use forwarded, and perhaps hosts behind it", option.ErrValue, d.By)
+	}
+	for i, host := range d.Hosts {
+		if host == "" || strings.ContainsAny(host, "/:{}@ ") {
+			return fmt.Errorf("decide: %q is no host; write it without a scheme and a port, such as example.com or *.example.com", host)
+		}
+		if slices.Contains(d.Hosts[:i], host) {
+			return fmt.Errorf("decide names %s twice", host)
+		}
+	}
+	return nil
+}
+
+// ValidateWith checks it with what else is set. d may be nil.
+func (d *Decide) ValidateWith(source, shadow *origin.Location, onViolation caddyhttp.RouteList) error {
+	switch {
+	case shadow.HasHost():
+		return errors.New("shadow: one text is tried for all hosts, so there is no {host} in it")
+	case d == nil && source.HasHost():
+		return errors.New("source: {host} stands for the host that a proxy asks about, so it means something with decide only")
+	case d == nil:
+		return nil
+	case source == nil:
+		return errors.New("decide needs a source: the site is not here, so its robots.txt cannot be read here; " +
+			"write source https://{host}/robots.txt, or that of your application, such as source http://10.0.0.5:8080/robots.txt host {host}")
+	case len(onViolation) > 0:
+		return errors.New("decide and on_violation contradict each other: the proxy makes the answer, and would pass a page for one that lets the crawler pass; " +
+			"use status, and write the page into the configuration of the proxy")
+	}
+	return nil
+}
+
+// Apply makes a guard one that decides. d may be nil.
+func (d *Decide) Apply(c *guard.Config) {
+	if d != nil {
+		c.Forwarded = request.HostsOfServer(nil)
+		c.Forwarded.Add(d.Hosts)
+	}
+}

@@ -1,0 +1,186 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+)
+
+// asking returns a request of a trusted proxy with these fields, "Name: value" each.
+func asking(fields ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:9180/decide", nil)
+	for _, field := range fields {
+		name, value, _ := strings.Cut(field, ": ")
+		r.Header.Add(name, value)
+	}
+	vars := map[string]any{caddyhttp.TrustedProxyVarKey: true, caddyhttp.ClientIPVarKey: "192.0.2.7"}
+	return r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, vars))
+}
+
+// usual are the fields of most proxies, in which those of more take the place of others
+// by their names.
+func usual(more ...string) []string {
+	fields := []string{"X-Forwarded-Method: GET", "X-Forwarded-Proto: https", "X-Forwarded-Host: a.test", "X-Forwarded-Uri: /x?y"}
+	for _, field := range more {
+		name, _, _ := strings.Cut(field, ": ")
+		for i := range fields {
+			if strings.HasPrefix(fields[i], name+":") {
+				fields[i] = field
+				field = ""
+				break
+			}
+		}
+		if field != "" {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// TestAsked has requests that are described well, by each way that proxies have.
+func TestAsked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fields                    []string
+		method, target, path, key string
+	}{
+		"Traefik, Caddy":       {usual(), "GET", "/x?y", "/x", "https://a.test"},
+		"nginx":                {[]string{"X-Original-Method: HEAD", "X-Original-URI: /x", "X-Forwarded-Host: a.test", "X-Forwarded-Proto: http"}, "HEAD", "/x", "/x", "http://a.test"},
+		"ingress-nginx":        {[]string{"X-Original-Method: GET", "X-Original-URL: https://a.test/x?y"}, "GET", "/x?y", "/x", "https://a.test"},
+		"a URL without a path": {[]string{"X-Original-Method: GET", "X-Original-URL: https://a.test?y"}, "GET", "/?y", "/", "https://a.test"},
+		"IIS":                  {append(usual(), "X-Original-URL: /x?y"), "GET", "/x?y", "/x", "https://a.test"},
+		"said twice":           {append(usual(), "X-Original-URI: /x?y", "X-Original-Method: GET", "X-Original-URL: HTTPS://A.TEST/x?y"), "GET", "/x?y", "/x", "https://a.test"},
+		"an empty field":       {append(usual(), "X-Original-URI: "), "GET", "/x?y", "/x", "https://a.test"},
+		"a port, a dot":        {usual("X-Forwarded-Host: A.Test.:8443"), "GET", "/x?y", "/x", "https://a.test"},
+		"IPv6":                 {usual("X-Forwarded-Host: [::1]:80"), "GET", "/x?y", "/x", "https://[::1]"},
+		"WebSocket":            {usual("X-Forwarded-Proto: wss"), "GET", "/x?y", "/x", "https://a.test"},
+		"another method":       {usual("X-Forwarded-Method: PROPFIND"), "PROPFIND", "/x?y", "/x", "https://a.test"},
+		"absolute":             {usual("X-Forwarded-Uri: http://A.test:80/x?y"), "GET", "http://A.test:80/x?y", "/x", "https://a.test"},
+		"no escape":            {usual("X-Forwarded-Uri: /100%/%zz%41?100%"), "GET", "/100%/%zz%41?100%", "/100%/%zzA", "https://a.test"},
+		"no text":              {usual("X-Forwarded-Uri: /\xff"), "GET", "/\xff", "/\xff", "https://a.test"},
+		"slashes":              {usual("X-Forwarded-Uri: //x//y"), "GET", "//x//y", "//x//y", "https://a.test"},
+	} {
+		asked, err := Asked(asking(append(tc.fields, "User-Agent: bingbot")...))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		original := request.OriginalRequest(asked)
+		key := request.HostsOfServer(nil).Key(asked)
+		if original.Method != tc.method || asked.Method != tc.method || request.TargetOf(original) != tc.target || original.URL.Path != tc.path || key.String() != tc.key {
+			t.Errorf("%s: %s %s, path %s, of %s", name, original.Method, request.TargetOf(original), original.URL.Path, key)
+		}
+		if key.Forwarded != "" || request.UserAgentOf(asked) != "bingbot" || request.ClientAddr(asked).String() != "192.0.2.7" {
+			t.Errorf("%s: forwarded %q by %q at %s", name, key.Forwarded, request.UserAgentOf(asked), request.ClientAddr(asked))
+		}
+		if asked.Header.Get(originalURL)+asked.Header.Get(forwardedURI) != "" {
+			t.Errorf("%s: the description is left in the header: %v", name, asked.Header)
+		}
+	}
+}
+
+// TestAskedWithoutPath has requests for no resource.
+func TestAskedWithoutPath(t *testing.T) {
+	for _, fields := range [][]string{usual("X-Forwarded-Method: OPTIONS", "X-Forwarded-Uri: *"), usual("X-Forwarded-Method: CONNECT", "X-Forwarded-Uri: a.test:443")} {
+		asked, err := Asked(asking(fields...))
+		if err != nil || !request.HasNoPath(asked) {
+			t.Errorf("%v: %v", fields, err)
+		}
+	}
+}
+
+// TestAskedBadly has what no proxy should send, and clients might.
+func TestAskedBadly(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fields []string
+		reason Reason
+	}{
+		"nothing":                {nil, Missing},
+		"no method":              {usual("X-Forwarded-Method: "), Missing},
+		"no scheme":              {usual("X-Forwarded-Proto: "), Missing},
+		"no host":                {usual("X-Forwarded-Host: "), Missing},
+		"no target":              {usual("X-Forwarded-Uri: "), Missing},
+		"two methods":            {append(usual(), "X-Forwarded-Method: GET"), Repeated},
+		"two schemes":            {append(usual(), "X-Forwarded-Proto: https"), Repeated},
+		"two hosts":              {append(usual(), "X-Forwarded-Host: b.test"), Repeated},
+		"two targets":            {append(usual(), "X-Forwarded-Uri: /"), Repeated},
+		"a list of hosts":        {usual("X-Forwarded-Host: b.test, a.test"), Malformed},
+		"a list of schemes":      {usual("X-Forwarded-Proto: https,http"), Malformed},
+		"a list of methods":      {usual("X-Forwarded-Method: GET, POST"), Malformed},
+		"another target":         {append(usual(), "X-Original-URI: /robots.txt"), Contradicting},
+		"another method":         {append(usual(), "X-Original-Method: POST"), Contradicting},
+		"the same in lower case": {append(usual(), "X-Original-Method: get"), Contradicting},
+		"another URL":            {append(usual(), "X-Original-URL: https://b.test/x?y"), Contradicting},
+		"another scheme in it":   {append(usual(), "X-Original-URL: http://a.test/x?y"), Contradicting},
+		"another target in it":   {append(usual(), "X-Original-URL: https://a.test/x"), Contradicting},
+		"another path":           {append(usual(), "X-Original-URL: /robots.txt"), Contradicting},
+		"a URL in a URL":         {[]string{"X-Original-Method: GET", "X-Original-URL: https://a.testhttp://b.test/x"}, Malformed},
+		"absolute, another host": {usual("X-Forwarded-Uri: http://b.test/x"), Contradicting},
+		"absolute, a user":       {usual("X-Forwarded-Uri: http://u@a.test/x"), Malformed},
+		"absolute, FTP":          {usual("X-Forwarded-Uri: ftp://a.test/x"), Contradicting},
+		"absolute, no host":      {usual("X-Forwarded-Uri: http:///x"), Malformed},
+		"a scheme alone":         {usual("X-Forwarded-Uri: x:private/"), Malformed},
+		"no slash":               {usual("X-Forwarded-Uri: private/"), Malformed},
+		"GET *":                  {usual("X-Forwarded-Uri: *"), Malformed},
+		"CONNECT":                {usual("X-Forwarded-Method: CONNECT", "X-Forwarded-Uri: a b"), Malformed},
+		"a fragment":             {usual("X-Forwarded-Uri: /x#y"), Malformed},
+		"a space":                {usual("X-Forwarded-Uri: /x y"), Malformed},
+		"a tab":                  {usual("X-Forwarded-Uri: /x\ty"), Malformed},
+		"a control":              {usual("X-Forwarded-Uri: /x\x00y"), Malformed},
+		"a line":                 {usual("X-Forwarded-Uri: /x\r\ny"), Malformed},
+		"too long":               {usual("X-Forwarded-Uri: /" + strings.Repeat("x", MaxTarget)), Malformed},
+		"a long host":            {usual("X-Forwarded-Host: " + strings.Repeat("x", 300)), Malformed},
+		"a path for a host":      {usual("X-Forwarded-Host: a.test/x"), Malformed},
+		"credentials":            {usual("X-Forwarded-Host: u@a.test"), Malformed},
+		"a placeholder":          {usual("X-Forwarded-Host: {env.HOME}"), Malformed},
+		"an escape":              {usual("X-Forwarded-Host: a%2etest"), Malformed},
+		"a colon":                {usual("X-Forwarded-Host: a.test:"), Malformed},
+		"no port":                {usual("X-Forwarded-Host: a.test:http"), Malformed},
+		"a port alone":           {usual("X-Forwarded-Host: :80"), Malformed},
+		"dots":                   {usual("X-Forwarded-Host: .."), Malformed},
+		"two ports":              {usual("X-Forwarded-Host: a:1:2"), Malformed},
+		"bare IPv6":              {usual("X-Forwarded-Host: ::1"), Malformed},
+		"another protocol":       {usual("X-Forwarded-Proto: gopher"), Malformed},
+		"no method but text":     {usual("X-Forwarded-Method: <GET>"), Malformed},
+	} {
+		asked, err := Asked(asking(tc.fields...))
+		var found *Problem
+		switch {
+		case !errors.As(err, &found):
+			t.Errorf("%s: %v, %v", name, asked, err)
+		case found.Reason != tc.reason || found.Status() != http.StatusBadRequest || len(found.Error()) > 400:
+			t.Errorf("%s: %s, want %s: %v", name, found.Reason, tc.reason, found)
+		}
+	}
+}
+
+// TestAskedByOthers has a client describe a request itself.
+func TestAskedByOthers(t *testing.T) {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	for _, field := range usual() {
+		name, value, _ := strings.Cut(field, ": ")
+		r.Header.Set(name, value)
+	}
+	_, err := Asked(r)
+	var found *Problem
+	if !errors.As(err, &found) || found.Reason != Untrusted || found.Status() != http.StatusInternalServerError {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestReasons has a word for each reason.
+func TestReasons(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, reason := range Reasons() {
+		seen[reason.String()] = true
+	}
+	if len(seen) != reasons {
+		t.Errorf("%v", seen)
+	}
+}

@@ -1,0 +1,183 @@
+package guard
+
+import (
+	"errors"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/forward"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// decideFor answers a proxy whether the request that it describes may pass: 200 with
+// nothing but what was found in header fields, or what [Config.Refuse] writes. It is
+// for a guard with Forwarded.
+func (g *Guard) decideFor(w http.ResponseWriter, r *http.Request) error {
+	uncached(w.Header())
+	asked, err := forward.Asked(r)
+	if err != nil {
+		clearPlaceholders(r)
+		return g.undecided(w, r, err)
+	}
+	j := g.Judge(asked)
+	if j == nil {
+		clearPlaceholders(r)
+		return letPass(g.stating(w, asked, nil))
+	}
+	g.Publish(asked, j)
+	tell(w.Header(), j)
+	switch {
+	case request.IsRobotsTxt(request.OriginalRequest(asked)):
+		g.lookAhead(asked, j)
+	case j.Action == judge.Blocked, j.Action == judge.Slowed:
+		return g.Refuse(w, r, j, nil)
+	default:
+		g.noteVisit(j)
+	}
+	return letPass(g.stating(w, asked, j))
+}
+
+// letPass is the answer by which a request passes. Envoy wants 200 and no other.
+func letPass(w http.ResponseWriter) error {
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// uncached keeps proxies from answering for others by what was decided about one.
+func uncached(header http.Header) { header.Set("Cache-Control", "no-store") }
+
+// undecided answers a request that describes none.
+func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) error {
+	var problem *forward.Problem
+	if !errors.As(err, &problem) {
+		return err
+	}
+	g.Metrics.Undecided(problem.Reason)
+	if suppressed, ok := g.shared.holdLines.line(undecidedLines, problem.Reason.String()); ok {
+		level, message := zapcore.WarnLevel, "a proxy asks about a request without describing it as it has to"
+		if problem.Reason == forward.Untrusted {
+			level, message = zapcore.ErrorLevel, "an address that is no trusted proxy asks about requests"
+		}
+		if c := g.Logger.Check(level, message); c != nil {
+			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), zap.String("remote", r.RemoteAddr),
+				zap.String("server", text.Cut(r.Host, request.MaxHost)), zap.Uint64("suppressed", suppressed))
+		}
+	}
+	body := "Robots Guard cannot decide about this request: " + problem.Error() + ".\n"
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set(answerPrefix+"Undecided", problem.Reason.String())
+	w.WriteHeader(problem.Status())
+	_, err = w.Write([]byte(body))
+	return err
+}
+
+// undecidedLines stands for a host where lines about undecided requests are limited; no
+// site is called so.
+const undecidedLines = "_undecided"
+
+// answerPrefix begins the names of the header fields that tell a proxy what was found.
+const answerPrefix = "X-Robots-Guard-"
+
+// maxAnswered bounds the value of such a field, in bytes: proxies want the header of an
+// answer to be small, nginx to fit 4 KiB.
+const maxAnswered = 128
+
+// tell writes what was found into a header: each placeholder that is not empty, by its
+// name in the spelling of headers.
+func tell(header http.Header, j *Judgement) {
+	for name, field := range answerFields {
+		value := placeholders[name](j)
+		if states := !strings.HasPrefix(name, "preference.") || value != policy.PreferenceUnknown.String(); value != "" && states {
+			header[field] = []string{text.Printable(text.Cut(value, maxAnswered))}
+		}
+	}
+}
+
+// answerFields are the names of the header fields by those of the placeholders.
+var answerFields = func() map[string]string {
+	spelled := strings.NewReplacer(".", "-", "_", "-")
+	fields := make(map[string]string, len(placeholders))
+	for name := range placeholders {
+		fields[name] = textproto.CanonicalMIMEHeaderKey(answerPrefix + spelled.Replace(name))
+	}
+	return fields
+}()
+
+// lookAhead reads the robots.txt that a crawler is about to read, and notes that it was
+// let through to it. What it will be answered is not seen here, so our copy has to be as
+// new as what it gets: its request waits for that as a first one does.
+func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
+	userAgent := request.UserAgentOf(asked)
+	if userAgent == origin.GuardUserAgent {
+		return // our own reading, through the proxy
+	}
+	now := time.Now()
+	entry := g.shared.Cache.Get(j.Site.Key)
+	if j.Client.Class.IsCrawler() {
+		if entry == nil {
+			entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
+			g.shared.Memory.Want(j.Site.Key)
+		}
+		entry.Use(now)
+		renew(entry, now)
+		if refresh, ok := g.refresher(asked, entry, j.Site); ok {
+			if done := refresh(); done != nil {
+				awaitClosed(asked, done, g.FetchWait)
+			}
+		}
+	}
+	if !judge.IsReading(j.Method, http.StatusOK) {
+		return
+	}
+	read := ledger.Reading{At: now, Status: http.StatusOK}
+	if !(j.Identity != verify.Verified && request.MaybeInvented(asked)) {
+		for _, reader := range g.readersOf(asked, j) {
+			g.shared.readers.Read(reader, read)
+		}
+	}
+	g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)
+	g.recordReading(asked, j, read)
+}
+
+// renewInterval is how often a crawler that reads the robots.txt makes our copy due.
+const renewInterval = time.Second
+
+// renew makes a copy due, unless it was just read or cannot be.
+func renew(entry *policy.Entry, now time.Time) {
+	if s := entry.State(); s != nil && s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= renewInterval {
+		entry.MakeDue()
+	}
+}
+
+// newerFor is for how long what a crawler may have read counts while our copy is older:
+// by then the source was asked again, or cannot be read.
+const newerFor = time.Minute
+
+// mayKnowMore reports whether a crawler was let through to a robots.txt that may be newer
+// than our copy, and may allow what that forbids. The copy is due then.
+func (g *Guard) mayKnowMore(r *http.Request, entry *policy.Entry, state *policy.State, j *Judgement, now time.Time) bool {
+	if g.Forwarded == nil {
+		return false
+	}
+	last, ok := g.lastReading(r, j)
+	if !ok || !last.At.After(state.Good.LastRead) || now.Sub(last.At) >= newerFor {
+		return false
+	}
+	renew(entry, now)
+	return true
+}

@@ -1,0 +1,196 @@
+package guard
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// hostSource answers for each key by itself.
+type hostSource struct {
+	reads atomic.Int32
+	text  func(key policy.Key) string
+}
+
+func (s *hostSource) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (origin.Fetch, bool) {
+	return func(context.Context, *policy.Version) policy.Answer {
+		s.reads.Add(1)
+		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text(key))}
+	}, true
+}
+
+// decider is a guard that decides for proxies about a.test, by a source for each host.
+func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSource) {
+	t.Helper()
+	s := &hostSource{text: text}
+	g := testGuard(t, options{Enforce: true, SourceKey: "https://{host}/robots.txt"}, s)
+	g.Forwarded = request.HostsOfServer(nil)
+	g.Forwarded.Add(caddyhttp.MatchHost{"a.test"})
+	g.Refuse = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
+		if next != nil {
+			t.Error("a page could be served")
+		}
+		w.WriteHeader(http.StatusForbidden)
+		return nil
+	}
+	return g, s
+}
+
+// asks sends a question of a trusted proxy about a URL, and returns the answer.
+func asks(g *Guard, userAgent, url string) *httptest.ResponseRecorder {
+	host, target, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
+	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:9180/", nil)
+	r.Header = http.Header{"User-Agent": {userAgent}, "X-Forwarded-Method": {"GET"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {host}, "X-Forwarded-Uri": {"/" + target}}
+	vars := map[string]any{caddyhttp.TrustedProxyVarKey: true, caddyhttp.ClientIPVarKey: "192.0.2.7"}
+	rec := httptest.NewRecorder()
+	_ = g.Serve(rec, r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, vars)), nil)
+	return rec
+}
+
+// TestDecideByHost has two hosts behind one proxy, with a text each.
+func TestDecideByHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := decider(t, func(key policy.Key) string {
+			return "User-agent: *\nDisallow: /" + strings.Split(key.Source, "/")[2][:1] + "/\n"
+		})
+		for url, want := range map[string]int{
+			"https://a.test/a/": 403, "https://a.test/b/": 200, "https://b.test/b/": 403, "https://b.test/a/": 200,
+			"https://A.Test./a/": 403, "https://a.test:8443/a/": 403, "https://a.test//a/": 403, "https://a.test/%61/": 403,
+		} {
+			if got := asks(g, "bingbot", url); got.Code != want || got.Header().Get("X-Robots-Guard-Crawler") != "bingbot" || got.Body.Len() != 0 {
+				t.Errorf("%s: %d %v", url, got.Code, got.Header())
+			}
+		}
+		if got := asks(g, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "https://a.test/a/"); got.Code != 200 || got.Header().Get("X-Robots-Guard-Verdict") != "" {
+			t.Errorf("a browser: %d %v", got.Code, got.Header())
+		}
+		named, unnamed := g.shared.Cache.Stats(policy.Named).Entries, g.shared.Cache.Stats(policy.Invented).Entries
+		if named != 1 || unnamed != 1 {
+			t.Errorf("%d texts of named hosts, %d of others", named, unnamed)
+		}
+	})
+}
+
+// TestDecideForObedientCrawlers changes a robots.txt both ways. A crawler keeps to what it
+// read last, and is not blocked for that.
+func TestDecideForObedientCrawlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := "User-agent: *\nDisallow: /old/\n"
+		g, s := decider(t, func(policy.Key) string { return text })
+		expect := func(when, path string, want int, verdict string) {
+			t.Helper()
+			if got := asks(g, "bingbot", "https://a.test"+path); got.Code != want || got.Header().Get("X-Robots-Guard-Verdict") != verdict {
+				t.Errorf("%s: %s is %d, %s", when, path, got.Code, got.Header().Get("X-Robots-Guard-Verdict"))
+			}
+		}
+		read := func() { expect("at any time", "/robots.txt", 200, "allowed") }
+		read()
+		expect("at first", "/old/", 403, "disallowed")
+		expect("at first", "/new/", 200, "allowed")
+
+		time.Sleep(5 * time.Second)
+		text = "User-agent: *\nDisallow: /new/\n"
+		read() // and so does the guard, before it lets the crawler
+		expect("after it has read what allows it", "/old/", 200, "allowed")
+		expect("while it may have been answered the text before", "/new/", 200, "stale")
+		time.Sleep(25 * time.Hour)
+		expect("after a day", "/new/", 403, "disallowed")
+
+		reads := s.reads.Load()
+		for range 20 {
+			read()
+		}
+		if n := s.reads.Load() - reads; n > 1 {
+			t.Errorf("a crawler that reads the robots.txt 20 times at once has it read %d times", n)
+		}
+	})
+}
+
+// TestDecideAhead has a source that takes its time while a crawler reads a new text.
+func TestDecideAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text, slow := "User-agent: *\nDisallow: /x/\n", time.Duration(0)
+		g, _ := decider(t, func(policy.Key) string { time.Sleep(slow); return text })
+		asks(g, "bingbot", "https://a.test/robots.txt")
+		if got := asks(g, "bingbot", "https://a.test/x/"); got.Code != 403 {
+			t.Fatalf("at first: %d", got.Code)
+		}
+		time.Sleep(2 * time.Second)
+		slow, text = 3*time.Second, "User-agent: *\nDisallow:\n"
+		began := time.Now()
+		asks(g, "bingbot", "https://a.test/robots.txt")
+		if waited := time.Since(began); waited != g.FetchWait {
+			t.Errorf("the crawler waits %s", waited)
+		}
+		if got := asks(g, "bingbot", "https://a.test/x/"); got.Code != 200 || got.Header().Get("X-Robots-Guard-Verdict") != "stale" {
+			t.Errorf("while ours is older: %d %v", got.Code, got.Header())
+		}
+		if got := asks(g, "GPTBot", "https://a.test/x/"); got.Code != 403 {
+			t.Errorf("one that has not read it: %d", got.Code)
+		}
+		time.Sleep(4 * time.Second)
+		if got := asks(g, "GPTBot", "https://a.test/x/"); got.Code != 200 {
+			t.Errorf("once it is read: %d", got.Code)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// TestDecideAboutOurOwn lets the guard's own reading through the proxy pass at once.
+func TestDecideAboutOurOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g *Guard
+		g, _ = decider(t, func(policy.Key) string {
+			began := time.Now()
+			if got := asks(g, origin.GuardUserAgent, "https://a.test/robots.txt"); got.Code != 200 || time.Since(began) > 0 {
+				t.Errorf("%d after %s", got.Code, time.Since(began))
+			}
+			return "User-agent: *\nDisallow: /\n"
+		})
+		if got := asks(g, "bingbot", "https://a.test/x"); got.Code != 403 {
+			t.Errorf("got %d", got.Code)
+		}
+	})
+}
+
+// TestUndecided answers what is no question, and lets nothing pass.
+func TestUndecided(t *testing.T) {
+	g, s := decider(t, func(policy.Key) string { return "" })
+	untrusted := httptest.NewRequest(http.MethodGet, "/", nil)
+	untrusted.Header = http.Header{"User-Agent": {"bingbot"}, "X-Forwarded-Method": {"GET"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"a.test"}, "X-Forwarded-Uri": {"/"}}
+	rec := httptest.NewRecorder()
+	if err := g.Serve(rec, untrusted, nil); err != nil || rec.Code != 500 || rec.Header().Get("X-Robots-Guard-Undecided") != "untrusted" || strings.Contains(rec.Body.String(), "a.test") {
+		t.Errorf("untrusted: %v %d %v %s", err, rec.Code, rec.Header(), rec.Body)
+	}
+	if rec := asks(g, "bingbot", "https://a.test/x#y"); rec.Code != 400 || rec.Header().Get("X-Robots-Guard-Undecided") != "malformed" {
+		t.Errorf("malformed: %d %v", rec.Code, rec.Header())
+	}
+	if n := s.reads.Load(); n != 0 {
+		t.Errorf("%d robots.txt were read for that", n)
+	}
+}
+
+// TestAnswerFields has a header field for each placeholder, none of which is X-Robots-Tag.
+func TestAnswerFields(t *testing.T) {
+	seen := make(map[string]bool)
+	for name, field := range answerFields {
+		if !strings.HasPrefix(field, answerPrefix) || seen[field] || strings.ContainsAny(field, "._") {
+			t.Errorf("%s is told as %s", name, field)
+		}
+		seen[field] = true
+	}
+	if answerFields["preference.train_ai"] != "X-Robots-Guard-Preference-Train-Ai" {
+		t.Error(answerFields)
+	}
+}

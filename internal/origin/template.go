@@ -1,0 +1,46 @@
+package origin
+
+import "strings"
+
+// HostPlaceholder stands in a location for the host that a request is for.
+const HostPlaceholder = "{host}"
+
+// HasHost reports whether a location is another one for each host.
+func (l *Location) HasHost() bool {
+	return l != nil && strings.Contains(l.URL+l.Host, HostPlaceholder)
+}
+
+// key returns what identifies the location, as a Caddyfile has it.
+func (l *Location) key() string {
+	if l.Host == "" {
+		return l.URL + l.File // one of the two
+	}
+	return l.URL + behindURL + l.Host
+}
+
+// behindURL stands between a URL and the host that is asked for there.
+const behindURL = " host "
+
+// KeyFor returns the key of a location for a host, by the key for all hosts.
+func KeyFor(key, host string) string { return strings.ReplaceAll(key, HostPlaceholder, host) }
+
+// IsKeyOf reports whether a key is that of some host, by the key for all hosts.
+func IsKeyOf(key, all string) bool {
+	before, _, ok := strings.Cut(all, HostPlaceholder)
+	if !ok || !strings.HasPrefix(key, before) {
+		return key == all
+	}
+	for end := len(before); end <= len(key); end++ {
+		if KeyFor(all, key[len(before):end]) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// choosesServer reports whether the host decides which server is asked.
+func (l *Location) choosesServer() bool {
+	_, rest, _ := strings.Cut(l.URL, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	return strings.Contains(authority, HostPlaceholder)
+}
