@@ -77,6 +77,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        <directives...>
 //	    }
 //	    content_usage_header on|off
+//	    usage         observe|enforce
 //	}
 //
 // on_violation is only read as part of a Caddyfile, since its directives need
@@ -126,10 +127,8 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "merge_slashes", Usage: "on or off", Set: option.One(&h.KeepSlashes, option.OffOn)},
 		{Name: "allow_private", Usage: "on or off", Set: option.One(&h.AllowPrivate, option.OnOff)},
 		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.Many(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified",
-			Set: clients("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified",
-			Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clients("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
 		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
 		rates.Option(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},

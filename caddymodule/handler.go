@@ -34,13 +34,13 @@ func init() {
 //
 // Placeholder | Description
 // ------------|---------------
-// `{http.robots_guard.verdict}` | `allowed`, `disallowed`, `stale`, `exempt` or `unknown`
+// `{http.robots_guard.verdict}` | `allowed`, `disallowed`, `stale`, `exempt`, `unknown` or `against_preference`
 // `{http.robots_guard.action}` | `none`, `logged` or `blocked`
 // `{http.robots_guard.crawler}` | The product token of the crawler
 // `{http.robots_guard.class}` | The class of the crawler, such as `search` or `ai_training`
 // `{http.robots_guard.identity}` | `verified`, `claimed`, `unknown` or `spoofed`
-// `{http.robots_guard.rule}` | The rule that decided, such as `Disallow: /private/`
-// `{http.robots_guard.line}` | The line of that rule
+// `{http.robots_guard.rule}` | The rule that decided, such as `Disallow: /private/`, or the Content-Usage line
+// `{http.robots_guard.line}` | The number of that line
 // `{http.robots_guard.group}` | The user-agent value of its group
 // `{http.robots_guard.version}` | The start of the SHA-256 of the robots.txt
 // `{http.robots_guard.preference.train_ai}` | What it states about training models with what may be fetched: `y`, `n` or `unknown`

@@ -121,7 +121,7 @@ var falseNameOf = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName,
 
 // settings returns by what requests are judged.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
-	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameOf[h.Spoofed]}
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, EnforceUse: h.EnforcesUse(), FalseName: falseNameOf[h.Spoofed]}
 	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {
 		return s, fmt.Errorf("wildcard: %w", err)
 	}

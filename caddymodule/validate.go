@@ -64,6 +64,7 @@ func (h *Handler) validateValues() error {
 		h.Shadow.Validate("shadow", true),
 		h.Decide.Validate(),
 		h.Rate.Validate(h.registry),
+		h.ValidateUse(),
 		h.validateClients())
 }
 

@@ -124,6 +124,14 @@ type Statement struct {
 	Line int // counted from 1
 }
 
+// String returns the line, with what it states in the order of [Uses].
+func (s Statement) String() string {
+	if s.Path == "" {
+		return "Content-Usage: " + s.Preferences.String()
+	}
+	return "Content-Usage: " + s.Path + " " + s.Preferences.String()
+}
+
 // CutUsage splits the value of a Content-Usage line into its path, "" if it has none,
 // and its dictionary.
 func CutUsage(value string) (path, dictionary string) {

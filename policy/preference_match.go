@@ -1,8 +1,6 @@
 package policy
 
-import (
-	"slices"
-)
+import "slices"
 
 // statements are the Content-Usage lines of some groups, compiled. The longest path
 // that matches decides, and where several of that length do, what they say together.
@@ -229,41 +227,4 @@ func (s *Selection) TargetPreferences(t *Target) Preferences {
 		return Preferences{}
 	}
 	return s.forgiving.statements.of(t.forms())
-}
-
-// HasPreferences reports whether the group has a Content-Usage line.
-func (s *Selection) HasPreferences() bool {
-	return s != nil && s.forgiving.choice != nil && s.forgiving.statements != nil
-}
-
-// Statements returns the Content-Usage lines of the group, in file order, and those of
-// them that decide for a target: none if all state nothing for it.
-func (s *Selection) Statements(t *Target) (all, deciding []Statement) {
-	if !s.HasPreferences() {
-		return nil, nil
-	}
-	longest := 0
-	for _, line := range s.forgiving.statements.lines {
-		length, ok := line.matches(t.forms())
-		switch {
-		case !ok || length < longest:
-			continue
-		case length > longest:
-			longest, deciding = length, nil
-		}
-		deciding = append(deciding, line)
-	}
-	return slices.Clone(s.forgiving.statements.lines), deciding
-}
-
-// matches reports whether a statement is about a target, and the length of its path in
-// canonical form.
-func (s Statement) matches(spellings []spelling) (length int, ok bool) {
-	if s.Path == "" {
-		return 0, true
-	}
-	var c compiler
-	c.add(Rule{Path: s.Path}.Canonical(), true, 0)
-	best := (&matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}).best(spellings)
-	return int(best.allow.length), best.allow.length > 0
 }

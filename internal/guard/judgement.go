@@ -65,12 +65,16 @@ var placeholders = map[string]func(*Judgement) string{
 	"crawler":  func(j *Judgement) string { return j.Client.Name() },
 	"class":    func(j *Judgement) string { return j.Client.Class.String() },
 	"identity": func(j *Judgement) string { return j.Identity.String() },
-	"rule":     func(j *Judgement) string { return j.Evidence.Rule.String() },
+	"rule": func(j *Judgement) string {
+		line, _ := j.Decided()
+		return line
+	},
 	"line": func(j *Judgement) string {
-		if j.Evidence.Rule.Line == 0 {
+		_, number := j.Decided()
+		if number == 0 {
 			return ""
 		}
-		return strconv.Itoa(j.Evidence.Rule.Line)
+		return strconv.Itoa(number)
 	},
 	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
 	"version": (*Judgement).versionID,
@@ -133,9 +137,9 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if j.signature != "" {
 		enc.AddString("signature", j.signature)
 	}
-	if rule := j.Evidence.Rule; rule.Line > 0 {
-		enc.AddString("rule", rule.String())
-		enc.AddInt("line", rule.Line)
+	if rule, line := j.Decided(); line > 0 {
+		enc.AddString("rule", rule)
+		enc.AddInt("line", line)
 	}
 	if group := j.Evidence.Group; group.Line > 0 {
 		enc.AddString("group", group.Name)

@@ -54,6 +54,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
 	}
+	g.holdToUse(r, j, state, now)
 	g.spend(r, j, state, texts, now)
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 func TestClaim(t *testing.T) {
@@ -137,63 +136,6 @@ func TestPreferencesOfResult(t *testing.T) {
 		new(Settings).Judge(&q, Rules{Robots: robots}, &scratch, &r)
 		if got := r.Preferences.String(); got != tc.want {
 			t.Errorf("%s for %s: %q is stated, want %q", tc.target, tc.userAgent, got, tc.want)
-		}
-	}
-}
-
-// TestPreferencesBlockNobody judges all crawlers of the registry, under all settings,
-// by a file that wants none of the uses and by the same file without that: nothing
-// becomes of a request because of a preference. Googlebot, bingbot and Applebot are
-// among them.
-func TestPreferencesBlockNobody(t *testing.T) {
-	const rules = "User-agent: *\nDisallow: /private/\n"
-	const never = "Content-Usage: train-ai=n, ai-use=n, search=n\nContent-Usage: /page train-ai=n, ai-use=n, search=n\nContent-Signal: search=no, ai-input=no, ai-train=no\n"
-	plain, stating := policy.Parse([]byte(rules)), policy.Parse([]byte(rules+never))
-	registry := uaident.Default()
-	selector := func(words ...string) Selector {
-		s, err := ParseSelector(registry, words, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	var settings []Settings
-	for i := range 2 * 3 * 2 * 3 {
-		s := Settings{Enforce: i%2 == 1, FalseName: FalseName(i / 2 % 3)}
-		if i/6%2 == 1 {
-			s.Wildcard = 1<<uaident.Search | 1<<uaident.AITraining | 1<<uaident.Library
-		}
-		switch i / 12 {
-		case 1:
-			s.EnforceOnly = selector("ai_training", "search", "Googlebot", "Bingbot", "Applebot")
-		case 2:
-			s.OnlyLog = Clients{verified: selector("search"), claimed: selector("ai_search")}
-		}
-		settings = append(settings, s)
-	}
-	crawlers := make(map[string]bool)
-	for _, crawler := range registry.Crawlers() {
-		crawlers[FoldName(crawler.Token)] = true
-		client := registry.Identify(crawler.Token + "/1.0")
-		for identity := verify.State(0); identity <= verify.Spoofed; identity++ {
-			for i := range settings {
-				for _, target := range []string{"/page", "/private/x"} {
-					q := Request{Client: client, Identity: identity, Target: target}
-					var scratch Scratch
-					var with, without Result
-					settings[i].Judge(&q, Rules{Robots: stating}, &scratch, &with)
-					settings[i].Judge(&q, Rules{Robots: plain}, &scratch, &without)
-					if with.Verdict != without.Verdict || with.Action != without.Action {
-						t.Fatalf("%s (%v) for %s under %+v: %v and %v, without preferences %v and %v",
-							crawler.Token, identity, target, settings[i], with.Verdict, with.Action, without.Verdict, without.Action)
-					}
-				}
-			}
-		}
-	}
-	for _, token := range []string{"googlebot", "bingbot", "applebot"} {
-		if !crawlers[token] {
-			t.Errorf("%s is not in the registry", token)
 		}
 	}
 }

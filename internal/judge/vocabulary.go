@@ -12,10 +12,13 @@ const (
 	Stale              // forbidden by a version that this crawler need not know yet
 	Exempt             // the rules are not meant for this request, or the configuration says so
 	Unknown            // nobody knows the rules
+	// AgainstPreference is allowed by the rules, and against a preference about use that
+	// this crawler has read, where the owner enforces that; see [Settings.AgainstUse].
+	AgainstPreference
 	numVerdicts
 )
 
-var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown"}
+var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "against_preference"}
 
 // Verdicts returns all verdicts in the order of their declaration.
 func Verdicts() []Verdict { return all[Verdict](numVerdicts) }

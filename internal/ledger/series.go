@@ -20,18 +20,19 @@ const (
 	CountUnknown
 	CountBlocked    // answered in place of the site
 	CountWouldBlock // passed, and enforce would have blocked it
-	CountAgainst    // allowed, and the file states a preference against what the class fetches for
+	CountAgainst    // allowed by the rules, and the file states a preference against what the class fetches for
 	CountTold       // of these, by who had read that file
 	CountSlowed     // answered that it came too early
+	CountHeldToUse  // of the verdict against_preference
 	NumCounts
 )
 
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed"}
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "held_to_preference"}
 
 // verdictCounts are the counts of the verdicts.
 var verdictCounts = [...]Count{
 	judge.Allowed: CountAllowed, judge.Disallowed: CountDisallowed, judge.Stale: CountStale,
-	judge.Exempt: CountExempt, judge.Unknown: CountUnknown,
+	judge.Exempt: CountExempt, judge.Unknown: CountUnknown, judge.AgainstPreference: CountHeldToUse,
 }
 
 // countOf returns the count of a verdict.
@@ -104,7 +105,7 @@ func (c *Cell) add(other Cell) {
 }
 
 // Series are counts over time at one resolution: the steps with a request, the
-// earliest first. It takes 44 bytes for each.
+// earliest first. It takes 48 bytes for each.
 type Series []Cell
 
 // add adds a cell, unless it is too old. What gets too old by that is dropped.

@@ -37,10 +37,12 @@ func gatherAll(t *testing.T, m *Metrics) (total int) {
 func worstJudgements(f func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action)) {
 	for _, class := range uaident.Classes() {
 		for who := verify.Claimed; who <= verify.Spoofed; who++ {
-			for v := judge.Allowed; v <= judge.Unknown; v++ {
+			for v := judge.Allowed; v <= judge.AgainstPreference; v++ {
 				for _, a := range judge.Actions() {
-					none, refused := a == judge.None, v == judge.Disallowed
+					none, refused := a == judge.None, v == judge.Disallowed || v == judge.AgainstPreference
 					switch {
+					case v == judge.AgainstPreference && class != uaident.AITraining:
+						continue // nobody else is held to a preference
 					case a == judge.Slowed: // whatever the verdict is
 					case none && refused, !none && !refused && v != judge.Unknown && who != verify.Spoofed:
 						continue // what is allowed is stopped for those under a false name only
@@ -204,7 +206,7 @@ func TestRequestCountersForSeveralGoroutines(t *testing.T) {
 			for i := range 2000 {
 				m.Requests.Count(Request{
 					Host: fmt.Sprintf("h%d", i%3), Crawler: fmt.Sprintf("bot%d", i%37),
-					Identity: verify.States()[i%4], Verdict: judge.Verdicts()[i%5],
+					Identity: verify.States()[i%4], Verdict: judge.Verdicts()[i%6],
 				})
 			}
 		})
@@ -221,7 +223,7 @@ func TestRequestCountersForSeveralGoroutines(t *testing.T) {
 		t.Errorf("%v requests counted, want 8000", total)
 	}
 	for i := range 3 {
-		if n := m.Requests.host(fmt.Sprintf("h%d", i)).series.Len(); n > maxRequestSeries+52 {
+		if n := m.Requests.host(fmt.Sprintf("h%d", i)).series.Len(); n > maxRequestSeries+58 {
 			t.Errorf("h%d has %d series", i, n)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // twice that if some of its requests are verified.
 //
 // Beyond it requests are summed up as judge.OtherName, but for what tells whether a
-// search engine was blocked, and those under a false name: at most 52
+// search engine was blocked, and those under a false name: at most 58
 // combinations more.
 const maxRequestSeries = 90
 

@@ -47,6 +47,8 @@ func write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 		return slow(w, r, j)
 	case j.Reason == judge.Closed:
 		return closed(w, r, answer)
+	case j.Verdict == judge.AgainstPreference:
+		return answer(w, r, status, againstSummary(j), againstUse(j))
 	case j.FalseName:
 		summary := falseName(j)
 		return answer(w, r, status, summary, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+

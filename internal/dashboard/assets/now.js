@@ -64,7 +64,7 @@ function glance(state, s) {
 }
 
 function tiles(s) {
-  const judged = s.allowed + s.stale + s.disallowed;
+  const judged = s.allowed + s.stale + s.disallowed + s.against_preference;
   const before = s.previous;
   return h("dl", { class: "tiles" },
     tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers"), "", was(s.requests, before?.requests)),
@@ -74,7 +74,10 @@ function tiles(s) {
 }
 
 // kept is the share of requests that kept the rules, in percent.
-const kept = (c) => (c && c.allowed + c.stale + c.disallowed ? (100 * (c.allowed + c.stale)) / (c.allowed + c.stale + c.disallowed) : undefined);
+function kept(c) {
+  const within = c ? c.allowed + c.stale + c.against_preference : 0;
+  return c && within + c.disallowed ? (100 * within) / (within + c.disallowed) : undefined;
+}
 
 const tile = (name, number, note, kind = "", change = null) => h("div", { class: `tile ${kind}`, key: name }, h("dt", {}, name), h("dd", { class: "big" }, number), h("dd", { class: "note" }, note), change ? h("dd", { class: "change" }, change) : null);
 
@@ -86,7 +89,7 @@ const nothing = (state, s) => section("Requests by verdict", null, filtered(stat
 
 const breakdown = (s) => h("table", { class: "plain breakdown" }, h("caption", { class: "unseen" }, "Requests by verdict"),
   h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "verdict"), h("th", { scope: "col", class: "number" }, "requests"), h("th", { scope: "col", class: "number" }, "share"))),
-  h("tbody", {}, [...order].reverse().map((verdict) => h("tr", { key: verdict },
+  h("tbody", {}, [...order].reverse().filter((verdict) => verdict !== "against_preference" || s[verdict]).map((verdict) => h("tr", { key: verdict },
     h("th", { scope: "row", title: verdicts[verdict] }, swatch(verdict), verdictName(verdict)),
     h("td", { class: "number" }, count(s[verdict])), h("td", { class: "number quiet" }, share(s[verdict], s.requests))))),
   h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "total"), h("td", { class: "number" }, count(s.requests)), h("td", { class: "number quiet" }, s.requests ? "100 %" : "–"))));

@@ -1,0 +1,65 @@
+package policy
+
+import "slices"
+
+// HasPreferences reports whether the group has a Content-Usage line.
+func (s *Selection) HasPreferences() bool {
+	return s != nil && s.forgiving.choice != nil && s.forgiving.statements != nil
+}
+
+// SurePreferences is [Selection.TargetPreferences] as far as both readings of the file
+// state the same: where parsers disagree about which group is for the crawler, it may
+// have read another line than the owner meant. Of the robots.txt itself nothing is
+// stated.
+func (s *Selection) SurePreferences(t *Target) Preferences {
+	p := s.TargetPreferences(t)
+	isFile := func(form spelling) bool { return isRobotsTxt([]spelling{form}) }
+	if p == (Preferences{}) || slices.ContainsFunc(t.forms(), isFile) {
+		return Preferences{}
+	}
+	if s.strict.choice == s.forgiving.choice {
+		return p
+	}
+	var other Preferences
+	if s.strict.choice != nil && s.strict.statements != nil {
+		other = s.strict.statements.of(t.forms())
+	}
+	for use := range p {
+		if p[use] != other[use] {
+			p[use] = PreferenceUnknown
+		}
+	}
+	return p
+}
+
+// Statements returns the Content-Usage lines of the group, in file order, and those of
+// them that decide for a target: none if all state nothing for it.
+func (s *Selection) Statements(t *Target) (all, deciding []Statement) {
+	if !s.HasPreferences() {
+		return nil, nil
+	}
+	longest := 0
+	for _, line := range s.forgiving.statements.lines {
+		length, ok := line.matches(t.forms())
+		switch {
+		case !ok || length < longest:
+			continue
+		case length > longest:
+			longest, deciding = length, nil
+		}
+		deciding = append(deciding, line)
+	}
+	return slices.Clone(s.forgiving.statements.lines), deciding
+}
+
+// matches reports whether a statement is about a target, and the length of its path in
+// canonical form.
+func (s Statement) matches(spellings []spelling) (length int, ok bool) {
+	if s.Path == "" {
+		return 0, true
+	}
+	var c compiler
+	c.add(Rule{Path: s.Path}.Canonical(), true, 0)
+	best := (&matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}).best(spellings)
+	return int(best.allow.length), best.allow.length > 0
+}
