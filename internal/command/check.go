@@ -22,7 +22,7 @@ import (
 func checkCommand(config Config) *cobra.Command {
 	c := check{config: config}
 	cmd := &cobra.Command{
-		Use:   "check [--robots <file|url>] [--user-agent <ua> | --token <token>] <url>...",
+		Use:   "check [--robots <file|url>] [--user-agent <ua> | --token <token>] [--usage enforce] <url>...",
 		Short: "Tells whether a robots.txt allows a crawler to fetch URLs",
 		Long: `
 Judges each URL by a robots.txt and prints the verdict with the rule, its line
@@ -40,6 +40,9 @@ the * group. Without either, only the * group counts.
 --identity says what to assume of the client: one under a false name, "spoofed",
 is judged by the stricter of the group of that name and the * group. Which it is
 "caddy robots-guard verify" tells.
+
+--usage enforce judges as robots_guard does with that option: a crawler that does
+nothing but train models is held to train-ai=n, as if it had read the robots.txt.
 
 With --batch each line of standard input is a JSON object with "id", "robots" or
 "robots_b64" (the file's text, plain or in base64), "token" or "user_agent",
@@ -62,6 +65,8 @@ caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatib
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&c.method, "method", "X", http.MethodGet, "the method of the requests")
 	flags.StringVarP(&c.token, "token", "t", "", "the product token to judge")
+	flags.StringVar(&c.usage, "usage", usageObserve, "whether preferences about use are enforced: observe or enforce")
+	completeWords(cmd, "usage", usageObserve, usageEnforce)
 	flags.BoolVar(&c.json, "json", false, "print a JSON object a line")
 	flags.BoolVar(&c.batch, "batch", false, "read JSON lines from standard input")
 	return cmd
@@ -71,8 +76,15 @@ caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatib
 type check struct {
 	config                                     Config
 	robots, userAgent, token, identity, method string
+	usage                                      string
 	json, batch                                bool
 }
+
+// The words of --usage.
+const (
+	usageObserve = "observe"
+	usageEnforce = "enforce"
+)
 
 // checkResult is the verdict on one URL, as --json and --batch print it.
 type checkResult struct {
@@ -107,10 +119,11 @@ type claimant struct {
 	isAgent   bool
 	method    string       // GET if ""
 	identity  verify.State // what is assumed of it
+	held      bool         // to preferences about use, as by usage enforce
 }
 
 func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
-	who := claimant{token: c.token, userAgent: c.userAgent, method: c.method, isAgent: cmd.Flags().Changed("user-agent")}
+	who := claimant{token: c.token, userAgent: c.userAgent, method: c.method, isAgent: cmd.Flags().Changed("user-agent"), held: c.usage == usageEnforce}
 	var err error
 	if who.identity, err = explain.ParseIdentity(c.identity); err != nil {
 		return 0, err
@@ -118,6 +131,10 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 	switch {
 	case c.batch && (len(urls) > 0 || c.robots != "" || who.isAgent || c.token != ""):
 		return 0, errors.New("--batch takes everything from standard input; leave out the other arguments")
+	case c.usage != usageObserve && c.usage != usageEnforce:
+		return 0, fmt.Errorf("--usage is %q; use observe or enforce", c.usage)
+	case c.batch && who.held:
+		return 0, errors.New("--usage does not go with --batch")
 	case c.batch:
 		return ExitAllowed, batch(cmd.InOrStdin(), cmd.OutOrStdout())
 	case who.isAgent && cmd.Flags().Changed("token"):
@@ -180,7 +197,8 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	}
 	var scratch judge.Scratch
 	var r judge.Result
-	new(judge.Settings).Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
+	settings := judge.Settings{EnforceUse: who.held}
+	settings.Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
 	evidence := r.Evidence
 	result := checkResult{
 		Licenses: robots.Licenses(), Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
@@ -189,6 +207,11 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	if r.Verdict == judge.Allowed {
 		result.group, result.target = r.Group, q.Target
 		result.Preferences = r.Preferences.String()
+	}
+	if against := settings.AgainstUse(&q, robots, &r); against != nil {
+		settings.HoldToUse(&q, &r, against)
+		result.Allowed, result.Verdict, result.reason = false, r.Verdict.String(), r.Reason
+		result.Rule, result.Line = r.Decided()
 	}
 	if evidence.Form != 0 {
 		result.Form = evidence.Form.String()

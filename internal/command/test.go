@@ -37,10 +37,12 @@ Content-Usage is to state: train-ai, ai-use or search with =y, =n or =unknown:
 	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /          disallow
 	*                             /private/press/      allow
 	GPTBot                        /blog/               train-ai=n
+	ClaudeBot                     /blog/               against_preference
 	expect preference train-ai=n for /blog/
 	expect preference search=y for /blog/ as Bingbot
 
-The last two lines say the same in words; without as it is about *. Or a line is a
+With against_preference usage enforce of robots_guard would hold the crawler to
+train-ai=n, once it has read that. The last two lines say the same in words; without as it is about *. Or a line is a
 JSON object with "user_agent" or "token", "url", "expect", which is one of these
 words, and if you like "name". Lines that begin with # are comments. -
 reads a table from standard input.
@@ -161,13 +163,15 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 
 // JudgeCase judges one case as check does.
 func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
-	verdict := judgeURL(robots, claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}, c.URL)
+	verdict := judgeURL(robots, claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == "", held: c.Held}, c.URL)
 	r := expect.Result{Case: c, Got: verdict.Allowed}
 	if c.About != "" {
 		r.States, r.Because = verdict.stated(c.About)
 		return r
 	}
 	switch {
+	case verdict.reason == judge.StatedAgainst:
+		r.Holds, r.Because = true, fmt.Sprintf("%s in line %d of group %s", verdict.Rule, verdict.Line, verdict.Group)
 	case verdict.reason == judge.TwoReadings:
 		r.Because = verdict.reason.String()
 	case verdict.Rule != "":

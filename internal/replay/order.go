@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type eventKind uint8
 const (
 	readEvent  eventKind = iota // a crawler read the robots.txt
 	heldEvent                   // a crawler broke the current one, but may hold an older one
+	useEvent                    // a crawler asked for what a preference is stated against
 	pacedEvent                  // a request of a crawler that counts for how fast it asks
 )
 
@@ -85,8 +87,15 @@ func (s *sequence) event(e *event, k *chunk) {
 		return
 	}
 	last, _ := s.readers.Last(reader)
-	if e.kind == pacedEvent {
+	switch e.kind {
+	case pacedEvent:
 		s.pace(e, k, last.At)
+		return
+	case useEvent:
+		current, served := &s.versions[e.version], last.Status == http.StatusOK || last.Status == http.StatusNotModified
+		if served && (current.first || last.At.UnixNano() >= current.from) {
+			s.tally.crawler(e.crawler).held++
+		}
 		return
 	}
 	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, s.grace) {
