@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
 // Storage is where the last good version of a list at a URL outlives a restart. What
@@ -38,7 +40,7 @@ type record struct {
 // key returns where the list is stored. All instances share it: each has read it from
 // the same place.
 func (l *List) key() string {
-	hash := sha256.Sum256([]byte(l.source.name()))
+	hash := sha256.Sum256([]byte(l.source.Name()))
 	return "robots_guard/v1/managed/lists/" + hex.EncodeToString(hash[:16]) + ".json"
 }
 
@@ -76,7 +78,7 @@ func (l *List) restoreFrom(value []byte, err error) error {
 	if err := json.Unmarshal(value, &r); err != nil {
 		return err
 	}
-	if r.List != l.source.name() {
+	if r.List != l.source.Name() {
 		return fmt.Errorf("it is of %s", r.List)
 	}
 	v, err := l.parse(r.Data)
@@ -86,7 +88,7 @@ func (l *List) restoreFrom(value []byte, err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.good, l.kept = v, v.hash
-	l.last = answer{etag: r.ETag, lastModified: r.LastModified}
+	l.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
 	return nil
 }
 
@@ -94,9 +96,9 @@ func (l *List) restoreFrom(value []byte, err error) error {
 func (l *List) keep(ctx context.Context) {
 	l.mu.Lock()
 	good, user := l.good, l.first()
-	r := record{List: l.source.name(), Read: l.now().UTC()}
+	r := record{List: l.source.Name(), Read: l.now().UTC()}
 	if l.waiting == nil && l.wrong.kind == fine { // else these are of another version
-		r.ETag, r.LastModified = l.last.etag, l.last.lastModified
+		r.ETag, r.LastModified = l.last.ETag, l.last.LastModified
 	}
 	l.mu.Unlock()
 	if good == nil || good.hash == l.kept || user == nil || user.Storage == nil {
@@ -113,7 +115,7 @@ func (l *List) keep(ctx context.Context) {
 		l.kept = good.hash
 	} else if !l.unkept {
 		user.Logger.Warn("a list of rules could not be stored; after a restart it has to be read before its rules are in force",
-			zap.String("rules", l.source.name()), zap.Error(err))
+			zap.String("rules", l.source.Name()), zap.Error(err))
 	}
 	l.unkept = err != nil
 }
@@ -132,6 +134,6 @@ func (l *List) warn(message string, err error) {
 	user := l.first()
 	l.mu.Unlock()
 	if user != nil {
-		user.Logger.Warn(message, zap.String("rules", l.source.name()), zap.Error(err))
+		user.Logger.Warn(message, zap.String("rules", l.source.Name()), zap.Error(err))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
 // Version is what a list said at a time. It is immutable.
@@ -16,6 +18,9 @@ type Version struct {
 	hash  [sha256.Size]byte
 	data  []byte // as it was read, to be stored
 }
+
+// texts are what is read.
+var texts = remote.Kind{Option: "rules", Text: "a list", Max: MaxBytes}
 
 // User is a site of a configuration, for which a list is read.
 type User struct {
@@ -30,7 +35,7 @@ type User struct {
 // List is a list of rules at a file or a URL. It outlives a configuration, and keeps
 // nothing of one but its users.
 type List struct {
-	source source
+	source remote.Source
 	now    func() time.Time
 
 	reading sync.Mutex // held while the list is read or kept
@@ -46,16 +51,16 @@ type List struct {
 
 // state is what is known of a list.
 type state struct {
-	good     *Version  // nil for none
-	waiting  *Version  // has lost too much, nil for none
-	proposed *Version  // the same, once the users were told
-	offered  time.Time // the first of these
-	offers   int       // how many of late
-	last     answer    // without its data
-	wrong    trouble   // with the last answer
-	unread   trouble   // why there is no newer one
-	told     kind      // what the owner knows of these
-	failures int       // in a row
+	good     *Version      // nil for none
+	waiting  *Version      // has lost too much, nil for none
+	proposed *Version      // the same, once the users were told
+	offered  time.Time     // the first of these
+	offers   int           // how many of late
+	last     remote.Answer // without its data
+	wrong    trouble       // with the last answer
+	unread   trouble       // why there is no newer one
+	told     kind          // what the owner knows of these
+	failures int           // in a row
 	next     time.Time
 }
 
@@ -78,7 +83,7 @@ type trouble struct {
 // New returns the list at a place: a file, or a URL of http or https. It is not read
 // yet.
 func New(place string, now func() time.Time) (*List, error) {
-	source, err := sourceOf(place, now)
+	source, err := texts.New(place, now)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +91,10 @@ func New(place string, now func() time.Time) (*List, error) {
 }
 
 // Name is what messages call the list.
-func (l *List) Name() string { return l.source.name() }
+func (l *List) Name() string { return l.source.Name() }
 
 // IsFile reports whether the list is on this machine.
-func (l *List) IsFile() bool { return !l.source.isURL() }
+func (l *List) IsFile() bool { return !l.source.IsURL() }
 
 // Good returns the version in use, nil for none.
 func (l *List) Good() *Version {
@@ -141,7 +146,7 @@ func (l *List) Load(ctx context.Context, by any, storage Storage) {
 		return
 	}
 	l.loads = by
-	if !l.stored && l.source.isURL() && storage != nil {
+	if !l.stored && l.source.IsURL() && storage != nil {
 		l.stored = true
 		l.restore(ctx, storage)
 	}
@@ -153,13 +158,13 @@ func (l *List) read(ctx context.Context) {
 	l.mu.Lock()
 	before := l.last
 	l.mu.Unlock()
-	a, err := l.source.read(ctx, before)
+	a, err := l.source.Read(ctx, before)
 	if ctx.Err() != nil && err != nil && context.Cause(ctx) == context.Canceled {
 		return // says nothing about the list
 	}
 	var v *Version
-	if err == nil && !a.unchanged {
-		v, err = l.parse(a.data)
+	if err == nil && !a.Unchanged {
+		v, err = l.parse(a.Data)
 		l.note(a, trouble{unusable, err}, v)
 		return
 	}
@@ -174,19 +179,19 @@ func (l *List) read(ctx context.Context) {
 }
 
 func (l *List) parse(data []byte) (*Version, error) {
-	rules, err := Parse(l.source.name(), data)
+	rules, err := Parse(l.source.Name(), data)
 	if err != nil {
 		return nil, err
 	}
 	v := &Version{Rules: rules, hash: sha256.Sum256(data)}
-	if l.source.isURL() {
+	if l.source.IsURL() {
 		v.data = data
 	}
 	return v, nil
 }
 
 // note takes an answer: v is what it says, nil if that is as before or wrong.
-func (l *List) note(a answer, wrong trouble, v *Version) {
+func (l *List) note(a remote.Answer, wrong trouble, v *Version) {
 	l.mu.Lock()
 	l.unread, l.failures = trouble{}, 0
 	if wrong.err == nil {
@@ -194,8 +199,8 @@ func (l *List) note(a answer, wrong trouble, v *Version) {
 	}
 	l.wrong = wrong
 	l.last = a
-	l.last.data = nil
-	l.next = l.now().Add(less(a.life))
+	l.last.Data = nil
+	l.next = l.now().Add(less(a.Life))
 	changed := false
 	switch {
 	case v == nil:
@@ -210,20 +215,20 @@ func (l *List) note(a answer, wrong trouble, v *Version) {
 	default:
 		l.good, l.waiting, l.proposed, changed = v, nil, nil, true
 	}
-	l.tell(changed, !a.unchanged)
+	l.tell(changed, !a.Unchanged)
 }
 
 // failed takes that the list could not be read.
-func (l *List) failed(a answer, err error) {
+func (l *List) failed(a remote.Answer, err error) {
 	l.mu.Lock()
 	l.unread = trouble{unreadable, err}
-	wait := a.life
-	if l.source.isURL() {
-		wait = max(min(retryFirst<<min(l.failures, 10), freshness.Max), min(a.life, freshness.Max))
+	wait := a.Life
+	if l.source.IsURL() {
+		wait = max(min(retryFirst<<min(l.failures, 10), remote.Freshness.Max), min(a.Life, remote.Freshness.Max))
 	}
 	l.failures++
 	l.next = l.now().Add(less(wait))
-	l.tell(false, l.source.isURL())
+	l.tell(false, l.source.IsURL())
 }
 
 // tell tells the users that the list has changed, and the owner if there is trouble
@@ -242,7 +247,7 @@ func (l *List) tell(changed, isNew bool) {
 			u.Failed()
 		}
 		if i == 0 && t.kind != before {
-			u.log(l.source.name(), t, good)
+			u.log(l.source.Name(), t, good)
 		}
 		if changed {
 			u.Changed()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 func (l *List) Run(ctx context.Context) {
 	// A configuration that is only validated has ended by then, and must not change
 	// what is stored.
-	timer := time.NewTimer(lookEvery)
+	timer := time.NewTimer(remote.LookEvery)
 	defer timer.Stop()
 	for {
 		select {
@@ -35,7 +37,7 @@ func (l *List) step(ctx context.Context) time.Duration {
 	if l.rest() <= 0 {
 		l.read(ctx)
 	}
-	if l.source.isURL() {
+	if l.source.IsURL() {
 		l.keep(ctx)
 	}
 	return min(max(l.rest(), time.Second), maxNap)

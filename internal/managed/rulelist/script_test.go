@@ -14,6 +14,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
 // script is a source that says what a test wants.
@@ -26,22 +28,22 @@ type script struct {
 	file  bool
 }
 
-func (s *script) name() string { return "https://cms.test/rules" }
-func (s *script) isURL() bool  { return !s.file }
+func (s *script) Name() string { return "https://cms.test/rules" }
+func (s *script) IsURL() bool  { return !s.file }
 
-func (s *script) read(_ context.Context, before answer) (answer, error) {
+func (s *script) Read(_ context.Context, before remote.Answer) (remote.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reads++
-	a := answer{etag: s.data, life: s.life}
+	a := remote.Answer{ETag: s.data, Life: s.life}
 	if s.err != nil {
-		return answer{}, s.err
+		return remote.Answer{}, s.err
 	}
-	if before.etag == s.data && s.data != "" {
-		a.unchanged = true
+	if before.ETag == s.data && s.data != "" {
+		a.Unchanged = true
 		return a, nil
 	}
-	a.data = []byte(s.data)
+	a.Data = []byte(s.data)
 	return a, nil
 }
 

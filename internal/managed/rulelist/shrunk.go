@@ -58,7 +58,7 @@ func (l *List) propose() bool {
 
 // loss says what the version that waits has lost. l.mu must be held.
 func (l *List) loss() string {
-	return fmt.Sprintf("%s: it has lost more than half of its %d rules", l.source.name(), len(l.good.Rules))
+	return fmt.Sprintf("%s: it has lost more than half of its %d rules", l.source.Name(), len(l.good.Rules))
 }
 
 // losesMuch reports whether another version lacks more than half of the rules that

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -81,7 +82,7 @@ func TestFirst(t *testing.T) {
 	}
 	down, _ := place(t, list("a"), false)
 	down.good = nil
-	down.failed(answer{}, errDown)
+	down.failed(remote.Answer{}, errDown)
 	s, _ := siteOf(down)
 	if schedule, err := s.First(true); err != nil || !strings.Contains(says(t, schedule, ""), "/own") {
 		t.Errorf("a URL that cannot be read at a reload: %v", err)

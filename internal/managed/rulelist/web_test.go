@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,7 +142,7 @@ func TestSlowAnswers(t *testing.T) {
 // redirects on the same host are read.
 func TestConditionalRequests(t *testing.T) {
 	full := 0
-	_, l := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	server, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		switch {
 		case user != "caddy" || password != "secret":
@@ -161,7 +160,10 @@ func TestConditionalRequests(t *testing.T) {
 			_ = zip.Close()
 		}
 	})
-	l.source.(*web).url.User = url.UserPassword("caddy", "secret")
+	l, err := New(strings.Replace(server.URL, "://", "://caddy:secret@", 1), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 3 {
 		l.Load(t.Context(), i, nil)
 		if l.Good().ids() != "a" || l.Trouble() != nil {

@@ -1,4 +1,4 @@
-package rulelist
+package remote
 
 import (
 	"context"
@@ -26,26 +26,34 @@ const (
 	maxHeader    = 64 << 10
 )
 
-// freshness is how long a list holds that does not say it, and the least and most.
-var freshness = policy.Freshness{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
+// Freshness is how long a text holds that does not say it, and the least and most.
+var Freshness = policy.Freshness{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
 
-// web is a list at a URL.
+// web is a text at a URL.
 type web struct {
-	url *url.URL
-	now func() time.Time
+	kind Kind
+	url  *url.URL
+	now  func() time.Time
+
+	// anywhere and elsewhere are for the URL that the owner has written, and for others.
+	anywhere, elsewhere *http.Client
 }
 
-func (w *web) name() string { return w.url.Redacted() }
-func (w *web) isURL() bool  { return true }
+func newWeb(kind Kind, at *url.URL, now func() time.Time) *web {
+	return &web{kind: kind, url: at, now: now, anywhere: client(nil), elsewhere: client(kind.onlyPublic)}
+}
+
+// Name implements [Source].
+func (w *web) Name() string { return w.url.Redacted() }
+
+// IsURL implements [Source].
+func (w *web) IsURL() bool { return true }
 
 // client returns a client that keeps no connection. An address inside of the owner's
 // network is reached only where the owner has named it: a redirect may be the choice
 // of somebody else.
-func client(public bool) *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	if public {
-		dialer.Control = onlyPublic
-	}
+func client(control func(network, address string, _ syscall.RawConn) error) *http.Client {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: control}
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  nil, // what it may reach is not known here
@@ -58,19 +66,17 @@ func client(public bool) *http.Client {
 	}
 }
 
-// anywhere and elsewhere are for the URL that the owner has written, and for others.
-var anywhere, elsewhere = client(false), client(true)
-
 // onlyPublic is a [net.Dialer] Control function.
-func onlyPublic(_, address string, _ syscall.RawConn) error {
+func (k Kind) onlyPublic(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(to.Addr()) {
-		err = fmt.Errorf("refusing to follow a redirect to %s, which is no public address; write that URL behind rules if it is meant", to.Addr())
+		err = fmt.Errorf("refusing to follow a redirect to %s, which is no public address; write that URL behind %s if it is meant", to.Addr(), k.Option)
 	}
 	return err
 }
 
-func (w *web) read(ctx context.Context, before answer) (answer, error) {
+// Read implements [Source].
+func (w *web) Read(ctx context.Context, before Answer) (Answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("no complete answer within %v", readTime))
 	defer cancel()
 	a, err := w.follow(ctx, before)
@@ -81,32 +87,32 @@ func (w *web) read(ctx context.Context, before answer) (answer, error) {
 		if outer, ok := errors.AsType[*url.Error](err); ok {
 			err = outer.Err // says the URL once more
 		}
-		err = fmt.Errorf("%s: %w", w.name(), err)
+		err = fmt.Errorf("%s: %w", w.Name(), err)
 	}
 	return a, err
 }
 
 // follow reads the URL, and where it redirects to.
-func (w *web) follow(ctx context.Context, before answer) (answer, error) {
+func (w *web) follow(ctx context.Context, before Answer) (Answer, error) {
 	at := w.url
 	for range maxRedirects + 1 {
 		asks := before
 		if at != w.url {
-			asks = answer{} // what is known is of another URL
+			asks = Answer{} // what is known is of another URL
 		}
 		a, next, err := w.get(ctx, at, asks)
 		if err != nil || next == nil {
 			if at != w.url {
-				a.etag, a.lastModified = "", ""
+				a.ETag, a.LastModified = "", ""
 			}
 			return a, err
 		}
 		if err := checkRedirect(at, next); err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
 		at = next
 	}
-	return answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
+	return Answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
 // checkRedirect tells whether a redirect is followed: to http or https, and never
@@ -119,53 +125,53 @@ func checkRedirect(from, to *url.URL) error {
 }
 
 // get makes one request. next is where the answer redirects to, nil if nowhere.
-func (w *web) get(ctx context.Context, at *url.URL, before answer) (a answer, next *url.URL, err error) {
+func (w *web) get(ctx context.Context, at *url.URL, before Answer) (a Answer, next *url.URL, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
 	if err != nil {
 		return a, nil, err
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", origin.GuardUserAgent)
-	if before.etag != "" {
-		request.Header.Set("If-None-Match", before.etag)
+	if before.ETag != "" {
+		request.Header.Set("If-None-Match", before.ETag)
 	}
-	if before.lastModified != "" {
-		request.Header.Set("If-Modified-Since", before.lastModified)
+	if before.LastModified != "" {
+		request.Header.Set("If-Modified-Since", before.LastModified)
 	}
-	to := elsewhere
+	to := w.elsewhere
 	if at.Host == w.url.Host {
-		to = anywhere
+		to = w.anywhere
 	}
 	response, err := to.Do(request)
 	if err != nil {
 		return a, nil, err
 	}
 	defer response.Body.Close()
-	a.life = freshness.Lifetime(policy.Answer{Status: response.StatusCode, Header: response.Header}, w.now())
-	a.etag, a.lastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
+	a.Life = Freshness.Lifetime(policy.Answer{Status: response.StatusCode, Header: response.Header}, w.now())
+	a.ETag, a.LastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
 	switch code := response.StatusCode; {
 	case code == http.StatusOK:
-		a.data, err = body(response)
+		a.Data, err = w.body(response)
 		return a, nil, err
-	case code == http.StatusNotModified && (before.etag != "" || before.lastModified != ""):
-		a.unchanged, a.etag, a.lastModified = true, before.etag, before.lastModified
+	case code == http.StatusNotModified && (before.ETag != "" || before.LastModified != ""):
+		a.Unchanged, a.ETag, a.LastModified = true, before.ETag, before.LastModified
 		return a, nil, nil
 	case code >= 300 && code < 400 && response.Header.Get("Location") != "":
 		if next, err = at.Parse(response.Header.Get("Location")); err == nil {
 			next.User, next.Fragment = nil, "" // nobody's credentials are sent along
 		}
-		return answer{}, next, err
+		return Answer{}, next, err
 	}
-	return answer{life: retryAfter(response.Header)}, nil, fmt.Errorf("the answer is %s; a list has to be answered with 200", response.Status)
+	return Answer{Life: retryAfter(response.Header)}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
 }
 
-// body reads the text of an answer, as far as it is not too long for a list. What was
+// body reads the text of an answer, as far as it is not too long. What was
 // packed with gzip is unpacked by then.
-func body(response *http.Response) ([]byte, error) {
+func (w *web) body(response *http.Response) ([]byte, error) {
 	if coding := strings.Join(response.Header.Values("Content-Encoding"), ", "); coding != "" {
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for", coding)
 	}
-	return io.ReadAll(io.LimitReader(response.Body, MaxBytes+1))
+	return io.ReadAll(io.LimitReader(response.Body, w.kind.Max+1))
 }
 
 // retryAfter returns for how long an answer asks to be left alone, in seconds
