@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
@@ -60,12 +61,13 @@ type running struct {
 	sites   *request.Sites
 	servers []*caddyhttp.Server
 	managed []*release.Release
+	known   *crawlers.InUse
 }
 
 func findRunning() admin.Running {
 	found := running{servers: serversOf(caddy.ActiveContext())}
 	if app := runningApp(); app != nil {
-		found.State, found.sites, found.managed = app.state, app.sites, app.running
+		found.State, found.sites, found.managed, found.known = app.state, app.sites, app.running, app.known
 	}
 	return found
 }
@@ -88,6 +90,9 @@ func (r running) Managed() (all []admin.Managed) {
 	}
 	return all
 }
+
+// Accept implements admin.Running.
+func (r running) Accept(id string) error { return r.known.Accept(id) }
 
 // Policy implements admin.Running.
 func (r running) Policy(authority string) *policy.Entry {
@@ -117,5 +122,5 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 		return host, nil
 	}
 	g := handler.guard
-	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry, Settings: g.Settings, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -68,12 +69,18 @@ type App struct {
 	Verify *Verify `json:"verify,omitempty"`
 
 	// Crawlers that the registry does not know, or about which it is wrong.
-	Crawlers []Crawler `json:"crawlers,omitempty"`
+	Crawlers []crawlers.Crawler `json:"crawlers,omitempty"`
+
+	// A registry of crawlers at a file or a URL, which is laid over the built-in one. What
+	// Crawlers says wins over both. It is taken into use without a reload when it changes.
+	RegistryFrom *crawlers.Registry `json:"registry,omitempty"`
 
 	sites    *request.Sites
-	registry *uaident.Registry
+	registry *uaident.Registry // what the words of the configuration are held against
+	known    *crawlers.InUse   // what requests are
 	identity *identity.Checker
 	unverify func() error // ends the use of the settings of verify
+	unsign   func()       // and that of the agents that sign
 
 	ctx    caddy.Context
 	logger *zap.Logger
@@ -114,7 +121,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 		a.Policies = guard.NamedBounds.Entries
 	}
 	var err error
-	if a.registry, err = registryWith(a.Crawlers); err != nil {
+	if a.registry, err = a.RegistryFrom.Known(a.Crawlers, false); err != nil {
+		return err
+	}
+	if a.known, err = crawlers.Provision(ctx, a.RegistryFrom, a.Crawlers, a.logger); err != nil {
 		return err
 	}
 	if err := a.checkLists(); err != nil {
@@ -126,7 +136,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.receivers, err = notify.New(a.Notify, a.told, a.state.Metrics, a.logger); err != nil {
 		return err
 	}
-	if err := a.provisionIdentity(ctx); err != nil || !a.history().Kept {
+	if err := a.provisionIdentity(); err != nil || !a.history().Kept {
 		return err
 	}
 	a.restored = a.state.Memory.Expect(ctx)
@@ -134,17 +144,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 }
 
 // provisionIdentity sets up what tells who clients are.
-func (a *App) provisionIdentity(ctx caddy.Context) (err error) {
+func (a *App) provisionIdentity() error {
 	metrics := a.state.Metrics
-	a.identity = &identity.Checker{Registry: a.registry, Signed: metrics.Signed, Logger: a.logger}
+	a.identity = &identity.Checker{Signed: metrics.Signed, Logger: a.logger}
 	if a.Verify == nil {
 		return nil
 	}
 	a.identity.Verifier = a.state.Identities.Verifier
-	if a.Verify.WebBotAuth {
-		a.identity.Signatures, err = a.state.Identities.UseSignatures(ctx, a.registry, a.logger, metrics.ReadDirectory)
-	}
-	return err
+	return a.useSignatures(a.known.Load())
 }
 
 // runningApp returns the app of the running configuration, nil if that has no
@@ -188,7 +195,7 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 // storage.
 func (a *App) Start() error {
 	var err error
-	if a.unverify, err = a.state.Identities.Use(a.config()); err != nil {
+	if a.unverify, err = a.state.Identities.Use(a.config(a.known.Load())); err != nil {
 		return err
 	}
 	finder().Warn(serversOf(a.ctx), a.logger)
@@ -197,6 +204,8 @@ func (a *App) Start() error {
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
 		managed.CheckReach(a.ctx, a.texts, a.logger),
+		a.state.ShowRegistry(a.known.Status),
+		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
 	}
 	a.startManaged()
 	a.state.Reread(a.ctx)
@@ -260,8 +269,8 @@ func AppOf(ctx caddy.Context) (*App, error) {
 // Sites returns which hosts the configuration names.
 func (a *App) Sites() *request.Sites { return a.sites }
 
-// Registry returns the crawlers that the configuration knows.
-func (a *App) Registry() *uaident.Registry { return a.registry }
+// Registry returns the crawlers that the configuration knows as it is loaded.
+func (a *App) Registry() *uaident.Registry { return a.known.Load() }
 
 // Interface guards
 var (

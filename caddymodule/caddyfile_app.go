@@ -2,11 +2,13 @@ package caddymodule
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -39,7 +41,10 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) 
 			return nil, err
 		}
 	}
-	registry, err := registryWith(app.Crawlers)
+	registry, err := app.RegistryFrom.Known(app.Crawlers, false)
+	if _, ok := errors.AsType[*crawlers.UnreadableError](err); ok {
+		registry, err = nil, nil // it is told when the configuration is loaded
+	}
 	if helper.State != nil {
 		helper.State[key] = registry
 	}
@@ -68,6 +73,10 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) 
 //	        rdns         on|off
 //	        resolver     <address>
 //	        web_bot_auth on|off
+//	    }
+//	    registry <file|url> {
+//	        key      <public key>
+//	        interval <duration>
 //	    }
 //	    crawler <token> {
 //	        operator     <name>
@@ -101,6 +110,7 @@ func (a *App) options() []option.Option {
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true},
 		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.Many(&a.Production)},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify},
+		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry},
 		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true},
 	}
 }
@@ -151,45 +161,21 @@ func (v *Verify) options() []option.Option {
 	}
 }
 
+func (a *App) setRegistry(args []string) error {
+	a.RegistryFrom = new(crawlers.Registry)
+	return option.One(&a.RegistryFrom.From, option.Word)(args)
+}
+
+func (a *App) readRegistry(d *caddyfile.Dispenser) error {
+	return a.RegistryFrom.UnmarshalCaddyfile(d)
+}
+
 func (a *App) addCrawler(args []string) error {
-	a.Crawlers = append(a.Crawlers, Crawler{})
+	a.Crawlers = append(a.Crawlers, crawlers.Crawler{})
 	return option.One(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyText)(args)
 }
 
-// readCrawler reads the block of the crawler that was added last. What it has in
-// common with others is checked at its end.
+// readCrawler reads the block of the crawler that was added last.
 func (a *App) readCrawler(d *caddyfile.Dispenser) error {
-	c := &a.Crawlers[len(a.Crawlers)-1]
-	valid := func() error { _, err := c.entry(uaident.Default()); return err }
-	return option.ReadBlock(d, c.options(), valid, valid)
-}
-
-// options are what may stand in the block of a crawler.
-func (c *Crawler) options() []option.Option {
-	return []option.Option{
-		{Name: "operator", Usage: "a name such as Acme", Set: option.One(&c.Operator, option.AnyText)},
-		{Name: "class", Usage: "a class such as ai_training", Set: option.One(&c.Class, option.AnyText)},
-		{Name: "fallback", Usage: "one or more product tokens such as Googlebot", Set: option.Many(&c.Fallback)},
-		{Name: "wildcard", Usage: "on or off", Set: func(args []string) error {
-			c.Wildcard = new(bool)
-			return option.One(c.Wildcard, option.OnOff)(args)
-		}},
-		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges},
-		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.Many(&c.RDNS)},
-		{Name: "web_bot_auth", Usage: "an https URL", Set: option.One(&c.WebBotAuth, option.AnyText)},
-	}
-}
-
-func (c *Crawler) setRanges(args []string) error {
-	if len(args) < 2 {
-		return option.ErrCount
-	}
-	for _, arg := range args[1:] {
-		list, ok := map[string]Ranges{"url": {URL: arg}, "file": {File: arg}}[args[0]]
-		if !ok {
-			return option.ErrValue
-		}
-		c.Ranges = append(c.Ranges, list)
-	}
-	return nil
+	return a.Crawlers[len(a.Crawlers)-1].UnmarshalCaddyfile(d)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -105,14 +106,15 @@ func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, err
 				} `json:"servers"`
 			} `json:"http"`
 			Guard struct {
-				Crawlers []Crawler `json:"crawlers"`
+				Crawlers           []crawlers.Crawler `json:"crawlers"`
+				*crawlers.Registry `json:"registry"`
 			} `json:"robots_guard"`
 		} `json:"apps"`
 	}
 	if err := json.Unmarshal(config, &parsed); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	registry, err := registryWith(parsed.Apps.Guard.Crawlers)
+	registry, err := parsed.Apps.Guard.Known(parsed.Apps.Guard.Crawlers, false)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -154,15 +156,16 @@ func configuredVerification(file string) (*command.Verification, error) {
 			return nil, err
 		}
 	}
-	if app.registry, err = registryWith(app.Crawlers); err != nil {
+	registry, err := app.RegistryFrom.Known(app.Crawlers, false)
+	if err != nil {
 		return nil, err
 	}
-	agents, err := identity.AgentsOf(app.registry)
+	agents, err := identity.AgentsOf(registry)
 	if err != nil {
 		return nil, err
 	}
 	return &command.Verification{
-		Registry: app.registry, On: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, Agents: agents, Verifier: app.config(),
+		Registry: registry, On: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, Agents: agents, Verifier: app.config(registry),
 	}, nil
 }
 

@@ -79,7 +79,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 func (m MatchCrawler) Match(r *http.Request) bool {
 	client := judgedBefore(r)
 	if client == nil {
-		client = &guard.Judgement{Request: judge.Request{Client: m.app.registry.IdentifyWith(request.UserAgentOf(r), m.overlay)}}
+		client = &guard.Judgement{Request: judge.Request{Client: m.app.known.Load().IdentifyWith(request.UserAgentOf(r), m.overlay)}}
 		if m.clients.Identities != 0 {
 			client.Identity, _ = m.app.identity.Identify(r, client.Client)
 		}

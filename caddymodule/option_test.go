@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
@@ -24,7 +25,8 @@ func blocks() map[string][]option.Option {
 		"directive": new(Handler).options(nil),
 		"global":    new(App).options(),
 		"verify":    new(Verify).options(),
-		"crawler":   new(Crawler).options(),
+		"crawler":   new(crawlers.Crawler).Options(),
+		"registry":  new(crawlers.Registry).Options(),
 		"notify":    new(notify.Config).Options(),
 		"rate":      new(rates.Rate).Options(),
 	}

@@ -79,7 +79,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Fallback:     fallbackOf[h.Unreachable],
 		Grace:        max(0, time.Duration(h.Grace)),
 		ChangeGuard:  time.Duration(h.ChangeGuard),
-		Registry:     app.registry,
+		Registry:     app.known.Current,
 		Identity:     app.identity,
 		Sites:        app.sites,
 		Logger:       h.logger,

@@ -71,7 +71,7 @@ func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop, err := running.state.Identities.Use(running.config())
+		stop, err := running.state.Identities.Use(running.config(running.known.Load()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -159,14 +159,14 @@ func (a *App) validateValues() error {
 	if v.Resolver != "" && v.NoRDNS {
 		return errors.New("verify: a resolver is of no use while rdns is off")
 	}
-	registry, err := registryWith(a.Crawlers)
+	registry, err := a.RegistryFrom.Known(a.Crawlers, true)
 	if err != nil {
 		return err
 	}
 	_, err = identity.AgentsOf(registry)
 	// Lists and domains that verify leaves out have to be right, too.
-	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers, registry: registry}
-	config := checked.config()
+	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers}
+	config := checked.config(registry)
 	return cmp.Or(
 		upTo("policies", a.Policies, maxPolicies),
 		upTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),

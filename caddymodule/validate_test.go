@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
@@ -42,9 +43,9 @@ func TestValidate(t *testing.T) {
 		{"unnamed_reads", &App{UnnamedReads: -1}, "unnamed_reads -1 cannot be; use a number from 1 to 1000"},
 		{"retention", &App{Retention: -second}, "retention -1s cannot be"},
 		{"ranges", &App{Verify: &Verify{Ranges: "all"}}, `unknown value "all" for ranges; use official, configured or off`},
-		{"list of nothing", &App{Verify: on, Crawlers: []Crawler{{Token: "AcmeBot", Ranges: []Ranges{{}}}}}, "give either a file or a URL"},
-		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "is no domain of one operator"},
-		{"crawler without a token", &App{Crawlers: []Crawler{{}}}, "crawler"},
+		{"list of nothing", &App{Verify: on, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", Ranges: []crawlers.Ranges{{}}}}}, "give either a file or a URL"},
+		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "is no domain of one operator"},
+		{"crawler without a token", &App{Crawlers: []crawlers.Crawler{{}}}, "crawler"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			switch err := tc.module.Validate(); {
@@ -60,7 +61,7 @@ func TestValidate(t *testing.T) {
 // TestUnknownNamesInJSON refuses names that nobody has where no Caddyfile was
 // checked, and takes those that the app adds.
 func TestUnknownNamesInJSON(t *testing.T) {
-	app := &App{Storage: new(bool), Crawlers: []Crawler{{Token: "AcmeSpider"}}}
+	app := &App{Storage: new(bool), Crawlers: []crawlers.Crawler{{Token: "AcmeSpider"}}}
 	for name, tc := range map[string]struct {
 		h    Handler
 		want string // "" for none

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -78,7 +79,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 		return &App{
 			Verify:   &Verify{Ranges: rangesConfigured, NoRDNS: true, WebBotAuth: true},
-			Crawlers: []Crawler{{Token: "Googlebot", Ranges: []Ranges{{File: list}}}},
+			Crawlers: []crawlers.Crawler{{Token: "Googlebot", Ranges: []crawlers.Ranges{{File: list}}}},
 		}
 	}
 	identity := func(addr string) string {

@@ -1,6 +1,13 @@
 package caddymodule
 
-import "github.com/robotsguard/caddy-robots-guard/uaident/verify"
+import (
+	"context"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
 
 // Verify says how claims to be a crawler are verified. Nothing is looked up
 // while a request waits.
@@ -34,13 +41,13 @@ const (
 
 var rangesWords = []string{rangesOfficial, rangesConfigured, rangesOff}
 
-// config returns what a verifier has to know of the configuration.
-func (a *App) config() verify.Config {
+// config returns what a verifier has to know of the configuration and of crawlers.
+func (a *App) config(registry *uaident.Registry) verify.Config {
 	if a.Verify == nil {
 		return verify.Config{}
 	}
 	c := verify.Config{
-		Crawlers:   a.registry.Crawlers(),
+		Crawlers:   registry.Crawlers(),
 		Ranges:     a.Verify.Ranges == "" || a.Verify.Ranges == rangesOfficial,
 		ReverseDNS: !a.Verify.NoRDNS,
 		DNSServer:  a.Verify.Resolver,
@@ -62,7 +69,7 @@ func (a *App) config() verify.Config {
 
 // Verifies reports whether it can be told of anybody that he is who he says.
 func (a *App) Verifies() bool {
-	c := a.config()
+	c := a.config(a.known.Load())
 	return c.Confirms() || a.Verify != nil && a.Verify.WebBotAuth
 }
 
@@ -71,5 +78,48 @@ func (a *App) Verifies() bool {
 func (a *App) checkLists() error {
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
-	return v.Configure(a.config())
+	return v.Configure(a.config(a.known.Load()))
+}
+
+// useSignatures has the signatures of the agents of a registry count from now on.
+func (a *App) useSignatures(registry *uaident.Registry) error {
+	if a.Verify == nil || !a.Verify.WebBotAuth {
+		return nil
+	}
+	ctx, end := context.WithCancel(a.ctx)
+	signatures, err := a.state.Identities.UseSignatures(ctx, registry, a.logger, a.state.Metrics.ReadDirectory)
+	if err != nil {
+		end()
+		return err
+	}
+	a.identity.Signatures.Store(signatures)
+	if a.unsign != nil {
+		a.unsign()
+	}
+	a.unsign = end
+	return nil
+}
+
+// adopt prepares for another registry, which then takes the place of the one in use.
+func (a *App) adopt(registry *uaident.Registry) error {
+	if _, err := identity.AgentsOf(registry); err != nil || a.Verify == nil {
+		return err
+	}
+	before := a.unverify
+	after, err := a.state.Identities.Use(a.config(registry))
+	if err != nil {
+		return err
+	}
+	a.unverify = after
+	if err := before(); err != nil {
+		return err
+	}
+	return a.useSignatures(registry)
+}
+
+// tell tells Caddy's events app what happens to the registry.
+func (a *App) tell(name string, data map[string]any) {
+	if events, err := guard.NewEvents(a.ctx, a.logger); err == nil {
+		events.Send(name, data)
+	}
 }

@@ -37,6 +37,10 @@ type Running interface {
 	Book() *alert.Book
 	// Managed returns the robots_txt that run.
 	Managed() []Managed
+	// Registry returns how it stands with the registry that the configuration names, nil
+	// for none, and Accept takes the text of it with this id into use, which waits.
+	Registry() *report.Registry
+	Accept(id string) error
 	// Guard returns the host of a URL, "" if it names none, and the guard that
 	// judges requests for it, nil if there is none.
 	Guard(url string) (host string, guard *Guard)
@@ -63,6 +67,8 @@ func (a *API) Routes() []caddy.AdminRoute {
 	return append(append(a.reportRoutes(), a.managedRoutes()...),
 		caddy.AdminRoute{Pattern: AlertsPath, Handler: caddy.AdminHandlerFunc(a.alerts)},
 		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: caddy.AdminHandlerFunc(a.acknowledge)},
+		caddy.AdminRoute{Pattern: RegistryPath, Handler: caddy.AdminHandlerFunc(a.registry)},
+		caddy.AdminRoute{Pattern: RegistryPath + "/accept", Handler: caddy.AdminHandlerFunc(a.accept)},
 		caddy.AdminRoute{Pattern: PoliciesPath, Handler: caddy.AdminHandlerFunc(a.list)},
 		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: caddy.AdminHandlerFunc(a.one)},
 	)

@@ -54,6 +54,8 @@ const (
 	RobotsFails     Kind = "robots_fails"      // a crawler does not get the robots.txt
 	StorageFailing  Kind = "storage_failing"   // what is known is not stored
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
+	RegistryWaits   Kind = "registry_waiting"  // a new text of the registry waits
+	RegistryFails   Kind = "registry_failing"  // the registry cannot be used
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
 	ReadyForEnforce Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
@@ -61,7 +63,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, RegistryWaits, RegistryFails, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

@@ -35,6 +35,9 @@ type Known interface {
 	Changes() map[string]publication.State
 	// AddressLists are the lists by which crawlers are verified; none if they are not.
 	AddressLists() []verify.ListStatus
+	// Registry returns how it stands with the registry that the configuration names, nil
+	// for none.
+	Registry() *report.Registry
 	// StorageTrouble returns since when nothing of some kind could be stored, and
 	// why; the zero time if all can be, or if there is no storage.
 	StorageTrouble() (since time.Time, err error)

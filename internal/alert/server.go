@@ -5,16 +5,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 const (
-	storageAfter = 5 * time.Minute
-	listAfter    = 72 * time.Hour // without a look at a list
-	noListAfter  = time.Hour      // for one that was never read
-	maxNames     = 3              // of the crawlers of a list
-	maxError     = 300            // bytes of one
+	storageAfter  = 5 * time.Minute
+	listAfter     = 72 * time.Hour // without a look at a list
+	noListAfter   = time.Hour      // for one that was never read
+	registryAfter = time.Hour
+	maxNames      = 3   // of the crawlers of a list
+	maxError      = 300 // bytes of one
 )
 
 // findAtServer looks at what is about no site.
@@ -31,6 +33,36 @@ func findAtServer(known Known, now time.Time) (found []finding) {
 		if f, ok := findInList(list, now); ok {
 			found = append(found, f)
 		}
+	}
+	return append(found, findInRegistry(known.Registry())...)
+}
+
+// findInRegistry looks at the registry that the configuration names.
+func findInRegistry(r *report.Registry) (found []finding) {
+	if r == nil {
+		return nil
+	}
+	name := text.Printable(r.Name)
+	if w := r.Waiting; w != nil {
+		found = append(found, finding{Alert: Alert{
+			ID: idOf(RegistryWaits, r.Name, w.ID), Kind: RegistryWaits, Severity: Warning, Since: w.Since,
+			Title:  "A new text of the registry of crawlers waits",
+			Detail: fmt.Sprintf("%s: %s. What it said before stays in force.", name, text.Cut(text.Printable(strings.Join(w.Why, "; ")), maxError)),
+			Do:     "See what it changes with: caddy robots-guard registry status. If that is meant, accept it.",
+			Copy:   "caddy robots-guard registry accept " + w.ID,
+		}})
+	}
+	if r.Failure != "" {
+		meanwhile := "The built-in registry is in force alone."
+		if r.InUse != nil {
+			meanwhile = "What it said before stays in force."
+		}
+		found = append(found, finding{after: registryAfter, Alert: Alert{
+			ID: idOf(RegistryFails, r.Name), Kind: RegistryFails, Severity: Warning, Since: r.FailingSince,
+			Title:  "The registry of crawlers cannot be used",
+			Detail: text.Cut(text.Printable(r.Failure), maxError) + ". " + meanwhile,
+			Do:     "See why at its place, and check the text there with: caddy robots-guard registry check.",
+		}})
 	}
 	return found
 }

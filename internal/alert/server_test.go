@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -43,4 +44,18 @@ func TestLists(t *testing.T) {
 	if a := list.Alerts[1]; a.Crawler != "F" || a.Copy != "" || !strings.HasSuffix(a.Detail, "The last attempt: no such file.") {
 		t.Errorf("%+v", a)
 	}
+}
+
+// TestRegistry tells of a text that waits at once, and of one that cannot be used later.
+func TestRegistry(t *testing.T) {
+	w := newWorld(t)
+	w.registry = &report.Registry{Name: "https://names.test/", Waiting: &report.RegistryText{ID: "0123456789abcdef", Since: start, Why: []string{"the search engine X is gone"}}}
+	if a := w.only(); a.Kind != RegistryWaits || !strings.Contains(a.Detail, "https://names.test/: the search engine X is gone.") || !strings.HasSuffix(a.Copy, "registry accept 0123456789abcdef") {
+		t.Errorf("%+v", a)
+	}
+	w.registry = &report.Registry{Name: "https://names.test/", Failure: "no route to host", FailingSince: w.time}
+	w.pass(59 * time.Minute)
+	w.want("accepted", "over warning registry_waiting")
+	w.pass(time.Minute)
+	w.want("failing", "open warning registry_failing, over warning registry_waiting")
 }

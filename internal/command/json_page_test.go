@@ -128,8 +128,14 @@ func TestJSONPage(t *testing.T) {
 	for command, value := range map[string]any{
 		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
 		"identify": identityReport{Registry: &known},
-		"registry": checkedRegistry{Serial: 1, Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
-		"verify":   claimReport{Operator: "x", Steps: []claimStep{{}}},
+		"registry": []any{
+			checkedRegistry{Serial: 1, Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
+			admin.RegistryReport{Registry: &report.Registry{
+				InUse: new(report.RegistryText), Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
+				Waiting: &report.RegistryText{Serial: 1, Date: "x", Since: time.Now(), Why: []string{"x"}, Changes: []edition.Change{{}}},
+			}},
+		},
+		"verify": claimReport{Operator: "x", Steps: []claimStep{{}}},
 	} {
 		output, err := json.Marshal(value)
 		if err != nil {

@@ -1,15 +1,18 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
@@ -22,8 +25,10 @@ func registryCommand() *cobra.Command {
   caddy robots-guard registry export
   caddy robots-guard registry check [--json] <file|->
   caddy robots-guard registry diff [--json] [<old file>] <new file|->
-  caddy robots-guard registry sign --key <private key> <file>`,
-		Short: "Shows, checks, compares and signs registries of crawlers",
+  caddy robots-guard registry sign --key <private key> <file>
+  caddy robots-guard registry status [--address <host:port>] [--json]
+  caddy robots-guard registry accept [--address <host:port>] [--json] <id>`,
+		Short: "Shows, checks, compares and signs registries of crawlers, and accepts what waits",
 		Long: `
 A registry is what is known of crawlers, as JSON. One is built in.
 
@@ -41,6 +46,10 @@ sign writes the signature of a file into another of that name with .sig behind i
 prints the public key for the option key of registry. The private key is one that
 "openssl genpkey -algorithm ed25519 -out key.pem" makes.
 
+status asks the admin API of a running server how it stands with the registry that its
+configuration names: which text is in use, why there is no newer one, and which waits
+since it says what nobody would expect. accept takes the text with this id into use.
+
 Exit status of check: 0 if there is no mistake, 2 if there is. Of diff: 0 if nothing
 differs, 1 if something does, 2 if a file cannot be read.
 `,
@@ -50,9 +59,12 @@ caddy robots-guard registry export > registry.json
 caddy robots-guard registry check registry.json
 caddy robots-guard registry diff registry.json
 caddy robots-guard registry sign --key key.pem registry.json
+caddy robots-guard registry status
+caddy robots-guard registry accept 4be1c6a42a1e51d2
 `,
 		RunE: runCommand(g.run),
 	}
+	g.api.define(cmd.Flags())
 	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
 	cmd.Flags().StringVar(&g.key, "key", "", "of sign: the file with the private key")
 	return cmd
@@ -60,6 +72,7 @@ caddy robots-guard registry sign --key key.pem registry.json
 
 // registry is the command with its flags.
 type registry struct {
+	api  adminAPI
 	json bool
 	key  string
 }
@@ -81,10 +94,17 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 		return g.diff(cmd, rest)
 	case what == "sign" && len(rest) == 1:
 		return 0, g.sign(out, rest[0])
+	case what == "status" && len(rest) == 0:
+		return 0, g.status(out, http.MethodGet, admin.RegistryPath, nil)
+	case what == "accept" && len(rest) == 1:
+		body, err := json.Marshal(admin.Acceptance{ID: rest[0]})
+		return 0, cmp.Or(err, g.status(out, http.MethodPost, admin.RegistryPath+"/accept", body))
+	case what == "accept":
+		return 0, errors.New("registry accept needs the id of the text that waits; caddy robots-guard registry status tells it")
 	case what == "check", what == "diff", what == "sign":
 		return 0, fmt.Errorf("registry %s needs a file; see caddy robots-guard help registry", what)
 	}
-	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff or sign")
+	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, sign, status or accept")
 }
 
 // show prints entries of the built-in registry.

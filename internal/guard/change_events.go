@@ -38,7 +38,7 @@ func (c changeEvents) Changed(site string, news publication.News, change publica
 			by = *later
 		}
 	}
-	c.send(name, map[string]any{
+	c.Send(name, map[string]any{
 		"site":       site,
 		"step":       string(news),
 		"change":     change.ID,

@@ -62,10 +62,10 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*events, error) {
 	}, nil
 }
 
-// send emits an event in a goroutine of its own, since handlers run before Emit
+// Send emits an event in a goroutine of its own, since handlers run before Emit
 // returns and no request is to wait for them. It ends with the last handler;
 // Caddy calls no more of them once the configuration has ended.
-func (e *events) send(name string, data map[string]any) {
+func (e *events) Send(name string, data map[string]any) {
 	select {
 	case e.emitting <- struct{}{}:
 	default:
@@ -132,7 +132,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	if j.Version != nil {
 		version = ledger.Version(j.Version.Hash).String()
 	}
-	g.Events.send(name, map[string]any{
+	g.Events.Send(name, map[string]any{
 		"site":       j.Site.Label,
 		"crawler":    crawler,
 		"class":      j.Client.Class.String(),
@@ -156,7 +156,7 @@ func (g *Guard) emitChanged(s request.Site, before, after policy.State) {
 	if g.Events == nil || s.Segment != policy.Named || before.Good == nil || !g.Events.wanted(eventChanged) {
 		return
 	}
-	g.Events.send(eventChanged, map[string]any{
+	g.Events.Send(eventChanged, map[string]any{
 		"site":           s.Label,
 		"authority":      s.Key.String(),
 		"version":        ledger.Version(after.Good.Hash).String(),

@@ -97,7 +97,7 @@ func TestSlowEvents(t *testing.T) {
 	events.logger = zap.New(core)
 	e.done.Add(maxEmitting)
 	for range 3 * maxEmitting {
-		events.send(eventViolation, make(map[string]any))
+		events.Send(eventViolation, make(map[string]any))
 	}
 	if n := logs.Len(); n != 2*maxEmitting {
 		t.Errorf("%d are said to be left out, want %d", n, 2*maxEmitting)

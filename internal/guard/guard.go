@@ -53,7 +53,7 @@ type Config struct {
 	// ContentUsage adds to answers what the robots.txt states about the use of a page.
 	ContentUsage bool
 
-	Registry *uaident.Registry // what is known of crawlers
+	Registry *uaident.Current  // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say
 	Sites    *request.Sites    // which hosts the configuration names
 	Events   *events           // nil for none
@@ -134,7 +134,8 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	site := g.siteOf(r)
 	entry := g.shared.Cache.Get(site.Key)
 	atHand := g.atHand(entry, site.Key)
-	client := g.Registry.IdentifyWith(userAgent, overlayOf(g.Registry, atHand))
+	registry := g.Registry.Load()
+	client := registry.IdentifyWith(userAgent, overlayOf(registry, atHand))
 	if client.Class == uaident.Browser {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (o options) config(t testing.TB) Config {
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
 		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
-		Registry: registry, Identity: &identity.Checker{Registry: registry, Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
+		Registry: uaident.NewCurrent(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
 		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
 			return caddyhttp.Error(http.StatusForbidden, nil)
 		},

@@ -48,13 +48,13 @@ func verifyingGuards(t testing.TB) map[string]struct {
 	with := func(verifies bool) *Guard {
 		g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 		verifier := verify.New(verify.Options{Resolver: namesOfBing{}})
-		g.Identity = &identity.Checker{Registry: g.Registry, Logger: zap.NewNop()}
+		g.Identity = &identity.Checker{Logger: zap.NewNop()}
 		if !verifies {
 			return g
 		}
 		g.Identity.Verifier = verifier
 		if err := verifier.Configure(verify.Config{
-			Crawlers: g.Registry.Crawlers(), Lists: []verify.List{{For: "bingbot", File: list}}, ReverseDNS: true,
+			Crawlers: g.Registry.Load().Crawlers(), Lists: []verify.List{{For: "bingbot", File: list}}, ReverseDNS: true,
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func (g *Guard) tellParity(list alert.List) {
 		if _, ours := g.sites.Load(a.Site); !ours || !g.shared.parityTold.news(a) {
 			continue
 		}
-		g.Events.send(eventParity, map[string]any{
+		g.Events.Send(eventParity, map[string]any{
 			"site":     a.Site,
 			"crawler":  a.Crawler,
 			"finding":  string(a.Kind),

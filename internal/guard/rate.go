@@ -157,6 +157,6 @@ func (g *Guard) noteSlowingEnded(j *Judgement, crawler string) {
 			zap.String("advice", "ask less of it by Crawl-delay or limit, or let more of its requests through; it may be slowed again after a day in which it was never too fast"))
 	}
 	if g.Events != nil && g.Events.wanted(eventSlowingEnded) {
-		g.Events.send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Identity.String()})
+		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Identity.String()})
 	}
 }

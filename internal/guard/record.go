@@ -103,7 +103,7 @@ func (j *Judgement) classCounted() uaident.Class {
 type presences struct {
 	mu       sync.Mutex
 	sites    map[string]*presence // by label
-	registry *uaident.Registry    // of the last of them; nil before there was one
+	registry *uaident.Current     // of the last of them; nil before there was one
 }
 
 type presence struct {
@@ -233,7 +233,10 @@ func (p *presences) all() (keys map[string]policy.Key, modes map[string]string, 
 			modes[label] = mode
 		}
 	}
-	return keys, modes, p.registry
+	if p.registry != nil {
+		registry = p.registry.Load()
+	}
+	return keys, modes, registry
 }
 
 // Reports returns what the reports of a time are made of, which is nothing where no

@@ -114,8 +114,9 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	}
 	q := j.Request
 	if names, _ := version.Derived.(*policyNames); names != nil {
-		if overlay := names.overlay(g.Registry, version.Robots); overlay != nil { // which may know a name that the text in force does not
-			q.Client = g.Registry.IdentifyWith(request.UserAgentOf(r), overlay)
+		registry := g.Registry.Load()
+		if overlay := names.overlay(registry, version.Robots); overlay != nil { // which may know a name that the text in force does not
+			q.Client = registry.IdentifyWith(request.UserAgentOf(r), overlay)
 		}
 	}
 	var scratch judge.Scratch

@@ -42,8 +42,9 @@ func signingGuard(t *testing.T, logger *zap.Logger) *Guard {
 	t.Cleanup(signatures.Close)
 	g := testGuard(t, options{}, serving(mixedRobots))
 	g.Identity = &identity.Checker{
-		Registry: g.Registry, Verifier: verifier, Signatures: signatures, Signed: func(botauth.Reason) {}, Logger: logger,
+		Verifier: verifier, Signed: func(botauth.Reason) {}, Logger: logger,
 	}
+	g.Identity.Signatures.Store(signatures)
 	return g
 }
 

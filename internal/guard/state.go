@@ -56,6 +56,8 @@ type State struct {
 
 	Memory *store.Memory // what is stored of all this; nil in tests that store nothing
 
+	registered atomic.Pointer[func() *report.Registry] // see ShowRegistry
+
 	findings *lint.Kept // what is wrong in the texts; nil in tests that do not ask
 
 	own     ownPages
@@ -181,3 +183,21 @@ var (
 
 	_ metrics.Observed = (*State)(nil)
 )
+
+// ShowRegistry has [State.Registry] say what status does, until end is called.
+func (s *State) ShowRegistry(status func() *report.Registry) (end func()) {
+	s.registered.Store(&status)
+	return func() { s.registered.CompareAndSwap(&status, nil) }
+}
+
+// Registry returns how it stands with the registry that the configuration names, nil if
+// it names none.
+func (s *State) Registry() *report.Registry {
+	if s == nil {
+		return nil
+	}
+	if status := s.registered.Load(); status != nil {
+		return (*status)()
+	}
+	return nil
+}

@@ -18,12 +18,11 @@ import (
 
 // Checker tells how sure it is that clients are who they claim to be.
 type Checker struct {
-	// Registry is what is known of crawlers.
-	Registry *uaident.Registry
 	// Verifier verifies claims by addresses and names; nil for not at all.
 	Verifier *verify.Verifier
-	// Signatures verify those of requests; nil for not at all.
-	Signatures *botauth.Verifier
+	// Signatures verify those of requests; nil for not at all. They change with the
+	// registry that is in use.
+	Signatures atomic.Pointer[botauth.Verifier]
 	// Signed is told what came of checking a signature.
 	Signed func(botauth.Reason)
 	// Logger is for what the owner is told about proxies.
@@ -44,7 +43,7 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	if c.Verifier == nil || client.Crawler == nil {
 		return verify.Claimed, verify.None
 	}
-	if c.Signatures != nil && r.Header["Signature-Input"] != nil {
+	if r.Header["Signature-Input"] != nil && c.Signatures.Load() != nil {
 		if signed := c.signed(r); signed.State == botauth.Valid && signed.Operator != "" && signed.Operator == client.Crawler.Operator {
 			return verify.Verified, verify.WebBotAuth
 		}

@@ -29,7 +29,7 @@ func identifying(t *testing.T) (*Checker, *observer.ObservedLogs) {
 	}
 	core, logs := observer.New(zap.WarnLevel)
 	registry := uaident.Default()
-	checker := &Checker{Registry: registry, Verifier: verify.New(verify.Options{}), Logger: zap.New(core)}
+	checker := &Checker{Verifier: verify.New(verify.Options{}), Logger: zap.New(core)}
 	if err := checker.Verifier.Configure(verify.Config{Crawlers: registry.Crawlers(), Lists: []verify.List{{For: "Googlebot", File: list}}}); err != nil {
 		t.Fatal(err)
 	}

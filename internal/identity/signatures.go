@@ -31,7 +31,7 @@ func (c *Checker) signed(r *http.Request) botauth.Result {
 		return known
 	}
 	original := request.OriginalRequest(r)
-	result := c.Signatures.Check(botauth.Request{
+	result := c.Signatures.Load().Check(botauth.Request{
 		Method: original.Method, Scheme: request.SchemeOf(request.IsSecure(r, request.IsTrustedProxy(r))), Authority: r.Host, Target: request.TargetOf(original), Header: r.Header,
 	})
 	c.Signed(result.Reason)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -50,6 +51,9 @@ type Observed interface {
 	VerifierStats() verify.Stats
 	// AddressLists are those that it reads.
 	AddressLists() []verify.ListStatus
+	// Registry tells how it stands with the registry that the configuration names, nil for
+	// none.
+	Registry() *report.Registry
 	// NextText is when the next text of robots_txt comes into force, zero for never.
 	NextText() time.Time
 	// ChangesWaiting is how many changes of robots_txt wait for confirmation.

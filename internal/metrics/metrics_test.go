@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -89,4 +90,5 @@ func (nothing) ChangesWaiting() int                         { return 0 }
 func (nothing) CanaryPercent() int                          { return 0 }
 func (nothing) NextText() time.Time                         { return time.Time{} }
 func (nothing) ParityFindings() map[ParityFinding]int       { return nil }
+func (nothing) Registry() *report.Registry                  { return nil }
 func (nothing) SigningKeys() map[string]int                 { return nil }

@@ -81,3 +81,17 @@ func Verify(key ed25519.PublicKey, data, signature []byte) error {
 	}
 	return nil
 }
+
+// SignaturePlace returns where the signature of a text is: .sig stands behind the path
+// of a file or a URL.
+func SignaturePlace(place string) string {
+	if !strings.Contains(place, "://") {
+		return place + SignatureSuffix
+	}
+	path, query, has := strings.Cut(place, "?")
+	if has {
+		query = "?" + query
+	}
+	path, _, _ = strings.Cut(path, "#")
+	return path + SignatureSuffix + query
+}

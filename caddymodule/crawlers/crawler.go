@@ -1,11 +1,16 @@
-package caddymodule
+// Package crawlers holds the words by which a configuration says what is known of
+// crawlers: crawler and registry in the global option.
+package crawlers
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
@@ -52,9 +57,8 @@ type Ranges struct {
 	File string `json:"file,omitempty"`
 }
 
-// registryWith returns the built-in registry with the changes.
-func registryWith(changes []Crawler) (*uaident.Registry, error) {
-	registry := uaident.Default()
+// With returns a registry with the changes.
+func With(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
 	}
@@ -101,4 +105,41 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 		entry.Verification.WebBotAuth = c.WebBotAuth
 	}
 	return entry, nil
+}
+
+// UnmarshalCaddyfile reads the block of a crawler: what is wrong with one whatever the
+// others is told where it stands, the rest at its end.
+func (c *Crawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	valid := func() error { _, err := c.entry(uaident.Default()); return err }
+	return option.ReadBlock(d, c.Options(), valid, valid)
+}
+
+// Options are what may stand in the block of a crawler.
+func (c *Crawler) Options() []option.Option {
+	return []option.Option{
+		{Name: "operator", Usage: "a name such as Acme", Set: option.One(&c.Operator, option.AnyText)},
+		{Name: "class", Usage: "a class such as ai_training", Set: option.One(&c.Class, option.AnyText)},
+		{Name: "fallback", Usage: "one or more product tokens such as Googlebot", Set: option.Many(&c.Fallback)},
+		{Name: "wildcard", Usage: "on or off", Set: func(args []string) error {
+			c.Wildcard = new(bool)
+			return option.One(c.Wildcard, option.OnOff)(args)
+		}},
+		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges},
+		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.Many(&c.RDNS)},
+		{Name: "web_bot_auth", Usage: "an https URL", Set: option.One(&c.WebBotAuth, option.AnyText)},
+	}
+}
+
+func (c *Crawler) setRanges(args []string) error {
+	if len(args) < 2 {
+		return option.ErrCount
+	}
+	for _, arg := range args[1:] {
+		list, ok := map[string]Ranges{"url": {URL: arg}, "file": {File: arg}}[args[0]]
+		if !ok {
+			return option.ErrValue
+		}
+		c.Ranges = append(c.Ranges, list)
+	}
+	return nil
 }

@@ -1,0 +1,114 @@
+package crawlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/registry"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+)
+
+// Registry says where a registry of crawlers is that is laid over the built-in one.
+type Registry struct {
+	// The file or the http or https URL. It is read again when it changes.
+	From string `json:"from"`
+
+	// The public Ed25519 key by which it has to be signed, in base64. The signature is
+	// expected beside it, with `.sig` behind its path. Default: it need not be signed.
+	Key string `json:"key,omitempty"`
+
+	// How often it is looked whether it has changed. Default: as often as the server of a
+	// URL says, from a minute to an hour; two seconds for a file.
+	Interval caddy.Duration `json:"interval,omitempty"`
+}
+
+// Bounds of Registry.Interval.
+const (
+	minInterval = time.Second
+	maxInterval = 7 * 24 * time.Hour
+)
+
+// loadTime is how long a configuration that is being loaded waits for a URL. It is read
+// again soon after that.
+const loadTime = 5 * time.Second
+
+// UnmarshalCaddyfile reads the block of registry.
+func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return option.ReadBlock(d, r.Options(), r.Validate, r.Validate)
+}
+
+// Options are what may stand in the block of registry.
+func (r *Registry) Options() []option.Option {
+	return []option.Option{
+		{Name: "key", Usage: "a public Ed25519 key in base64, as caddy robots-guard registry sign prints it", Set: option.One(&r.Key, option.Word)},
+		{Name: "interval", Usage: "a duration such as 1h", Set: option.One(&r.Interval, option.Duration)},
+	}
+}
+
+// Validate tells what is wrong with the words themselves. It reads nothing.
+func (r *Registry) Validate() error {
+	_, err := r.feed()
+	return err
+}
+
+// feed returns the registry that r names, which is not read yet.
+func (r *Registry) feed() (*registry.Feed, error) {
+	s := registry.Settings{Place: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
+	if s.Interval != 0 && (s.Interval < minInterval || s.Interval > maxInterval) {
+		return nil, fmt.Errorf("registry: interval %s cannot be; use 1s to 7d", s.Interval)
+	}
+	if r.Key != "" {
+		var err error
+		if s.Key, err = edition.ParseKey(r.Key); err != nil {
+			return nil, fmt.Errorf("registry: key: %w", err)
+		}
+	}
+	return registry.New(s)
+}
+
+// Base returns the built-in registry with the file that r names laid over it. What others
+// serve at a URL is not part of a configuration. r may be nil.
+func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
+	if r == nil {
+		return uaident.Default(), nil
+	}
+	feed, err := r.feed()
+	if err != nil || !feed.IsFile() {
+		return uaident.Default(), err
+	}
+	feed.Load(ctx, r, nil)
+	if err := feed.Trouble(); err != nil {
+		return nil, &UnreadableError{err}
+	}
+	return feed.Good().Over(uaident.Default())
+}
+
+// UnreadableError says that the file of a registry cannot be used.
+type UnreadableError struct{ err error }
+
+// Error implements error.
+func (e *UnreadableError) Error() string { return "registry: " + e.err.Error() }
+
+// Unwrap returns what is wrong with the file.
+func (e *UnreadableError) Unwrap() error { return e.err }
+
+// Known returns what a configuration knows of crawlers before it runs: the built-in
+// registry, a file over it, and the changes of its crawler options. Where lenient, a file
+// that cannot be used, which may be on another machine, is left out.
+func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, error) {
+	base, err := r.Base(context.Background())
+	if wrong, ok := errors.AsType[*UnreadableError](err); ok && wrong != nil && lenient {
+		base, err = uaident.Default(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return With(base, changes)
+}

@@ -1,0 +1,136 @@
+package identity
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// named returns a registry with these entries.
+func named(serial int, entries ...string) string {
+	return fmt.Sprintf("{\"serial\": %d, \"crawlers\": [\n%s\n]}", serial, strings.Join(entries, ",\n"))
+}
+
+// Two clients by names that nobody knows, and an odd entry.
+const (
+	quuxle    = `{"token": "Quuxle", "class": "ai_training", "source": "https://quuxle.test/"}`
+	zerble    = `{"token": "Zerble", "class": "search", "source": "https://zerble.test/"}`
+	zerbleSEO = `{"token": "Zerble", "class": "seo", "source": "https://zerble.test/"}`
+)
+
+// naming returns a Caddyfile with a registry, and where its server listens.
+func naming(t *testing.T, home, registry string) (caddyfile, admin, site string) {
+	t.Helper()
+	admin, port := harness.FreePort(t), harness.FreePort(t)
+	return strings.NewReplacer("$ADMIN", admin, "$PORT", port, "$HOME", home, "$REGISTRY", registry).Replace(`{
+	admin 127.0.0.1:$ADMIN
+	persist_config off
+	storage file_system $HOME
+	robots_guard {
+		storage on
+		registry $REGISTRY
+		crawler Zerble {
+			operator Zerble
+		}
+	}
+}
+http://a.test:$PORT {
+	robots_guard enforce
+	header >X-Class {http.robots_guard.class}
+	respond /robots.txt "User-agent: *
+Disallow: /
+"
+	respond page
+}
+`), admin, port
+}
+
+// statusOf returns what a client by this name is answered with.
+func statusOf(t *testing.T, port, name string) int {
+	t.Helper()
+	return harness.Get(t, "http://127.0.0.1:"+port+"/x", name+"/1.0", harness.Host("a.test:"+port)).Status
+}
+
+// TestRegistryFile takes names from a file into use while the server runs, and lets an odd
+// text wait.
+func TestRegistryFile(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(home, "registry.json")
+	harness.Write(t, file, "{\"crawlers\": [\n{\"tokn\": 1}\n]}")
+	config, admin, port := naming(t, home, file)
+	caddyfile := harness.Caddyfile(t, config)
+	if _, stderr, code := harness.Command(t, "", "validate", "--config", caddyfile); code == 0 || !strings.Contains(stderr, `registry.json:2:2: unknown field \"tokn\"; did you mean token?`) && !strings.Contains(stderr, `registry.json:2:2: unknown field "tokn"; did you mean token?`) {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	harness.Write(t, file, named(1, zerble))
+	server := harness.Run(t, caddyfile, harness.Home(home), "127.0.0.1:"+admin, "127.0.0.1:"+port)
+	harness.Eventually(t, "Zerble is judged", func() bool { return statusOf(t, port, "Zerble") == http.StatusForbidden })
+	if code := statusOf(t, port, "Quuxle"); code != http.StatusOK {
+		t.Errorf("Quuxle gets %d before it is known", code)
+	}
+	harness.Write(t, file, named(2, zerble, quuxle))
+	harness.Eventually(t, "Quuxle is judged", func() bool { return statusOf(t, port, "Quuxle") == http.StatusForbidden })
+
+	harness.Write(t, file, named(3, zerbleSEO, quuxle))
+	server.Await("a new text of the registry waits until it is accepted; what it said before stays in force", 1)
+	command := func(args ...string) string {
+		t.Helper()
+		stdout, stderr, code := harness.Command(t, "", append([]string{"robots-guard"}, append(args, "--address", "127.0.0.1:"+admin)...)...)
+		if code != 0 {
+			t.Fatalf("%q: exit status %d: %s", args, code, stderr)
+		}
+		return stdout
+	}
+	if out := command("alerts"); !strings.Contains(out, "registry_waiting") {
+		t.Errorf("alerts: %s", out)
+	}
+	out := command("registry", "status")
+	found := regexp.MustCompile(`registry accept ([0-9a-f]{16})`).FindStringSubmatch(out)
+	if found == nil || !strings.Contains(out, "the search engine Zerble becomes one of class seo") || !strings.Contains(out, `class is "seo" and was "search"`) {
+		t.Fatalf("status: %s", out)
+	}
+	if _, stderr, code := harness.Command(t, "", "robots-guard", "registry", "accept", "--address", "127.0.0.1:"+admin, "0000000000000000"); code == 0 || !strings.Contains(stderr, "no such text waits") {
+		t.Errorf("exit status %d: %s", code, stderr)
+	}
+	if out := command("registry", "accept", found[1]); !strings.Contains(out, "text "+found[1]+", serial 3, with 2 entries is in use") {
+		t.Errorf("accept: %s", out)
+	}
+}
+
+// TestRegistryURL keeps the last good text over a restart while its server is down.
+func TestRegistryURL(t *testing.T) {
+	t.Parallel()
+	var down atomic.Bool
+	names := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		fmt.Fprint(w, named(1, quuxle))
+	}))
+	defer names.Close()
+	home := t.TempDir()
+	config, admin, port := naming(t, home, names.URL+"/registry.json")
+	start := func() *harness.Server {
+		return harness.Run(t, harness.Caddyfile(t, config), harness.Home(home), "127.0.0.1:"+admin, "127.0.0.1:"+port)
+	}
+	server := start()
+	harness.Eventually(t, "Quuxle is judged", func() bool { return statusOf(t, port, "Quuxle") == http.StatusForbidden })
+	harness.Eventually(t, "the registry is stored", func() bool {
+		found, _ := filepath.Glob(filepath.Join(home, "robots_guard", "v1", "registry", "*.json"))
+		return len(found) == 1
+	})
+	server.Stop()
+	down.Store(true)
+	server = start()
+	server.Await("the registry cannot be used; what it said before stays in force", 1)
+	harness.Eventually(t, "Quuxle is judged again", func() bool { return statusOf(t, port, "Quuxle") == http.StatusForbidden })
+}

@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// RegistryPath is where the registry stands that the configuration names:
+//
+//	GET  /robots_guard/registry
+//	POST /robots_guard/registry/accept
+//
+// POST takes an [Acceptance]. Both answer with a [RegistryReport].
+const RegistryPath = "/robots_guard/registry"
+
+// Acceptance names the text that waits.
+type Acceptance struct {
+	ID string `json:"id"`
+}
+
+// RegistryReport is how it stands with it.
+type RegistryReport struct {
+	Registry *report.Registry `json:"registry"` // null if the configuration names none
+}
+
+func (a *API) registry(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return failed(http.StatusMethodNotAllowed, "use GET; what waits is accepted by POST %s/accept", RegistryPath)
+	}
+	return writeJSON(w, http.StatusOK, RegistryReport{a.find().Registry()})
+}
+
+// accept takes a text into use that waits.
+func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return failed(http.StatusMethodNotAllowed, "use POST to accept a text")
+	}
+	var sent Acceptance
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&sent); err != nil || sent.ID == "" {
+		return failed(http.StatusBadRequest, `the body is no JSON such as {"id": "0123456789abcdef"}; GET %s has the id`, RegistryPath)
+	}
+	if err := a.find().Accept(sent.ID); err != nil {
+		return failed(http.StatusNotFound, "%w; GET %s tells what waits", err, RegistryPath)
+	}
+	return writeJSON(w, http.StatusOK, RegistryReport{a.find().Registry()})
+}

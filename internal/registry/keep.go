@@ -1,0 +1,156 @@
+package registry
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
+	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+)
+
+// Storage is where the last good text of a registry at a URL outlives a restart. What is
+// not there is [fs.ErrNotExist].
+type Storage interface {
+	Store(ctx context.Context, key string, value []byte) error
+	Load(ctx context.Context, key string) ([]byte, error)
+}
+
+// How long the storage may take: while a configuration is loaded, and later.
+const (
+	loadTime  = 2 * time.Second
+	storeTime = 10 * time.Second
+)
+
+// record is a text as it is stored.
+type record struct {
+	Registry     string    `json:"registry"`
+	Read         time.Time `json:"read"`
+	ETag         string    `json:"etag,omitempty"`
+	LastModified string    `json:"last_modified,omitempty"`
+	Data         []byte    `json:"data"`
+	Signature    []byte    `json:"signature,omitempty"`
+}
+
+// key returns where the registry is stored. All instances share it: what one has been
+// told to use the others use, too.
+func (f *Feed) key() string {
+	hash := sha256.Sum256([]byte(f.Name()))
+	return "robots_guard/v1/registry/" + hex.EncodeToString(hash[:16]) + ".json"
+}
+
+// load reads what is stored, nil for nothing.
+func (f *Feed) load(ctx context.Context, storage Storage) (*record, *Text, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	type loaded struct {
+		value []byte
+		err   error
+	}
+	done := make(chan loaded, 1)
+	go func() { // a storage may not look at ctx
+		value, err := storage.Load(ctx, f.key())
+		done <- loaded{value, err}
+	}()
+	select {
+	case got := <-done:
+		if errors.Is(got.err, fs.ErrNotExist) {
+			return nil, nil, nil
+		}
+		if got.err != nil {
+			return nil, nil, got.err
+		}
+		return f.decode(got.value)
+	case <-ctx.Done():
+		return nil, nil, errors.New("the storage has not answered in time")
+	}
+}
+
+// decode reads a stored text, and looks at its signature again: the key may be another.
+func (f *Feed) decode(value []byte) (*record, *Text, error) {
+	r := new(record)
+	if err := json.Unmarshal(value, r); err != nil {
+		return nil, nil, err
+	}
+	if r.Registry != f.Name() {
+		return nil, nil, fmt.Errorf("it is of %s", r.Registry)
+	}
+	if f.Key != nil {
+		if err := edition.Verify(f.Key, r.Data, r.Signature); err != nil {
+			return nil, nil, err
+		}
+	}
+	t := &Text{hash: sha256.Sum256(r.Data), data: r.Data, signature: r.Signature}
+	return r, t, f.understand(t)
+}
+
+// restore takes what is stored. f.reading must be held.
+func (f *Feed) restore(ctx context.Context, storage Storage) {
+	r, t, err := f.load(ctx, storage)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case err != nil:
+		if u := f.first(); u != nil {
+			u.Logger.Warn("what is stored of the registry cannot be used", zap.String("registry", f.Name()), zap.Error(err))
+		}
+	case t != nil:
+		f.good, f.kept, f.checked = t, t.hash, r.Read
+		f.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
+	}
+}
+
+// acceptedElsewhere takes the text that waits into use if another instance does. f.reading
+// must be held.
+func (f *Feed) acceptedElsewhere(ctx context.Context) {
+	f.mu.Lock()
+	waiting, user := f.waiting, f.first()
+	f.mu.Unlock()
+	if waiting == nil || user == nil || user.Storage == nil {
+		return
+	}
+	if _, t, err := f.load(ctx, user.Storage); err == nil && t.equal(waiting) {
+		f.mu.Lock()
+		if f.waiting != waiting {
+			f.mu.Unlock()
+			return
+		}
+		f.kept = t.hash
+		f.take(waiting)
+	}
+}
+
+// keep stores the text in use unless it is stored already. f.reading must be held.
+func (f *Feed) keep(ctx context.Context) {
+	f.mu.Lock()
+	good, user := f.good, f.first()
+	r := record{Registry: f.Name(), Read: f.Now().UTC()}
+	if f.waiting == nil && f.trouble == nil { // else these are of another text
+		r.ETag, r.LastModified = f.last.ETag, f.last.LastModified
+	}
+	f.mu.Unlock()
+	if good == nil || good.hash == f.kept || user == nil || user.Storage == nil {
+		return
+	}
+	r.Data, r.Signature = good.data, good.signature
+	value, err := json.Marshal(&r)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, storeTime)
+		defer cancel()
+		err = user.Storage.Store(ctx, f.key(), value)
+	}
+	if err == nil {
+		f.kept = good.hash
+	} else if !f.unkept {
+		user.Logger.Warn("the registry could not be stored; after a restart it has to be read before it is in force",
+			zap.String("registry", f.Name()), zap.Error(err))
+	}
+	f.unkept = err != nil
+}
