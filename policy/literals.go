@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,10 @@ type literal struct {
 type literals struct {
 	texts   []string
 	entries []literalEntry
+	// Of many texts the first bytes behind what all begin with, as numbers: most steps of
+	// the search compare these alone.
+	keys   []uint64
+	common int // bytes that all texts begin with
 }
 
 type literalEntry struct {
@@ -65,7 +70,34 @@ func newLiterals(rules []literal) literals {
 			l.entries[last].prefix.take(x.allow, x.length, x.rule, 0)
 		}
 	}
+	l.addKeys()
 	return l
+}
+
+// fewLiterals is how many texts are searched without keys.
+const fewLiterals = 16
+
+func (l *literals) addKeys() {
+	if len(l.texts) <= fewLiterals {
+		return
+	}
+	l.common = commonPrefix(l.texts[0], l.texts[len(l.texts)-1])
+	l.keys = make([]uint64, len(l.texts))
+	for i, text := range l.texts {
+		l.keys[i] = keyOf(text[l.common:])
+	}
+}
+
+// keyOf returns the first bytes of a text as a number. It grows with the text, and of
+// different texts it may be the same.
+func keyOf(text string) (key uint64) {
+	if len(text) >= 8 {
+		return binary.BigEndian.Uint64([]byte(text[:8]))
+	}
+	for i := range len(text) {
+		key |= uint64(text[i]) << (56 - 8*i)
+	}
+	return key
 }
 
 // match adds the best literal rules for a target to out.
@@ -84,7 +116,7 @@ func (l *literals) match(target string, form Form, out *outcome) {
 // find returns the entry of the longest text that a target starts with, -1 if it
 // starts with none.
 func (l *literals) find(target string) (i int32) {
-	low, high := 0, len(l.texts)
+	low, high := l.narrow(target)
 	for low < high {
 		mid := int(uint(low+high) >> 1)
 		if l.texts[mid] <= target {
@@ -101,6 +133,29 @@ func (l *literals) find(target string) (i int32) {
 		i = l.entries[i].parent
 	}
 	return i
+}
+
+// narrow returns between which texts the greatest is to be found that is not above a
+// target.
+func (l *literals) narrow(target string) (low, high int) {
+	if high = len(l.texts); l.keys == nil {
+		return 0, high
+	}
+	if len(target) < l.common || target[:l.common] != l.texts[0][:l.common] {
+		return 0, 0 // it starts with no text
+	}
+	key := keyOf(target[l.common:])
+	for low < high {
+		if mid := int(uint(low+high) >> 1); l.keys[mid] <= key {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if high > 0 && l.keys[high-1] == key {
+		return 0, high // the texts themselves tell
+	}
+	return high, high
 }
 
 // takeAll records the matches of a literal.

@@ -118,5 +118,6 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 		last := strings.LastIndexByte(p.middle, '*')
 		p.middle, p.suffix = p.middle[:max(last, 0)], p.middle[last+1:]
 	}
+	p.single = p.middle != "" && !strings.Contains(p.middle, "*")
 	c.patterns = append(c.patterns, p)
 }

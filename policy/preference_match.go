@@ -112,12 +112,8 @@ func newPatternStatements(patterns []pattern, lines []Statement) *patternStateme
 
 // add adds what matches a target to out.
 func (p *patternStatements) add(spellings []spelling, out *said) {
-	for i := range p.few {
-		if p.few[i].length >= out.length && slices.ContainsFunc(spellings, func(s spelling) bool { return p.few[i].matches(s.text) }) {
-			out.add(p.says[i])
-		}
-	}
 	if p.few != nil {
+		p.addFew(spellings, out)
 		return
 	}
 	longest := p.paths.best(spellings).allow.length
@@ -137,6 +133,21 @@ func (p *patternStatements) add(spellings []spelling, out *said) {
 		}
 	}
 	out.add(found)
+}
+
+// addFew is add for a few patterns.
+func (p *patternStatements) addFew(spellings []spelling, out *said) {
+	for i := range p.few {
+		if p.few[i].length < out.length {
+			continue
+		}
+		for s := range spellings {
+			if p.few[i].matches(spellings[s].text) {
+				out.add(p.says[i])
+				break
+			}
+		}
+	}
 }
 
 // statements returns the statements of the groups that agents are named in, nil if

@@ -14,6 +14,7 @@ type pattern struct {
 	middle   string // what follows somewhere, in that order, without overlap; parts are separated by stars
 	suffix   string // what it ends with, if anchored
 	anchored bool
+	single   bool // the middle is one part
 	allow    bool
 	length   int32
 	rule     int32
@@ -31,6 +32,9 @@ func (p *pattern) matches(target string) bool {
 		if rest, ok = strings.CutSuffix(rest, p.suffix); !ok {
 			return false
 		}
+	}
+	if p.single {
+		return strings.Contains(rest, p.middle)
 	}
 	for middle := p.middle; middle != ""; {
 		var part string

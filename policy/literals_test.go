@@ -1,0 +1,60 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestManyLiterals finds among many texts the longest that a target starts with, as a
+// look at each does: of texts that begin alike, and with bytes that a number cannot tell
+// from their end.
+func TestManyLiterals(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		word := func(n int) string {
+			var b strings.Builder
+			for range random.IntN(n) {
+				b.WriteString([]string{"a", "b", "/", "\x00", "\xff", "aaaaaaaa"}[random.IntN(6)])
+			}
+			return b.String()
+		}
+		prefix, known := "/"+word(6), make(map[string]bool)
+		var rules []literal
+		for range 2*fewLiterals + random.IntN(100) {
+			text := prefix + word(5)
+			known[text] = true
+			rules = append(rules, literal{text: text, length: int32(len(text)), rule: int32(len(rules))})
+		}
+		l := newLiterals(rules)
+		for range 200 {
+			target := prefix + word(8)
+			if random.IntN(10) == 0 {
+				target = "/" + word(8)
+			}
+			want := ""
+			for text := range known {
+				if strings.HasPrefix(target, text) && len(text) > len(want) {
+					want = text
+				}
+			}
+			got := ""
+			if i := l.find(target); i >= 0 {
+				got = l.texts[i]
+			}
+			if got != want {
+				t.Fatalf("seed %d: %q is found for %q, want %q", seed, got, target, want)
+			}
+		}
+	}
+	var all []literal // that a number cannot tell apart
+	for i := range 10_000 {
+		all = append(all, literal{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
+	}
+	all = append(all, literal{text: "/", length: 1})
+	l := newLiterals(all)
+	if i := l.find("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
+		t.Errorf("%q is found", l.texts[i])
+	}
+}
