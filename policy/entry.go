@@ -1,7 +1,9 @@
 package policy
 
 import (
-	"math/rand/v2"
+	"encoding/binary"
+	"hash/fnv"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -158,7 +160,8 @@ func (e *Entry) apply(a Answer, f Freshness) (before, next State) {
 		if known != nil {
 			before = *known
 		}
-		next = before.After(a, e.cache.now(), f, rand.Float64())
+		now := e.cache.now()
+		next = before.After(a, now, f, spread(e.key, now))
 		if next.Good != before.Good && next.Good.Derived == nil {
 			next.Good.Derived = e.cache.derive(next.Good.Robots)
 		}
@@ -169,6 +172,15 @@ func (e *Entry) apply(a Answer, f Freshness) (before, next State) {
 			return before, next
 		}
 	}
+}
+
+// spread returns a fraction below 1 by which the next attempt comes earlier, so that many
+// sites are not read at once. It is no secret, and the same again for the same.
+func spread(key Key, now time.Time) float64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, key.String())
+	_ = binary.Write(h, binary.LittleEndian, now.UnixNano())
+	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
 // replace makes next the state, unless that is not before any more. It is
