@@ -2,6 +2,7 @@ package policy
 
 import (
 	"crypto/sha256"
+	"slices"
 	"time"
 )
 
@@ -155,6 +156,11 @@ func (s *State) retire(before, good *Version, now time.Time) {
 		}
 	}
 	s.Past = past
+}
+
+// Knows reports whether a text is the current version or one of those before it.
+func (s *State) Knows(hash [sha256.Size]byte) bool {
+	return s.Good != nil && s.Good.Hash == hash || slices.ContainsFunc(s.Past, func(v *Version) bool { return v.Hash == hash })
 }
 
 // Held returns the versions before the current one that a crawler may still

@@ -1,6 +1,10 @@
 package policy
 
-import "time"
+import (
+	"crypto/sha256"
+	"slices"
+	"time"
+)
 
 // clockSkew is how far the clocks of two machines may differ.
 const clockSkew = 5 * time.Minute
@@ -35,41 +39,40 @@ func (s State) Adopt(other State, now time.Time) State {
 	return next
 }
 
-// joined adds to a current version and its past what an older one adds to them.
+// joined adds to a current version and its past what an older one and its past add to
+// them: each version that was current somewhere may be followed by crawlers which have
+// read it there.
 func joined(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
+	all := slices.Concat(past, olderPast)
 	if older.Hash == current.Hash {
 		if older.FirstRead.Before(current.FirstRead) {
 			longer := *current
 			longer.FirstRead = older.FirstRead
 			current = &longer
 		}
-		if len(past) == 0 {
-			past = olderPast
+	} else {
+		// It ended when the current one was found, or earlier: grace counts from
+		// then, and more of it than needed does a crawler no wrong.
+		retired := *older
+		retired.Until = current.FirstRead
+		if retired.Until.Before(retired.LastRead) {
+			retired.Until = retired.LastRead
 		}
-		return current, past
+		all = append(all, &retired)
 	}
-	if len(past) > 0 {
-		return current, past // it knows what came before
-	}
-	// It ended when the current one was found, or earlier: grace counts from
-	// then, and more of it than needed does a crawler no wrong.
-	retired := *older
-	retired.Until = current.FirstRead
-	if retired.Until.Before(retired.LastRead) {
-		retired.Until = retired.LastRead
-	}
-	all := []*Version{&retired}
-	for _, v := range olderPast {
-		if v.Hash != current.Hash && len(all) < MaxVersions {
-			all = append(all, v)
-		}
-	}
-	return current, all
+	slices.SortStableFunc(all, func(a, b *Version) int { return b.Until.Compare(a.Until) })
+	known := map[[sha256.Size]byte]bool{current.Hash: true}
+	all = slices.DeleteFunc(all, func(v *Version) bool {
+		again := known[v.Hash]
+		known[v.Hash] = true
+		return again
+	})
+	return current, all[:min(len(all), MaxVersions)]
 }
 
 // Restore takes in what was known of a site elsewhere or before. A copy that is
-// fresh stays, unless newest is set: sites that answer everybody differently
-// would have it change all the time. A host that only clients name has proven to
+// fresh stays, unless newest is set, and a newer one counts as one that came before:
+// sites that answer everybody differently would have it change all the time. A host that only clients name has proven to
 // be in use there, see [ProvenUses]. Restore evicts nothing, and reports whether
 // the current version is that of other now.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
@@ -97,11 +100,12 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		if known != nil {
 			before = *known
 		}
-		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)
-		if fresh && !newest && other.Good != nil && other.Good.LastRead.After(before.Good.LastRead) {
-			return false
-		}
 		next := before.Adopt(other, now)
+		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)
+		if fresh && !newest && other.Good.LastRead.After(before.Good.LastRead) {
+			next = before
+			next.Good, next.Past = joined(before.Good, before.Past, other.Good, other.Past)
+		}
 		if next.Good == before.Good && len(next.Past) == len(before.Past) {
 			return false
 		}

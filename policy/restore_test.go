@@ -55,7 +55,7 @@ func TestAdopt(t *testing.T) {
 		"the same text, read before":  {known(a(1, 2)), known(a(0, 1.5), b(-1, 0)), 3, []*Version{a(0, 2), b(-1, 0)}, 0, 3},
 		"another text, read later":    {known(a(0, 1)), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
 		"another text, read before":   {known(b(2, 3)), known(a(0, 1)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
-		"the history is known":        {known(b(2, 3), c(1, 2)), known(a(0, 1)), 3, []*Version{b(2, 3), c(1, 2)}, 0, 4},
+		"the history is known":        {known(b(2, 3), c(1, 2)), known(a(0, 1)), 3, []*Version{b(2, 3), c(1, 2), a(0, 1)}, 0, 4},
 		"the history is longer":       {known(b(2, 3)), known(a(1, 1), b(-2, -1), c(-3, -2)), 3, []*Version{b(2, 3), a(1, 1), c(-3, -2)}, 0, 4},
 		"a peer could read it":        {failing(known(a(0, 1)), 2), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
 		"nor could a peer":            {failing(known(a(0, 1)), 2), known(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},

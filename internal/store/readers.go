@@ -54,9 +54,19 @@ func (r *readers) take(v value, _ *summary) error {
 	}
 	parts, now := r.store.memory.parts, r.store.now()
 	parts.Readers.Merge(all, !v.own, now)
+	wanted := make(map[policy.Key]bool)
 	for _, read := range all {
-		if e := parts.Policies.Get(read.Site); e != nil && read.Hash != [sha256.Size]byte{} && now.Sub(read.At) < policy.MaxAge {
+		if read.Hash == [sha256.Size]byte{} || now.Sub(read.At) >= policy.MaxAge {
+			continue
+		}
+		var state *policy.State
+		if e := parts.Policies.Get(read.Site); e != nil {
 			e.Saw(read.Hash, now)
+			state = e.State()
+		}
+		if !v.own && !wanted[read.Site] && (state == nil || !state.Knows(read.Hash)) {
+			wanted[read.Site] = true
+			r.store.memory.Want(read.Site) // the peer may have a version that this instance has not seen
 		}
 	}
 	if v.own {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 func TestNotesOfReadersOverARestart(t *testing.T) {
@@ -196,5 +197,38 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 	cold.Read(ctx)
 	if cold.hasRead(siteA).IsZero() || cold.hasRead(siteURL).IsZero() {
 		t.Errorf("read at %v and %v", cold.hasRead(siteA), cold.hasRead(siteURL))
+	}
+}
+
+// TestVersionsOfPeers lets a crawler read at one instance what another instance never
+// had: the text comes over with the reading, so that the other knows what it allows. Its
+// own copy, which is fresh, stays.
+func TestVersionsOfPeers(t *testing.T) {
+	const ours, theirs = "User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /b\n"
+	ctx, m := t.Context(), storetest.New()
+	here, there := newInstance(m, "here", noon), newInstance(m, "there", noon)
+	for _, i := range []*instance{here, there} {
+		i.learn(siteA, policy.Named, ours)
+		i.Read(ctx)
+	}
+	there.time = noon.Add(2 * time.Minute)
+	there.learn(siteA, policy.Named, theirs)
+	there.reads(siteA)
+	there.later(t, 0)
+	there.later(t, noteInterval)
+	here.time = there.time.Add(time.Minute)
+	here.Sync(ctx)
+	here.later(t, 0) // which looks for what is wanted
+	if got := here.text(siteA); got != ours {
+		t.Errorf("the copy is now %q", got)
+	}
+	state := here.cache.Get(siteA).State()
+	if len(state.Past) != 1 || state.Past[0].Robots.Text() != theirs || !state.Past[0].Until.After(noon) {
+		t.Errorf("%d versions before it", len(state.Past))
+	}
+	cold := newInstance(m, "cold", here.time)
+	cold.Read(ctx)
+	if got := cold.text(siteA); got != theirs {
+		t.Errorf("one that knew nothing has %q", got)
 	}
 }
