@@ -47,6 +47,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if g.SourceKey == "" && entry != nil && a.exact && a.asksForFile && answer.differs(entry.State()) {
 		entry.MarkSuspect(now)
 	}
+	if j != nil && entry != nil && entry.Suspect() {
+		g.state(asks, entry, a.site, false, now, 0) // from when the guard knows of a change its grace counts
+	}
 	if j == nil || !answer.isReading(r.Method) {
 		return err
 	}
@@ -111,7 +114,7 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 	case j.Identity == verify.Verified && a.exact && answer.hash != [sha256.Size]byte{}:
 		header := http.Header{"Etag": {answer.etag}, "Last-Modified": {answer.lastModified}}
 		g.shared.served.Confirm(j.Site.Own, operatorClient(j), netip.Prefix{}, policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
-	case known && g.textOf(r, j, read.Hash, state, read.At) == nil:
+	case known && g.textOf(r, j, *read, state) == nil:
 		g.askSite(r, j, read.Hash, read.At, g.unpacks(*read, a.readers))
 	}
 }

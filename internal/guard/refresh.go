@@ -9,6 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // state returns what is known of the site, nil if nothing is. If the
@@ -38,6 +39,34 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site request.Site, w
 	}
 	awaitClosed(r, done, most-time.Since(begun))
 	return entry.State()
+}
+
+// readAgain reads the robots.txt before a crawler is blocked that may know a newer one, and
+// returns what is known then, nil if that is the same text. A crawler may have read the
+// file where this guard does not see it, at a cache or at another instance, since the copy
+// was read: what holds by its age need not be what the site serves by now. That happens at
+// most once in the least time that a copy is kept. waits and most are as for [Guard.state].
+func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now time.Time, most time.Duration) *policy.State {
+	if state == nil || state.Good == nil || state.Failures > 0 || j.Identity == verify.Spoofed || now.Sub(state.Good.LastRead) < max(g.Freshness.Min, time.Minute) {
+		return nil
+	}
+	if last, ok := g.lastReading(r, j); ok && last.Hash == state.Good.Hash && now.Sub(last.At) < policy.MaxAge {
+		return nil // it is known what it knows
+	}
+	refresh, ok := g.refresher(r, entry, j.Site)
+	if !ok {
+		return nil
+	}
+	entry.MarkSuspect(now)
+	done := refresh()
+	if done == nil || !waits {
+		return nil
+	}
+	awaitClosed(r, done, most)
+	if newer := entry.State(); newer != nil && newer.Good != nil && newer.Good.Hash != state.Good.Hash {
+		return newer
+	}
+	return nil
 }
 
 // refresher returns what begins to read the robots.txt of a site on behalf of a

@@ -36,7 +36,7 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 			hasOurs = true
 			continue
 		}
-		text := g.textOf(r, j, read.Hash, state, now)
+		text := g.textOf(r, j, read, state)
 		if text == nil {
 			var wait bool
 			text, wait = g.askFor(r, j, read, state, now, most)
@@ -52,21 +52,22 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 	return texts, pending && len(texts) == 0 && !hasOurs
 }
 
-// textOf returns the text of a hash if it is known that the site serves it to
-// this crawler: as a version that was ours within the grace, or from asking.
-func (g *Guard) textOf(r *http.Request, j *Judgement, hash [sha256.Size]byte, state *policy.State, now time.Time) *policy.Version {
-	for _, v := range state.Held(now, time.Time{}, g.Grace) {
-		if v.Hash == hash {
+// textOf returns the text that a crawler has read if it is known that the site served it
+// to such a crawler at that time: as a version that was ours within the grace before, or
+// from asking. What was read then holds for a day, whatever is served since.
+func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State) *policy.Version {
+	for _, v := range state.Held(read.At, time.Time{}, g.Grace) {
+		if v.Hash == read.Hash {
 			return v
 		}
 	}
 	site := g.shared.served.Site(j.Site.Own)
 	if j.Identity == verify.Verified {
-		if text := site.Text(operatorClient(j), hash, now); text != nil {
+		if text := site.Text(operatorClient(j), read.Hash, read.At); text != nil {
 			return text
 		}
 	}
-	return site.Text(claimedClient(r), hash, now)
+	return site.Text(claimedClient(r), read.Hash, read.At)
 }
 
 // askFor asks the site for its robots.txt as it is served to this crawler, with
@@ -86,7 +87,7 @@ func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state
 			if read.Hash == state.Good.Hash {
 				return state.Good, false
 			}
-			return g.textOf(r, j, read.Hash, state, now), false
+			return g.textOf(r, j, read, state), false
 		default:
 		}
 	}

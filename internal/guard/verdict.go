@@ -31,7 +31,20 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
 	state := g.state(r, entry, j.Site, waits, now, g.FetchWait-now.Sub(arrived))
-	var texts []*policy.Version
+	by, texts := g.judgeBy(r, j, entry, state, waits, now, arrived)
+	if j.Verdict == judge.Disallowed {
+		if newer := g.readAgain(r, j, entry, state, waits, now, g.FetchWait-time.Since(arrived)); newer != nil {
+			by, texts = g.judgeBy(r, j, entry, newer, waits, now, arrived)
+		}
+	}
+	g.holdToUse(r, j, by)
+	g.spend(r, j, by, texts, now)
+}
+
+// judgeBy judges by what is known of the site. It returns that, or what is known of
+// another spelling or of its neighbours and counts in its place, and the texts that the
+// crawler was served instead.
+func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, arrived time.Time) (by *policy.State, texts []*policy.Version) {
 	pending, elsewhere := false, false
 	if known := g.knownSpelling(r, j, state, waits, now, g.FetchWait-time.Since(arrived)); known != nil {
 		state, elsewhere = known, true // what is served by another spelling counts for nobody
@@ -54,8 +67,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
 	}
-	g.holdToUse(r, j, state, now)
-	g.spend(r, j, state, texts, now)
+	return state, texts
 }
 
 // judgeServed judges again by what the crawler was served and may know, once our copy

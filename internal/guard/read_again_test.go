@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// longLived is a site whose robots.txt may be kept for a day, and counts how often the
+// guard reads it.
+func longLived(t *testing.T, text *string) (g *Guard, reads func() int) {
+	n := 0
+	g = testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
+		if as.UserAgent == "" {
+			n++
+		}
+		return policy.Answer{Status: http.StatusOK, Body: []byte(*text), Header: http.Header{"Cache-Control": {"max-age=86400"}}}
+	}))
+	return g, func() int { synctest.Wait(); return n }
+}
+
+// TestReadAgainBeforeABlock lets the owner open a site while the guard's copy may be kept
+// for a day: crawlers that have read the file elsewhere know it, and none is blocked by
+// what is no more. The file is not asked for more than once a minute for that.
+func TestReadAgainBeforeABlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := strict
+		g, reads := longLived(t, &text)
+		expect := func(when, agent string, want judge.Verdict, most int) {
+			t.Helper()
+			if j := g.Judge(requestBy(agent, "/x")); j.Verdict != want {
+				t.Errorf("%s: %s is %s, want %s", when, agent, j.Verdict, want)
+			}
+			if n := reads(); n != most {
+				t.Errorf("%s: the file was read %d times, want %d", when, n, most)
+			}
+		}
+		expect("at first", "bingbot/2.0", judge.Disallowed, 1)
+		for range 100 {
+			expect("at once again", "bingbot/2.0", judge.Disallowed, 1)
+		}
+		time.Sleep(2 * time.Minute)
+		expect("later", "bingbot/2.0", judge.Disallowed, 2)
+		text = loose
+		time.Sleep(2 * time.Minute)
+		expect("once it is open", "bingbot/2.0", judge.Allowed, 3)
+		time.Sleep(time.Hour)
+		expect("of what is allowed", "bingbot/2.0", judge.Allowed, 3)
+	})
+}
+
+// TestReadingsHoldForADay lets a crawler be served an older text when the guard has long
+// another one, as caches do: it keeps to that for a day, and is held to it.
+func TestReadingsHoldForADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTwoTexts(t, nil)
+		s.text = strict
+		s.hold()
+		time.Sleep(20 * time.Hour)
+		s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), loose) // which was ours until 20 hours ago
+		for _, tc := range []struct {
+			after time.Duration
+			want  judge.Verdict
+		}{{0, judge.Stale}, {23 * time.Hour, judge.Stale}, {time.Hour, judge.Disallowed}} {
+			time.Sleep(tc.after)
+			if j := s.g.Judge(from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")); j.Verdict != tc.want {
+				t.Errorf("%s later: %s, want %s", tc.after, j.Verdict, tc.want)
+			}
+		}
+		s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), loose) // nobody is served it any more
+		if j := s.g.Judge(from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")); j.Verdict != judge.Disallowed {
+			t.Errorf("a text from long ago: %s", j.Verdict)
+		}
+	})
+}
+
+// TestAnswerThatDiffersIsReadAtOnce lets nobody ask for a page after a crawler was served
+// a new text: the guard knows since when it is there all the same.
+func TestAnswerThatDiffersIsReadAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := loose
+		g, reads := longLived(t, &text)
+		g.Judge(requestBy("bingbot/2.0", "/x"))
+		reads()
+		text = strict
+		time.Sleep(time.Hour)
+		s := &changingSite{t: t, g: g}
+		s.reads(from(requestBy("GPTBot/1.2", "/robots.txt"), "192.0.2.1"), strict)
+		reads()
+		time.Sleep(25 * time.Hour)
+		if j := g.Judge(from(requestBy("CCBot/2.0", "/x"), "198.51.100.1")); j.Verdict != judge.Disallowed {
+			t.Errorf("25 hours after the guard could see the change: %s", j.Verdict)
+		}
+	})
+}
