@@ -1,0 +1,79 @@
+package simulate
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// crawler keeps to the protocol: it asks for a page only if the robots.txt that it has
+// read allows it, and reads that again before its copy is older than keeps. RFC 9309 lets
+// it keep one for a day.
+type crawler struct {
+	token     string
+	addresses []string // of a verified one anywhere, else in one network
+	keeps     time.Duration
+	copies    map[string]*reading // by host
+}
+
+// reading is what a crawler has read. A nil robots is that there is no file.
+type reading struct {
+	robots *policy.Robots
+	text   string
+	at     time.Time
+	from   *instance
+	odd    bool // the site served others another text
+}
+
+// mayBeLost reports whether an instance cannot know of a reading: it was lost with the
+// process that keeps nothing, the storage did not bring it over, or it was of a text that
+// not everybody is served, which each process knows by itself.
+func (known *reading) mayBeLost(i *instance) bool {
+	if i.storage == nil || known.odd {
+		return i != known.from || i.born.After(known.at)
+	}
+	lost := func(l *link) bool { return l.cut || l.last.After(known.at) }
+	return (i != known.from || i.born.After(known.at)) && (lost(i.storage) || lost(known.from.storage))
+}
+
+var pages = []string{"/", "/a/x", "/a/y?q=1", "/b/", "/b/z", "/c", "/d//e", "/%61/x"}
+
+// allows reports whether a text allows a crawler a page.
+func allows(robots *policy.Robots, token, page string) bool {
+	if robots == nil {
+		return true
+	}
+	var target policy.Target
+	target.Set(page, false)
+	client := uaident.Identify(token + "/1.0")
+	return (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(robots, &target).Allowed
+}
+
+// visit lets a crawler read what it has to read, and ask for a page if it may. It returns
+// the page, "" if it asked for none, and whether it was let in.
+func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (asked string, passed bool) {
+	known := c.copies[s.host]
+	if known == nil || time.Since(known.at) >= c.keeps {
+		answer := i.ask(c.token+"/1.0", address, s.host, "/robots.txt")
+		w.settle()
+		switch code := answer.Code; {
+		case code == http.StatusOK:
+			text := answer.Body.String()
+			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: s.mode == turns || s.mode == byAgent}
+		case code >= 400 && code < 500 && code != http.StatusTooManyRequests:
+			known = &reading{at: time.Now(), from: i, odd: s.mode == turns || s.mode == byAgent}
+		case known == nil || time.Since(known.at) >= policy.MaxAge:
+			return "", false // it knows nothing, so it asks for nothing
+		}
+		c.copies[s.host] = known
+	}
+	if !allows(known.robots, c.token, page) {
+		return "", false
+	}
+	answer := i.ask(c.token+"/1.0", address, s.host, page)
+	w.settle()
+	return page, answer.Code == http.StatusNoContent
+}

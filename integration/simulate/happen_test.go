@@ -1,0 +1,155 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// happen lets an event happen and holds what comes of it against the invariants.
+func (w *world) happen(e event) {
+	dice := rand.New(rand.NewPCG(e.seed, 3))
+	s, i := w.sites[dice.IntN(len(w.sites))], w.instances[dice.IntN(len(w.instances))]
+	now := time.Now()
+	switch e.what {
+	case edits:
+		text := newText(dice)
+		if dice.IntN(3) == 0 && s.before != "" {
+			text = s.before // restored
+		}
+		w.edit(s, same, text, now)
+		w.tell("%s serves\n%s", s.host, indent(text))
+	case breaks:
+		m := mode(1 + dice.IntN(int(numModes)-1))
+		w.edit(s, m, s.text, now)
+		w.tell("%s %s", s.host, m)
+	case mends:
+		if s.mode != same {
+			w.edit(s, same, s.text, now)
+			w.tell("%s answers as before", s.host)
+		}
+	case reloads:
+		i.load()
+		w.tell("%s reloads", i.id)
+	case crashes:
+		i.crash()
+		w.tell("%s crashes and starts again", i.id)
+	case cuts:
+		if i.storage != nil {
+			i.storage.cut = true
+			w.tell("%s is cut off from the storage", i.id)
+		}
+	case joins:
+		for _, i := range w.instances {
+			if i.storage != nil && i.storage.cut {
+				i.storage.cut, i.storage.last = false, now
+				w.tell("%s reaches the storage again", i.id)
+			}
+		}
+	case comes:
+		w.comes(dice, i, s)
+	case passes:
+		w.passes(dice, i, s)
+	case reads:
+		w.lies(dice, i, s, true)
+	case ignores:
+		w.lies(dice, i, s, false)
+	}
+}
+
+// edit makes a site answer otherwise.
+func (w *world) edit(s *site, m mode, text string, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.before == "" {
+		s.before = s.text
+	}
+	s.change(m, text, now)
+}
+
+// comes is the first invariant: who keeps to the protocol is never blocked.
+func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
+	c := w.crawlers[dice.IntN(len(w.crawlers))]
+	address, page := c.addresses[dice.IntN(len(c.addresses))], pages[dice.IntN(len(pages))]
+	had := c.copies[s.host]
+	asked, passed := w.visit(c, i, s, address, page)
+	if known := c.copies[s.host]; known != nil && known != had {
+		w.tell("%s reads %s at %s from %s:\n%s", c.token, s.host, i.id, address, indent(known.text))
+	}
+	if asked == "" {
+		return
+	}
+	w.counts.pages++
+	w.tell("%s asks for %s%s at %s", c.token, s.host, page, i.id)
+	if known := c.copies[s.host]; !passed && !(known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-policy.MaxAge)))) {
+		w.fail("%s keeps to what it read %s ago, and is blocked for %s%s at %s", c.token, time.Since(c.copies[s.host].at), s.host, page, i.id)
+	}
+}
+
+// passes is the second one: a page that no text of the last two days forbids is forbidden
+// to nobody, whatever fails.
+func (w *world) passes(dice *rand.Rand, i *instance, s *site) {
+	token, page := tokens[5+dice.IntN(3)], pages[dice.IntN(len(pages))]
+	w.mu.Lock()
+	for _, known := range s.past {
+		if !allows(parsed(known.text), token, page) {
+			w.mu.Unlock()
+			return
+		}
+	}
+	never := !allows(parsed(s.text), token, page)
+	w.mu.Unlock()
+	if never {
+		return
+	}
+	w.counts.strangers++
+	answer := i.ask(token+"/1.0", "192.0.2.7", s.host, page)
+	w.settle()
+	w.tell("%s, who has read nothing, asks for %s%s at %s", token, s.host, page, i.id)
+	if answer.Code == http.StatusForbidden {
+		w.fail("%s is blocked for %s%s at %s, which no text has ever forbidden", token, s.host, page, i.id)
+	}
+}
+
+func parsed(text string) *policy.Robots { return policy.Parse([]byte(text)) }
+
+// lies is the third one: who has read that a page is forbidden, or could have, for longer
+// than a copy may last, gets 403.
+func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
+	token, page := tokens[5+dice.IntN(3)], pages[dice.IntN(len(pages))]
+	address := fmt.Sprintf("192.0.2.%d", 1+dice.IntN(2))
+	if reads {
+		address = fmt.Sprintf("198.51.100.%d", 1+dice.IntN(2))
+		i.ask(token+"/1.0", address, s.host, "/robots.txt")
+		w.settle()
+		w.tell("%s reads %s at %s from %s, and will not obey", token, s.host, i.id, address)
+	}
+	steady := 2*policy.MaxAge + time.Hour
+	if reads {
+		steady = time.Hour
+	}
+	if w.changeGuard > 0 {
+		steady = 2*policy.MaxAge + w.changeGuard // which begins when the guard has read the change
+	}
+	for range 3 { // a copy that is due is read in the background, because of a request
+		time.Sleep(20 * time.Second)
+		answer := i.ask(token+"/1.0", address, s.host, page)
+		w.settle()
+		w.mu.Lock()
+		saw := i.saw[s]
+		holds := (reads || saw != nil && saw.text == s.text && time.Since(saw.first) > steady) && s.mode == same && time.Since(s.changed) > steady && time.Since(s.unclear) > steady && !allows(parsed(s.text), token, page)
+		w.mu.Unlock()
+		if answer.Code == http.StatusForbidden {
+			w.counts.blocked++
+			return
+		}
+		if !holds {
+			return
+		}
+	}
+	w.tell("%s asks for %s%s at %s from %s", token, s.host, page, i.id, address)
+	w.fail("%s gets %s%s at %s, which has been forbidden since %s; it has read so: %t", token, s.host, page, i.id, s.changed.Sub(w.start), reads)
+}

@@ -1,0 +1,160 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// instance is a server: a process with its memory, the guard of its configuration, and the
+// store by which it knows of others.
+type instance struct {
+	id     string
+	world  *world
+	server *caddyhttp.Server
+	sites  *request.Sites
+
+	state   *guard.State
+	guard   *guard.Guard
+	store   *store.Store // nil without a storage
+	storage *link
+	end     context.CancelFunc // of the configuration
+	born    time.Time
+	asked   int               // requests since then
+	saw     map[*site]*served // what the guard got last, and since when
+}
+
+// link is an instance's way to the storage that all share.
+type link struct {
+	*storetest.Storage
+	cut  bool
+	last time.Time // when it was found to be cut
+}
+
+var errCut = errors.New("the storage cannot be reached")
+
+func (l *link) Store(ctx context.Context, key string, value []byte) error {
+	if l.cut {
+		return errCut
+	}
+	return l.Storage.Store(ctx, key, value)
+}
+
+func (l *link) Load(ctx context.Context, key string) ([]byte, error) {
+	if l.cut {
+		return nil, errCut
+	}
+	return l.Storage.Load(ctx, key)
+}
+
+func (l *link) List(ctx context.Context, path string, recursive bool) ([]string, error) {
+	if l.cut {
+		return nil, errCut
+	}
+	return l.Storage.List(ctx, path, recursive)
+}
+
+func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
+	if l.cut {
+		return 0, time.Time{}, errCut
+	}
+	return l.Storage.Stat(ctx, key)
+}
+
+func (l *link) Delete(ctx context.Context, key string) error {
+	if l.cut {
+		return errCut
+	}
+	return l.Storage.Delete(ctx, key)
+}
+
+// start begins a process with nothing but what is stored.
+func (i *instance) start() {
+	i.state, i.born, i.asked, i.saw = guard.NewState(), time.Now(), 0, make(map[*site]*served)
+	if i.storage != nil {
+		i.store = store.New(store.Options{
+			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
+		})
+		i.store.Read(context.Background())
+	}
+	i.load()
+}
+
+// load begins a configuration.
+func (i *instance) load() {
+	ctx, end := context.WithCancel(context.Background())
+	registry := uaident.Default()
+	c := guard.Config{
+		Settings: judge.Settings{Enforce: true},
+		Source:   i, FetchTimeout: 5 * time.Second, FetchWait: 250 * time.Millisecond,
+		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
+		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
+		Registry: registry, Identity: &identity.Checker{Registry: registry, Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
+		Refuse: func(w http.ResponseWriter, _ *http.Request, _ *guard.Judgement, _ caddyhttp.Handler) error {
+			w.WriteHeader(http.StatusForbidden)
+			return nil
+		},
+	}
+	c.Settings.Wildcard, _ = judge.ParseClasses(nil)
+	before := i.end
+	i.guard, i.end = guard.New(ctx, i.state, c), end
+	i.state.Reread(ctx)
+	if before != nil {
+		before()
+	}
+}
+
+// crash ends the process without a word.
+func (i *instance) crash() {
+	i.end()
+	i.end = nil
+	_ = i.state.Destruct()
+	i.start()
+}
+
+// keep does what the store does all the time.
+func (i *instance) keep() {
+	if i.store == nil {
+		return
+	}
+	i.storage.Now = time.Now()
+	i.store.Write(context.Background())
+}
+
+// learn takes in what others have written.
+func (i *instance) learn() {
+	if i.store != nil {
+		i.store.Sync(context.Background())
+	}
+}
+
+// ask sends a request and returns the answer.
+func (i *instance) ask(agent, address, host, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil)
+	r.RequestURI = path
+	r.Header.Set("User-Agent", agent)
+	r.RemoteAddr = address + ":4711"
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, i.server)
+	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
+	i.asked++
+	if err := i.guard.Serve(w, r, i.world); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	return w
+}

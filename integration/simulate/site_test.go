@@ -1,0 +1,153 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// A mode is how a site answers for its robots.txt.
+type mode uint8
+
+const (
+	same    mode = iota // everybody the same
+	turns               // two upstreams take turns: the text and the one before
+	byAgent             // crawlers whose name begins with G or a later letter get the one before
+	fails               // 503
+	hangs               // never
+	missing             // 404
+	refuses             // 403 for the guard, the text for clients
+	limits              // 429
+	numModes
+)
+
+func (m mode) String() string {
+	return [...]string{"answers", "takes turns with the text before", "differs by User-Agent", "answers 503", "hangs", "answers 404", "refuses the guard", "answers 429"}[m]
+}
+
+// site is an origin: what its owner serves for /robots.txt.
+type site struct {
+	host         string
+	text, before string
+	maxAge       time.Duration // 0 for none
+	mode         mode
+	asked        int       // how often
+	changed      time.Time // when it began to answer as it does
+	unclear      time.Time // until when crawlers may have been served several texts
+	past         []served  // all that anybody was served, the latest last
+}
+
+// served is a text with when it was served first and last.
+type served struct {
+	text        string
+	first, last time.Time
+}
+
+// change makes a site answer otherwise.
+func (s *site) change(m mode, text string, now time.Time) {
+	if s.mode == turns || s.mode == byAgent {
+		s.unclear = now
+	}
+	if text != s.text {
+		s.before, s.text = s.text, text
+	}
+	s.mode, s.changed = m, now
+}
+
+// answer is what a client gets for /robots.txt. guard says that it is the guard, by itself.
+func (s *site) answer(agent string, guard bool, now time.Time) (status int, text string) {
+	s.asked++
+	text = s.text
+	switch s.mode {
+	case turns:
+		if s.asked%2 == 0 {
+			text = s.before
+		}
+	case byAgent:
+		if agent >= "G" {
+			text = s.before
+		}
+	case fails, hangs:
+		return http.StatusServiceUnavailable, ""
+	case limits:
+		return http.StatusTooManyRequests, ""
+	case missing:
+		s.note("", now)
+		return http.StatusNotFound, ""
+	case refuses:
+		if guard {
+			return http.StatusForbidden, ""
+		}
+	}
+	s.note(text, now)
+	return http.StatusOK, text
+}
+
+// note remembers that a text was served; "" is that there is none.
+func (s *site) note(text string, now time.Time) {
+	for i := range s.past {
+		if s.past[i].text == text {
+			s.past[i].last = now
+			return
+		}
+	}
+	s.past = append(s.past, served{text, now, now})
+}
+
+// Prepare implements [origin.Source].
+func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (origin.Fetch, bool) {
+	w := i.world
+	s := w.site(key.Host)
+	if s == nil {
+		return nil, false
+	}
+	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+		w.mu.Lock()
+		hanging := s.mode == hangs
+		status, text := s.answer(as.UserAgent, as.RemoteAddr == "" && as.ClientIP == "", time.Now())
+		header := s.header()
+		if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.changed) {
+			i.saw[s] = &served{text: text, first: time.Now()}
+		}
+		w.mu.Unlock()
+		if hanging {
+			<-ctx.Done()
+			return policy.Answer{Err: context.Cause(ctx)}
+		}
+		if status == http.StatusServiceUnavailable {
+			return policy.Answer{Status: status, Err: errors.New("the site answered 503")}
+		}
+		return policy.Answer{Status: status, Body: []byte(text), Header: header}
+	}, true
+}
+
+func (s *site) header() http.Header {
+	if s.maxAge == 0 {
+		return nil
+	}
+	return http.Header{"Cache-Control": {"max-age=" + strconv.Itoa(int(s.maxAge.Seconds()))}}
+}
+
+// ServeHTTP serves the robots.txt as clients get it, and a page at all other paths.
+func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
+	s := w.site(r.Host)
+	if r.URL.Path != "/robots.txt" {
+		rw.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	w.mu.Lock()
+	status, text := s.answer(r.UserAgent(), false, time.Now())
+	for name, values := range s.header() {
+		rw.Header()[name] = values
+	}
+	w.mu.Unlock()
+	rw.WriteHeader(status)
+	_, err := fmt.Fprint(rw, text)
+	return err
+}

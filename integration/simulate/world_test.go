@@ -1,0 +1,183 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// world is a plan that runs.
+type world struct {
+	mu          sync.Mutex // of the sites: they are also read in the background
+	sites       []*site
+	instances   []*instance
+	crawlers    []*crawler
+	verifier    *verify.Verifier // nil if nobody is verified
+	verified    []string         // tokens
+	changeGuard time.Duration
+	start       time.Time
+	story       []string
+	failure     string // the invariant that was broken
+	counts      counts
+}
+
+// counts are what came to pass, so that a world in which nothing happens is seen.
+type counts struct{ events, pages, blocked, strangers int }
+
+func (w *world) site(host string) *site {
+	for _, s := range w.sites {
+		if s.host == host {
+			return s
+		}
+	}
+	return nil
+}
+
+// settle lets what is going on in the background end.
+func (w *world) settle() { synctest.Wait() }
+
+func (w *world) tell(format string, args ...any) {
+	w.story = append(w.story, fmt.Sprintf("%9s  ", time.Since(w.start).Round(time.Second))+fmt.Sprintf(format, args...))
+}
+
+// fail says that an invariant is broken. The first counts.
+func (w *world) fail(format string, args ...any) {
+	if w.failure == "" {
+		w.failure = fmt.Sprintf(format, args...)
+		w.tell("%s", w.failure)
+	}
+}
+
+// run lets a plan happen, until an invariant breaks. It has to be called in a bubble.
+func run(t *testing.T, p plan) *world {
+	w := &world{start: time.Now()}
+	dice := rand.New(rand.NewPCG(p.seed, 2))
+	if p.guards {
+		w.changeGuard = 24 * time.Hour
+	}
+	if p.verifies {
+		w.verify(t)
+		defer w.verifier.Close()
+	}
+	hosts := caddyhttp.MatchHost{}
+	for n := range p.hosts {
+		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), text: newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
+		w.sites, hosts = append(w.sites, s), append(hosts, s.host)
+		s.changed = w.start
+		w.tell("%s serves with max-age %s\n%s", s.host, s.maxAge, indent(s.text))
+	}
+	storage := storetest.New()
+	for n := range p.instances {
+		i := &instance{id: fmt.Sprintf("i%d", n), world: w, sites: new(request.Sites), server: &caddyhttp.Server{
+			Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}},
+		}}
+		if p.stores {
+			i.storage = &link{Storage: storage}
+		}
+		i.start()
+		w.instances = append(w.instances, i)
+	}
+	w.people(dice)
+	for _, e := range p.events {
+		time.Sleep(e.at - time.Since(w.start))
+		w.counts.events++
+		w.happen(e)
+		w.rest()
+		if w.failure != "" {
+			break
+		}
+	}
+	w.count()
+	for _, i := range w.instances {
+		i.end()
+		_ = i.state.Destruct()
+	}
+	w.settle()
+	return w
+}
+
+// rest lets the stores do what they do all the time.
+func (w *world) rest() {
+	for _, step := range []struct {
+		after time.Duration
+		do    func(*instance)
+	}{{2 * time.Second, (*instance).keep}, {11 * time.Second, (*instance).keep}, {2 * time.Second, (*instance).learn}, {2 * time.Second, (*instance).keep}} {
+		time.Sleep(step.after)
+		for _, i := range w.instances {
+			step.do(i)
+		}
+	}
+}
+
+// verify makes some names such that can be verified.
+func (w *world) verify(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "addresses.txt")
+	if err := os.WriteFile(list, []byte("198.18.0.0/16\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := verify.Config{Crawlers: uaident.Default().Crawlers()}
+	w.verified = tokens[:5]
+	for _, token := range w.verified {
+		c.Lists = append(c.Lists, verify.List{For: token, File: list})
+	}
+	w.verifier = verify.New(verify.Options{KeepVerified: 64, KeepOthers: 64})
+	if err := w.verifier.Configure(c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// people makes the crawlers that obey: of each name one that is verified where there is
+// such a thing, else one in a network of its own.
+func (w *world) people(dice *rand.Rand) {
+	keeps := []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
+	for n, token := range tokens {
+		c := &crawler{token: token, keeps: keeps[dice.IntN(len(keeps))], copies: make(map[string]*reading)}
+		if slices.Contains(w.verified, token) {
+			for address := range 4 {
+				c.addresses = append(c.addresses, fmt.Sprintf("198.18.%d.%d", 16*n+address, 1+address))
+			}
+		} else {
+			c.addresses = []string{fmt.Sprintf("203.0.%d.1", n), fmt.Sprintf("203.0.%d.2", n)}
+		}
+		w.crawlers = append(w.crawlers, c)
+	}
+}
+
+// count compares what the instances have counted with what they were asked.
+func (w *world) count() {
+	if w.failure != "" {
+		return
+	}
+	for _, i := range w.instances {
+		snapshot := i.state.Ledger.Snapshot()
+		var sum uint64
+		for _, s := range snapshot.Sites {
+			for _, row := range s.Rows {
+				counts := row.Series[ledger.Days].Sum(ledger.Days, i.born.Add(-48*time.Hour), time.Now().Add(48*time.Hour))
+				sum += counts.Requests()
+			}
+		}
+		if time.Since(i.born) < 20*24*time.Hour && int(sum) != i.asked {
+			w.fail("instance %s was asked %d times since %s, and counted %d", i.id, i.asked, i.born.Sub(w.start), sum)
+		}
+	}
+}
+
+func indent(text string) string {
+	return "             | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n             | ")
+}
