@@ -98,13 +98,12 @@ func (i *instance) start() {
 // load begins a configuration.
 func (i *instance) load() {
 	ctx, end := context.WithCancel(context.Background())
-	registry := uaident.Default()
 	c := guard.Config{
 		Settings: judge.Settings{Enforce: true},
 		Source:   i, FetchTimeout: 5 * time.Second, FetchWait: 250 * time.Millisecond,
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
-		Registry: registry, Identity: &identity.Checker{Registry: registry, Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
+		Registry: uaident.NewCurrent(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
 		Refuse: func(w http.ResponseWriter, _ *http.Request, _ *guard.Judgement, _ caddyhttp.Handler) error {
 			w.WriteHeader(http.StatusForbidden)
 			return nil
