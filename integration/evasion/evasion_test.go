@@ -13,50 +13,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// oddSpellings are further request targets that some server may take for
-// /private/x.txt, and more than one decoding away from it.
-func oddSpellings() []string {
-	const plain = "/private/x.txt"
-	var all []string
-	add := func(targets ...string) { all = append(all, targets...) }
-	for i := 1; i < len(plain); i++ {
-		c := plain[i]
-		for _, spelled := range []string{
-			fmt.Sprintf("%%2525%02X", c),                  // three times encoded
-			fmt.Sprintf("%%c%x%%%02x", c>>6, 0x80|c&0x3f), // overlong, two bytes
-			fmt.Sprintf("%%e0%%8%x%%%02x", c>>6, 0x80|c&0x3f),
-			fmt.Sprintf("%%f0%%80%%8%x%%%02x", c>>6, 0x80|c&0x3f),
-			fmt.Sprintf("%c%c", 0xc0|c>>6, 0x80|c&0x3f),
-			fmt.Sprintf("%%u00%02x", c), // as IIS once did
-			fmt.Sprintf("%%%02x%%", c),
-			"%" + string(c),
-			"&#" + fmt.Sprint(c) + ";",
-			fmt.Sprintf(`\x%02x`, c),
-			string(rune(c) + 0xfee0), // its full-width form
-		} {
-			add(plain[:i] + spelled + plain[i+1:])
-		}
-	}
-	for _, slash := range []string{"%e2%88%95", "%e2%81%84", "%ef%bc%8f", "%ef%bc%bc", "%c0%af", "%c1%9c", "%25%32%66", "%u2215", "%09/", "/%09", "%0d%0a/",
-		"%0a", "/%7f", ":/", "/:", "/~/", "/*/", "/$/", "/'/", "/,/", "/%3b/", "/.;/", "/..;x/..", "/%252e/", "/%252e%252e/private/", "/...", "/.../", "/%2e%2e%2e/"} {
-		add(slash+"private/x.txt", "/private"+slash+"x.txt")
-	}
-	for _, end := range []string{"::$DATA", ":$DATA", "%20%20", "...", "~", "~1", ".bak", "%00.html", "%0a", "%0d%0aX:y", "/y", "/index.html", ";/y", "//", "/.//", "/%2e", "/%2e%2e%2fx.txt", "%3b", "%2523", "\\", "%5c", "%5c..%5cx.txt", "&a=b", "??", "?#", "%3f/.."} {
-		add(plain + end)
-	}
-	add("/PRIVATE/x.txt", "/private/X.TXT", "/Private/x.txt", "/PRIVAT~1/x.txt", "/private./x.txt", "/private../x.txt", "/./private/./x.txt", "/..../private/x.txt",
-		"/public/%2e%2e;/private/x.txt", "/public/..%00/private/x.txt", "/public/..%0d/../private/x.txt", "/public/%2e./%2e/private//x.txt",
-		"/public/y.txt/../../private/x.txt", "/public/y.txt%2f..%2f..%2fprivate%2fx.txt", "/public/y.txt/%2e%2e/%2e%2e/private/x.txt",
-		"/robots.txt/../private/x.txt", "/robots.txt%2f..%2fprivate/x.txt", "/robots.txt?/../private/x.txt", "/robots.txt%3f/../private/x.txt", "/robots.txt;/../private/x.txt",
-		"/.well-known/acme-challenge/../../private/x.txt", "/.well-known/acme-challenge/x%2f..%2f..%2f..%2fprivate%2fx.txt", "/.well-known/acme-challenge/..%5c..%5cprivate%5cx.txt",
-		"/"+strings.Repeat("a/../", 500)+"private/x.txt", "/"+strings.Repeat("./", 1000)+"private/x.txt", strings.Repeat("/", 3000)+"private/x.txt",
-		"http:/private/x.txt", "http:private/x.txt", "http:///private/x.txt", "x:/private/x.txt", "x:private/x.txt", "http://%61.test/private/x.txt", "http://a.test./private/x.txt",
-		"http://a.test:/private/x.txt", "http://a.test:1/private/x.txt", "http://a.test;/private/x.txt", "http://[::1]/private/x.txt", `http://a.test\private/x.txt`, `http:\\a.test\private\x.txt`,
-		"http://a.test/public/..//private/x.txt", "http://a.test/x?://b.test/public/", "http://a.test/private/x.txt?://a.test/public/y.txt", "a:b://c.test/private/x.txt",
-		"ftp://a.test/private/x.txt", "HTTP://a.test/private/x.txt", "//a.test/private/x.txt", "///a.test/../private/x.txt", "*", "*/private/x.txt")
-	return all
-}
-
 // serveNginx runs nginx with the files of a directory, and with further
 // directives for its server, and returns its address.
 func serveNginx(t *testing.T, root string, directives ...string) string {
@@ -125,7 +81,7 @@ func TestEvasion(t *testing.T) {
 			// It waits for the robots.txt of hosts that it hears of for the first time.
 			s := harness.Serve(t, "http://a.test:$PORT, http://:$PORT {\n robots_guard enforce {\n fetch_wait 20s\n fetch_timeout 20s\n }\n "+site(t)+"\n}")
 			served, tried := 0, make(map[string]bool)
-			for _, target := range append(spellings(), oddSpellings()...) {
+			for _, target := range append(harness.Spellings(), harness.OddSpellings()...) {
 				tried[target] = true
 				target = strings.ReplaceAll(target, "$PORT", s.Port)
 				request := func(userAgent string) (status int, body string) {

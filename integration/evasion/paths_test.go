@@ -115,7 +115,7 @@ func TestEvasionPaths(t *testing.T) {
 				return harness.Raw(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: "+userAgent+"\r\nConnection: close\r\n\r\n")
 			}
 			var served []string
-			for _, target := range append(resolvedSpellings, spellings()...) {
+			for _, target := range append(resolvedSpellings, harness.Spellings()...) {
 				target = strings.ReplaceAll(target, "$PORT", s.Port)
 				if _, body := request(target, harness.Firefox); !strings.Contains(body, "SECRET") {
 					continue

@@ -15,41 +15,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// spellings returns request targets that some server may take for
-// /private/x.txt.
-func spellings() []string {
-	const plain = "/private/x.txt"
-	var all []string
-	add := func(targets ...string) { all = append(all, targets...) }
-	add(plain)
-	for i := range len(plain) {
-		for _, format := range []string{"%%%02X", "%%%02x", "%%25%02X"} {
-			if i == 0 {
-				continue // has to begin with a slash
-			}
-			add(plain[:i] + fmt.Sprintf(format, plain[i]) + plain[i+1:])
-		}
-	}
-	everything := "/"
-	for _, c := range []byte(plain[1:]) {
-		everything += fmt.Sprintf("%%%02x", c)
-	}
-	add(everything)
-	for _, slash := range []string{"//", "///", "/./", "/.//", "/%2e/", "/%2E/", "/x/../", "/x/%2e%2e/", "/x/.%2e/",
-		"/x/%2E./", "/x/y/../../", "/../", "/../../", "/%2e%2e/", "/x//..//", "/.%2f", "/%2f", "/%2F%2F", "/x%2f..%2f", "/x%2f%2e%2e%2f",
-		"/public%2f..%2f", "/public/..%2f", "/public/%2e%2e%2f", "%2f", "%2F", "\\", "/\\", "%5c", "%5C", "/%5c", "/x\\..\\", "/x%5c..%5c",
-		"/public/..", "/public/..;/", ";/", ";x=y/", "/;/", "/%00/", "%00/", "/%20/", "%20/", "/+/", "/%e2%80%8b/"} {
-		add(slash+"private/x.txt", "/private"+slash+"x.txt", slash+"private"+slash+"x.txt")
-	}
-	for _, end := range []string{"?", "?a=b", "?/../..", "?x=/public/", ";x", "%3Fa=b", "%23", "#f", "/", "/.", "/..", "/../x.txt", "%00", "%20", ".", "?a?b", "%3f"} {
-		add(plain + end)
-	}
-	for _, authority := range []string{"http://a.test", "http://A.TEST", "http://a.test:$PORT", "http://elsewhere.test", "http://user@a.test", "https://a.test"} {
-		add(authority+plain, authority+"//private/x.txt", authority+"/%70rivate/x.txt")
-	}
-	return all
-}
-
 // TestTargets sends targets as they are over TCP. Whatever the site serves as
 // the forbidden file is forbidden to a crawler in that spelling, too.
 func TestTargets(t *testing.T) {
@@ -75,7 +40,7 @@ func TestTargets(t *testing.T) {
 				"$ROOT", root, "$ORIGIN", sloppy.Address())
 			s.Warm("/", "http://elsewhere.test/")
 			served, refused := 0, 0
-			for _, target := range spellings() {
+			for _, target := range harness.Spellings() {
 				target = strings.ReplaceAll(target, "$PORT", s.Port)
 				request := func(userAgent string) (int, string) {
 					return harness.Raw(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: "+userAgent+"\r\nConnection: close\r\n\r\n")

@@ -134,33 +134,42 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 			g.shared.Memory.Want(j.Site.Key)
 		}
 		entry.Use(now)
-		renew(entry, now)
-		if refresh, ok := g.refresher(asked, entry, j.Site); ok {
-			if done := refresh(); done != nil {
-				awaitClosed(asked, done, g.FetchWait)
-			}
-		}
+		g.renewed(asked, entry, j)
 	}
 	if !judge.IsReading(j.Method, http.StatusOK) {
 		return
 	}
 	read := ledger.Reading{At: now, Status: http.StatusOK}
 	if !(j.Identity != verify.Verified && request.MaybeInvented(asked)) {
-		for _, reader := range g.readersOf(asked, j) {
-			g.shared.readers.Read(reader, read)
+		// Of several within a short time the first counts: else who reads it before each
+		// page would always have read it later than the guard.
+		if last, ok := g.lastReading(asked, j); !ok || now.Sub(last.At) >= newerFor {
+			for _, reader := range g.readersOf(asked, j) {
+				g.shared.readers.Read(reader, read)
+			}
 		}
 	}
 	g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)
 	g.recordReading(asked, j, read)
 }
 
-// renewInterval is how often a crawler that reads the robots.txt makes our copy due.
-const renewInterval = time.Second
-
-// renew makes a copy due, unless it was just read or cannot be.
-func renew(entry *policy.Entry, now time.Time) {
-	if s := entry.State(); s != nil && s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= renewInterval {
+// renewed reads the robots.txt of a site anew, unless it cannot be read for now, and waits
+// for that as a first request does. An attempt under way may have begun too early.
+func (g *Guard) renewed(asked *http.Request, entry *policy.Entry, j *Judgement) {
+	refresh, ok := g.refresher(asked, entry, j.Site)
+	if !ok {
+		return
+	}
+	if s := entry.State(); s != nil && s.Failures == 0 {
 		entry.MakeDue()
+	}
+	begun := time.Now()
+	for range 2 {
+		done := refresh()
+		if done == nil {
+			return
+		}
+		awaitClosed(asked, done, g.FetchWait-time.Since(begun))
 	}
 }
 
@@ -169,15 +178,12 @@ func renew(entry *policy.Entry, now time.Time) {
 const newerFor = time.Minute
 
 // mayKnowMore reports whether a crawler was let through to a robots.txt that may be newer
-// than our copy, and may allow what that forbids. The copy is due then.
-func (g *Guard) mayKnowMore(r *http.Request, entry *policy.Entry, state *policy.State, j *Judgement, now time.Time) bool {
-	if g.Forwarded == nil {
+// than our copy, and may allow what that forbids. While the source cannot be read for
+// longer the last good copy counts for everybody.
+func (g *Guard) mayKnowMore(r *http.Request, state *policy.State, j *Judgement, now time.Time) bool {
+	if g.Forwarded == nil || state.Failures > 0 && now.Sub(state.FailingSince) >= newerFor {
 		return false
 	}
 	last, ok := g.lastReading(r, j)
-	if !ok || !last.At.After(state.Good.LastRead) || now.Sub(last.At) >= newerFor {
-		return false
-	}
-	renew(entry, now)
-	return true
+	return ok && last.At.After(state.Good.LastRead) && now.Sub(last.At) < newerFor
 }

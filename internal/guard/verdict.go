@@ -62,7 +62,7 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 		g.judgeTried(r, j, t, now)
 	}
 	if ours != nil {
-		g.judgeServed(r, j, entry, state, texts, pending, now)
+		g.judgeServed(r, j, state, texts, pending, now)
 		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, g.FetchWait-time.Since(arrived)) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
@@ -72,7 +72,7 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 
 // judgeServed judges again by what the crawler was served and may know, once our copy
 // has been asked. pending says that it is not known yet what it was served.
-func (g *Guard) judgeServed(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, texts []*policy.Version, pending bool, now time.Time) {
+func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, pending bool, now time.Time) {
 	if j.Verdict != judge.Disallowed && len(texts) == 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, entry *policy.Entry, 
 	case g.heldBack(state, j):
 		g.Settings.Excuse(&j.Request, &j.Result)
 		j.held = true
-	case (milder || pending) && !isFalse, len(texts) == 0 && (g.mayNotKnow(r, state, j, now) || g.mayKnowMore(r, entry, state, j, now)):
+	case (milder || pending) && !isFalse, len(texts) == 0 && (g.mayNotKnow(r, state, j, now) || g.mayKnowMore(r, state, j, now)):
 		g.Settings.Excuse(&j.Request, &j.Result)
 	}
 }

@@ -82,6 +82,9 @@ func TestIsACMEChallenge(t *testing.T) {
 		{"POST", "/.well-known/acme-challenge/token", false},
 		{"GET", "/.well-known/acme-challenge/", false},
 		{"GET", "/.well-known/acme-challenge/a/b", false},
+		{"GET", "/.well-known/acme-challenge/a-Z_9", true},
+		{"GET", `/.well-known/acme-challenge/..\..\private`, false},
+		{"GET", "/.well-known/acme-challenge/a;b", false},
 		{"GET", "/.well-known/acme-challenge/../../private", false},
 	} {
 		if got := IsACMEChallenge(tc.method, tc.path); got != tc.want {

@@ -74,7 +74,13 @@ func IsACMEChallenge(method, p string) bool {
 		return false
 	}
 	directory, token := path.Split(path.Clean("/" + p))
-	return directory == "/.well-known/acme-challenge/" && token != "" && !strings.HasSuffix(p, "/")
+	return directory == "/.well-known/acme-challenge/" && token != "" && !strings.HasSuffix(p, "/") && !strings.ContainsFunc(token, notInToken)
+}
+
+// notInToken reports whether no token of a validator has a character (RFC 8555 section
+// 8.1): some servers take a backslash for a slash.
+func notInToken(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
 }
 
 // IsReading reports whether a client that asked for the robots.txt knows the

@@ -1,0 +1,68 @@
+-- Asks Robots Guard whether a request may pass.
+local guard = "http://127.0.0.1:9180/"
+
+-- What is done without an answer: true lets everybody pass.
+local pass_without = true
+
+-- What of the client's own header the guard needs.
+local wanted = { "user-agent", "accept", "referer", "signature", "signature-input", "signature-agent" }
+
+-- What the application is told, as header fields.
+local told = { "x-robots-guard-verdict", "x-robots-guard-crawler", "x-robots-guard-identity" }
+
+local function refuse(txn, status, response)
+	local reply = txn:reply({ status = status })
+	if response then
+		for _, name in ipairs({ "content-type", "cache-control", "vary", "retry-after", "ratelimit", "ratelimit-policy" }) do
+			for _, value in pairs(response.headers[name] or {}) do
+				reply:add_header(name, value)
+			end
+		end
+		if txn.f:method() ~= "HEAD" then
+			reply:set_body(response.body or "")
+		end
+	end
+	txn:done(reply)
+end
+
+core.register_action("robots_guard", { "http-req" }, function(txn)
+	local sent = txn.http:req_get_headers()
+	local question = {
+		["x-forwarded-method"] = { txn.f:method() },
+		["x-forwarded-proto"] = { txn.f:ssl_fc() == 1 and "https" or "http" },
+		["x-forwarded-host"] = { txn.f:req_hdr("host") or "" },
+		["x-forwarded-uri"] = { txn.f:url() }, -- as it was sent
+		["x-forwarded-for"] = { txn.f:src() },
+	}
+	for _, name in ipairs(wanted) do
+		local values = {}
+		for _, value in pairs(sent[name] or {}) do
+			table.insert(values, value)
+		end
+		if #values > 0 then
+			question[name] = values
+		end
+	end
+	for _, name in ipairs(told) do
+		txn.http:req_del_header(name) -- whatever the client says
+	end
+	local response = core.httpclient():get({ url = guard, headers = question, timeout = 2000 })
+	local status = response and response.status or 0
+	local found = response and response.headers or {}
+	-- What HAProxy answers itself has none of the guard's fields.
+	local answered = found["x-robots-guard-verdict"] or found["x-robots-guard-undecided"]
+	if status == 200 then
+		for _, name in ipairs(told) do
+			for _, value in pairs(response.headers[name] or {}) do
+				txn.http:req_set_header(name, value)
+			end
+		end
+	elseif status == 0 or not answered then
+		core.Warning("robots_guard: no answer from " .. guard)
+		if not pass_without then
+			refuse(txn, 503)
+		end
+	else
+		refuse(txn, status, response)
+	end
+end)
