@@ -134,3 +134,28 @@ func TestRegistryURL(t *testing.T) {
 	server.Await("the registry cannot be used; what it said before stays in force", 1)
 	harness.Eventually(t, "Quuxle is judged again", func() bool { return statusOf(t, port, "Quuxle") == http.StatusForbidden })
 }
+
+// TestRegistryPropose has a name proposed that nobody knows, and pastes it.
+func TestRegistryPropose(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(home, "registry.json")
+	harness.Write(t, file, named(1, zerble))
+	config, admin, port := naming(t, home, file)
+	server := harness.Run(t, harness.Caddyfile(t, config), harness.Home(home), "127.0.0.1:"+admin, "127.0.0.1:"+port)
+	for range 25 {
+		if code := statusOf(t, port, "ThinkHarvestBot"); code != http.StatusForbidden {
+			t.Fatalf("ThinkHarvestBot gets %d", code)
+		}
+	}
+	harness.Get(t, "http://127.0.0.1:"+port+"/robots.txt", "ThinkHarvestBot/1.0", harness.Host("a.test:"+port))
+	out, stderr, code := harness.Command(t, "", "robots-guard", "registry", "propose", "--address", "127.0.0.1:"+admin)
+	if code != 0 || !strings.Contains(out, "# ThinkHarvestBot: 26 requests since ") || !strings.Contains(out, "read robots.txt once, from 1 network, class by structure: crawler") {
+		t.Fatalf("exit status %d: %s%s", code, out, stderr)
+	}
+	server.Stop()
+	config = strings.Replace(config, "\t\tcrawler Zerble", out+"\t\tcrawler Zerble", 1)
+	if _, stderr, code := harness.Command(t, "", "validate", "--config", harness.Caddyfile(t, config)); code != 0 {
+		t.Errorf("what is proposed cannot be pasted: %s", stderr)
+	}
+}

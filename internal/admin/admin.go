@@ -41,6 +41,9 @@ type Running interface {
 	// for none, and Accept takes the text of it with this id into use, which waits.
 	Registry() *report.Registry
 	Accept(id string) error
+	// Proposals returns the names that clients often call themselves by and that no
+	// registry knows.
+	Proposals() []report.Proposal
 	// Guard returns the host of a URL, "" if it names none, and the guard that
 	// judges requests for it, nil if there is none.
 	Guard(url string) (host string, guard *Guard)
@@ -69,6 +72,7 @@ func (a *API) Routes() []caddy.AdminRoute {
 		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: caddy.AdminHandlerFunc(a.acknowledge)},
 		caddy.AdminRoute{Pattern: RegistryPath, Handler: caddy.AdminHandlerFunc(a.registry)},
 		caddy.AdminRoute{Pattern: RegistryPath + "/accept", Handler: caddy.AdminHandlerFunc(a.accept)},
+		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: caddy.AdminHandlerFunc(a.proposals)},
 		caddy.AdminRoute{Pattern: PoliciesPath, Handler: caddy.AdminHandlerFunc(a.list)},
 		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: caddy.AdminHandlerFunc(a.one)},
 	)

@@ -28,6 +28,7 @@ func (t troubled) Book() *alert.Book { return t.book }
 type fullDisk struct{}
 
 func (fullDisk) Live() map[string]report.Live          { return nil }
+func (fullDisk) Proposals() []report.Proposal          { return nil }
 func (fullDisk) Registry() *report.Registry            { return nil }
 func (fullDisk) AddressLists() []verify.ListStatus     { return nil }
 func (fullDisk) Changes() map[string]publication.State { return nil }

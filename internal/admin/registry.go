@@ -11,8 +11,10 @@ import (
 //
 //	GET  /robots_guard/registry
 //	POST /robots_guard/registry/accept
+//	GET  /robots_guard/registry/proposals
 //
-// POST takes an [Acceptance]. Both answer with a [RegistryReport].
+// POST takes an [Acceptance]. The first two answer with a [RegistryReport], the last
+// with [Proposals].
 const RegistryPath = "/robots_guard/registry"
 
 // Acceptance names the text that waits.
@@ -23,6 +25,18 @@ type Acceptance struct {
 // RegistryReport is how it stands with it.
 type RegistryReport struct {
 	Registry *report.Registry `json:"registry"` // null if the configuration names none
+}
+
+// Proposals are names that no registry knows, robots first, then the most frequent.
+type Proposals struct {
+	Proposals []report.Proposal `json:"proposals"`
+}
+
+func (a *API) proposals(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return failed(http.StatusMethodNotAllowed, "use GET to read proposals")
+	}
+	return writeJSON(w, http.StatusOK, Proposals{a.find().Proposals()})
 }
 
 func (a *API) registry(w http.ResponseWriter, r *http.Request) error {

@@ -56,6 +56,7 @@ const (
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	RegistryWaits   Kind = "registry_waiting"  // a new text of the registry waits
 	RegistryFails   Kind = "registry_failing"  // the registry cannot be used
+	UnknownCrawler  Kind = "unknown_crawler"   // a robot with many requests is in no registry
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
 	ReadyForEnforce Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
@@ -63,7 +64,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, RegistryWaits, RegistryFails, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, RegistryWaits, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

@@ -38,6 +38,9 @@ type Known interface {
 	// Registry returns how it stands with the registry that the configuration names, nil
 	// for none.
 	Registry() *report.Registry
+	// Proposals returns the names that clients often call themselves by and that no
+	// registry knows, robots first.
+	Proposals() []report.Proposal
 	// StorageTrouble returns since when nothing of some kind could be stored, and
 	// why; the zero time if all can be, or if there is no storage.
 	StorageTrouble() (since time.Time, err error)

@@ -7,16 +7,19 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 const (
-	storageAfter  = 5 * time.Minute
-	listAfter     = 72 * time.Hour // without a look at a list
-	noListAfter   = time.Hour      // for one that was never read
-	registryAfter = time.Hour
-	maxNames      = 3   // of the crawlers of a list
-	maxError      = 300 // bytes of one
+	storageAfter = 5 * time.Minute
+	listAfter    = 72 * time.Hour // without a look at a list
+	noListAfter  = time.Hour      // for one that was never read
+	// From so many requests on a robot that no registry knows is told of.
+	unknownRequests = 1000
+	registryAfter   = time.Hour
+	maxNames        = 3   // of the crawlers of a list
+	maxError        = 300 // bytes of one
 )
 
 // findAtServer looks at what is about no site.
@@ -34,7 +37,24 @@ func findAtServer(known Known, now time.Time) (found []finding) {
 			found = append(found, f)
 		}
 	}
-	return append(found, findInRegistry(known.Registry())...)
+	return append(append(found, findInRegistry(known.Registry())...), findUnknown(known.Proposals())...)
+}
+
+// findUnknown tells of the most frequent robots that no registry knows.
+func findUnknown(proposals []report.Proposal) (found []finding) {
+	for _, p := range proposals {
+		if p.Class != uaident.GenericCrawler.String() || p.Requests-p.Error < unknownRequests || len(found) == maxNames {
+			continue
+		}
+		found = append(found, finding{Alert: Alert{
+			ID: idOf(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
+			Title:  p.Name + " is in no registry",
+			Detail: fmt.Sprintf("It calls itself a robot, has made many requests (%d so far), %s: %s", p.Requests, p.Seen(), p.UserAgent),
+			Do:     "Find out who runs it and what for, and write that into the global option robots_guard. Until then it is of class crawler.",
+			Copy:   p.Option,
+		}})
+	}
+	return found
 }
 
 // findInRegistry looks at the registry that the configuration names.

@@ -59,3 +59,19 @@ func TestRegistry(t *testing.T) {
 	w.pass(time.Minute)
 	w.want("failing", "open warning registry_failing, over warning registry_waiting")
 }
+
+// TestUnknownCrawlers tells of robots that no registry knows, if they come often.
+func TestUnknownCrawlers(t *testing.T) {
+	w := newWorld(t)
+	w.proposals = []report.Proposal{
+		{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 3, UserAgent: "ThinkHarvestBot/1.0", Option: "crawler ThinkHarvestBot {\n}", FirstSeen: start},
+		{Name: "GuessBot", Class: "crawler", Requests: 4000, Error: 3500},
+		{Name: "Quuxle", Class: "other", Requests: 5000},
+	}
+	if a := w.only(); a.Kind != UnknownCrawler || a.Crawler != "ThinkHarvestBot" || !strings.Contains(a.Detail, "4120 so far), never read robots.txt, from 3 networks: ThinkHarvestBot/1.0") || a.Copy != "crawler ThinkHarvestBot {\n}" {
+		t.Errorf("%+v", a)
+	}
+	w.proposals = nil
+	w.pass(time.Minute)
+	w.want("known", "over info unknown_crawler")
+}

@@ -17,18 +17,19 @@ var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 // world is what a book is shown, at a time of its own.
 type world struct {
 	*Book
-	t        *testing.T
-	time     time.Time
-	sites    map[string]report.Live
-	lists    []verify.ListStatus
-	registry *report.Registry
-	since    time.Time // of the trouble of the storage
-	trouble  error
-	stores   bool
-	texts    texts
-	changes  map[string]publication.State
-	counted  *ledger.Ledger
-	reports  int // how often they were asked for
+	t         *testing.T
+	time      time.Time
+	sites     map[string]report.Live
+	lists     []verify.ListStatus
+	registry  *report.Registry
+	proposals []report.Proposal
+	since     time.Time // of the trouble of the storage
+	trouble   error
+	stores    bool
+	texts     texts
+	changes   map[string]publication.State
+	counted   *ledger.Ledger
+	reports   int // how often they were asked for
 }
 
 func newWorld(t *testing.T) *world {
@@ -40,6 +41,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) now() time.Time                        { return w.time }
 func (w *world) Live() map[string]report.Live          { return w.sites }
+func (w *world) Proposals() []report.Proposal          { return w.proposals }
 func (w *world) Registry() *report.Registry            { return w.registry }
 func (w *world) AddressLists() []verify.ListStatus     { return w.lists }
 func (w *world) StorageTrouble() (time.Time, error)    { return w.since, w.trouble }

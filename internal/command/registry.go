@@ -27,7 +27,8 @@ func registryCommand() *cobra.Command {
   caddy robots-guard registry diff [--json] [<old file>] <new file|->
   caddy robots-guard registry sign --key <private key> <file>
   caddy robots-guard registry status [--address <host:port>] [--json]
-  caddy robots-guard registry accept [--address <host:port>] [--json] <id>`,
+  caddy robots-guard registry accept [--address <host:port>] [--json] <id>
+  caddy robots-guard registry propose [--address <host:port>] [--json]`,
 		Short: "Shows, checks, compares and signs registries of crawlers, and accepts what waits",
 		Long: `
 A registry is what is known of crawlers, as JSON. One is built in.
@@ -50,6 +51,10 @@ status asks the admin API of a running server how it stands with the registry th
 configuration names: which text is in use, why there is no newer one, and which waits
 since it says what nobody would expect. accept takes the text with this id into use.
 
+propose asks it for names that clients often call themselves by and that no registry
+knows: how many requests and readings of robots.txt there were since it was started, from
+how many networks, and the option for the Caddyfile that makes each known.
+
 Exit status of check: 0 if there is no mistake, 2 if there is. Of diff: 0 if nothing
 differs, 1 if something does, 2 if a file cannot be read.
 `,
@@ -61,6 +66,7 @@ caddy robots-guard registry diff registry.json
 caddy robots-guard registry sign --key key.pem registry.json
 caddy robots-guard registry status
 caddy robots-guard registry accept 4be1c6a42a1e51d2
+caddy robots-guard registry propose
 `,
 		RunE: runCommand(g.run),
 	}
@@ -99,12 +105,14 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 	case what == "accept" && len(rest) == 1:
 		body, err := json.Marshal(admin.Acceptance{ID: rest[0]})
 		return 0, cmp.Or(err, g.status(out, http.MethodPost, admin.RegistryPath+"/accept", body))
+	case what == "propose" && len(rest) == 0:
+		return 0, g.propose(out)
 	case what == "accept":
 		return 0, errors.New("registry accept needs the id of the text that waits; caddy robots-guard registry status tells it")
 	case what == "check", what == "diff", what == "sign":
 		return 0, fmt.Errorf("registry %s needs a file; see caddy robots-guard help registry", what)
 	}
-	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, sign, status or accept")
+	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, sign, status, accept or propose")
 }
 
 // show prints entries of the built-in registry.

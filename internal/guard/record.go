@@ -11,6 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/strangers"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -29,6 +30,7 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	q := g.ledgerRequest(r, j)
 	j.at = q.At
 	g.shared.Ledger.Record(&q)
+	g.noteStranger(r, j, &q, false)
 }
 
 // recordReading counts in the ledger what a crawler got for a robots.txt.
@@ -37,6 +39,7 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading
 		return
 	}
 	q := g.ledgerRequest(r, j)
+	g.noteStranger(r, j, &q, true)
 	g.shared.Ledger.RecordRead(&q, ledger.Read{At: read.At.UnixMilli(), Status: read.Status, Version: read.Hash})
 }
 
@@ -78,6 +81,15 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		q.Network = addr.Network(request.ClientAddr(r))
 	}
 	return q
+}
+
+// noteStranger counts a client that no registry and no robots.txt knows.
+func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
+	if q.Token == ledger.Other {
+		g.shared.Strangers.Note(strangers.Visit{
+			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(request.ClientAddr(r)), Robots: robots, At: q.At,
+		})
+	}
 }
 
 // counted returns by which name and class a client is counted in the ledger, and

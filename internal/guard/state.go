@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync/atomic"
@@ -19,7 +20,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
+	"github.com/robotsguard/caddy-robots-guard/internal/strangers"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -53,6 +56,8 @@ type State struct {
 	history   atomic.Pointer[report.History] // what the last of them says; nil before there was one
 
 	Identities *identity.Shared // what claims are verified by
+
+	Strangers strangers.Book // names that nobody knows
 
 	Memory *store.Memory // what is stored of all this; nil in tests that store nothing
 
@@ -200,4 +205,14 @@ func (s *State) Registry() *report.Registry {
 		return (*status)()
 	}
 	return nil
+}
+
+// Proposals returns the names that clients often call themselves by and that no registry
+// knows, none where nothing runs.
+func (s *State) Proposals() []report.Proposal {
+	if s == nil {
+		return []report.Proposal{}
+	}
+	_, _, registry := s.presences.all()
+	return s.Strangers.Proposals(cmp.Or(registry, uaident.Default()))
 }

@@ -1,0 +1,151 @@
+// Package strangers knows the names that clients call themselves by and that no registry
+// has, with what an owner can decide by whether to add them.
+package strangers
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// What is kept at most. Clients can invent names at will, so the rarest make room.
+const (
+	maxNames    = 64
+	maxNetworks = 16
+	maxAgent    = 300 // bytes
+	maxName     = 64
+)
+
+// MinRequests is how often a name has to be seen to be proposed.
+const MinRequests = 20
+
+// Visit is a request of a client that no registry knows.
+type Visit struct {
+	Name      string
+	Class     uaident.Class
+	UserAgent string
+	Network   netip.Prefix
+	Robots    bool // says that the visit before this was for a robots.txt, which it got
+	At        time.Time
+}
+
+// Book counts strangers. The zero Book is empty. It may be used by several goroutines at
+// once.
+type Book struct {
+	mu    sync.Mutex
+	names map[string]*stranger
+}
+
+type stranger struct {
+	class             uaident.Class
+	count, error      uint64
+	reads             uint64
+	first, last, read time.Time
+	agent             string
+	networks          map[netip.Prefix]bool
+}
+
+// Note counts a visit. Where there is no room for another name it takes the place of the
+// rarest, whose count is then the most that it can be too high by.
+func (b *Book) Note(v Visit) {
+	if v.Class != uaident.GenericCrawler && v.Class != uaident.Other || !isPlain(v.Name) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.names[v.Name]
+	if s == nil {
+		s = b.add(v)
+	}
+	s.last = v.At
+	if v.Class == uaident.GenericCrawler {
+		s.class = v.Class
+	}
+	if v.Robots {
+		s.reads++
+		s.read = v.At
+	} else {
+		s.count++
+	}
+	if v.Network.IsValid() && len(s.networks) <= maxNetworks {
+		s.networks[v.Network] = true
+	}
+}
+
+// add makes room for a name. b.mu must be held.
+func (b *Book) add(v Visit) *stranger {
+	if b.names == nil {
+		b.names = make(map[string]*stranger)
+	}
+	s := &stranger{class: v.Class, first: v.At, agent: text.Cut(text.Printable(v.UserAgent), maxAgent), networks: make(map[netip.Prefix]bool)}
+	if len(b.names) >= maxNames {
+		rarest := ""
+		for name, known := range b.names {
+			if rarest == "" || known.count < b.names[rarest].count {
+				rarest = name
+			}
+		}
+		s.count, s.error = b.names[rarest].count, b.names[rarest].count
+		delete(b.names, rarest)
+	}
+	b.names[strings.Clone(v.Name)] = s
+	return s
+}
+
+// isPlain reports whether a name can stand in a Caddyfile as it is or in quotes, and has
+// a letter.
+func isPlain(name string) bool {
+	letter := false
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			letter = true
+		case '0' <= c && c <= '9', i > 0 && strings.IndexByte(" ._!-", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return letter && len(name) <= maxName && name == strings.TrimSpace(name)
+}
+
+// Proposals returns the names that were seen often and that registry does not know, robots
+// first, then the most frequent. It is never nil.
+func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := []report.Proposal{}
+	for name, s := range b.names {
+		c := uaident.Crawler{Token: name, Class: uaident.GenericCrawler}
+		if s.count-s.error < MinRequests || registry.Lookup(name) != nil || c.Validate() != nil {
+			continue
+		}
+		p := report.Proposal{
+			Name: name, Class: s.class.String(), Requests: s.count, Error: s.error, RobotsReads: s.reads, LastRead: s.read,
+			Networks: min(len(s.networks), maxNetworks), MoreNetworks: len(s.networks) > maxNetworks,
+			FirstSeen: s.first.UTC(), LastSeen: s.last.UTC(), UserAgent: s.agent, Option: option(name),
+		}
+		if s.reads > 0 {
+			p.LastRead = s.read.UTC()
+		}
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b report.Proposal) int {
+		return cmp.Or(strings.Compare(a.Class, b.Class), cmp.Compare(b.Requests-b.Error, a.Requests-a.Error), strings.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// option returns the option of a Caddyfile that makes a name known.
+func option(name string) string {
+	if strings.Contains(name, " ") {
+		name = `"` + name + `"`
+	}
+	return "crawler " + name + " {\n\tclass crawler # or what it is for, such as search, ai_training or seo\n}"
+}
