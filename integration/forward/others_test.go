@@ -18,7 +18,7 @@ func TestEnvoy(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := harness.FreePort(t)
-	s := harness.Start(t, strings.NewReplacer(":9180", ":"+port, "127.0.0.1:3000", app.Address(), "allow_private on", "allow_private on\nfetch_wait 20s\nfetch_timeout 20s",
+	s := harness.Start(t, strings.NewReplacer(":9181", ":"+port, "127.0.0.1:3000", app.Address(), "allow_private on", "allow_private on\nfetch_wait 20s\nfetch_timeout 20s",
 		"{\n\tservers", "{\n\tadmin off\n\tpersist_config off\n\tservers").Replace(string(text)), "127.0.0.1:"+port)
 	s.Port = port
 	for _, tc := range []struct {

@@ -34,7 +34,7 @@ func (s *site) file(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	written := strings.NewReplacer(
-		"127.0.0.1:9180", "127.0.0.1:"+s.Port, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
+		"127.0.0.1:9181", "127.0.0.1:"+s.Port, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
 		"127.0.0.1:3000", s.app.Address(), "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
 	).Replace(string(text))
 	path := filepath.Join(s.dir, filepath.Base(name))
@@ -149,7 +149,7 @@ func behind(t *testing.T, name string) *site {
 	}
 	globals := strings.Replace(string(text), "{\n", "{\n\tadmin off\n\tpersist_config off\n\tskip_install_trust\n", 1)
 	port := harness.FreePort(t)
-	config := strings.NewReplacer(":9180", ":"+port, "127.0.0.1:3000", s.app.Address(),
+	config := strings.NewReplacer(":9181", ":"+port, "127.0.0.1:3000", s.app.Address(),
 		"allow_private on", "allow_private on\nfetch_wait 20s\nfetch_timeout 20s\nrate enforce").Replace(globals)
 	s.Server = harness.Start(t, config, "127.0.0.1:"+port)
 	s.Port = port

@@ -24,7 +24,7 @@ func checkDecisions(server *caddyhttp.Server, placed []*Placed, logger *zap.Logg
 		switch {
 		case !p.decides():
 		case p.Hides != "":
-			return fmt.Errorf("%s: robots_guard with decide answers every request here, so that none comes to %s; give it an address of its own, such as :9180", p.Site(), p.Hides)
+			return fmt.Errorf("%s: robots_guard with decide answers every request here, so that none comes to %s; give it an address of its own, such as :9181", p.Site(), p.Hides)
 		case !trusts(server):
 			return fmt.Errorf("%s: robots_guard with decide answers trusted proxies only, and this server trusts none; "+
 				"write servers { trusted_proxies static <address of the proxy>; trusted_proxies_strict } into the global options, on a line each", p.Site())

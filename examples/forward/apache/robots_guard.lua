@@ -2,7 +2,7 @@
 local http = require("socket.http")
 local ltn12 = require("ltn12")
 
-local guard = "http://127.0.0.1:9180/"
+local guard = "http://127.0.0.1:9181/"
 
 -- What is done without an answer: true lets everybody pass.
 local pass_without = true

@@ -1,5 +1,5 @@
 -- Asks Robots Guard whether a request may pass.
-local guard = "http://127.0.0.1:9180/"
+local guard = "http://127.0.0.1:9181/"
 
 -- What is done without an answer: true lets everybody pass.
 local pass_without = true
