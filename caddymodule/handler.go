@@ -46,10 +46,10 @@ func init() {
 // `{http.robots_guard.preference.train_ai}` | What it states about training models with what may be fetched: `y`, `n` or `unknown`
 // `{http.robots_guard.preference.ai_use}` | The same for the input of models
 // `{http.robots_guard.preference.search}` | The same for search
-// `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, empty where that is nothing
+// `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, `slowed` or `shed`, empty where that is nothing
 // `{http.robots_guard.rate.delay}` | The `Crawl-delay` in seconds
 // `{http.robots_guard.rate.line}` | The line of that
-// `{http.robots_guard.rate.wait}` | Where it is `over`: in how many seconds the next request would not be
+// `{http.robots_guard.rate.wait}` | Where it is `over`, `slowed` or `shed`: in how many seconds to come again
 type Handler struct {
 	// What to do about requests that the robots.txt forbids: `monitor` counts
 	// and logs them, `enforce` answers them. Default: `monitor`.
@@ -67,9 +67,8 @@ type Handler struct {
 	// behind are never asked then, and the robots.txt needs a source.
 	Decide *decision.Decide `json:"decide,omitempty"`
 
-	// Where a robots.txt comes from that is tried: it is judged beside the one in
-	// force on live requests, and a report tells what it would change. Nothing else
-	// comes of it. A file need not be there.
+	// Where a robots.txt comes from that is tried: it is judged beside the one in force on live
+	// requests, and a report tells what it would change. A file need not be there.
 	Shadow *origin.Location `json:"shadow,omitempty"`
 
 	// How long reading the robots.txt may take. Default: `5s`.
@@ -87,23 +86,20 @@ type Handler struct {
 	// Default and maximum: `24h`.
 	TTLMax caddy.Duration `json:"ttl_max,omitempty"`
 
-	// How long after a change of the robots.txt a crawler that has not read it
-	// since may follow the text before it. Its requests have the verdict
-	// `stale` and are not blocked. A negative value means not at all.
-	// Default: `24h`.
+	// How long after a change of the robots.txt a crawler that has not read it since may
+	// follow the text before it. Its requests have the verdict `stale` and are not blocked. A
+	// negative value means not at all. Default: `24h`.
 	Grace caddy.Duration `json:"grace,omitempty"`
 
-	// How long the version before stays in force, in the part that it allows,
-	// after a change of the robots.txt that forbids pages which search engines
-	// were served in the last 24 hours, such as a `Disallow: /` that comes from
-	// a staging site by accident. Zero means not at all, which is the default.
+	// How long the version before stays in force, in the part that it allows, after a change
+	// of the robots.txt that forbids pages which search engines were served in the last 24
+	// hours, such as a `Disallow: /` from a staging site. Default: zero, for not at all.
 	ChangeGuard caddy.Duration `json:"change_guard,omitempty"`
 
-	// What holds while the robots.txt cannot be read and no copy younger than
-	// 24 hours is left: `last_good` uses the last good copy for up to 30 days
-	// and restricts nothing without one, `allow` restricts nothing, `disallow`
-	// answers crawlers with 503 for up to 30 days, `disallow_google` does so for
-	// 12 hours and goes on as `last_good`. Default: `last_good`.
+	// What holds while the robots.txt cannot be read and no copy younger than 24 hours is left:
+	// `last_good` uses the last good copy for up to 30 days and restricts nothing without one,
+	// `allow` restricts nothing, `disallow` answers crawlers with 503 for up to 30 days,
+	// `disallow_google` does so for 12 hours and goes on as `last_good`. Default: `last_good`.
 	Unreachable string `json:"unreachable,omitempty"`
 
 	// Keep runs of slashes in a path apart. By default `//private` is also
@@ -135,10 +131,9 @@ type Handler struct {
 	// identity is verified.
 	OnlyLogVerified []string `json:"only_log_verified,omitempty"`
 
-	// What to do about requests under a false name: `judge` judges them by the
-	// stricter of the group that the name chooses and the `*` group, `block`
-	// blocks all of them in enforce mode, `log` blocks none. It takes the
-	// global option `verify` to know of any. Default: `judge`.
+	// What to do about requests under a false name: `judge` judges them by the stricter of the
+	// group that the name chooses and the `*` group, `block` blocks all of them in enforce mode,
+	// `log` blocks none. It takes the global option `verify` to know of any. Default: `judge`.
 	Spoofed string `json:"spoofed,omitempty"`
 
 	// How fast crawlers may ask. Default: as fast as they like, and nothing is counted.

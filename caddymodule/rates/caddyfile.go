@@ -48,6 +48,7 @@ func (r *Rate) Options() []option.Option {
 		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, func(arg string) (string, bool) {
 			return arg, arg == countDocuments || arg == countAll
 		})},
+		r.shedOption(),
 	}
 }
 

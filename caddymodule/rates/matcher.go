@@ -25,7 +25,7 @@ func init() {
 // stand behind a robots_guard with `rate`; a request of which nothing is asked
 // matches neither.
 type Match struct {
-	// The states to match: `within`, `over`.
+	// The states to match: `within`, `over`, `slowed`, `shed`.
 	States []string `json:"states,omitempty"`
 }
 

@@ -50,6 +50,10 @@ type Rate struct {
 	// What is counted: `documents` leaves out styles, scripts, images and fonts, by the
 	// extension of the path; `all` counts these, too. Default: `documents`.
 	Count string `json:"count,omitempty"`
+
+	// When the site is under load, and which crawlers are answered 503 then. Default: it
+	// is not looked at.
+	Shed *Shed `json:"shed,omitempty"`
 }
 
 // The words of Rate.Mode, Rate.Search and Rate.Count.
@@ -73,8 +77,8 @@ const (
 func (r *Rate) Validate(registry *uaident.Registry) error {
 	switch {
 	case r == nil:
-	case r.IgnoreDelay && len(r.Limits) == 0:
-		return errors.New("rate: with crawl_delay off nothing is counted; add a limit")
+	case r.IgnoreDelay && len(r.Limits) == 0 && r.Shed == nil:
+		return errors.New("rate: with crawl_delay off nothing is counted; add a limit or shed")
 	case r.Search == modeEnforce && r.Mode != modeEnforce:
 		return errors.New("rate: search enforce means nothing unless the mode is enforce; write rate enforce")
 	}
@@ -96,6 +100,7 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 		return err
 	}
 	return cmp.Or(
+		r.Shed.validate(),
 		oneOf("mode", r.Mode, modeObserve, modeEnforce),
 		oneOf("search", r.Search, modeObserve, modeEnforce),
 		oneOf("count", r.Count, countDocuments, countAll),
@@ -104,6 +109,24 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 		within("over", r.Over, minOver, maxOver),
 		within("the window of over", time.Duration(r.Window), minWindow, maxWindow),
 	)
+}
+
+// ValidateFor tells what cannot be where answers do not pass through the guard, as with
+// decide: nobody knows there how long one took and when it was over.
+func (r *Rate) ValidateFor(answers bool) error {
+	if r == nil || answers {
+		return nil
+	}
+	const why = "does not go with decide, by which the guard sees no answer; remove it"
+	if r.Shed != nil {
+		return errors.New("rate: shed " + why)
+	}
+	for _, l := range r.Limits {
+		if l.Concurrent != 0 {
+			return fmt.Errorf("rate: concurrent of the limit of %s %s", l.Client, why)
+		}
+	}
+	return nil
 }
 
 // oneOf checks a word, which may be left out.
@@ -132,6 +155,7 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 		return nil, nil
 	}
 	limits, err := r.ParseLimits(registry)
+	shed, wrong := r.Shed.settings()
 	return &rate.Settings{
 		MaxDelay: cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
 		Burst:    cmp.Or(r.Burst, rate.Default.Burst),
@@ -139,11 +163,12 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 		Window:   cmp.Or(time.Duration(r.Window), rate.Default.Window),
 		All:      r.Count == countAll,
 		Limits:   limits,
+		Shed:     shed,
 
 		IgnoreDelay: r.IgnoreDelay,
 		Enforce:     r.Enforces(),
 		Search:      r.Search == modeEnforce,
-	}, err
+	}, cmp.Or(err, wrong)
 }
 
 // Enforces reports whether requests that are one too many are answered.

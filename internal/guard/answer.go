@@ -121,14 +121,16 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
 		a.start(g.shared.clock)
 	}
-	finished := false
+	load, finished := g.loadBy(r, j), false // handlers behind may change the request
 	defer func() {
-		if code := statusCode(r, a.status, err, finished); code != 0 {
+		code, took := statusCode(r, a.status, err, finished), a.read()
+		if code != 0 {
 			g.countAnswer(j, ledger.KindOf(j.Verdict), code, a.bytes())
-			if took := a.read(); took > 0 {
+			if took > 0 {
 				g.Metrics.FirstByte(j.classCounted(), took)
 			}
 		}
+		g.observe(load, j.Site.Label, took, code == 0)
 	}()
 	err = next.ServeHTTP(a, r)
 	finished = true

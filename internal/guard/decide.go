@@ -36,6 +36,7 @@ func (g *Guard) decideFor(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return letPass(g.stating(w, asked, nil))
 	}
+	defer j.flight.end()
 	g.Publish(asked, j)
 	tell(w.Header(), j)
 	switch {

@@ -82,6 +82,10 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	if g.ChangeGuard > 0 {
 		g.shared.changes.Guarded(ctx)
 	}
+	if g.Rate != nil && g.Rate.Shed != nil {
+		g.shared.loads.join(g)
+		context.AfterFunc(ctx, func() { g.shared.loads.leave(g) })
+	}
 	if g.SourceKey != "" {
 		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
 	}
@@ -116,7 +120,11 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	case strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r)):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
-		return g.passVisitor(g.stating(w, r, nil), r, next)
+		w = g.stating(w, r, nil)
+		if load := g.loadBy(r, nil); load != nil {
+			return g.passMeasured(w, r, load, next)
+		}
+		return g.passVisitor(w, r, next)
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:
 		return g.Refuse(w, r, j, next)
 	}

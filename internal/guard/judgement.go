@@ -97,7 +97,7 @@ var placeholders = map[string]func(*Judgement) string{
 		return strconv.Itoa(j.Rate.Delay.Line)
 	},
 	"rate.wait": func(j *Judgement) string {
-		if !j.Rate.Over {
+		if j.Rate.Wait == 0 {
 			return ""
 		}
 		return strconv.Itoa(int(math.Ceil(j.Rate.Wait.Seconds())))

@@ -34,14 +34,11 @@ type Rate struct {
 // spend counts a request by how fast its crawler may ask, if anything is asked of it.
 // texts are those that it was served in place of our copy.
 func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) {
-	if g.Rate == nil || j.Action == judge.Blocked {
+	if g.Rate == nil || j.Action == judge.Blocked || g.shed(j) {
 		return
 	}
-	limit, robots := g.Rate.LimitOf(j.Client), (*policy.Robots)(nil)
+	limit, robots := g.Rate.LimitOf(j.Client), j.robots()
 	var delay policy.Delay
-	if j.Version != nil {
-		robots = j.Version.Robots
-	}
 	if j.Version != nil && !g.Rate.IgnoreDelay {
 		delay = j.Group.Delay()
 	}
@@ -143,6 +140,8 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 	}
 	if j.Rate.Over {
 		enc.AddInt("rate_seen", j.Rate.Seen)
+	}
+	if j.Rate.Wait > 0 {
 		enc.AddFloat64("rate_wait", j.Rate.Wait.Seconds())
 	}
 	if j.Rate.Limited {

@@ -9,6 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/strangers"
@@ -53,12 +54,13 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		Verdict:   j.Verdict,
 		Action:    j.Action,
 		Slowed:    j.Rate.Slowed,
+		Shed:      j.Rate.State == rate.Shed && j.Action == judge.Slowed,
 		Method:    r.Method,
 		Target:    j.Target,
 		UserAgent: request.UserAgentOf(r),
 		GroupLine: j.Evidence.Group.Line,
 	}
-	if j.Rate.Slowed {
+	if j.Action == judge.Slowed {
 		q.Action = j.Rate.instead
 	}
 	q.WouldBlock = q.Action == judge.Logged && !j.LogOnly

@@ -44,6 +44,7 @@ type State struct {
 	tried      *tries // nil in tests that try nothing
 	rates      *rate.Budgets
 	clock      clock          // of stopwatches
+	loads      *loads         // how long sites take to answer
 	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
 	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
@@ -105,6 +106,7 @@ func (s *State) SigningKeys() map[string]int { return s.Identities.SigningKeys()
 // Destruct implements caddy.Destructor. What is known of addresses can still be
 // asked for.
 func (s *State) Destruct() error {
+	s.loads.end()
 	s.Identities.Verifier.Close()
 	return nil
 }
@@ -139,6 +141,7 @@ func NewState() *State {
 		Ledger:     ledger.New(time.Now),
 		findings:   lint.NewKept(),
 	}
+	s.loads = newLoads(s.clock, time.After)
 	s.Alerts = alert.NewBook(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.Results())

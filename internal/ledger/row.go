@@ -120,6 +120,9 @@ func (w *Row) note(q *pending) {
 	if q.Slowed {
 		cell[1+CountSlowed] = 1
 	}
+	if q.Shed {
+		cell[1+CountShed] = 1
+	}
 	for r := range numResolutions {
 		cell[0] = r.slot(at)
 		w.Series[r].add(r, cell)

@@ -24,10 +24,11 @@ const (
 	CountTold       // of these, by who had read that file
 	CountSlowed     // answered that it came too early
 	CountHeldToUse  // of the verdict against_preference
+	CountShed       // answered that the site is under load
 	NumCounts
 )
 
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "held_to_preference"}
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "held_to_preference", "shed"}
 
 // verdictCounts are the counts of the verdicts.
 var verdictCounts = [...]Count{

@@ -18,6 +18,7 @@ type RateMetrics struct {
 	paced *prometheus.CounterVec
 	delay *prometheus.GaugeVec
 	under underWayCollector
+	shed  sheddingCollector
 	first *prometheus.HistogramVec
 	times *cowmap.Map[string, prometheus.Observer]     // of first, by class
 	by    *cowmap.Map[pacedLabels, prometheus.Counter] // so that no request takes the lock of the vector
@@ -28,7 +29,7 @@ type pacedLabels struct {
 	state rate.State
 }
 
-func newRateMetrics(name func(string) string) RateMetrics {
+func newRateMetrics(name func(string) string, from Observed) RateMetrics {
 	return RateMetrics{
 		paced: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("rate_requests_total"),
@@ -40,6 +41,8 @@ func newRateMetrics(name func(string) string) RateMetrics {
 		}, []string{"host"}),
 		under: underWayCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
 			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
+		shed: sheddingCollector{from, prometheus.NewDesc(name("shedding"),
+			"1 for a configured host while it is under load and crawlers are shed, or would be with rate enforce; absent while it is not.", []string{"host"}, nil)},
 		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    name("first_byte_seconds"),
 			Help:    "How long the first byte took of answers of the site to crawlers that were not slowed.",
@@ -51,7 +54,7 @@ func newRateMetrics(name func(string) string) RateMetrics {
 }
 
 func (m *RateMetrics) rateCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.paced, m.delay, m.under, m.first}
+	return []prometheus.Collector{m.paced, m.delay, m.under, m.first, m.shed}
 }
 
 // Paced counts a request of which something is asked. Of classes that the * group is
@@ -102,4 +105,20 @@ func (c underWayCollector) Collect(ch chan<- prometheus.Metric) {
 func (m *RateMetrics) asks(host string, robots *policy.Robots) {
 	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
 	m.delay.WithLabelValues(host).Set(group.Delay().Every.Seconds())
+}
+
+// sheddingCollector reads which hosts are under load when it is asked for.
+type sheddingCollector struct {
+	from Observed
+	desc *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c sheddingCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c sheddingCollector) Collect(ch chan<- prometheus.Metric) {
+	for host := range c.from.SheddingHosts() {
+		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, 1, host)
+	}
 }

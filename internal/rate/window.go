@@ -38,9 +38,12 @@ func (w *window) add(now, length time.Duration) (part uint64) {
 }
 
 // sum returns how many there are in a part and those before it.
-func (w *window) sum(part uint64) (seen int) {
+func (w *window) sum(part uint64) (seen int) { return w.sumOf(part, parts) }
+
+// sumOf returns how many there are in a part and those before it, n together.
+func (w *window) sumOf(part, n uint64) (seen int) {
 	for i := range w {
-		if word := w[i].Load(); part-word>>32 < parts {
+		if word := w[i].Load(); part-word>>32 < n {
 			seen += int(uint32(word))
 		}
 	}

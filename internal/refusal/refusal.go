@@ -16,6 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -25,8 +26,8 @@ import (
 const closedRetryAfter = 10 * time.Minute
 
 // Write answers a request that the robots.txt forbids, or one under a false name,
-// with a status. While nobody can know the rules the status is 503 instead, and 429
-// where the crawler is too fast. It
+// with a status. While nobody can know the rules, or the site is under load, the status is
+// 503 instead, and 429 where the crawler is too fast. It
 // returns an error where an error route of the server turns that into a response.
 func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
 	return write(w, r, j, status, answer)
@@ -43,6 +44,8 @@ func Tell(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int
 // write writes the answer by a function that sends it.
 func write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int, answer answerer) error {
 	switch {
+	case j.Action == judge.Slowed && j.Rate.State == rate.Shed:
+		return shed(w, r, j)
 	case j.Action == judge.Slowed:
 		return slow(w, r, j)
 	case j.Reason == judge.Closed:

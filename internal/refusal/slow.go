@@ -32,6 +32,16 @@ func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	return plain(w, r, http.StatusTooManyRequests, tooFast(j, wait))
 }
 
+// shed answers a request of a crawler that is shed while the site is under load: 503, with
+// when it may come again. It is written here for the same reason.
+func shed(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
+	header, wait := w.Header(), seconds(j.Rate.Wait)
+	header.Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
+	uncached(header)
+	return plain(w, r, http.StatusServiceUnavailable, fmt.Sprintf("This site is under load, and answers people and search engines first.\n\n"+
+		"class: %s\nagain: in %d seconds\n\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n", j.Client.Class, wait))
+}
+
 // seconds rounds up to whole ones.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
