@@ -62,10 +62,14 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 		}
 		if u.has = u.feed.Good(); u.has != nil {
 			known, err := u.with(u.has)
+			if err == nil {
+				err = registry.Usable(known)
+			}
 			if err == nil || u.feed.IsFile() {
 				u.Current = uaident.NewCurrent(known)
 				return u, err
 			}
+			// It is tried again, and told, when the configuration starts.
 			u.has = nil
 		}
 	}

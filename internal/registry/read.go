@@ -61,8 +61,18 @@ func (f *Feed) parse(ctx context.Context, data []byte) (*Text, error) {
 
 // understand reads what a text says, whose signature counts.
 func (f *Feed) understand(t *Text) (err error) {
-	if t.Edition, err = edition.Parse(f.Name(), t.data); err != nil || f.Key == nil {
+	if t.Edition, err = edition.Parse(f.Name(), t.data); err != nil {
 		return err
+	}
+	known, err := t.Over(uaident.Default())
+	if err == nil {
+		err = Usable(known)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if f.Key == nil {
+		return nil
 	}
 	good := f.Good()
 	switch {

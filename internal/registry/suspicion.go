@@ -5,8 +5,10 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // maxWhy bounds what is told of a text.
@@ -64,6 +66,17 @@ func Suspicions(before, after *edition.Edition) (why []string) {
 		why = append(why[:maxWhy:maxWhy], fmt.Sprintf("and %d more", len(why)-maxWhy))
 	}
 	return why
+}
+
+// Usable tells whether claims can be verified by what a registry says: whether its domains
+// are those of one operator, and its signing agents, too.
+func Usable(r *uaident.Registry) error {
+	if _, err := identity.AgentsOf(r); err != nil {
+		return err
+	}
+	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+	defer v.Close()
+	return v.Configure(verify.Config{Crawlers: r.Crawlers(), Ranges: true, ReverseDNS: true})
 }
 
 // lostOf returns how many entries another edition lacks.

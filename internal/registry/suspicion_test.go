@@ -60,3 +60,23 @@ func TestSuspicions(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What claims cannot be verified by is a mistake, and not only odd.
+func TestUsable(t *testing.T) {
+	for fields, want := range map[string]string{
+		`"verification": {"rdns": [".foo.example"]}`: "",
+		`"operator": "Foo", "verification": {"web_bot_auth": "https://chatgpt.com/.well-known/http-message-signatures-directory"}`: "the same signing agent",
+	} {
+		e, err := edition.Parse("f", []byte(`{"crawlers": [{"token": "FooBot", "class": "seo", "source": "https://foo.example/", `+fields+"}]}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, err := e.Over(uaident.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Usable(known); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", fields, err, want)
+		}
+	}
+}
