@@ -98,3 +98,17 @@ func TestAnswerThatDiffersIsReadAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestBlockedByACopyThatIsDue reads the file for the very request that finds its copy due:
+// what has come meanwhile decides whether that is blocked.
+func TestBlockedByACopyThatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newChangingSite(t, options{Enforce: true}, strict)
+		s.hold() // for an hour
+		s.text = loose
+		time.Sleep(2 * time.Hour)
+		if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Allowed {
+			t.Errorf("%s", j.Verdict)
+		}
+	})
+}

@@ -58,11 +58,10 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 		return nil
 	}
 	entry.MarkSuspect(now)
-	done := refresh()
-	if done == nil || !waits {
-		return nil
+	if done := refresh(); done != nil && waits {
+		awaitClosed(r, done, most)
 	}
-	awaitClosed(r, done, most)
+	// It may have been read meanwhile on behalf of this request, since it was due.
 	if newer := entry.State(); newer != nil && newer.Good != nil && newer.Good.Hash != state.Good.Hash {
 		return newer
 	}
