@@ -16,6 +16,7 @@ type crawler struct {
 	token     string
 	addresses []string // of a verified one anywhere, else in one network
 	keeps     time.Duration
+	unseen    bool                // it reads the file where no guard sees that, as from a CDN
 	copies    map[string]*reading // by host
 }
 
@@ -26,6 +27,16 @@ type reading struct {
 	at     time.Time
 	from   *instance
 	odd    bool // the site served others another text
+}
+
+// isBeyond reports whether nobody could tell an instance of a text: the crawler has read
+// it where no guard sees that, and it came and went between two looks of the instance, or
+// in the last minute.
+func (known *reading) isBeyond(i *instance, s *site) bool {
+	if known.text == s.text && s.mode == same {
+		return time.Since(s.changed) < 2*time.Minute
+	}
+	return known.odd || !i.got[s][known.text]
 }
 
 // mayBeLost reports whether an instance cannot know of a reading: it was lost with the
@@ -52,16 +63,26 @@ func allows(robots *policy.Robots, token, page string) bool {
 	return (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(robots, &target).Allowed
 }
 
+// read lets a crawler read the robots.txt.
+func (w *world) read(c *crawler, i *instance, s *site, address string) (status int, text string) {
+	if c.unseen {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return s.answer(c.token, false, time.Now())
+	}
+	answer := i.ask(c.token+"/1.0", address, s.host, "/robots.txt")
+	w.settle()
+	return answer.Code, answer.Body.String()
+}
+
 // visit lets a crawler read what it has to read, and ask for a page if it may. It returns
 // the page, "" if it asked for none, and whether it was let in.
 func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (asked string, passed bool) {
 	known := c.copies[s.host]
 	if known == nil || time.Since(known.at) >= c.keeps {
-		answer := i.ask(c.token+"/1.0", address, s.host, "/robots.txt")
-		w.settle()
-		switch code := answer.Code; {
+		code, text := w.read(c, i, s, address)
+		switch {
 		case code == http.StatusOK:
-			text := answer.Body.String()
 			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: s.mode == turns || s.mode == byAgent}
 		case code >= 400 && code < 500 && code != http.StatusTooManyRequests:
 			known = &reading{at: time.Now(), from: i, odd: s.mode == turns || s.mode == byAgent}

@@ -77,14 +77,14 @@ func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
 	had := c.copies[s.host]
 	asked, passed := w.visit(c, i, s, address, page)
 	if known := c.copies[s.host]; known != nil && known != had {
-		w.tell("%s reads %s at %s from %s:\n%s", c.token, s.host, i.id, address, indent(known.text))
+		w.tell("%s reads %s at %s from %s, unseen: %t\n%s", c.token, s.host, i.id, address, c.unseen, indent(known.text))
 	}
 	if asked == "" {
 		return
 	}
 	w.counts.pages++
 	w.tell("%s asks for %s%s at %s", c.token, s.host, page, i.id)
-	if known := c.copies[s.host]; !passed && !(known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-policy.MaxAge)))) {
+	if known := c.copies[s.host]; !passed && !(c.unseen && known.isBeyond(i, s)) && !(known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-policy.MaxAge)))) {
 		w.fail("%s keeps to what it read %s ago, and is blocked for %s%s at %s", c.token, time.Since(c.copies[s.host].at), s.host, page, i.id)
 	}
 }

@@ -35,8 +35,9 @@ type instance struct {
 	storage *link
 	end     context.CancelFunc // of the configuration
 	born    time.Time
-	asked   int               // requests since then
-	saw     map[*site]*served // what the guard got last, and since when
+	asked   int                       // requests since then
+	saw     map[*site]*served         // what the guard got last, and since when
+	got     map[*site]map[string]bool // all that it got by itself, "" for no file
 }
 
 // link is an instance's way to the storage that all share.
@@ -86,6 +87,7 @@ func (l *link) Delete(ctx context.Context, key string) error {
 // start begins a process with nothing but what is stored.
 func (i *instance) start() {
 	i.state, i.born, i.asked, i.saw = guard.NewState(), time.Now(), 0, make(map[*site]*served)
+	i.got = make(map[*site]map[string]bool)
 	if i.storage != nil {
 		i.store = store.New(store.Options{
 			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,

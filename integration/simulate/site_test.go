@@ -115,6 +115,12 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (
 		if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.changed) {
 			i.saw[s] = &served{text: text, first: time.Now()}
 		}
+		if i.got[s] == nil {
+			i.got[s] = make(map[string]bool)
+		}
+		if as.UserAgent == "" && (status == http.StatusOK || status == http.StatusNotFound) {
+			i.got[s][text] = true
+		}
 		w.mu.Unlock()
 		if hanging {
 			<-ctx.Done()

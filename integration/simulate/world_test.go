@@ -146,7 +146,7 @@ func (w *world) verify(t *testing.T) {
 func (w *world) people(dice *rand.Rand) {
 	keeps := []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 	for n, token := range tokens {
-		c := &crawler{token: token, keeps: keeps[dice.IntN(len(keeps))], copies: make(map[string]*reading)}
+		c := &crawler{token: token, unseen: dice.IntN(4) == 0, keeps: keeps[dice.IntN(len(keeps))], copies: make(map[string]*reading)}
 		if slices.Contains(w.verified, token) {
 			for address := range 4 {
 				c.addresses = append(c.addresses, fmt.Sprintf("198.18.%d.%d", 16*n+address, 1+address))
