@@ -14,7 +14,10 @@ const placeWait = 10 * time.Second
 
 // Places are those of a crawler for requests that are under way at once. Several
 // goroutines may use Places at once. The zero Places are all free.
-type Places struct{ taken atomic.Int32 }
+type Places struct {
+	taken atomic.Int32
+	all   atomic.Pointer[Places] // those of all networks that claim a name, of which these are a part; nil if there is no such
+}
 
 // take takes a place, of so many, and reports whether there was one.
 func (p *Places) take(of int) bool {
@@ -30,14 +33,33 @@ func (p *Places) take(of int) bool {
 }
 
 // Leave gives a place back that a request has taken. It is to be called once for each.
-func (p *Places) Leave() { p.taken.Add(-1) }
+func (p *Places) Leave() {
+	p.taken.Add(-1)
+	if all := p.all.Load(); all != nil {
+		all.taken.Add(-1)
+	}
+}
+
+// takeOf takes a place of a network's and one of all that claim the name, of which there
+// are so many. One network gets half of them, so that it cannot shut out all others.
+func (p *Places) takeOf(all *Places, of int) bool {
+	if !p.take((of + 1) / 2) {
+		return false
+	}
+	if !all.take(of) {
+		p.taken.Add(-1)
+		return false
+	}
+	p.all.Store(all)
+	return true
+}
 
 // enter takes a place for a request, if there is one; full says that there is none. It
 // returns of whom the place is. The places are those of the crawler and not of a limit,
 // so that a reload with another limit knows of the requests that are under way.
 //
 // Who claims to be a crawler shares the places with all who do: there are no more of
-// these than each network would have by itself.
+// these than of one that is verified.
 func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rules) (of *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // tells them from budgets, in the same tables
 	p, site := b.partOf(who), mix(site^salt)
@@ -50,7 +72,11 @@ func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rul
 	case who.Many:
 		of = p.networks.find(b.hashNetwork(name, who.Network), now)
 	default:
-		of = p.claimed.find(name, now)
+		of = p.networks.find(b.hashNetwork(name, who.Network), now)
+		if who.Holds == &of.busy {
+			return of, false
+		}
+		return of, !of.busy.takeOf(&p.claimed.find(name, now).busy, rules.Concurrent)
 	}
 	if who.Holds == &of.busy {
 		return of, false

@@ -52,6 +52,41 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestNobodyTakesAllPlacesOfAName lets one network claim a name as often as it likes: half
+// of the places are for the others that do.
+func TestNobodyTakesAllPlacesOfAName(t *testing.T) {
+	b := NewBudgets(start)
+	var taken []*Places
+	from := func(network int) bool {
+		p := b.Spend(start, claimed.from(network), atOnce(5))
+		if p.Place != nil {
+			taken = append(taken, p.Place)
+		}
+		return p.Place != nil
+	}
+	for n := range 10 {
+		if got := from(1); got != (n < 3) {
+			t.Errorf("request %d of the first network has a place: %t", n, got)
+		}
+	}
+	for n := range 3 {
+		if got := from(2); got != (n < 2) {
+			t.Errorf("request %d of the second has a place: %t", n, got)
+		}
+	}
+	for _, place := range taken {
+		place.Leave()
+	}
+	for n := range 5 {
+		if !from(10 + n) {
+			t.Errorf("no place %d once all were given back", n)
+		}
+	}
+	if from(20) {
+		t.Error("there is one place more than there are")
+	}
+}
+
 // TestWhatHoldsAPlace tells that by no mode, nor beside another limit, more hold places
 // than there are, and that those that are one too many hold none.
 func TestWhatHoldsAPlace(t *testing.T) {
