@@ -36,6 +36,7 @@ func (f *flight) end() {
 	if f.place != nil {
 		f.place.Leave()
 	}
+	f.holds = nil // a guard in an error route takes one of its own
 	if f.under != nil {
 		f.under.Add(-1)
 	}

@@ -186,3 +186,29 @@ func TestWhoHasNoPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesInErrorRoutes lets a guard in an error route count the requests that a guard
+// before has let pass, once these have failed: the place that they had is free.
+func TestPlacesInErrorRoutes(t *testing.T) {
+	g := testGuard(t, options{Enforce: true, Rate: oneAtATime(t)}, serving(""))
+	fails := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return errors.New("it fails") })
+	first, second := served(http.MethodGet, "CCBot/2.0", "/"), served(http.MethodGet, "CCBot/2.0", "/")
+	for _, r := range []*http.Request{first, second} {
+		_ = g.Serve(httptest.NewRecorder(), r, fails)
+	}
+	var states []string
+	note := func(r *http.Request) {
+		j, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
+		states = append(states, j.Rate.State.String())
+	}
+	_ = g.Serve(httptest.NewRecorder(), first, caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+		note(r)
+		return g.Serve(httptest.NewRecorder(), second, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+			t.Error("both are at the page")
+			return nil
+		}))
+	}))
+	if note(second); len(states) != 2 || states[0] != "within" || states[1] != "slowed" {
+		t.Errorf("they are %q", states)
+	}
+}
