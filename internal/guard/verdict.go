@@ -31,10 +31,10 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
 	state := g.state(r, entry, j.Site, waits, now, g.FetchWait-now.Sub(arrived))
-	by, texts := g.judgeBy(r, j, entry, state, waits, now, arrived)
+	by, texts := g.judgeBy(r, j, entry, state, waits, false, now, arrived)
 	if j.Verdict == judge.Disallowed {
 		if newer := g.readAgain(r, j, entry, state, waits, now, g.FetchWait-time.Since(arrived)); newer != nil {
-			by, texts = g.judgeBy(r, j, entry, newer, waits, now, arrived)
+			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, arrived)
 		}
 	}
 	g.holdToUse(r, j, by)
@@ -43,8 +43,8 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 
 // judgeBy judges by what is known of the site. It returns that, or what is known of
 // another spelling or of its neighbours and counts in its place, and the texts that the
-// crawler was served instead.
-func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, arrived time.Time) (by *policy.State, texts []*policy.Version) {
+// crawler was served instead. again says that it has been judged before.
+func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits, again bool, now, arrived time.Time) (by *policy.State, texts []*policy.Version) {
 	pending, elsewhere := false, false
 	if known := g.knownSpelling(r, j, state, waits, now, g.FetchWait-time.Since(arrived)); known != nil {
 		state, elsewhere = known, true // what is served by another spelling counts for nobody
@@ -58,7 +58,7 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 		}
 	}
 	g.decide(j, ours, closed)
-	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !elsewhere {
+	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !elsewhere && !again { // each request counts once
 		g.judgeTried(r, j, t, now)
 	}
 	if ours != nil {
