@@ -23,7 +23,8 @@ type Decide struct {
 	By string `json:"by"`
 
 	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Others
-	// are judged, too, and counted as `_other`.
+	// are judged, too, and counted as `_other`: by a robots.txt of their own, unless the
+	// host stands in the authority of `source`; then by that of the first of these.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
@@ -78,8 +79,21 @@ func (d *Decide) ValidateWith(source, shadow *origin.Location, onViolation caddy
 	case len(onViolation) > 0:
 		return errors.New("decide and on_violation contradict each other: the proxy makes the answer, and would pass a page for one that lets the crawler pass; " +
 			"use status, and write the page into the configuration of the proxy")
+	case origin.ChoosesServer(source.URL) && d.unnamed() == "":
+		return errors.New("decide has to name the hosts of the proxy, at least one without a *: with source " + source.URL +
+			" whoever makes up another host would choose whose robots.txt counts; write decide forwarded example.com")
 	}
 	return nil
+}
+
+// unnamed returns the host by whose robots.txt others are judged, "" if there is none.
+func (d *Decide) unnamed() string {
+	for _, host := range d.Hosts {
+		if !strings.Contains(host, "*") {
+			return strings.ToLower(host)
+		}
+	}
+	return ""
 }
 
 // Apply makes a guard one that decides. d may be nil.
@@ -87,5 +101,8 @@ func (d *Decide) Apply(c *guard.Config) {
 	if d != nil {
 		c.Forwarded = request.HostsOfServer(nil)
 		c.Forwarded.Add(d.Hosts)
+		if origin.ChoosesServer(c.SourceKey) {
+			c.Unnamed = d.unnamed()
+		}
 	}
 }

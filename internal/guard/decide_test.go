@@ -58,6 +58,30 @@ func asks(g *Guard, userAgent, url string) *httptest.ResponseRecorder {
 	return rec
 }
 
+// TestDecideForAMadeUpHost lets a client write a host that the proxy's default site
+// answers: it is judged by the robots.txt of a host that the owner names, and none is
+// read for it.
+func TestDecideForAMadeUpHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := decider(t, func(key policy.Key) string {
+			if key.Source != "https://a.test/robots.txt" {
+				t.Errorf("%s is read", key)
+				return ""
+			}
+			return "User-agent: *\nDisallow: /private/\n"
+		})
+		g.Unnamed = "a.test"
+		for _, host := range []string{"nonexistent.invalid", "203.0.113.5", "the-bots-own.test", "x_y", "a.test.", "b.test:8443"} {
+			if got := asks(g, "GPTBot/1.2", "https://"+host+"/private/x"); got.Code != http.StatusForbidden {
+				t.Errorf("%s: %d %v", host, got.Code, got.Header())
+			}
+			if got := asks(g, "GPTBot/1.2", "https://"+host+"/x"); got.Code != http.StatusOK {
+				t.Errorf("%s: %d for what is allowed", host, got.Code)
+			}
+		}
+	})
+}
+
 // TestDecideByHost has two hosts behind one proxy, with a text each.
 func TestDecideByHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -50,6 +50,10 @@ type Config struct {
 	// Forwarded are the hosts that the configuration names of a guard that answers
 	// proxies whether a request may pass; nil for one that requests pass through.
 	Forwarded *request.Hosts
+	// Unnamed is the host by whose robots.txt such a guard judges hosts that no option
+	// names, "" for each by its own: who makes up a host must not choose whose
+	// robots.txt counts.
+	Unnamed string
 	// ContentUsage adds to answers what the robots.txt states about the use of a page.
 	ContentUsage bool
 
@@ -194,6 +198,10 @@ func (g *Guard) sourced(s request.Site) request.Site {
 		return s
 	case !g.eachHost:
 		s.Key, s.Segment = policy.Key{Source: g.SourceKey}, policy.Named
+		return s
+	}
+	if s.Own.Site == "" && g.Unnamed != "" {
+		s.Key, s.Segment = policy.Key{Source: origin.KeyFor(g.SourceKey, g.Unnamed)}, policy.Named
 		return s
 	}
 	s.Key = policy.Key{Source: origin.KeyFor(g.SourceKey, s.Own.Host)}

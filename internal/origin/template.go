@@ -38,9 +38,10 @@ func IsKeyOf(key, all string) bool {
 	return false
 }
 
-// choosesServer reports whether the host decides which server is asked.
-func (l *Location) choosesServer() bool {
-	_, rest, _ := strings.Cut(l.URL, "://")
+// ChoosesServer reports whether by the key of a location the host decides which server
+// is asked.
+func ChoosesServer(key string) bool {
+	_, rest, _ := strings.Cut(key, "://")
 	authority, _, _ := strings.Cut(rest, "/")
 	return strings.Contains(authority, HostPlaceholder)
 }

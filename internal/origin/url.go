@@ -39,7 +39,7 @@ func (s *URL) Prepare(_ *http.Request, key policy.Key, _ Witness) (fetch Fetch, 
 	if !l.HasHost() {
 		return s.Fetch, true
 	}
-	if s.allowPrivate && l.choosesServer() && key.Forwarded != "" && key.Site == "" {
+	if s.allowPrivate && ChoosesServer(l.URL) && key.Forwarded != "" && key.Site == "" {
 		return func(context.Context, *policy.Version) policy.Answer { return policy.Answer{Err: errChosenByClients} }, true
 	}
 	l.URL, l.Host, _ = strings.Cut(key.Source, behindURL)
