@@ -35,12 +35,9 @@ core.register_action("robots_guard", { "http-req" }, function(txn)
 		["x-forwarded-for"] = { txn.f:src() },
 	}
 	for _, name in ipairs(wanted) do
-		local values = {}
-		for _, value in pairs(sent[name] or {}) do
-			table.insert(values, value)
-		end
-		if #values > 0 then
-			question[name] = values
+		if sent[name] then
+			-- In one field: HAProxy sends no question of more than a hundred. It counts from 0.
+			question[name] = { table.concat(sent[name], ", ", 0) }
 		end
 	end
 	for _, name in ipairs(told) do
