@@ -22,6 +22,7 @@ const folder = "../../examples/forward/"
 type site struct {
 	*harness.Server // the decision point
 	app             *harness.Origin
+	to              string // where the proxy finds the application
 	port            string // of the proxy
 	dir             string // of its files
 }
@@ -35,7 +36,7 @@ func (s *site) file(t *testing.T, name string) string {
 	}
 	written := strings.NewReplacer(
 		"127.0.0.1:9181", "127.0.0.1:"+s.Port, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
-		"127.0.0.1:3000", s.app.Address(), "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
+		"127.0.0.1:3000", s.to, "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
 	).Replace(string(text))
 	path := filepath.Join(s.dir, filepath.Base(name))
 	harness.Write(t, path, written)
@@ -75,7 +76,9 @@ var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 	},
 	"haproxy": func(t *testing.T, s *site) *exec.Cmd {
 		s.file(t, "haproxy/robots_guard.lua")
-		return exec.Command(program(t, "haproxy", "haproxy"), "-db", "-f", s.file(t, "haproxy/haproxy.cfg"))
+		large := filepath.Join(s.dir, "large.cfg")
+		harness.Write(t, large, "global\n\ttune.bufsize 131072\n")
+		return exec.Command(program(t, "haproxy", "haproxy"), "-db", "-f", large, "-f", s.file(t, "haproxy/haproxy.cfg"))
 	},
 	"apache": func(t *testing.T, s *site) *exec.Cmd {
 		binary := program(t, "apache2", "apache2")
@@ -125,6 +128,22 @@ var without = map[string]int{"nginx": 500, "haproxy": 200, "apache": 200, "caddy
 // behind runs a proxy in front of an application and beside a decision point.
 func behind(t *testing.T, name string) *site {
 	t.Helper()
+	s := beside(t)
+	s.front(t, name)
+	return s
+}
+
+// front runs a proxy in front of the application.
+func (s *site) front(t *testing.T, name string) {
+	t.Helper()
+	cmd := proxies[name](t, s)
+	cmd.WaitDelay = 2 * time.Second // for what it has started
+	harness.Attend(t, cmd, "127.0.0.1:"+s.port)
+}
+
+// beside runs an application and a decision point beside it.
+func beside(t *testing.T) *site {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "forward") // which Apache's workers can reach
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +162,7 @@ func behind(t *testing.T, name string) *site {
 		}
 		return false
 	})
+	s.to = s.app.Address()
 	text, err := os.ReadFile(folder + "Caddyfile")
 	if err != nil {
 		t.Fatal(err)
@@ -153,9 +173,6 @@ func behind(t *testing.T, name string) *site {
 		"allow_private on", "allow_private on\nfetch_wait 20s\nfetch_timeout 20s\nrate enforce").Replace(globals)
 	s.Server = harness.Start(t, config, "127.0.0.1:"+port)
 	s.Port = port
-	cmd := proxies[name](t, s)
-	cmd.WaitDelay = 2 * time.Second // for what it has started
-	harness.Attend(t, cmd, "127.0.0.1:"+s.port)
 	return s
 }
 

@@ -46,7 +46,8 @@ core.register_action("robots_guard", { "http-req" }, function(txn)
 	local response = core.httpclient():get({ url = guard, headers = question, timeout = 2000 })
 	local status = response and response.status or 0
 	local found = response and response.headers or {}
-	-- What HAProxy answers itself has none of the guard's fields.
+	-- What HAProxy answers itself, while nobody else does, is a 5xx without the guard's fields.
+	-- A 4xx without them is an answer: the client sent what is no HTTP, or too much of it.
 	local answered = found["x-robots-guard-verdict"] or found["x-robots-guard-undecided"]
 	if status == 200 then
 		for _, name in ipairs(told) do
@@ -54,7 +55,7 @@ core.register_action("robots_guard", { "http-req" }, function(txn)
 				txn.http:req_set_header(name, value)
 			end
 		end
-	elseif status == 0 or not answered then
+	elseif status == 0 or (status >= 500 and not answered) then
 		core.Warning("robots_guard: no answer from " .. guard)
 		if not pass_without then
 			refuse(txn, 503)
