@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +79,90 @@ func TestUsable(t *testing.T) {
 		}
 		if err := Usable(known); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", fields, err, want)
+		}
+	}
+}
+
+// What shuts out those that `*` is not meant for, or lets out those that it is, waits.
+func TestWatched(t *testing.T) {
+	as := func(token, class, more string) string {
+		return fmt.Sprintf(`{"crawlers": [{"token": %q, "class": %q, "source": "https://a.test/"%s}]}`, token, class, more)
+	}
+	known := func(token string, change func(*uaident.Crawler)) string {
+		c := *uaident.Default().Lookup(token)
+		change(&c)
+		return `{"crawlers": [` + string(edition.AppendEntry(nil, &c)) + "]}"
+	}
+	same := func(token string) string { return known(token, func(*uaident.Crawler) {}) }
+	fallback := func(c *uaident.Crawler) { c.Fallback = []string{"GPTBot"} }
+	verification := func(c *uaident.Crawler) {
+		c.Verification = uaident.Verification{RDNS: []string{".evil.test"}}
+	}
+	for _, tc := range []struct{ name, before, after, want string }{
+		{"a preview's groups", "", known("facebookexternalhit", fallback), "facebookexternalhit goes by other groups"},
+		{"another preview's", "", known("Slackbot-LinkExpanding", fallback), "Slackbot-LinkExpanding goes by other groups"},
+		{"a feed reader's", "", known("Feedly", fallback), "Feedly goes by other groups"},
+		{"an ad crawler's", "", known("AdsBot-Google", fallback), "AdsBot-Google goes by other groups"},
+		{"an operator's", "", known("Google-InspectionTool", fallback), "Google-InspectionTool goes by other groups"},
+		{"a monitor's", "", known("UptimeRobot", fallback), "UptimeRobot goes by other groups"},
+		{"an assistant's", "", known("ChatGPT-User", fallback), "ChatGPT-User goes by other groups"},
+		{"written from scratch", "", as("Mediapartners-Google", "ads", `, "fallback": ["GPTBot"]`), "Mediapartners-Google goes by other groups"},
+		{"a preview is spoofed", "", known("facebookexternalhit", verification), "facebookexternalhit is verified otherwise"},
+		{"an operator's crawler is spoofed", "", known("Google-InspectionTool", verification), "Google-InspectionTool is verified otherwise"},
+		{"another class", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Class = uaident.Library }), "of class preview, becomes one of class library"},
+		{"the * by a flag", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Wildcard = uaident.WildcardOn }), "becomes one that the * group is meant for"},
+		{"a new name, with a group for it", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Aliases = append(slices.Clone(c.Aliases), "AcmeScraper") }), "the crawler facebookexternalhit has another name, AcmeScraper"},
+		{"only in robots.txt", "", known("Feedly", func(c *uaident.Crawler) { c.RobotsOnly = true }), "Feedly goes by other groups"},
+		{"another operator", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Operator = "Evil" }), `becomes one of "Evil"`},
+		{"for training alone", "", known("GoogleOther", func(c *uaident.Crawler) {
+			c.Purposes = uaident.Purposes{Of: uaident.ForTraining, Source: "https://a.test/"}
+		}), "GoogleOther comes to do nothing but train models"},
+		{"GPTBot is let out", "", known("GPTBot", func(c *uaident.Crawler) { c.Class = uaident.Library }), "GPTBot, of class ai_training, becomes one that the * group is not meant for"},
+		{"by a person", "", known("GPTBot", func(c *uaident.Crawler) { c.UserTriggered = true }), "becomes one that the * group is not meant for"},
+		{"by another's groups", "", known("GPTBot", func(c *uaident.Crawler) { c.Fallback = []string{"Googlebot"} }), "GPTBot goes by other groups"},
+		{"by another's name", "", as("Acme", "library", `, "aliases": ["GPTBot"]`), "GPTBot, of class ai_training, becomes"},
+		{"by a longer name", "", as("GPTBot/1.2", "library", ""), `"GPTBot/1.2", a name of GPTBot/1.2, takes requests of GPTBot`},
+		{"its other address", "", known("GPTBot", verification), ""},
+		{"a longer name of a preview", "", as("Slackbot-LinkExpanding 1.0", "seo", ""), "takes requests of Slackbot-LinkExpanding"},
+		{"the same name by case", "", as("FEEDLY", "seo", `, "exact_case": true`), `"FEEDLY", a name of FEEDLY, takes requests of Feedly`},
+		{"a name taken", "", as("Acme", "feed", `, "aliases": ["facebookexternalhit"]`), "the crawler facebookexternalhit becomes Acme"},
+		{"a service is gone", as("AcmeHookBot", "service", ""), `{"crawlers": []}`, "the crawler AcmeHookBot is gone"},
+		{"a signer for an operator", "", as("AcmeBot", "seo", `, "operator": "Google", "verification": {"web_bot_auth": "https://evil.test/.well-known/http-message-signatures-directory"}`), "https://evil.test comes to sign for the crawlers of Google"},
+		{"one for another", "", as("AcmeBot", "seo", `, "operator": "Acme", "verification": {"web_bot_auth": "https://acme.test/.well-known/http-message-signatures-directory"}`), ""},
+		{"words of rare browsers", "", as("Windows NT 6.3", "seo", ""), `"Windows NT 6.3", a name of Windows NT 6.3, begins like what browsers send`},
+		{"their systems", "", as("Acme", "seo", `, "aliases": ["Android 13"]`), "begins like what browsers send"},
+		{"a browser's name", "", as("Whale", "seo", ""), `is taken for Whale`},
+		{"a new member of a family", "", as("YandexAcme", "search", `, "operator": "Yandex"`), ""},
+		{"a new service", "", as("AcmeHook", "service", ""), ""},
+		{"a preview as it was", "", same("facebookexternalhit"), ""},
+		{"its note", "", strings.Replace(same("Feedly"), `{"token"`, `{"note": "read again", "token"`, 1), ""},
+		{"its day", "", known("Feedly", func(c *uaident.Crawler) { c.Date = "2026-11-24" }), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var editions [2]*edition.Edition
+			for i, text := range []string{tc.before, tc.after} {
+				if text == "" {
+					continue
+				}
+				e, err := edition.Parse("f", []byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				editions[i] = e
+			}
+			got := strings.Join(Suspicions(editions[0], editions[1]), "; ")
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// All browsers are known as such, or they guard nothing.
+func TestBrowsers(t *testing.T) {
+	for _, userAgent := range browsers {
+		if id := uaident.Identify(userAgent); id.Class != uaident.Browser {
+			t.Errorf("%s is %s", userAgent, id.Name())
 		}
 	}
 }
