@@ -81,6 +81,9 @@ func (s *State) reread(ctx context.Context, load int) {
 	s.rereads.made = load
 	for _, cache := range s.caches() {
 		for _, e := range cache.Entries() {
+			if load == 1 && e.State() == nil {
+				continue // requests may come before this: what they have begun to read is by this very configuration
+			}
 			s.rereads.last = now // a start, with nothing known, delays no reload
 			e.MakeDue()
 		}
