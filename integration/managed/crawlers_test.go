@@ -204,15 +204,16 @@ func TestRolloutCrawlers(t *testing.T) {
 	}
 	one.load(cohortBad + rollout)
 	harness.Eventually(t, "the next change is tried", func() bool { return one.changes().Sites[0].Candidate != nil })
-	for range 3 { // the first has it read
-		one.get("bingbot", nobody, "/shop/1")
-	}
-	for _, page := range []string{"/shop/1", "/shop/2"} {
-		if got := one.get("bingbot", bing, page).Status; got != http.StatusOK {
-			t.Errorf("bingbot is answered %d", got)
+	const ended = "the trial of a change of a robots_txt has ended by itself"
+	harness.Eventually(t, "the trial ends", func() bool { // once the text that is tried has been read
+		for _, page := range []string{"/shop/1", "/shop/2"} {
+			if got := one.get("bingbot", bing, page).Status; got != http.StatusOK {
+				t.Errorf("bingbot is answered %d", got)
+			}
 		}
-	}
-	lines := one.Await("the trial of a change of a robots_txt has ended by itself", 1)
+		return len(one.Lines(ended)) > 0
+	})
+	lines := one.Await(ended, 1)
 	if why, _ := lines[0]["why"].(string); !strings.HasPrefix(why, "bingbot (verified) would not be allowed /shop/") {
 		t.Errorf("it says %v", lines[0])
 	}

@@ -112,3 +112,19 @@ func TestBlockedByACopyThatIsDue(t *testing.T) {
 		}
 	})
 }
+
+// TestReadingsWithoutGrace holds crawlers to what is in force where the owner gives no
+// grace, whatever they have read before.
+func TestReadingsWithoutGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newChangingSite(t, options{Enforce: true, Grace: -1}, loose)
+		s.hold()
+		s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), loose)
+		time.Sleep(time.Second)
+		s.text = strict
+		s.hold()
+		if j := s.g.Judge(from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")); j.Verdict != judge.Disallowed {
+			t.Errorf("after the change: %s", j.Verdict)
+		}
+	})
+}

@@ -114,7 +114,7 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 	case j.Identity == verify.Verified && a.exact && answer.hash != [sha256.Size]byte{}:
 		header := http.Header{"Etag": {answer.etag}, "Last-Modified": {answer.lastModified}}
 		g.shared.served.Confirm(j.Site.Own, operatorClient(j), netip.Prefix{}, policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
-	case known && g.textOf(r, j, *read, state) == nil:
+	case known && g.textOf(r, j, *read, state, read.At) == nil:
 		g.askSite(r, j, read.Hash, read.At, g.unpacks(*read, a.readers))
 	}
 }

@@ -36,7 +36,7 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 			hasOurs = true
 			continue
 		}
-		text := g.textOf(r, j, read, state)
+		text := g.textOf(r, j, read, state, now)
 		if text == nil {
 			var wait bool
 			text, wait = g.askFor(r, j, read, state, now, most)
@@ -54,10 +54,15 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 
 // textOf returns the text that a crawler has read if it is known that the site served it
 // to such a crawler at that time: as a version that was ours within the grace before, or
-// from asking. What was read then holds for a day, whatever is served since.
-func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State) *policy.Version {
-	for _, v := range state.Held(read.At, time.Time{}, g.Grace) {
-		if v.Hash == read.Hash {
+// from asking. The grace of a version that was read after it had been replaced, as caches
+// serve it, counts from the reading.
+func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now time.Time) *policy.Version {
+	for _, v := range state.Past {
+		from := v.Until
+		if read.At.After(from) {
+			from = read.At
+		}
+		if v.Hash == read.Hash && read.At.Sub(v.Until) < g.Grace && now.Sub(from) < g.Grace {
 			return v
 		}
 	}
@@ -87,7 +92,7 @@ func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state
 			if read.Hash == state.Good.Hash {
 				return state.Good, false
 			}
-			return g.textOf(r, j, read, state), false
+			return g.textOf(r, j, read, state, now), false
 		default:
 		}
 	}

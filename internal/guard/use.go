@@ -3,6 +3,7 @@ package guard
 import (
 	"crypto/sha256"
 	"net/http"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -12,8 +13,8 @@ import (
 
 // holdToUse holds a crawler to a preference about use, if the configuration says so and
 // the crawler is known to have read it.
-func (g *Guard) holdToUse(r *http.Request, j *Judgement, state *policy.State) {
-	if against := g.againstUse(j, j.Version, &j.Result); against != nil && g.hasReadUse(r, j, state) {
+func (g *Guard) holdToUse(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
+	if against := g.againstUse(j, j.Version, &j.Result); against != nil && g.hasReadUse(r, j, state, now) {
 		g.Settings.HoldToUse(&j.Request, &j.Result, against)
 	}
 }
@@ -31,7 +32,7 @@ func (g *Guard) againstUse(j *Judgement, version *policy.Version, result *judge.
 // what it asks for, as the one in force is. Other than for a rule, time alone teaches
 // nobody a preference: who has read nothing, or a text that nobody knows, is not held to
 // any, and what other crawlers of its operator have read counts for nothing.
-func (g *Guard) hasReadUse(r *http.Request, j *Judgement, state *policy.State) bool {
+func (g *Guard) hasReadUse(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
 	last := g.ownReading(r, j)
 	switch {
 	case last.Hash == [sha256.Size]byte{}, last.Hash == codedText:
@@ -43,7 +44,7 @@ func (g *Guard) hasReadUse(r *http.Request, j *Judgement, state *policy.State) b
 	}
 	read := state.Good
 	if read == nil || read.Hash != last.Hash {
-		read = g.textOf(r, j, last, state)
+		read = g.textOf(r, j, last, state, now)
 	}
 	if read == nil {
 		return false

@@ -37,7 +37,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, arrived)
 		}
 	}
-	g.holdToUse(r, j, by)
+	g.holdToUse(r, j, by, now)
 	g.spend(r, j, by, texts, now)
 }
 
