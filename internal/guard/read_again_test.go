@@ -128,3 +128,19 @@ func TestReadingsWithoutGrace(t *testing.T) {
 		}
 	})
 }
+
+// TestAskedJustNow lets the site have been asked by the time that a request looks for an
+// attempt to wait for: what was found then counts.
+func TestAskedJustNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTwoTexts(t, map[string]string{"bingbot": strict})
+		s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), strict)
+		synctest.Wait()
+		r := from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")
+		j, state, now := s.g.Judge(r), s.entry.State(), time.Now()
+		read, _ := s.g.lastReading(r, j)
+		if text, pending := s.g.askFor(r, j, read, state, now, 0); text == nil || pending {
+			t.Errorf("%v, pending: %t", text, pending)
+		}
+	})
+}

@@ -80,7 +80,7 @@ func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state
 func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now time.Time, most time.Duration) (text *policy.Version, pending bool) {
 	done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
 	if !pending {
-		return nil, false
+		return g.textOf(r, j, read, state, now), false // it may have just been found
 	}
 	if done != nil {
 		awaitClosed(r, done, most)
