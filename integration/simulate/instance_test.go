@@ -137,9 +137,18 @@ func (i *instance) keep() {
 	i.store.Write(context.Background())
 }
 
-// learn takes in what others have written.
+// learn takes in what others have written. A store looks at those of whom it has not heard
+// for a day every ten minutes only, which is one look in forty: between two events there
+// is time for that.
 func (i *instance) learn() {
-	if i.store != nil {
+	if i.store == nil {
+		return
+	}
+	looks := 1
+	if i.world.cuts > 0 {
+		looks = 40
+	}
+	for range looks {
 		i.store.Sync(context.Background())
 	}
 }

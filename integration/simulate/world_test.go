@@ -34,6 +34,7 @@ type world struct {
 	story       []string
 	failure     string // the invariant that was broken
 	counts      counts
+	cuts        int // how often an instance was cut off from the storage
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
