@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -142,5 +143,37 @@ func TestAskedJustNow(t *testing.T) {
 		if text, pending := s.g.askFor(r, j, read, state, now, 0); text == nil || pending {
 			t.Errorf("%v, pending: %t", text, pending)
 		}
+	})
+}
+
+// TestBlockedAfterAnOutage lets the site answer again, with a milder text than before: the
+// request for which it is read decides by that. While it fails the file is asked for no
+// more often than after failures anyway.
+func TestBlockedAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+		source := &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}
+		g := testGuard(t, options{Enforce: true}, source)
+		blocked := func(when string, want judge.Verdict) {
+			t.Helper()
+			if j := g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != want {
+				t.Errorf("%s: %s, want %s", when, j.Verdict, want)
+			}
+			synctest.Wait()
+		}
+		blocked("at first", judge.Disallowed)
+		answer = policy.Answer{Status: http.StatusServiceUnavailable}
+		time.Sleep(time.Hour)
+		before := source.reads.Load()
+		for range 600 { // ten minutes
+			blocked("while it fails", judge.Disallowed)
+			time.Sleep(time.Second)
+		}
+		if n := source.reads.Load() - before; n > 12 {
+			t.Errorf("it was read %d times in ten minutes of an outage", n)
+		}
+		answer = policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		time.Sleep(10 * time.Minute)
+		blocked("once it is back", judge.Allowed)
 	})
 }

@@ -45,9 +45,10 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site request.Site, w
 // returns what is known then, nil if that is the same text. A crawler may have read the
 // file where this guard does not see it, at a cache or at another instance, since the copy
 // was read: what holds by its age need not be what the site serves by now. That happens at
-// most once in the least time that a copy is kept. waits and most are as for [Guard.state].
+// most once in the least time that a copy is kept, and after an attempt that failed when
+// the next one is due. waits and most are as for [Guard.state].
 func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now time.Time, most time.Duration) *policy.State {
-	if state == nil || state.Good == nil || state.Failures > 0 || j.Identity == verify.Spoofed || now.Sub(state.Good.LastRead) < max(g.Freshness.Min, time.Minute) {
+	if state == nil || state.Good == nil || j.Identity == verify.Spoofed || now.Sub(state.Good.LastRead) < max(g.Freshness.Min, time.Minute) {
 		return nil
 	}
 	if last, ok := g.lastReading(r, j); ok && last.Hash == state.Good.Hash && now.Sub(last.At) < policy.MaxAge {
