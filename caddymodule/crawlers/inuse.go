@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -17,18 +18,6 @@ import (
 // feeds holds the registries at files and URLs, each for as long as a configuration names
 // it, so that a reload does not forget what waits.
 var feeds = caddy.NewUsagePool()
-
-// usedFeed is what feeds has: a registry, and what ends the reading of it.
-type usedFeed struct {
-	*registry.Feed
-	end func()
-}
-
-// Destruct implements caddy.Destructor.
-func (u *usedFeed) Destruct() error {
-	u.end()
-	return nil
-}
 
 // InUse is what a running configuration knows of crawlers. It changes with the registry
 // that the configuration names.
@@ -86,19 +75,13 @@ func (u *InUse) acquire(ctx caddy.Context, r *Registry) error {
 		if err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			feed.Run(ctx)
-		}()
-		return &usedFeed{feed, func() { cancel(); <-ended }}, nil
+		return remote.Begin(feed), nil
 	})
 	if err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() { _, _ = feeds.Delete(key) }) // Destruct returns no error
-	u.feed = value.(*usedFeed).Feed
+	u.feed = value.(*remote.Running[*registry.Feed]).Runner
 	return nil
 }
 
@@ -115,7 +98,7 @@ func (u *InUse) with(t *registry.Text) (known *uaident.Registry, err error) {
 
 // Start begins to take each new text into use until end is called. adopt is told of each
 // registry before it is, and can refuse it. tell is told events.
-func (u *InUse) Start(storage registry.Storage, adopt func(*uaident.Registry) error, tell func(name string, data map[string]any)) (end func()) {
+func (u *InUse) Start(storage remote.Storage, adopt func(*uaident.Registry) error, tell func(name string, data map[string]any)) (end func()) {
 	if u.feed == nil {
 		return func() {}
 	}

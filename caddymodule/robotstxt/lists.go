@@ -12,23 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
 // lists has the lists of rules that some configuration uses, by where they are. They
 // survive a reload, so that what was good before it still is.
 var lists = caddy.NewUsagePool()
-
-// usedList is a list that is read as long as somebody uses it.
-type usedList struct {
-	*rulelist.List
-	stop func()
-}
-
-// Destruct ends the reading.
-func (l *usedList) Destruct() error {
-	l.stop()
-	return nil
-}
 
 // loadTime is how long a configuration that is loaded waits for a list at a URL.
 const loadTime = 5 * time.Second
@@ -91,19 +80,13 @@ func (h *Handler) acquireList(place string) (*rulelist.List, error) {
 		if err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			l.Run(ctx)
-		}()
-		return &usedList{l, func() { cancel(); <-ended }}, nil
+		return remote.Begin(l), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	h.release = append(h.release, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
-	return value.(*usedList).List, nil
+	return value.(*remote.Running[*rulelist.List]).Runner, nil
 }
 
 // isReload reports whether a configuration runs that stays if this one is refused.

@@ -52,7 +52,7 @@ type User struct {
 	// What follows is used of the first user alone, so that the owner is told once.
 	Logger  *zap.Logger
 	Tell    func(event string, data map[string]any) // nil for nobody
-	Storage Storage                                 // nil for none
+	Storage remote.Storage                          // nil for none
 }
 
 // Feed is a registry at a file or a URL. It outlives a configuration, and keeps nothing
@@ -68,7 +68,7 @@ type Feed struct {
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
 	mu    sync.Mutex
-	users []*User
+	users remote.Users[User]
 	state
 }
 
@@ -125,7 +125,7 @@ func (f *Feed) Trouble() error {
 // Use begins to tell a user, until release is called, first of what nobody was told yet.
 func (f *Feed) Use(u *User) (release func()) {
 	f.mu.Lock()
-	f.users = append(f.users, u)
+	f.users.Add(u)
 	tells := []func(){f.tellTrouble(), f.tellWaiting()}
 	f.mu.Unlock()
 	for _, tell := range tells {
@@ -135,12 +135,7 @@ func (f *Feed) Use(u *User) (release func()) {
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		for i, known := range f.users {
-			if known == u {
-				f.users = append(f.users[:i:i], f.users[i+1:]...)
-				return
-			}
-		}
+		f.users.Remove(u)
 	}
 }
 
@@ -148,7 +143,7 @@ func (f *Feed) Use(u *User) (release func()) {
 // values of by differ, which can be compared. Where nothing is known yet of one at a URL,
 // it looks in the storage first, which may be nil. What has come of it tell Good and
 // Trouble.
-func (f *Feed) Load(ctx context.Context, by any, storage Storage) {
+func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
 	f.reading.Lock()
 	defer f.reading.Unlock()
 	if f.loads == by {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
@@ -24,23 +25,23 @@ const (
 // over. Another instance, and this one after a restart, has the last good text.
 func TestLastGoodTextStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemory()
-		r := read(t, storage, nil, &script{data: text(1, "ABot", "BBot")}, nil)
+		storage := remotetest.NewStorage()
+		r := read(t, storage, nil, remotetest.NewSource("https://names.test/registry.json", text(1, "ABot", "BBot"), nil), nil)
 		r.has(t, "ABot BBot")
-		r.source.say(text(2, "ABot", "CBot"), nil)
+		r.source.Say(text(2, "ABot", "CBot"), nil)
 		next(5 * time.Minute)
 		r.has(t, "ABot CBot")
 		r.told(t, inUse)
-		r.source.say("", errDown)
+		r.source.Say("", errDown)
 		next(3 * time.Hour)
-		r.source.say("<html>", nil)
+		r.source.Say("<html>", nil)
 		next(2 * time.Hour)
 		r.has(t, "ABot CBot")
 		r.told(t, useless)
 		if s := r.Status(); !strings.Contains(s.Failure, "it is a web page") || s.FailingSince.IsZero() || s.InUse.Crawlers != 2 {
 			t.Errorf("%+v", s)
 		}
-		r.source.say(text(3, "ABot", "DBot"), nil)
+		r.source.Say(text(3, "ABot", "DBot"), nil)
 		next(2 * time.Hour)
 		r.has(t, "ABot DBot")
 		r.told(t, again, inUse)
@@ -49,7 +50,7 @@ func TestLastGoodTextStays(t *testing.T) {
 		}
 		r.end()
 
-		r = read(t, storage, nil, &script{err: errDown}, nil)
+		r = read(t, storage, nil, remotetest.NewSource("https://names.test/registry.json", "", errDown), nil)
 		defer r.end()
 		r.has(t, "ABot DBot")
 		r.told(t, useless)
@@ -59,14 +60,14 @@ func TestLastGoodTextStays(t *testing.T) {
 // A registry that never could be read is told of, and tried again in growing intervals.
 func TestNeverRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, newMemory(), nil, &script{err: errDown}, nil)
+		r := read(t, remotetest.NewStorage(), nil, remotetest.NewSource("https://names.test/registry.json", "", errDown), nil)
 		defer r.end()
 		r.told(t, "the registry cannot be used; the built-in one is in force alone")
 		next(5 * time.Minute)
-		if n := r.source.reads; n < 5 || n > 9 {
+		if n := r.source.Reads(); n < 5 || n > 9 {
 			t.Errorf("%d attempts in 5 minutes", n)
 		}
-		r.source.say(text(1, "ABot"), nil)
+		r.source.Say(text(1, "ABot"), nil)
 		next(time.Hour)
 		r.has(t, "ABot")
 	})
@@ -76,12 +77,12 @@ func TestNeverRead(t *testing.T) {
 // not odd takes its place.
 func TestOddTextWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemory()
-		r := read(t, storage, nil, &script{data: text(1, "ABot", "BBot")}, nil)
+		storage := remotetest.NewStorage()
+		r := read(t, storage, nil, remotetest.NewSource("https://names.test/registry.json", text(1, "ABot", "BBot"), nil), nil)
 		defer r.end()
 		other := read(t, storage, nil, r.source, nil)
 		defer other.end()
-		r.source.say(text(2, "ABot", "BBot", "Googlebot:seo"), nil)
+		r.source.Say(text(2, "ABot", "BBot", "Googlebot:seo"), nil)
 		next(10 * time.Minute)
 		r.has(t, "ABot BBot")
 		r.told(t, waits)
@@ -103,12 +104,12 @@ func TestOddTextWaits(t *testing.T) {
 		if known := other.known(t).Lookup("Googlebot"); known.Class.String() != "seo" {
 			t.Errorf("%+v", known)
 		}
-		r.source.say(text(3, "ABot", "curl:crawler"), nil)
+		r.source.Say(text(3, "ABot", "curl:crawler"), nil)
 		next(10 * time.Minute)
 		if r.Status().Waiting == nil {
 			t.Error("curl is a crawler at once")
 		}
-		r.source.say(text(4, "ABot", "BBot", "NewBot", "Googlebot:seo"), nil)
+		r.source.Say(text(4, "ABot", "BBot", "NewBot", "Googlebot:seo"), nil)
 		next(10 * time.Minute)
 		r.has(t, "ABot BBot NewBot Googlebot")
 		if r.Status().Waiting != nil {
@@ -125,9 +126,9 @@ func TestSigned(t *testing.T) {
 	}
 	sign := func(text string) string { return string(edition.Sign(private, []byte(text))) }
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemory()
-		source, signature := &script{}, &script{}
-		say := func(text, signed string) { source.say(text, nil); signature.say(signed, nil) }
+		storage := remotetest.NewStorage()
+		source, signature := remotetest.NewSource("https://names.test/registry.json", "", nil), remotetest.NewSource("https://names.test/registry.json", "", nil)
+		say := func(text, signed string) { source.Say(text, nil); signature.Say(signed, nil) }
 		first := text(7, "ABot", "BBot")
 		say(first, sign(first))
 		r := read(t, storage, public, source, signature)
@@ -142,7 +143,7 @@ func TestSigned(t *testing.T) {
 		} {
 			say(tc.text, tc.signed)
 			if tc.signed == "" {
-				signature.say("", errDown)
+				signature.Say("", errDown)
 			}
 			next(2 * time.Hour)
 			r.has(t, "ABot BBot")
@@ -152,9 +153,9 @@ func TestSigned(t *testing.T) {
 		}
 		// The signature may come after the text.
 		later := text(9, "ABot", "BBot", "CBot")
-		source.say(later, nil)
+		source.Say(later, nil)
 		next(2 * time.Hour)
-		signature.say(sign(later), nil)
+		signature.Say(sign(later), nil)
 		next(2 * time.Hour)
 		r.has(t, "ABot BBot CBot")
 		r.end()

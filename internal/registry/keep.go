@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,19 +15,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
-// Storage is where the last good text of a registry at a URL outlives a restart. What is
-// not there is [fs.ErrNotExist].
-type Storage interface {
-	Store(ctx context.Context, key string, value []byte) error
-	Load(ctx context.Context, key string) ([]byte, error)
-}
-
-// How long the storage may take: while a configuration is loaded, and later.
-const (
-	loadTime  = 2 * time.Second
-	storeTime = 10 * time.Second
-)
-
 // record is a text as it is stored.
 type record struct {
 	Registry     string    `json:"registry"`
@@ -39,38 +25,20 @@ type record struct {
 	Signature    []byte    `json:"signature,omitempty"`
 }
 
-// key returns where the registry is stored. All instances share it: what one has been
-// told to use the others use, too.
-func (f *Feed) key() string {
-	hash := sha256.Sum256([]byte(f.Name()))
-	return "robots_guard/v1/registry/" + hex.EncodeToString(hash[:16]) + ".json"
-}
+// key returns where the registry is stored: what one instance has been told to use the
+// others use, too.
+func (f *Feed) key() string { return remote.KeyIn("robots_guard/v1/registry", f.Name()) }
 
 // load reads what is stored, nil for nothing.
-func (f *Feed) load(ctx context.Context, storage Storage) (*record, *Text, error) {
-	ctx, cancel := context.WithTimeout(ctx, loadTime)
-	defer cancel()
-	type loaded struct {
-		value []byte
-		err   error
+func (f *Feed) load(ctx context.Context, storage remote.Storage) (*record, *Text, error) {
+	value, err := remote.Load(ctx, storage, f.key())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
 	}
-	done := make(chan loaded, 1)
-	go func() { // a storage may not look at ctx
-		value, err := storage.Load(ctx, f.key())
-		done <- loaded{value, err}
-	}()
-	select {
-	case got := <-done:
-		if errors.Is(got.err, fs.ErrNotExist) {
-			return nil, nil, nil
-		}
-		if got.err != nil {
-			return nil, nil, got.err
-		}
-		return f.decode(got.value)
-	case <-ctx.Done():
-		return nil, nil, errors.New("the storage has not answered in time")
-	}
+	return f.decode(value)
 }
 
 // decode reads a stored text, and looks at its signature again: the key may be another.
@@ -92,13 +60,13 @@ func (f *Feed) decode(value []byte) (*record, *Text, error) {
 }
 
 // restore takes what is stored. f.reading must be held.
-func (f *Feed) restore(ctx context.Context, storage Storage) {
+func (f *Feed) restore(ctx context.Context, storage remote.Storage) {
 	r, t, err := f.load(ctx, storage)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case err != nil:
-		if u := f.first(); u != nil {
+		if u := f.users.First(); u != nil {
 			u.Logger.Warn("what is stored of the registry cannot be used", zap.String("registry", f.Name()), zap.Error(err))
 		}
 	case t != nil:
@@ -111,7 +79,7 @@ func (f *Feed) restore(ctx context.Context, storage Storage) {
 // must be held.
 func (f *Feed) acceptedElsewhere(ctx context.Context) {
 	f.mu.Lock()
-	waiting, user := f.waiting, f.first()
+	waiting, user := f.waiting, f.users.First()
 	f.mu.Unlock()
 	if waiting == nil || user == nil || user.Storage == nil {
 		return
@@ -130,7 +98,7 @@ func (f *Feed) acceptedElsewhere(ctx context.Context) {
 // keep stores the text in use unless it is stored already. f.reading must be held.
 func (f *Feed) keep(ctx context.Context) {
 	f.mu.Lock()
-	good, user := f.good, f.first()
+	good, user := f.good, f.users.First()
 	r := record{Registry: f.Name(), Read: f.Now().UTC()}
 	if f.waiting == nil && f.trouble == nil { // else these are of another text
 		r.ETag, r.LastModified = f.last.ETag, f.last.LastModified
@@ -142,9 +110,7 @@ func (f *Feed) keep(ctx context.Context) {
 	r.Data, r.Signature = good.data, good.signature
 	value, err := json.Marshal(&r)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, storeTime)
-		defer cancel()
-		err = user.Storage.Store(ctx, f.key(), value)
+		err = remote.Store(ctx, user.Storage, f.key(), value)
 	}
 	if err == nil {
 		f.kept = good.hash

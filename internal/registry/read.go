@@ -106,7 +106,7 @@ func (f *Feed) note(a remote.Answer, t *Text, err error, owned bool) {
 		f.failed(err, life)
 		return
 	}
-	f.next = now.Add(less(life))
+	f.next = now.Add(remote.Sooner(life))
 	if a.Unchanged && f.wrong != nil {
 		f.trouble = f.wrong // what is there is as wrong as it was
 		f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *Feed) suspicions(t *Text) []string {
 func (f *Feed) recovered(now time.Time) {
 	f.checked = now
 	if f.told {
-		if u := f.first(); u != nil {
+		if u := f.users.First(); u != nil {
 			u.Logger.Info("the registry can be used again", zap.String("registry", f.Name()))
 		}
 	}
@@ -156,10 +156,10 @@ func (f *Feed) failed(err error, wait time.Duration) {
 	}
 	f.trouble = err
 	if f.source.IsURL() {
-		wait = max(min(retryFirst<<min(f.failures, 10), remote.Freshness.Max), min(wait, remote.Freshness.Max))
+		wait = remote.Retry(f.failures, wait)
 	}
 	f.failures++
-	f.next = now.Add(less(max(wait, remote.LookEvery)))
+	f.next = now.Add(remote.Sooner(max(wait, remote.LookEvery)))
 	tell := f.tellTrouble()
 	f.mu.Unlock()
 	tell()
@@ -168,7 +168,7 @@ func (f *Feed) failed(err error, wait time.Duration) {
 // tellTrouble returns what tells the owner of trouble, once. f.mu must be held, and not
 // for what is returned.
 func (f *Feed) tellTrouble() func() {
-	u, err := f.first(), f.trouble
+	u, err := f.users.First(), f.trouble
 	if u == nil || err == nil || f.told {
 		return func() {}
 	}
@@ -194,7 +194,7 @@ func (f *Feed) hold(t *Text, why []string, now time.Time) {
 // tellWaiting returns what asks the owner to accept a text, once. f.mu must be held, and
 // not for what is returned.
 func (f *Feed) tellWaiting() func() {
-	u, t, why := f.first(), f.waiting, f.why
+	u, t, why := f.users.First(), f.waiting, f.why
 	if u == nil || t == nil || f.asked {
 		return func() {}
 	}
@@ -210,7 +210,7 @@ func (f *Feed) tellWaiting() func() {
 func (f *Feed) take(t *Text) {
 	before := f.good
 	f.good, f.waiting, f.why = t, nil, nil
-	users := append([]*User(nil), f.users...)
+	users := f.users.All()
 	f.mu.Unlock()
 	if len(users) > 0 {
 		var old []uaident.Crawler
@@ -231,12 +231,4 @@ func (u *User) tell(event string, data map[string]any) {
 	if u.Tell != nil {
 		u.Tell(event, data)
 	}
-}
-
-// first returns the user that tells the owner, nil for none. f.mu must be held.
-func (f *Feed) first() *User {
-	if len(f.users) == 0 {
-		return nil
-	}
-	return f.users[0]
 }

@@ -3,11 +3,8 @@ package registry
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,43 +13,9 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/remote"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
-
-// script is a source that says what a test wants.
-type script struct {
-	mu    sync.Mutex
-	data  string
-	err   error
-	reads int
-	file  bool
-}
-
-func (s *script) Name() string { return "https://names.test/registry.json" }
-func (s *script) IsURL() bool  { return !s.file }
-
-func (s *script) Read(_ context.Context, before remote.Answer) (remote.Answer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reads++
-	a := remote.Answer{ETag: s.data, Life: 5 * time.Minute}
-	if s.err != nil {
-		return remote.Answer{}, s.err
-	}
-	if before.ETag == s.data && s.data != "" {
-		a.Unchanged = true
-		return a, nil
-	}
-	a.Data = []byte(s.data)
-	return a, nil
-}
-
-func (s *script) say(data string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.data, s.err = data, err
-}
 
 // text returns a registry of search engines of these names; a class may stand behind a
 // colon.
@@ -79,37 +42,10 @@ func (t *Text) names() string {
 	return strings.Join(names, " ")
 }
 
-// memory is a storage.
-type memory struct {
-	mu     sync.Mutex
-	values map[string][]byte
-	err    error
-}
-
-func newMemory() *memory { return &memory{values: make(map[string][]byte)} }
-
-func (m *memory) Store(_ context.Context, key string, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err == nil {
-		m.values[key] = value
-	}
-	return m.err
-}
-
-func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if value, ok := m.values[key]; ok {
-		return value, m.err
-	}
-	return nil, fs.ErrNotExist
-}
-
 // reader is a registry that a configuration reads.
 type reader struct {
 	*Feed
-	source, signature *script
+	source, signature *remotetest.Source
 	log               *observer.ObservedLogs
 	events            []string
 	changed           int
@@ -117,7 +53,7 @@ type reader struct {
 }
 
 // read returns a registry that says this, once a configuration with it runs.
-func read(t *testing.T, storage *memory, key ed25519.PublicKey, source, signature *script) *reader {
+func read(t *testing.T, storage *remotetest.Storage, key ed25519.PublicKey, source, signature *remotetest.Source) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
 	r := &reader{source: source, signature: signature, log: log}
@@ -153,20 +89,10 @@ func (r *reader) has(t *testing.T, want string) {
 // told compares what was logged, by how it begins.
 func (r *reader) told(t *testing.T, want ...string) {
 	t.Helper()
-	var got []string
-	for _, e := range r.log.TakeAll() {
-		got = append(got, e.Message)
-	}
-	ok := len(got) == len(want)
-	for i := range min(len(got), len(want)) {
-		ok = ok && strings.HasPrefix(got[i], want[i])
-	}
-	if !ok {
-		t.Errorf("told %q, want %q", got, want)
-	}
+	remotetest.Told(t, r.log, want...)
 }
 
-var errDown = errors.New("the server is down")
+var errDown = remotetest.ErrDown
 
 // known is what is known with the text in use.
 func (r *reader) known(t *testing.T) *uaident.Registry {

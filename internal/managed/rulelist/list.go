@@ -29,7 +29,7 @@ type User struct {
 	// What follows is used of the first user alone, so that the owner is told once.
 	Logger  *zap.Logger
 	Failed  func() // counts that the list could not be read or used
-	Storage Storage
+	Storage remote.Storage
 }
 
 // List is a list of rules at a file or a URL. It outlives a configuration, and keeps
@@ -45,7 +45,7 @@ type List struct {
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
 	mu    sync.Mutex
-	users []*User
+	users remote.Users[User]
 	state
 }
 
@@ -122,16 +122,11 @@ func (l *List) trouble() trouble {
 func (l *List) Use(u *User) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.users = append(l.users, u)
+	l.users.Add(u)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for i, known := range l.users {
-			if known == u {
-				l.users = append(l.users[:i:i], l.users[i+1:]...)
-				return
-			}
-		}
+		l.users.Remove(u)
 	}
 }
 
@@ -139,7 +134,7 @@ func (l *List) Use(u *User) (release func()) {
 // sites: of two loads the values of by differ, which can be compared. Where nothing
 // is known yet of a list at a URL, it looks in the storage first. What has come of it
 // tell Wanted and Trouble.
-func (l *List) Load(ctx context.Context, by any, storage Storage) {
+func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 	if l.loads == by {
@@ -200,7 +195,7 @@ func (l *List) note(a remote.Answer, wrong trouble, v *Version) {
 	l.wrong = wrong
 	l.last = a
 	l.last.Data = nil
-	l.next = l.now().Add(less(a.Life))
+	l.next = l.now().Add(remote.Sooner(a.Life))
 	changed := false
 	switch {
 	case v == nil:
@@ -224,10 +219,10 @@ func (l *List) failed(a remote.Answer, err error) {
 	l.unread = trouble{unreadable, err}
 	wait := a.Life
 	if l.source.IsURL() {
-		wait = max(min(retryFirst<<min(l.failures, 10), remote.Freshness.Max), min(a.Life, remote.Freshness.Max))
+		wait = remote.Retry(l.failures, wait)
 	}
 	l.failures++
-	l.next = l.now().Add(less(wait))
+	l.next = l.now().Add(remote.Sooner(wait))
 	l.tell(false, l.source.IsURL())
 }
 
@@ -237,7 +232,7 @@ func (l *List) failed(a remote.Answer, err error) {
 func (l *List) tell(changed, isNew bool) {
 	t, before, good := l.trouble(), l.told, l.good
 	l.told = t.kind
-	users := append([]*User(nil), l.users...)
+	users := l.users.All()
 	if len(users) == 0 {
 		l.told = before // nobody was told
 	}

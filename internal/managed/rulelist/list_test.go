@@ -5,28 +5,30 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
 
 // What is wrong leaves what was good in place; the owner is told once, and when it is
 // over.
 func TestLastGoodVersionStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, newMemory(), list("a", "b"), nil)
+		r := read(t, remotetest.NewStorage(), list("a", "b"), nil)
 		defer r.end()
 		r.has(t, "a b")
-		r.source.say(list("a", "b", "c"), nil)
+		r.source.Say(list("a", "b", "c"), nil)
 		next(5 * time.Minute)
 		r.has(t, "a b c")
 		r.told(t)
-		r.source.say("", errDown)
+		r.source.Say("", errDown)
 		next(3 * time.Hour)
 		r.has(t, "a b c")
 		r.told(t, "a list of rules cannot be read; what it said before stays in force")
-		r.source.say("<html>", nil)
+		r.source.Say("<html>", nil)
 		next(time.Hour)
 		r.told(t, "a list of rules cannot be used; what it said before stays in force")
 		r.has(t, "a b c")
-		r.source.say(list("a", "b", "d"), nil)
+		r.source.Say(list("a", "b", "d"), nil)
 		next(time.Hour)
 		r.has(t, "a b d")
 		r.told(t, "a list of rules can be used again")
@@ -39,19 +41,19 @@ func TestLastGoodVersionStays(t *testing.T) {
 // After failures it is tried again in growing intervals, up to an hour.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, newMemory(), "", errDown)
+		r := read(t, remotetest.NewStorage(), "", errDown)
 		defer r.end()
 		r.told(t, "a list of rules cannot be read; there is none from before")
 		next(5 * time.Minute)
-		soon := r.source.count()
+		soon := r.source.Reads()
 		if soon < 5 || soon > 9 {
 			t.Errorf("%d attempts in 5 minutes", soon)
 		}
 		next(100 * time.Hour)
-		if n := r.source.count() - soon; n < 99 || n > 120 {
+		if n := r.source.Reads() - soon; n < 99 || n > 120 {
 			t.Errorf("%d attempts in 100 hours", n)
 		}
-		r.source.say(list("a"), nil)
+		r.source.Say(list("a"), nil)
 		next(time.Hour)
 		r.has(t, "a")
 		r.told(t, "a list of rules can be used again")
@@ -62,24 +64,24 @@ func TestBackOff(t *testing.T) {
 // same, whatever is loaded meanwhile; rules whose time is over do not count.
 func TestShrunkListWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, newMemory(), list("a", "b", "c", "d", "old1", "old2", "old3"), nil)
+		r := read(t, remotetest.NewStorage(), list("a", "b", "c", "d", "old1", "old2", "old3"), nil)
 		defer r.end()
-		r.source.say(list("a", "b", "c", "d"), nil)
+		r.source.Say(list("a", "b", "c", "d"), nil)
 		next(10 * time.Minute)
 		r.has(t, "a b c d")
-		r.source.say(list("a", "b"), nil)
+		r.source.Say(list("a", "b"), nil)
 		next(10 * time.Minute)
 		r.has(t, "a b")
 		r.told(t)
-		r.source.say(list(), nil)
+		r.source.Say(list(), nil)
 		next(time.Hour)
 		r.has(t, "a b")
 		r.told(t, "a list of rules waits for confirmation; what it said before stays in force")
-		r.source.say(list("a", "b", "c"), nil)
+		r.source.Say(list("a", "b", "c"), nil)
 		next(10 * time.Minute)
 		r.has(t, "a b c")
 		r.told(t, "a list of rules can be used again")
-		r.source.say(list("x"), nil)
+		r.source.Say(list("x"), nil)
 		next(10 * time.Minute)
 		r.Load(t.Context(), 1, nil)
 		r.has(t, "a b c")
@@ -90,7 +92,7 @@ func TestShrunkListWaits(t *testing.T) {
 		if wanted.ids() != "x" || !strings.Contains(why, "more than half of its 3 rules") {
 			t.Errorf("wanted %s: %s", wanted.ids(), why)
 		}
-		r.source.say(list("y"), nil)
+		r.source.Say(list("y"), nil)
 		next(20 * time.Minute)
 		r.Accept(wanted) // too late
 		r.has(t, "a b c")
@@ -112,10 +114,10 @@ func TestShrunkListWaits(t *testing.T) {
 // little.
 func TestFlappingList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, newMemory(), list("a", "b"), nil)
+		r := read(t, remotetest.NewStorage(), list("a", "b"), nil)
 		defer r.end()
 		for i := range 100 {
-			r.source.say([]string{list(), list("a", "b"), "null", ""}[i%4], nil)
+			r.source.Say([]string{list(), list("a", "b"), "null", ""}[i%4], nil)
 			next(time.Minute)
 			r.has(t, "a b")
 		}
@@ -129,12 +131,12 @@ func TestFlappingList(t *testing.T) {
 // is damaged, or a storage that hangs, keeps nothing from starting.
 func TestStoredVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemory()
+		storage := remotetest.NewStorage()
 		r := read(t, storage, list("a", "b"), nil)
 		next(time.Minute)
 		r.end()
-		if storage.len() != 1 {
-			t.Fatalf("%d values are stored", storage.len())
+		if storage.Len() != 1 {
+			t.Fatalf("%d values are stored", storage.Len())
 		}
 		again := read(t, storage, "", errDown)
 		again.has(t, "a b")
@@ -144,18 +146,16 @@ func TestStoredVersion(t *testing.T) {
 		shrunk.told(t, "a list of rules waits for confirmation")
 		next(time.Hour)
 		shrunk.end()
-		for key := range storage.values {
-			storage.values[key] = []byte(`{"list": "https://cms.test/rules", "data": "bnVsbA=="}`)
-		}
+		storage.Damage(`{"list": "https://cms.test/rules", "data": "bnVsbA=="}`)
 		damaged := read(t, storage, "", errDown)
 		damaged.has(t, "nothing")
 		damaged.told(t, "what is stored of a list of rules cannot be used", "a list of rules cannot be read; there is none from before")
 		damaged.end()
-		storage.hangs = true
+		storage.Hang()
 		begin := time.Now()
 		slow := read(t, storage, list("c"), nil)
 		slow.has(t, "c")
-		if took := time.Since(begin); took > loadTime {
+		if took := time.Since(begin); took > 2*time.Second {
 			t.Errorf("it takes %v", took)
 		}
 		slow.told(t, "what is stored of a list of rules cannot be used")
@@ -167,15 +167,15 @@ func TestStoredVersion(t *testing.T) {
 // A storage that fails is told once; what was not stored is, when it answers again.
 func TestFailingStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemory()
-		storage.fail(errDown)
+		storage := remotetest.NewStorage()
+		storage.Fail(errDown)
 		r := read(t, storage, list("a"), nil)
 		defer r.end()
 		next(time.Hour)
 		r.told(t, "a list of rules could not be stored")
-		storage.fail(nil)
+		storage.Fail(nil)
 		next(10 * time.Minute)
-		if storage.len() != 1 {
+		if storage.Len() != 1 {
 			t.Error("it is not stored")
 		}
 	})
@@ -184,11 +184,11 @@ func TestFailingStorage(t *testing.T) {
 // A configuration that is only validated changes nothing in the storage.
 func TestValidatedListIsNotStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newMemory()
+		storage := remotetest.NewStorage()
 		r := read(t, storage, list("a"), nil)
 		next(time.Second)
 		r.end()
-		if storage.len() != 0 {
+		if storage.Len() != 0 {
 			t.Error("it is stored")
 		}
 	})

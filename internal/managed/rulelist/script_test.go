@@ -2,11 +2,8 @@ package rulelist
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,50 +12,8 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/remote"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
-
-// script is a source that says what a test wants.
-type script struct {
-	mu    sync.Mutex
-	data  string
-	err   error
-	life  time.Duration
-	reads int
-	file  bool
-}
-
-func (s *script) Name() string { return "https://cms.test/rules" }
-func (s *script) IsURL() bool  { return !s.file }
-
-func (s *script) Read(_ context.Context, before remote.Answer) (remote.Answer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reads++
-	a := remote.Answer{ETag: s.data, Life: s.life}
-	if s.err != nil {
-		return remote.Answer{}, s.err
-	}
-	if before.ETag == s.data && s.data != "" {
-		a.Unchanged = true
-		return a, nil
-	}
-	a.Data = []byte(s.data)
-	return a, nil
-}
-
-func (s *script) say(data string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.data, s.err = data, err
-}
-
-// count returns how often it was read.
-func (s *script) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reads
-}
 
 // list returns a list with rules of these names.
 func list(ids ...string) string {
@@ -84,65 +39,22 @@ func (v *Version) ids() string {
 	return strings.Join(ids, " ")
 }
 
-// memory is a storage.
-type memory struct {
-	mu     sync.Mutex
-	values map[string][]byte
-	err    error
-	hangs  bool
-}
-
-// fail has the storage fail, or not any more for nil.
-func (m *memory) fail(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.err = err
-}
-
-// len returns how many values there are.
-func (m *memory) len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.values)
-}
-
-func (m *memory) Store(_ context.Context, key string, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.err == nil {
-		m.values[key] = value
-	}
-	return m.err
-}
-
-func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
-	if m.hangs {
-		time.Sleep(time.Hour)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if value, ok := m.values[key]; ok {
-		return value, m.err
-	}
-	return nil, fs.ErrNotExist
-}
-
 // reader is a list that a user reads.
 type reader struct {
 	*List
-	source  *script
+	source  *remotetest.Source
 	log     *observer.ObservedLogs
-	storage *memory
+	storage *remotetest.Storage
 	changed int
 	failed  int
 	end     func()
 }
 
 // read returns a list that says this, once a configuration with it is loaded.
-func read(t *testing.T, storage *memory, data string, err error) *reader {
+func read(t *testing.T, storage *remotetest.Storage, data string, err error) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
-	r := &reader{source: &script{data: data, err: err, life: 5 * time.Minute}, log: log, storage: storage}
+	r := &reader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log, storage: storage}
 	r.List = &List{source: r.source, now: time.Now}
 	r.Use(&User{Changed: func() { r.changed++ }, Failed: func() { r.failed++ }, Logger: zap.New(core), Storage: storage})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -166,23 +78,10 @@ func (r *reader) has(t *testing.T, want string) {
 	}
 }
 
+// told compares what was logged, by how it begins.
 func (r *reader) told(t *testing.T, want ...string) {
 	t.Helper()
-	var got []string
-	for _, e := range r.log.TakeAll() {
-		got = append(got, e.Message)
-	}
-	if len(got) != len(want) {
-		t.Errorf("told %q, want %q", got, want)
-		return
-	}
-	for i := range got {
-		if !strings.HasPrefix(got[i], want[i]) {
-			t.Errorf("told %q, want %q", got[i], want[i])
-		}
-	}
+	remotetest.Told(t, r.log, want...)
 }
 
-func newMemory() *memory { return &memory{values: make(map[string][]byte)} }
-
-var errDown = errors.New("the database is down")
+var errDown = remotetest.ErrDown

@@ -14,13 +14,17 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // place returns a list that says this, read once.
-func place(t *testing.T, data string, file bool) (*List, *script) {
+func place(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 	t.Helper()
-	source := &script{data: data, life: time.Minute, file: file}
+	source := remotetest.NewSource("https://cms.test/rules", data, nil)
+	if file {
+		source = remotetest.NewFile("https://cms.test/rules", data)
+	}
 	l := &List{source: source, now: time.Now}
 	l.Load(t.Context(), 1, nil)
 	return l, source
@@ -163,8 +167,8 @@ func TestRun(t *testing.T) {
 		for _, data := range []string{
 			list("a", "b"), `{"rules": [{"id": "a", "for": ["GPTBot"], "allow": ["/own"]}]}`, list("a", "gate"), list("a", "b"), list("a", "c"),
 		} {
-			source.say(data, nil)
-			next(time.Minute + time.Second)
+			source.Say(data, nil)
+			next(remotetest.Life + time.Second)
 		}
 		cancel()
 		<-ended
