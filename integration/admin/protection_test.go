@@ -124,9 +124,7 @@ func TestNotProtectingEnds(t *testing.T) {
 	s := harness.ServeReloadable(t, origin)
 	s.Warm("/")
 	s.Await(began, 1)
-	if status, body := s.Load(s.Named("second", "")); status != http.StatusOK {
-		t.Fatalf("%d %s", status, body)
-	}
+	s.MustLoad(s.Named("second", ""))
 	harness.Eventually(t, "the second configuration runs", func() bool {
 		return harness.Get(t, s.URL("/"), harness.Bingbot).Header.Get("X-Config") == "second"
 	})

@@ -49,13 +49,7 @@ func TestRateConcurrent(t *testing.T) {
 			limit GPTBot concurrent 1
 		}
 	}`, 1)
-	load := func(config string) {
-		t.Helper()
-		if status, body := s.Load(config); status != http.StatusOK {
-			t.Fatal(status, body)
-		}
-	}
-	load(config)
+	s.MustLoad(config)
 	s.Warm("/")
 	const inFlight = `caddy_robots_guard_requests_in_flight{class="ai_training"}`
 	idle := func(when string) {
@@ -99,7 +93,7 @@ func TestRateConcurrent(t *testing.T) {
 
 	first := ask(t.Context(), "/slow")
 	busy()
-	load(strings.Replace(config, "X-Config", "X-Other", 1))
+	s.MustLoad(strings.Replace(config, "X-Config", "X-Other", 1))
 	busy()
 	close(release)
 	if err := <-first; err != nil {

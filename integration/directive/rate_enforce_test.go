@@ -22,13 +22,7 @@ func TestRateEnforce(t *testing.T) {
 			limit GPTBot 3/1m
 		}
 	}`, 1)
-	load := func(config string) {
-		t.Helper()
-		if status, body := s.Load(config); status != http.StatusOK {
-			t.Fatal(status, body)
-		}
-	}
-	load(config)
+	s.MustLoad(config)
 	s.Warm("/")
 	const ccbot = "CCBot/2.0 (https://commoncrawl.org/faq/)"
 	refused := func(userAgent, path string, times int) (n int, last http.Header) {
@@ -65,7 +59,7 @@ func TestRateEnforce(t *testing.T) {
 			checkSlowed(t, last)
 		}
 	}
-	load(strings.Replace(config, "X-Config", "X-Other", 1))
+	s.MustLoad(strings.Replace(config, "X-Config", "X-Other", 1))
 	if n, _ := refused(ccbot, "/page", 5); n != 5 {
 		t.Errorf("after a reload: %d of 5 are answered 429", n)
 	}

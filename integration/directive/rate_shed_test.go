@@ -32,13 +32,7 @@ func TestRateShed(t *testing.T) {
 			}
 		}
 	}`, 1)
-	load := func(config string) {
-		t.Helper()
-		if status, body := s.Load(config); status != http.StatusOK {
-			t.Fatal(status, body)
-		}
-	}
-	load(config)
+	s.MustLoad(config)
 	s.Warm("/")
 	const shedding = `caddy_robots_guard_shedding{host="a.test"}`
 	stop := make(chan struct{})
@@ -80,7 +74,7 @@ func TestRateShed(t *testing.T) {
 		}
 	}
 	look("under load")
-	load(strings.Replace(config, "X-Config", "X-Other", 1))
+	s.MustLoad(strings.Replace(config, "X-Config", "X-Other", 1))
 	look("after a reload")
 	slow.Store(false)
 	close(stop)

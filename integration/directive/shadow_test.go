@@ -52,9 +52,7 @@ func TestShadow(t *testing.T) {
 	next := filepath.Join(dir, "next.txt")
 	load := func(name string) {
 		t.Helper()
-		if status, body := s.Load(strings.Replace(s.Named(name, ""), "robots_guard enforce", "robots_guard enforce {\n shadow file "+next+"\n}", 1)); status != http.StatusOK {
-			t.Fatalf("the configuration is answered %d %s", status, body)
-		}
+		s.MustLoad(strings.Replace(s.Named(name, ""), "robots_guard enforce", "robots_guard enforce {\n shadow file "+next+"\n}", 1))
 	}
 	load("first")
 	s.Warm("/private/")
@@ -99,9 +97,7 @@ func TestShadow(t *testing.T) {
 		found := triedAt(t, s.Admin)
 		return len(found.Trials) == 1 && found.Trials[0].NewlyForbidden == 0 && found.Trials[0].Requests > 0
 	})
-	if status, body := s.Load(s.Named("fourth", "")); status != http.StatusOK {
-		t.Fatalf("the configuration is answered %d %s", status, body)
-	}
+	s.MustLoad(s.Named("fourth", ""))
 	harness.Eventually(t, "nothing is tried any more", func() bool {
 		found := triedAt(t, s.Admin)
 		return len(found.Texts)+len(found.Trials) == 0

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,44 +14,10 @@ import (
 // directives for its server, and returns its address.
 func serveNginx(t *testing.T, root string, directives ...string) string {
 	t.Helper()
-	binary, err := exec.LookPath("nginx")
-	if err != nil {
-		if binary = "/usr/sbin/nginx"; !isFile(binary) { // where Debian has it, outside of a user's PATH
-			t.Skip("nginx is not installed here; it is only one of the servers behind which this is tried")
-		}
-	}
 	dir, port := t.TempDir(), harness.FreePort(t)
-	config := filepath.Join(dir, "nginx.conf")
-	text := strings.NewReplacer("$DIR", dir, "$PORT", port, "$ROOT", root, "$MORE", strings.Join(directives, "\n")).Replace(`
-daemon off;
-master_process off;
-pid $DIR/pid;
-error_log $DIR/error.log;
-events {}
-http {
-	access_log off;
-	client_body_temp_path $DIR/body;
-	proxy_temp_path $DIR/proxy;
-	fastcgi_temp_path $DIR/fastcgi;
-	uwsgi_temp_path $DIR/uwsgi;
-	scgi_temp_path $DIR/scgi;
-	large_client_header_buffers 4 32k;
-	server {
-		listen 127.0.0.1:$PORT;
-		root $ROOT;
-		$MORE
-	}
-}`)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	harness.Attend(t, exec.Command(binary, "-e", filepath.Join(dir, "error.log"), "-c", config), "127.0.0.1:"+port)
+	server := "server {\n\tlisten 127.0.0.1:" + port + ";\n\troot " + root + ";\n\t" + strings.Join(directives, "\n") + "\n}"
+	harness.Attend(t, harness.Nginx(t, dir, server), "127.0.0.1:"+port)
 	return "127.0.0.1:" + port
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // TestEvasion tries every way that we know of to spell a forbidden URL, behind

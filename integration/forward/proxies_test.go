@@ -43,45 +43,20 @@ func (s *site) file(t *testing.T, name string) string {
 	return path
 }
 
-// program returns a proxy that Debian keeps out of a user's PATH.
-func program(t *testing.T, name, debian string) string {
-	t.Helper()
-	if found := "/usr/sbin/" + name; exec.Command(found, "-v").Run() == nil {
-		return found
-	}
-	return harness.Program(t, name, debian, "REQUIRE_PROXIES")
-}
-
 // proxies start each of those that have an example and can be had here. Traefik and
 // Envoy are in no Debian: what they send is in TestOthers.
 var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 	"nginx": func(t *testing.T, s *site) *exec.Cmd {
-		config := filepath.Join(s.dir, "nginx.conf")
-		harness.Write(t, config, strings.ReplaceAll(`daemon off;
-			master_process off;
-			pid $DIR/pid;
-			error_log $DIR/error.log;
-			events {}
-			http {
-				access_log off;
-				client_body_temp_path $DIR/body;
-				proxy_temp_path $DIR/proxy;
-				fastcgi_temp_path $DIR/fastcgi;
-				uwsgi_temp_path $DIR/uwsgi;
-				scgi_temp_path $DIR/scgi;
-				large_client_header_buffers 4 32k;
-				include `+s.file(t, "nginx/site.conf")+`;
-			}`, "$DIR", s.dir))
-		return exec.Command(program(t, "nginx", "nginx"), "-e", filepath.Join(s.dir, "error.log"), "-c", config)
+		return harness.Nginx(t, s.dir, "include "+s.file(t, "nginx/site.conf")+";")
 	},
 	"haproxy": func(t *testing.T, s *site) *exec.Cmd {
 		s.file(t, "haproxy/robots_guard.lua")
 		large := filepath.Join(s.dir, "large.cfg")
 		harness.Write(t, large, "global\n\ttune.bufsize 131072\n")
-		return exec.Command(program(t, "haproxy", "haproxy"), "-db", "-f", large, "-f", s.file(t, "haproxy/haproxy.cfg"))
+		return exec.Command(harness.Program(t, "haproxy", "haproxy", "REQUIRE_PROXIES"), "-db", "-f", large, "-f", s.file(t, "haproxy/haproxy.cfg"))
 	},
 	"apache": func(t *testing.T, s *site) *exec.Cmd {
-		binary := program(t, "apache2", "apache2")
+		binary := harness.Program(t, "apache2", "apache2", "REQUIRE_PROXIES")
 		if exec.Command("lua5.3", "-v").Run() != nil {
 			if _, err := os.Stat("/usr/share/lua/5.3/socket.lua"); err != nil {
 				harness.Missing(t, "lua-socket", "REQUIRE_PROXIES")

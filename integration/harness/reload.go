@@ -51,6 +51,14 @@ func (s *Reloadable) Named(name, more string) string {
 	return strings.NewReplacer("$NAME", name, "$MORE", more).Replace(s.Config)
 }
 
+// MustLoad gives the server another configuration, which has to be taken.
+func (s *Reloadable) MustLoad(caddyfile string) {
+	s.t.Helper()
+	if status, body := s.Load(caddyfile); status != http.StatusOK {
+		s.t.Fatal(status, body)
+	}
+}
+
 // Load gives the server another configuration and returns the answer.
 func (s *Reloadable) Load(caddyfile string) (status int, body string) {
 	s.t.Helper()
