@@ -25,8 +25,9 @@ type budget struct {
 // spend takes a request from a budget. What is one too many takes nothing, so that
 // the next one is due after an interval at most, however many came; nor does what is
 // one too many by one rule take anything by the other, nor does what finds no place,
-// which full says. sharing says that other instances take from it, too.
-func (b *budget) spend(now time.Duration, rules *Rules, sharing, full bool) (p Pace) {
+// which full says; p is what is known of its pace then. sharing says that other instances take from it, too.
+func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) {
+	*p = Pace{}
 	file, owner, others, part := rules.File, rules.Owner, 0, uint64(0)
 	if file.Interval > 0 || sharing {
 		part = b.seen.add(now, rules.Window)
@@ -62,7 +63,6 @@ func (b *budget) spend(now time.Duration, rules *Rules, sharing, full bool) (p P
 		}
 	}
 	p.Over = p.Wait > 0
-	return p
 }
 
 // recent returns how many requests were counted in the last window.

@@ -67,7 +67,9 @@ func TestModel(t *testing.T) {
 		now := time.Duration(random.Int64N(int64(time.Hour)))
 		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
 		for i := range 400 {
-			got, want := b.spend(now, &rules, false, false), m.spend(now, &rules)
+			var got Pace
+			b.spend(&got, now, &rules, false, false)
+			want := m.spend(now, &rules)
 			if got != want {
 				t.Fatalf("seed %d, request %d at %v by %+v: %+v, want %+v", seed, i, now, rules, got, want)
 			}
