@@ -54,50 +54,6 @@ func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
 	}
 }
 
-// Whatever operation of the storage fails, or is the last before a crash, done or
-// not: what is published is the change before or the new one, whole, and the next
-// attempt succeeds.
-func TestEachOperationFails(t *testing.T) {
-	t.Parallel()
-	clean := &faulty{Storage: prepared(t)}
-	if _, _, err := submit(newStore(clean), "one", "new"); err != nil {
-		t.Fatal(err)
-	}
-	if len(clean.ops) < 7 {
-		t.Fatalf("a publication takes only %v", clean.ops)
-	}
-	for at := range clean.ops {
-		for _, crash := range []bool{false, true} {
-			for _, applied := range []bool{false, true} {
-				name := fmt.Sprintf("%d %s crash=%v applied=%v", at+1, clean.ops[at], crash, applied)
-				t.Run(strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
-					storage := prepared(t)
-					s := newStore(&faulty{Storage: storage, at: at + 1, crash: crash, applied: applied})
-					_, news, err := submit(s, "one", "new")
-					isWhole(t, storage, "old", "new")
-					if err == nil && news != IsPublished {
-						t.Errorf("no error, but %q", news)
-					}
-					storage.FreeLocks() // as the storage does with those of the dead
-					if _, _, err := submit(newStore(storage), "one", "new"); err != nil {
-						t.Error(err)
-					}
-					isWhole(t, storage, "new")
-					if _, _, err := submit(newStore(storage), "one", "newer"); err != nil {
-						t.Error(err)
-					}
-					isWhole(t, storage, "newer")
-					for _, key := range storage.Keys() {
-						if strings.Contains(key, IDOf(specOf("lost"))) {
-							t.Error("a spec that nothing names stays")
-						}
-					}
-				})
-			}
-		}
-	}
-}
-
 // prepared returns a storage with a change, and a spec that a crash has left.
 func prepared(t *testing.T) *storetest.Storage {
 	storage := storetest.New()

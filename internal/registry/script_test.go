@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -53,7 +54,7 @@ type reader struct {
 }
 
 // read returns a registry that says this, once a configuration with it runs.
-func read(t *testing.T, storage *remotetest.Storage, key ed25519.PublicKey, source, signature *remotetest.Source) *reader {
+func read(t *testing.T, storage remote.Storage, key ed25519.PublicKey, source, signature *remotetest.Source) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
 	r := &reader{source: source, signature: signature, log: log}

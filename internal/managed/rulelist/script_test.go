@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
 
@@ -44,14 +45,14 @@ type reader struct {
 	*List
 	source  *remotetest.Source
 	log     *observer.ObservedLogs
-	storage *remotetest.Storage
+	storage remote.Storage
 	changed int
 	failed  int
 	end     func()
 }
 
 // read returns a list that says this, once a configuration with it is loaded.
-func read(t *testing.T, storage *remotetest.Storage, data string, err error) *reader {
+func read(t *testing.T, storage remote.Storage, data string, err error) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
 	r := &reader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log, storage: storage}

@@ -37,6 +37,13 @@ func New() *Storage {
 	return &Storage{Values: make(map[string][]byte), Times: make(map[string]time.Time), Now: time.Now()}
 }
 
+// Clone returns a storage with the same values.
+func (m *Storage) Clone() *Storage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &Storage{Values: maps.Clone(m.Values), Times: maps.Clone(m.Times), Now: m.Now}
+}
+
 // Break breaks the storage while it may be in use, and nil mends it.
 func (m *Storage) Break(err error) {
 	m.mu.Lock()

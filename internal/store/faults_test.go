@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// texts are what siteA has served, one after the other; the first one before the life
+// whose storage fails.
+var texts = []string{open, shut, open + "# again\n"}
+
+// remembers is what an instance knows that is kept.
+type remembers struct {
+	text     string    // of siteA, its place in texts; -1 for none
+	versions []bool    // which of these it would still let a crawler keep to
+	read     time.Time // when bingbot has read it last, here or at another instance
+	counts   string
+	alerts   string
+	lists    bool
+}
+
+func (i *instance) remembers() (all remembers) {
+	all = remembers{text: fmt.Sprint(slices.Index(texts, i.text(siteA))), read: i.hasRead(siteA), counts: i.shown(), alerts: i.known.text}
+	for _, text := range texts {
+		e := i.cache.Get(siteA)
+		all.versions = append(all.versions, e != nil && e.State() != nil && e.State().Knows(policy.VersionOf(policy.Answer{Status: 200, Body: []byte(text)}, i.time).Hash))
+	}
+	all.lists = i.verifier.Check(&acme, netip.MustParseAddr("192.0.2.1")).State == verify.Verified
+	return all
+}
+
+// begin returns an instance that has just begun.
+func begin(t *testing.T, m *storetest.Storage, id string) *instance {
+	i := newInstance(m, id, m.Now)
+	t.Cleanup(i.verifier.Close)
+	if err := i.verifier.Configure(verify.Config{Crawlers: []uaident.Crawler{acme}, Ranges: true}); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// works lets an instance live through what instances do: it is read what is stored,
+// texts change and are read, requests come, alerts are acknowledged, and it ends.
+func (i *instance) works(ctx context.Context, each func()) {
+	step := func(after time.Duration, do ...func(context.Context)) {
+		i.time = i.time.Add(after)
+		i.inMemory.Now = i.time
+		for _, do := range do {
+			do(ctx)
+		}
+		each()
+	}
+	step(0, i.Read, i.readLedger)
+	i.memory.Want(siteA) // as it is for a request
+	step(2*time.Second, i.Write)
+	i.learn(siteA, policy.Named, texts[1])
+	i.reads(siteA)
+	i.ask("a.test", 1)
+	i.known = acknowledgements{1, `{"known":2}`}
+	step(2*time.Second, i.Write, i.Sync, i.writeLedger)
+	i.time = i.time.Add(time.Minute)
+	i.learn(siteA, policy.Named, texts[2])
+	i.reads(siteA)
+	i.ask("a.test", 2)
+	step(11*time.Second, i.Write, i.Sync, i.writeLedger, i.readLedger)
+	i.reads(siteA)
+	i.ask("a.test", 1)
+	step(time.Second, func(ctx context.Context) { i.writeAll(ctx, true) }, func(ctx context.Context) { i.write(ctx, i.counts, true) })
+}
+
+// lived returns a storage in which an instance has lived before, with a value that is
+// damaged, and one that nobody needs.
+func lived(t *testing.T) *storetest.Storage {
+	m := storetest.New()
+	m.Now = noon.Add(-40 * 24 * time.Hour)
+	dead := begin(t, m, "dead")
+	dead.learn(siteURL, policy.Named, open)
+	dead.Write(t.Context())
+	m.Now = noon.Add(-time.Hour)
+	for _, id := range []string{"first", "second"} {
+		i := begin(t, m, id)
+		i.Read(t.Context())
+		i.readLedger(t.Context())
+		i.learn(siteA, policy.Named, texts[0])
+		i.reads(siteA)
+		i.verifier.Explain(t.Context(), &acme, netip.MustParseAddr("192.0.2.1"), true)
+		i.fetched++
+		i.known = acknowledgements{1, `{"known":1}`}
+		i.ask("a.test", 5)
+		i.Write(t.Context())
+		i.writeLedger(t.Context())
+	}
+	m.Values[policyKey("first", namedKey("damaged.test")).String()] = []byte("noise")
+	m.Times[policyKey("first", namedKey("damaged.test")).String()] = m.Now
+	m.Now = noon
+	return m
+}
+
+// TestEachOperationOfAStorage has a fault at each operation of the storage in the life of
+// an instance, and every kind of fault there is.
+//
+// While it is one fault, nothing is lost: after a while the same is stored as without.
+// Where the process ends with it, the next one knows a text that the site has served, at
+// least as new as what was stored before; it knows who has read the versions, and lives
+// as if nothing had been. The other instance goes on all the time, and nobody waits.
+func TestEachOperationOfAStorage(t *testing.T) {
+	t.Parallel()
+	before := lived(t)
+	clean := &storetest.Faulty{Storage: before.Clone()}
+	whole := lives(t, clean)
+	if whole.text != "2" || whole.counts != "map[a.test:14]" || !whole.lists || whole.alerts != `{"known":2}` || !slices.Equal(whole.versions, []bool{true, true, true}) {
+		t.Fatalf("without a fault: %+v", whole)
+	}
+	faults := storetest.Faults(clean.Ops())
+	if len(faults) < 200 {
+		t.Fatalf("%d faults only, at %d operations", len(faults), len(clean.Ops()))
+	}
+	for i := range faults {
+		f := &faults[i]
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			f.Storage = before.Clone()
+			switch got := lives(t, f); {
+			case !f.Crash && fmt.Sprint(got) != fmt.Sprint(whole):
+				t.Errorf("%v: it remembers %+v, want %+v", f, got, whole)
+			case f.Crash:
+				isLeft(t, f, got)
+			}
+			if took := time.Since(began); took > opTimeout {
+				t.Errorf("%v: it took %v", f, took)
+			}
+		})
+	}
+	t.Logf("%d faults at %d operations", len(faults), len(clean.Ops()))
+}
+
+// lives lets an instance live with a storage, and returns what its next life remembers.
+func lives(t *testing.T, f *storetest.Faulty) remembers {
+	t.Helper()
+	ctx := t.Context()
+	m := f.Storage
+	other := begin(t, m, "second")
+	other.Read(ctx)
+	had := other.text(siteA)
+	i := begin(t, m, "first")
+	i.storage = f
+	i.works(ctx, func() {
+		other.time = i.time
+		other.Sync(ctx)
+		other.Write(ctx)
+		if got := other.text(siteA); got != had && !slices.Contains(texts, got) || other.hasRead(siteA).IsZero() {
+			t.Errorf("%v: the other instance knows %q, read %v", f, got, other.hasRead(siteA))
+		}
+	})
+	if !f.Crash { // the storage works again
+		for _, do := range []func(context.Context){i.Write, i.readLedger, i.writeLedger, i.Sync, i.Read} {
+			i.time = i.time.Add(lastWriteRetry)
+			m.Now = i.time
+			do(ctx)
+		}
+	}
+	m.Now = i.time
+	next := begin(t, m, "first")
+	next.Read(ctx)
+	next.readLedger(ctx)
+	return next.remembers()
+}
+
+// isLeft fails unless a crash has left enough, with which the next life goes on.
+func isLeft(t *testing.T, f *storetest.Faulty, got remembers) {
+	t.Helper()
+	torn := func(kind string) bool {
+		return f.Fault == storetest.Torn && strings.HasPrefix(f.At, "store ") && strings.Contains(f.At, "/"+kind+"/")
+	}
+	stored := f.Stored(policyKey("first", siteA).String())
+	known := slices.Index([]string{"0", "1", "2"}, got.text)
+	if least := min(stored, 2); known < least && !torn(kindPolicies) {
+		t.Errorf("%v: after a crash the text is the one of %q, although it was stored %d times", f, got.text, stored)
+	}
+	if !got.versions[0] && !torn(kindPolicies) {
+		t.Errorf("%v: after a crash a crawler may not keep to what it has read before", f)
+	}
+	if got.read.IsZero() || !got.lists || got.alerts != `{"known":1}` && got.alerts != `{"known":2}` {
+		t.Errorf("%v: after a crash it remembers %+v", f, got)
+	}
+	if !slices.Contains([]string{"map[a.test:10]", "map[a.test:11]", "map[a.test:13]", "map[a.test:14]"}, got.counts) && !torn(kindLedger) {
+		t.Errorf("%v: after a crash it has counted %s", f, got.counts)
+	}
+	again := lives(t, &storetest.Faulty{Storage: f.Storage})
+	if again.text != "2" || !again.lists || again.alerts != `{"known":2}` || again.read.Before(got.read) {
+		t.Errorf("%v: after a crash and another life it remembers %+v", f, again)
+	}
+}
