@@ -112,6 +112,7 @@ func TestDashboardPlaces(t *testing.T) {
 		{"for any address by the name localhost", "http://localhost:8080 {\n " + board + "\n}", "", open},
 		{"for a network", "http://a.test {\n bind 10.0.0.5\n " + board + "\n}", "", open},
 		{"a password", "a.test {\n handle /d* {\n " + auth + "robots_guard_dashboard\n }\n}", "", ""},
+		{"a password in one of two handles", "a.test {\n handle /d* {\n " + auth + "robots_guard_dashboard\n }\n handle {\n respond x\n }\n}", "", ""},
 		{"a password for its path", "a.test {\n basic_auth /robots-guard/* {\n anna " + hash + "\n }\n " + board + "\n}", "", ""},
 		{"a password for another handle", "a.test {\n handle /x* {\n " + auth + "respond x\n }\n handle /d* {\n robots_guard_dashboard\n }\n}", "", open},
 		{"a password for another site", "b.test {\n " + auth + "respond x\n}\na.test {\n " + board + "\n}", "", open},

@@ -33,6 +33,7 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 				return err
 			}
 			warnDashboards(server, placed, logger)
+			warnEarly(placed, logger)
 		}
 	}
 	return nil
@@ -53,20 +54,30 @@ func routesOf(list caddyhttp.RouteList) []Route {
 			routes[i].Handle = append(routes[i].Handle, config)
 		}
 		for _, set := range r.MatcherSets {
-			matchers := make(map[string]json.RawMessage, len(set))
-			for _, matcher := range set {
-				matchers[caddy.GetModuleName(matcher)] = matcherJSON(matcher)
-			}
-			routes[i].Match = append(routes[i].Match, matchers)
+			routes[i].Match = append(routes[i].Match, setJSON(set))
 		}
 	}
 	return routes
 }
 
+func setJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
+	matchers := make(map[string]json.RawMessage, len(set))
+	for _, matcher := range set {
+		matchers[caddy.GetModuleName(matcher)] = matcherJSON(matcher)
+	}
+	return matchers
+}
+
 // matcherJSON returns what tells a matcher from others of its kind. Many lose their
 // JSON when they are provisioned; those are told apart by where they are.
 func matcherJSON(matcher any) json.RawMessage {
-	switch matcher.(type) {
+	switch matcher := matcher.(type) {
+	case *caddyhttp.MatchNot:
+		sets := make([]map[string]json.RawMessage, len(matcher.MatcherSets))
+		for i, set := range matcher.MatcherSets {
+			sets[i] = setJSON(set)
+		}
+		return caddyconfig.JSON(sets, nil)
 	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // the latter by automatic HTTPS
 		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery:
 		return caddyconfig.JSON(matcher, nil)

@@ -41,7 +41,7 @@ func (y *way) cachedBy() string {
 func (m Match) leavesOut() bool {
 	switch m.Name {
 	case "path":
-		is, ok := isForRobotsTXT(m.Config)
+		is, ok := isFor(m.Config, robotsTXTPath)
 		return ok && !is
 	case "not":
 		var sets []map[string]json.RawMessage
@@ -49,21 +49,23 @@ func (m Match) leavesOut() bool {
 			return false
 		}
 		return slices.ContainsFunc(sets, func(set map[string]json.RawMessage) bool {
-			is, ok := isForRobotsTXT(set["path"])
+			is, ok := isFor(set["path"], robotsTXTPath)
 			return ok && is && len(set) == 1
 		})
 	}
 	return false
 }
 
-// isForRobotsTXT reports whether a matcher of paths is for /robots.txt. ok is false if
-// that cannot be told.
-func isForRobotsTXT(config json.RawMessage) (is, ok bool) {
+const robotsTXTPath = "/robots.txt"
+
+// isFor reports whether a matcher of paths is for this one. ok is false if that
+// cannot be told.
+func isFor(config json.RawMessage, path string) (is, ok bool) {
 	var paths caddyhttp.MatchPath
 	if json.Unmarshal(config, &paths) != nil || len(paths) == 0 || paths.Provision(caddy.Context{}) != nil {
 		return false, false
 	}
-	r := &http.Request{URL: &url.URL{Path: "/robots.txt"}}
+	r := &http.Request{URL: &url.URL{Path: path}}
 	is, err := paths.MatchWithError(r.WithContext(context.WithValue(context.Background(), caddy.ReplacerCtxKey, caddy.NewReplacer())))
 	return is, err == nil
 }

@@ -47,7 +47,7 @@ func exactPath(config json.RawMessage) string {
 // warnDashboards tells of dashboards that everybody can open.
 func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logger) {
 	for _, d := range placed {
-		if d.Name != Dashboard || !d.isOpen() || isLocal(server) || asksForCertificates(server) {
+		if d.Name != Dashboard || !d.open || isLocal(server) || asksForCertificates(server) {
 			continue
 		}
 		logger.Warn("everybody who reaches this server can open the dashboard, since no authentication stands before it; "+

@@ -23,10 +23,12 @@ type Placed struct {
 	Hides   string   // a handler behind it that no request comes to, "" for none
 	Guarded bool     // every request has come through a guard before
 	Cached  string   // a handler before it that may answer with what it was given for others, "" for none
+	Early   []Early  // handlers that should stand behind it
 
 	reach  string  // equal for handlers that meet the same requests
 	before *passed // handlers that a request may have come through
 	groups []string
+	open   bool   // see isOpen
 	only   string // the one path, or one of a few, that comes to it; "" for more
 }
 
@@ -39,10 +41,12 @@ type Match struct {
 // passed is a handler that a request may have come through, with those before it.
 type passed struct {
 	name    string
-	reach   string  // as that of Placed
-	matches []Match // of the routes that lead to it
-	group   string  // of routes of which a request takes one
-	asks    bool    // it goes by what another server answers, as forward_auth does
+	config  json.RawMessage
+	hosts   []string // of the routes around it, none for any
+	reach   string   // as that of Placed
+	matches []Match  // of the routes that lead to it
+	group   string   // of routes of which a request takes one
+	asks    bool     // it goes by what another server answers, as forward_auth does
 	before  *passed
 }
 

@@ -164,6 +164,13 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		if here.answered != nil {
 			placed.Behind = here.answered.name
 		}
+		// Later what stands with it in a route of a group counts as of another one.
+		switch h.Handler {
+		case Guard:
+			placed.Early = here.early()
+		case Dashboard:
+			placed.open = placed.isOpen()
+		}
 		w.found = append(w.found, placed)
 	}
 	inner, err := w.routes(h.Routes, here)
@@ -171,7 +178,10 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		return here, err
 	}
 	here.answered = inner.answered
-	here.before = &passed{name: h.Handler, reach: here.reach, matches: here.matches, asks: len(h.HandleResponse) > 0, before: inner.before}
+	here.before = &passed{
+		name: h.Handler, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches,
+		asks: len(h.HandleResponse) > 0, before: inner.before,
+	}
 	if here.answered == nil && h.answersAll() {
 		here.answered = &answer{h.Handler, placed}
 	}

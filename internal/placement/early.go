@@ -1,0 +1,176 @@
+package placement
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+)
+
+// Early is a handler of others that stands before a guard and should stand behind it.
+type Early struct {
+	Handler string // its directive
+	Why     string // what goes wrong, and what to do
+}
+
+// What goes wrong with a handler before a guard.
+const (
+	whyCache = "a forbidden crawler gets from it the pages that it keeps of others, and nobody judges or counts that; " +
+		"take it out of the global option order, or write robots_guard before it in the route"
+	whyPlaceholder = "it uses a placeholder {http.robots_guard...}, which has no value yet; write it behind robots_guard in a route"
+	whyHeader      = whyPlaceholder + ", or have the field of the answer set last by header >Name value"
+)
+
+// warnEarly tells of handlers that should stand behind a guard.
+func warnEarly(placed []*Placed, logger *zap.Logger) {
+	for _, p := range placed {
+		for _, e := range p.Early {
+			logger.Warn(e.Handler+" stands before robots_guard: "+e.Why, zap.String("site", p.Site()))
+		}
+	}
+}
+
+// early returns the handlers on the way to a guard that should stand behind it, those
+// nearest to it first. One that may be meant so is left out.
+func (y *way) early() (all []Early) {
+	told := make(map[Early]bool)
+	for b := y.before; b != nil; b = b.before {
+		if slices.Contains(y.groups, b.group) { // of another route of the group
+			continue
+		}
+		var e Early
+		switch {
+		case slices.Contains(caches, b.name) && b.isForAnybody() && b.meets(y):
+			e = Early{b.name, whyCache}
+		case b.usesVerdict() && b.meets(y) && !b.guarded():
+			if e = (Early{b.name, whyPlaceholder}); b.name == "headers" {
+				e = Early{"header", whyHeader}
+			}
+		default:
+			continue
+		}
+		if !told[e] {
+			told[e], all = true, append(all, e)
+		}
+	}
+	return all
+}
+
+// guarded reports whether some request comes to a handler through a guard.
+func (b *passed) guarded() bool {
+	for b = b.before; b != nil; b = b.before {
+		if b.name == Guard {
+			return true
+		}
+	}
+	return false
+}
+
+// aboutRequest are the matchers that look at what is asked for, and not at who asks.
+var aboutRequest = []string{"file", "method", "path", "path_regexp", "protocol", "query"}
+
+// isForAnybody reports whether a handler is for browsers and crawlers alike.
+func (b *passed) isForAnybody() bool {
+	return !slices.ContainsFunc(b.matches, func(m Match) bool { return !m.isForAnybody() })
+}
+
+func (m Match) isForAnybody() bool {
+	switch m.Name {
+	case "not":
+		var sets []map[string]json.RawMessage
+		if json.Unmarshal(m.Config, &sets) != nil {
+			return false
+		}
+		for _, set := range sets {
+			for name, config := range set {
+				if !(Match{name, config}).isForAnybody() {
+					return false
+				}
+			}
+		}
+		return true
+	case "header":
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(m.Config, &fields) != nil {
+			return false
+		}
+		for name := range fields {
+			if textproto.CanonicalMIMEHeaderKey(name) == "User-Agent" {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.Contains(aboutRequest, m.Name)
+}
+
+// meets reports whether some request certainly comes both through a handler and the
+// way to a guard behind it.
+func (b *passed) meets(y *way) bool {
+	if strings.HasPrefix(y.reach+"\n", b.reach+"\n") {
+		return true
+	}
+	if len(b.hosts) > 0 && len(y.hosts) > 0 && !slices.ContainsFunc(b.hosts, func(host string) bool { return slices.Contains(y.hosts, host) }) {
+		return false
+	}
+	for _, m := range y.matches {
+		if slices.ContainsFunc(b.matches, func(other Match) bool { return m.Name == other.Name && bytes.Equal(m.Config, other.Config) }) {
+			continue
+		}
+		if m.Name != "path" || !b.asksFor(m.Config) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksFor reports whether some path of those that a handler is for is also one of a
+// matcher of paths.
+func (b *passed) asksFor(paths json.RawMessage) bool {
+	for _, m := range b.matches {
+		var own []string
+		switch {
+		case m.Name == "method" || m.Name == "protocol" || m.Name == "header":
+			continue
+		case m.Name != "path" || json.Unmarshal(m.Config, &own) != nil:
+			return false
+		}
+		if !slices.ContainsFunc(own, func(path string) bool {
+			is, ok := isFor(paths, strings.ReplaceAll(path, "*", "x"))
+			return is && ok
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// usesVerdict reports whether a handler puts something of the verdict into use as a
+// request comes to it.
+func (b *passed) usesVerdict() bool {
+	of := []byte("{http.robots_guard.")
+	if !bytes.Contains(b.config, of) {
+		return false
+	}
+	switch b.name {
+	case "rate_limit", "vars", "rewrite":
+		return true
+	case "headers":
+		var h struct {
+			Request  json.RawMessage `json:"request"`
+			Response json.RawMessage `json:"response"`
+		}
+		var when struct {
+			Deferred bool            `json:"deferred"`
+			Require  json.RawMessage `json:"require"`
+		}
+		if json.Unmarshal(b.config, &h) != nil || len(h.Response) > 0 && json.Unmarshal(h.Response, &when) != nil {
+			return false
+		}
+		return bytes.Contains(h.Request, of) || bytes.Contains(h.Response, of) && !when.Deferred && when.Require == nil
+	}
+	return false
+}
