@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -169,19 +168,14 @@ func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
 	case name == "-":
 		return errors.New("--robots cannot be standard input; name a file")
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		versions, err := replay.ReadVersions(name)
-		o.Versions = versions
-		return err
-	}
-	in, err := a.config.readInput(ctx, nil, name)
+	versions, site, err := a.config.readVersions(ctx, name)
 	if err != nil {
 		return err
 	}
-	if in.site != "" && len(o.Sites) == 0 {
-		o.Sites = []string{siteOf(in.site)}
+	if site != "" && len(o.Sites) == 0 {
+		o.Sites = []string{siteOf(site)}
 	}
-	o.Versions = []replay.Version{{Name: in.name, Body: in.body}}
+	o.Versions = versions
 	return nil
 }
 

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +46,10 @@ nothing but train models is held to train-ai=n, as if it had read the robots.txt
 With --batch each line of standard input is a JSON object with "id", "robots" or
 "robots_b64" (the file's text, plain or in base64), "token" or "user_agent",
 "url" and, if wanted, "method". The answer to each is a line on standard output.
+Lines without a robots.txt are judged by --robots, which may then also be a
+directory as of audit: with "host" and "time" (seconds since 1970, or like
+2026-11-20T10:00:00Z) a line is judged by the text that this host served then, and
+is "unknown" where the directory has none of the host.
 
 Exit status: 0 if everything is allowed, 1 if something is not, 2 if an argument
 or the robots.txt cannot be used.
@@ -55,11 +58,12 @@ or the robots.txt cannot be used.
 caddy robots-guard check --robots robots.txt --token GPTBot /private/report
 caddy robots-guard check --robots https://example.com/robots.txt --token Bingbot https://example.com/a /b?c=d
 caddy robots-guard check --robots robots.txt --user-agent "Mozilla/5.0 (compatible; Googlebot/2.1)" --json /
+echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard check --robots robots.txt --batch
 `,
 		RunE: runCommand(c.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&c.robots, "robots", "r", "", "the robots.txt: a file, a URL, or - for standard input")
+	flags.StringVarP(&c.robots, "robots", "r", "", "the robots.txt: a file, a URL, - for standard input, or with --batch a directory")
 	flags.StringVarP(&c.userAgent, "user-agent", "u", "", "the User-Agent to judge")
 	flags.StringVar(&c.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
@@ -117,9 +121,10 @@ type claimant struct {
 	token     string
 	userAgent string
 	isAgent   bool
-	method    string       // GET if ""
-	identity  verify.State // what is assumed of it
-	held      bool         // to preferences about use, as by usage enforce
+	client    uaident.Identity // who that is, by [claimant.identified]
+	method    string           // GET if ""
+	identity  verify.State     // what is assumed of it
+	held      bool             // to preferences about use, as by usage enforce
 }
 
 func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
@@ -129,14 +134,14 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 		return 0, err
 	}
 	switch {
-	case c.batch && (len(urls) > 0 || c.robots != "" || who.isAgent || c.token != ""):
-		return 0, errors.New("--batch takes everything from standard input; leave out the other arguments")
+	case c.batch && (len(urls) > 0 || who.isAgent || c.token != "" || cmd.Flags().Changed("identity") || cmd.Flags().Changed("method")):
+		return 0, errors.New("--batch takes everything but --robots from standard input; leave out the other arguments")
 	case c.usage != usageObserve && c.usage != usageEnforce:
 		return 0, fmt.Errorf("--usage is %q; use observe or enforce", c.usage)
 	case c.batch && who.held:
 		return 0, errors.New("--usage does not go with --batch")
 	case c.batch:
-		return ExitAllowed, batch(cmd.InOrStdin(), cmd.OutOrStdout())
+		return ExitAllowed, c.runBatch(cmd)
 	case who.isAgent && cmd.Flags().Changed("token"):
 		return 0, errors.New("give either --user-agent or --token")
 	case !who.isAgent && cmd.Flags().Changed("identity"):
@@ -159,7 +164,7 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		result := judgeURL(robots, who, u)
+		result := judgeURL(robots, who.identified(robots), u)
 		result.URL, result.Note = u, note
 		if !result.Allowed {
 			code = ExitDisallowed
@@ -187,12 +192,19 @@ func (who *claimant) note() string {
 	return judge.AboutToken(uaident.Default(), token)
 }
 
-// judgeURL judges one URL as the server would.
-func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
-	q := judge.Request{Method: who.method, Target: policy.TargetOf(u), Identity: who.identity}
+// identified returns the claimant with who its User-Agent is by the names of a
+// robots.txt.
+func (who claimant) identified(robots *policy.Robots) claimant {
 	if who.isAgent {
-		q.Client = uaident.Default().IdentifyWith(who.userAgent, uaident.Default().Overlay(robots.Names()))
-	} else {
+		who.client = uaident.Default().IdentifyWith(who.userAgent, uaident.Default().Overlay(robots.Names()))
+	}
+	return who
+}
+
+// judgeURL judges one URL as the server would. The claimant has been identified.
+func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
+	q := judge.Request{Method: who.method, Target: policy.TargetOf(u), Identity: who.identity, Client: who.client}
+	if !who.isAgent {
 		q.Token = cmp.Or(who.token, "*")
 	}
 	var scratch judge.Scratch
@@ -254,34 +266,4 @@ func printTable(w io.Writer) (print func(checkResult) error, finish func() error
 		table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
 		return nil
 	}, table.Flush
-}
-
-// robotsFiles finds the robots.txt for each URL of a check.
-type robotsFiles struct {
-	config *Config
-	named  string // what --robots says
-	stdin  io.Reader
-	known  map[string]*policy.Robots
-}
-
-func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) {
-	name := f.named
-	if name == "" {
-		var err error
-		if name, err = ownRobots(u); err != nil {
-			return nil, err
-		}
-	}
-	if robots := f.known[name]; robots != nil {
-		return robots, nil
-	}
-	in, err := f.config.readInput(ctx, f.stdin, name)
-	if err != nil {
-		return nil, err
-	}
-	robots, err := in.rules()
-	if err == nil {
-		f.known[name] = robots
-	}
-	return robots, err
 }

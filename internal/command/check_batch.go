@@ -3,24 +3,60 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // batchRequest is a line of the input of check --batch.
 type batchRequest struct {
 	ID        json.RawMessage `json:"id"`
-	Robots    string          `json:"robots"`
+	Robots    *string         `json:"robots"`
 	RobotsB64 []byte          `json:"robots_b64"`
 	Token     string          `json:"token"`
 	UserAgent *string         `json:"user_agent"`
 	URL       string          `json:"url"`
 	Method    string          `json:"method"`
+	Host      string          `json:"host"` // with --robots
+	Time      batchTime       `json:"time"` // with --robots
+}
+
+// batchTime is the time of a request: a number of seconds since 1970, as a
+// number or in quotes, or RFC 3339. Nothing and 0 are no time.
+type batchTime struct{ time.Time }
+
+// maxBatchTime bounds times: the year 2242 and what comes after is a mistake.
+const maxBatchTime = 1 << 33
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *batchTime) UnmarshalJSON(value []byte) error {
+	text := strings.Trim(string(value), `"`)
+	if text == "" || text == "null" || text == "0" {
+		return nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	at := time.UnixMicro(int64(min(seconds, maxBatchTime) * 1e6))
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, text)
+	}
+	if err != nil || at.Unix() < 0 || at.Unix() >= maxBatchTime {
+		return fmt.Errorf(`"time" is %s; give seconds since 1970, or a time like 2026-11-20T10:00:00Z`, text)
+	}
+	t.Time = at
+	return nil
 }
 
 // batchResult is the line that answers it.
@@ -32,6 +68,8 @@ type batchResult struct {
 	Line      int             `json:"line"`
 	Group     string          `json:"group"`
 	Ambiguous bool            `json:"ambiguous"`
+	Crawler   string          `json:"crawler"`
+	Class     string          `json:"class"`
 	Error     string          `json:"error,omitempty"`
 }
 
@@ -39,14 +77,57 @@ type batchResult struct {
 // some lines were answered by an error.
 var errBadLines = errors.New("some lines were not understood; see their \"error\"")
 
-// batch answers each line of in by a line on out, in order.
-func batch(in io.Reader, out io.Writer) error {
+// batch answers lines.
+type batch struct {
+	texts *replay.Texts // of --robots, nil without
+	known map[knownAgent]uaident.Identity
+	last  struct { // what a line brought last: many tend to bring the same
+		body    []byte
+		robots  *policy.Robots
+		overlay *uaident.Overlay
+	}
+}
+
+// knownAgent is a User-Agent by the names that a robots.txt adds to the registry.
+type knownAgent struct {
+	userAgent string
+	overlay   *uaident.Overlay
+}
+
+// Bounds of the memory for User-Agents: how many, and how long ones.
+const (
+	maxKnownAgents   = 2048
+	maxKnownAgentLen = 512
+)
+
+// runBatch answers the lines of standard input.
+func (c *check) runBatch(cmd *cobra.Command) error {
+	var texts *replay.Texts
+	if c.robots == "-" {
+		return errors.New("with --batch --robots cannot be standard input; name a file or a directory")
+	}
+	if c.robots != "" {
+		versions, _, err := c.config.readVersions(cmd.Context(), c.robots)
+		if err != nil {
+			return err
+		}
+		if texts, err = replay.NewTexts(versions, uaident.Default()); err != nil {
+			return err
+		}
+	}
+	return newBatch(texts).run(cmd.InOrStdin(), cmd.OutOrStdout())
+}
+
+func newBatch(texts *replay.Texts) *batch {
+	return &batch{texts: texts, known: make(map[knownAgent]uaident.Identity)}
+}
+
+// run answers each line of in by a line on out, in order.
+func (b *batch) run(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriterSize(out, 1<<16)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	var parsed parsedFile
 	bad := false
+	var answer []byte
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -55,11 +136,14 @@ func batch(in io.Reader, out io.Writer) error {
 		if err != nil && len(line) == 0 {
 			break
 		}
-		result := answerBatch(line, &parsed)
+		result := b.answer(line)
 		if result.Error != "" {
 			result.Error, bad = fmt.Sprintf("line %d: %s", number, result.Error), true
 		}
-		if err := enc.Encode(result); err != nil {
+		if answer, err = result.appendTo(answer[:0]); err != nil {
+			return err
+		}
+		if _, err := w.Write(answer); err != nil {
 			return err
 		}
 		if lines.Buffered() == 0 {
@@ -78,46 +162,69 @@ func batch(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// answerBatch answers one line. What it cannot understand is allowed, with an
-// error that says why.
-func answerBatch(line []byte, parsed *parsedFile) batchResult {
+// answer answers one line. What it cannot understand is allowed, with an error
+// that says why.
+func (b *batch) answer(line []byte) batchResult {
 	var request batchRequest
-	if err := json.Unmarshal(line, &request); err != nil {
-		return batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String(),
-			Error: "not a request as check --help describes it: " + err.Error()}
+	unknown := batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
+	if !request.plain(line) {
+		request = batchRequest{}
+		if err := json.Unmarshal(line, &request); err != nil {
+			unknown.Error = "not a request as check --help describes it: " + err.Error()
+			return unknown
+		}
 	}
-	if request.ID == nil {
-		request.ID = nullID
+	if request.ID != nil {
+		unknown.ID = request.ID
 	}
 	if request.UserAgent != nil && request.Token != "" {
-		return batchResult{ID: request.ID, Allowed: true, Verdict: judge.Unknown.String(),
-			Error: `both "token" and "user_agent" are given; leave out one`}
+		unknown.Error = `both "token" and "user_agent" are given; leave out one`
+		return unknown
 	}
-	body := request.RobotsB64
-	if body == nil {
-		body = []byte(request.Robots)
+	robots, overlay := b.robots(&request)
+	if robots == nil { // none is known of the host
+		return unknown
 	}
 	who := claimant{token: request.Token, method: request.Method, isAgent: request.UserAgent != nil}
 	if who.isAgent {
-		who.userAgent = *request.UserAgent
+		who.client = b.identify(*request.UserAgent, overlay)
 	}
-	r := judgeURL(parsed.robots(body), who, request.URL)
-	return batchResult{ID: request.ID, Allowed: r.Allowed, Verdict: r.Verdict, Rule: r.Rule,
-		Line: r.Line, Group: r.Group, Ambiguous: r.Ambiguous}
+	r := judgeURL(robots, who, request.URL)
+	return batchResult{ID: unknown.ID, Crawler: r.Crawler, Class: r.Class, Allowed: r.Allowed, Verdict: r.Verdict,
+		Rule: r.Rule, Line: r.Line, Group: r.Group, Ambiguous: r.Ambiguous}
 }
 
 var nullID = json.RawMessage("null")
 
-// parsedFile remembers the last file: batches tend to ask about the same one
-// many times in a row.
-type parsedFile struct {
-	body []byte
-	last *policy.Robots
+// robots returns what a line is judged by: the robots.txt that it brings, or that
+// of --robots, nil where that has none of the host.
+func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
+	body := q.RobotsB64
+	switch {
+	case body == nil && q.Robots != nil:
+		body = []byte(*q.Robots)
+	case body == nil && b.texts != nil:
+		return b.texts.At(cmp.Or(q.Host, addr.Authority(q.URL)), q.Time.Time)
+	}
+	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
+		b.last.body, b.last.robots = body, policy.Parse(body)
+		b.last.overlay = uaident.Default().Overlay(b.last.robots.Names())
+	}
+	return b.last.robots, b.last.overlay
 }
 
-func (p *parsedFile) robots(body []byte) *policy.Robots {
-	if p.last == nil || !bytes.Equal(p.body, body) {
-		p.body, p.last = body, policy.Parse(body)
+// identify tells who a User-Agent is. It remembers some.
+func (b *batch) identify(userAgent string, overlay *uaident.Overlay) uaident.Identity {
+	key := knownAgent{userAgent, overlay}
+	if client, known := b.known[key]; known {
+		return client
 	}
-	return p.last
+	client := uaident.Default().IdentifyWith(userAgent, overlay)
+	if len(userAgent) <= maxKnownAgentLen {
+		if len(b.known) == maxKnownAgents {
+			clear(b.known)
+		}
+		b.known[key] = client
+	}
+	return client
 }

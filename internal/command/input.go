@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -47,6 +48,20 @@ func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (i
 		err = fmt.Errorf("%s is a binary file and no text; give a robots.txt", name)
 	}
 	return in, err
+}
+
+// readVersions reads a directory with versions of a robots.txt, or those of
+// several hosts, or one text from a file or a URL, whose site it then returns.
+func (c *Config) readVersions(ctx context.Context, name string) (versions []replay.Version, site string, err error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		versions, err = replay.ReadVersions(name)
+		return versions, "", err
+	}
+	in, err := c.readInput(ctx, nil, name)
+	if err != nil {
+		return nil, "", err
+	}
+	return []replay.Version{{Name: in.name, Body: in.body}}, in.site, nil
 }
 
 // ownRobots returns where the robots.txt of a URL's own site stands.
@@ -138,4 +153,34 @@ func isBinary(body []byte) bool {
 // isURL reports whether an argument is a URL rather than a file or a path.
 func isURL(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
+// robotsFiles finds the robots.txt for each URL of a check.
+type robotsFiles struct {
+	config *Config
+	named  string // what --robots says
+	stdin  io.Reader
+	known  map[string]*policy.Robots
+}
+
+func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) {
+	name := f.named
+	if name == "" {
+		var err error
+		if name, err = ownRobots(u); err != nil {
+			return nil, err
+		}
+	}
+	if robots := f.known[name]; robots != nil {
+		return robots, nil
+	}
+	in, err := f.config.readInput(ctx, f.stdin, name)
+	if err != nil {
+		return nil, err
+	}
+	robots, err := in.rules()
+	if err == nil {
+		f.known[name] = robots
+	}
+	return robots, err
 }

@@ -163,7 +163,8 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 
 // JudgeCase judges one case as check does.
 func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
-	verdict := judgeURL(robots, claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == "", held: c.Held}, c.URL)
+	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == "", held: c.Held}
+	verdict := judgeURL(robots, who.identified(robots), c.URL)
 	r := expect.Result{Case: c, Got: verdict.Allowed}
 	if c.About != "" {
 		r.States, r.Because = verdict.stated(c.About)

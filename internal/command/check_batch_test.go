@@ -1,0 +1,171 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestBatchByDirectory judges lines by the text that their host served at their
+// time.
+func TestBatchByDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.example/robots-2026-11-01.txt":           "User-agent: *\nDisallow: /old\n",
+		"a.example/robots-2026-11-20T10:00:00Z.txt": "User-agent: *\nDisallow: /new\n",
+		"b.example/robots.txt":                      "User-agent: zorkly\nDisallow: /\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, ":", "-")))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const zorkly = `"user_agent":"zorkly/1.0"`
+	lines := []struct {
+		line string
+		want [2]string // the beginning and the end of the answer, or of its error a piece
+	}{
+		{`{"id":1,"host":"a.example","time":1793800000,"token":"x","url":"/old"}`, [2]string{`{"id":1,"allowed":false,"verdict":"disallowed","rule":"Disallow: /old"`, `"crawler":"x","class":""}`}},
+		{`{"id":2,"host":"A.example:443","time":"1793800000","token":"x","url":"/new"}`, [2]string{`{"id":2,"allowed":true,"verdict":"allowed"`, `"crawler":"x","class":""}`}},
+		{`{"id":3,"host":"a.example","time":"2026-11-20T11:00:00+01:00","token":"x","url":"/new"}`, [2]string{`{"id":3,"allowed":false`, `"crawler":"x","class":""}`}},
+		{`{"id":4,"time":"2026-11-20T09:59:59.9Z","token":"x","url":"https://a.example/new"}`, [2]string{`{"id":4,"allowed":true,"verdict":"allowed"`, `"crawler":"x","class":""}`}},
+		{`{"id":5,"host":"a.example","time":0,"token":"x","url":"/new"}`, [2]string{`{"id":5,"allowed":false`, `"crawler":"x","class":""}`}},
+		{`{"id":6,"host":"b.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":6,"allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":2,"group":"zorkly"`, `"crawler":"zorkly","class":"other"}`}},
+		{`{"id":7,"host":"a.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":7,"allowed":true,"verdict":"exempt"`, `"crawler":"zorkly","class":"other"}`}},
+		{`{"id":8,"host":"c.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":8,"allowed":true,"verdict":"unknown"`, `"crawler":"","class":""}`}},
+		{`{"id":9,"url":"/x"}`, [2]string{`{"id":9,"allowed":true,"verdict":"unknown"`, `"crawler":"","class":""}`}},
+		{`{"id":10,"robots":"User-agent: *\nDisallow: /","url":"/x"}`, [2]string{`{"id":10,"allowed":false`, `"crawler":"","class":""}`}},
+		{`{"id":11,"robots":"","host":"a.example","url":"/new"}`, [2]string{`{"id":11,"allowed":true,"verdict":"allowed"`, `"crawler":"","class":""}`}},
+		{`{"id":12,"host":"a.example","time":"yesterday","url":"/new"}`, [2]string{`{"id":null`, `"time\" is yesterday`}},
+		{`{"id":13,"host":"a.example","time":-5,"url":"/new"}`, [2]string{`{"id":null`, `"time\" is -5`}},
+		{`{"id":14,"host":"a.example","time":"9999-01-01T00:00:00Z","url":"/new"}`, [2]string{`{"id":null`, `"time\" is 9999`}},
+		{`{"id":15,"host":"a.example","time":[1],"url":"/new"}`, [2]string{`{"id":null`, `"time\" is [1]`}},
+	}
+	cmd := checkCommand(Config{})
+	var in, out bytes.Buffer
+	for _, l := range lines {
+		in.WriteString(l.line + "\n")
+	}
+	cmd.SetIn(&in)
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SetArgs([]string{"--batch", "--robots", dir})
+	if err := cmd.Execute(); err == nil {
+		t.Error("the lines that make no sense pass for good ones")
+	}
+	answers := strings.Split(out.String(), "\n")
+	for i, l := range lines {
+		if i >= len(answers) || !strings.HasPrefix(answers[i], l.want[0]) || !strings.Contains(answers[i], l.want[1]) {
+			t.Errorf("%s\nis answered %s\nwant %s", l.line, answers[min(i, len(answers)-1)], l.want)
+		} else if !json.Valid([]byte(answers[i])) {
+			t.Errorf("%s is no JSON", answers[i])
+		}
+	}
+}
+
+// TestBatchForgets has more User-Agents than are remembered.
+func TestBatchForgets(t *testing.T) {
+	t.Parallel()
+	b := newBatch(nil)
+	for i := range 3 * maxKnownAgents {
+		agent := strings.Repeat("x", i%7) + "bot/" + strings.Repeat("1", i%1000)
+		if got, want := b.identify(agent, nil).Name(), newBatch(nil).identify(agent, nil).Name(); got != want {
+			t.Fatalf("%s is %s, at first %s", agent, got, want)
+		}
+		b.identify(agent+string(rune('a'+i%26))+strings.Repeat("y", i%400), nil)
+		if len(b.known) > maxKnownAgents {
+			t.Fatalf("%d are remembered", len(b.known))
+		}
+	}
+}
+
+// BenchmarkBatch judges lines as a database sends them.
+func BenchmarkBatch(b *testing.B) {
+	texts, err := replay.NewTexts([]replay.Version{{Body: []byte("User-agent: *\nDisallow: /private/\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /articles/\n")}}, uaident.Default())
+	if err != nil {
+		b.Fatal(err)
+	}
+	const line = `{"user_agent":"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)","method":"GET","host":"www.example.com","url":"/articles/2026/10/a-title-of-some-length-21","time":1793500000}` + "\n"
+	const lines = 1000
+	in := strings.Repeat(line, lines)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := newBatch(texts).run(strings.NewReader(in), io.Discard); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lines), "ns/line")
+}
+
+// TestPlainLines reads lines, and all that are a byte away from them, as
+// encoding/json does, where it does not leave them to it.
+func TestPlainLines(t *testing.T) {
+	t.Parallel()
+	plain := 0
+	try := func(line string) {
+		var quick, slow batchRequest
+		if !quick.plain([]byte(line)) {
+			return
+		}
+		plain++
+		if err := json.Unmarshal([]byte(line), &slow); err != nil {
+			t.Fatalf("%q is taken: %v", line, err)
+		}
+		if !quick.Time.Equal(slow.Time.Time) {
+			t.Fatalf("%q: %v, want %v", line, quick.Time, slow.Time)
+		}
+		quick.Time, slow.Time = batchTime{}, batchTime{}
+		if !reflect.DeepEqual(quick, slow) {
+			t.Fatalf("%q: %+v, want %+v", line, quick, slow)
+		}
+	}
+	for _, line := range []string{
+		`{"id":12,"host":"a","time":1793800000,"user_agent":"x \"y\" z","method":"GET","url":"\/a\/b\\?"}` + "\n",
+		`{"token":"x","url":"/a","id":0,"time":0,"method":"PUT","method":"HEAD"}`, `{}`, `{"user_agent":""}` + "\r\n",
+	} {
+		try(line)
+		for i := range line {
+			try(line[:i])
+			try(line[:i] + line[i+1:])
+			for b := range 256 {
+				try(line[:i] + string([]byte{byte(b)}) + line[i:])
+				try(line[:i] + string([]byte{byte(b)}) + line[i+1:])
+			}
+		}
+	}
+	if plain < 1000 {
+		t.Errorf("only %d are plain", plain)
+	}
+}
+
+// TestResultLines writes results as encoding/json does.
+func TestResultLines(t *testing.T) {
+	t.Parallel()
+	for _, r := range []batchResult{
+		{ID: nullID, Crawler: "GPTBot", Class: "ai_training", Verdict: "disallowed", Rule: "Disallow: /<a>&b", Line: 7, Group: "*", Ambiguous: true},
+		{ID: json.RawMessage(`{"a":[1,"<"]}`), Allowed: true, Verdict: "allowed"},
+		{ID: nullID, Rule: `Disallow: /"`}, {ID: nullID, Rule: "Disallow: /\u00e4\x01"}, {ID: nullID, Group: `a\`}, {ID: nullID, Crawler: "\u2028"}, {ID: nullID, Error: "line 1: no"},
+	} {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.appendTo(nil); err != nil || string(got) != want.String() {
+			t.Errorf("got %s, %v, want %s", got, err, want.String())
+		}
+	}
+}
