@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
+	"github.com/robotsguard/caddy-robots-guard/internal/access"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -98,6 +99,7 @@ type App struct {
 	bases    bool               // whether bases are stored
 	placed   bool               // whether it was looked where the handlers stand
 	texts    placement.Texts    // see Texts
+	reads    []placement.Read   // of guards, which others may refuse
 }
 
 // CaddyModule returns the Caddy module information.
@@ -204,6 +206,7 @@ func (a *App) Start() error {
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
 		managed.CheckReach(a.ctx, a.texts, a.logger),
+		access.Check(a.ctx, a.reads, a.logger),
 		a.state.ShowRegistry(a.known.Status),
 		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
 	}
@@ -248,12 +251,13 @@ func (a *App) Stop() error {
 
 // CheckPlaces looks where the handlers of the configuration stand, when the first
 // of them is provisioned, whose context ctx is.
-func (a *App) CheckPlaces(ctx caddy.Context) error {
+func (a *App) CheckPlaces(ctx caddy.Context) (err error) {
 	if a.placed {
 		return nil
 	}
 	a.placed = true
-	return placement.Check(ctx, a.logger)
+	a.reads, err = placement.Check(ctx, a.logger)
+	return err
 }
 
 // AppOf returns the app of a configuration, one with the defaults if it has

@@ -17,6 +17,7 @@ const module = "github.com/robotsguard/caddy-robots-guard"
 // Suite is how the tests of a package are run.
 type Suite struct {
 	Caddy string // the package of the server under test, cmd/caddy if empty
+	Self  bool   // the tests' own binary is that server, where its first argument is a command of Caddy
 	After func() // is called when all tests have run
 }
 
@@ -40,6 +41,9 @@ func (s Suite) Main(m *testing.M) {
 		binary = sync.OnceValues(func() (string, error) {
 			if *given != "" {
 				return *given, nil
+			}
+			if s.Self {
+				return os.Executable()
 			}
 			root, err := Root()
 			if err != nil {

@@ -3,7 +3,6 @@ package managed
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -67,18 +66,10 @@ func CheckReach(ctx caddy.Context, texts placement.Texts, logger *zap.Logger) (s
 // probesOf returns a name for each host of a robots_txt, none if other requests may
 // come to it than these would.
 func probesOf(t placement.Text) []string {
-	const some = "robots-guard-check"
-	switch {
-	case t.Chooses:
+	if t.Chooses {
 		return nil
-	case len(t.Hosts) == 0:
-		return []string{some + ".invalid"}
 	}
-	names := make([]string, len(t.Hosts))
-	for i, host := range t.Hosts {
-		names[i] = strings.ReplaceAll(host, "*", some)
-	}
-	return names
+	return placement.ProbeHosts(t.Hosts)
 }
 
 // probe asks for one robots.txt.

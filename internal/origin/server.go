@@ -81,7 +81,8 @@ func Ask(ctx context.Context, server *caddyhttp.Server, host string, secure bool
 	go func() { ended <- serveRecovered(server, rec, virtual.WithContext(inner)) }()
 	select {
 	case err := <-ended:
-		return policy.Answer{Status: rec.take().status, Err: err}
+		got := rec.take()
+		return policy.Answer{Status: got.status, Header: got.header, Err: err}
 	case <-ctx.Done():
 		return policy.Answer{Err: context.Cause(ctx)}
 	}

@@ -16,8 +16,9 @@ import (
 // Check checks where our handlers stand in the HTTP app that ctx, of one of them,
 // belongs to. It is for the Provision of the first of them: by then Caddy
 // has not taken apart any route with one, so that "caddy validate" finds what
-// is wrong, too. Of what may be meant it warns.
-func Check(ctx caddy.Context, logger *zap.Logger) error {
+// is wrong, too. Of what may be meant it warns. reads are those of the guards that other
+// handlers may refuse.
+func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
 	for _, module := range ctx.Modules() {
 		app, ok := module.(*caddyhttp.App)
 		if !ok {
@@ -25,18 +26,23 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 		}
 		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 			server := app.Servers[name]
-			placed, err := In(name, routesOf(server.Routes))
+			w := walk{server: name}
+			_, err := w.routes(routesOf(server.Routes), way{})
+			placed := w.found
 			if err == nil {
 				err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed), checkDecisions(server, placed, logger))
 			}
 			if err != nil {
-				return err
+				return nil, err
 			}
 			warnDashboards(server, placed, logger)
 			warnEarly(placed, logger)
+			if !trusts(server) { // else the guard asks as the proxy that a client comes through
+				reads = append(reads, w.reads()...)
+			}
 		}
 	}
-	return nil
+	return reads, nil
 }
 
 // routesOf returns routes as JSON has them: their matchers are provisioned, and so

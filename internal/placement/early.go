@@ -113,7 +113,7 @@ func (b *passed) meets(y *way) bool {
 	if strings.HasPrefix(y.reach+"\n", b.reach+"\n") {
 		return true
 	}
-	if len(b.hosts) > 0 && len(y.hosts) > 0 && !slices.ContainsFunc(b.hosts, func(host string) bool { return slices.Contains(y.hosts, host) }) {
+	if !share(b.hosts, y.hosts) {
 		return false
 	}
 	for _, m := range y.matches {

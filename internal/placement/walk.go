@@ -29,6 +29,7 @@ func In(server string, routes []Route) ([]*Placed, error) {
 type walk struct {
 	server string
 	found  []*Placed
+	refuse []*passed // handlers that let only some requests pass
 }
 
 // way is what stands before a place in the routes.
@@ -181,6 +182,9 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	here.before = &passed{
 		name: h.Handler, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches,
 		asks: len(h.HandleResponse) > 0, before: inner.before,
+	}
+	if here.before.mayRefuse() {
+		w.refuse = append(w.refuse, here.before)
 	}
 	if here.answered == nil && h.answersAll() {
 		here.answered = &answer{h.Handler, placed}

@@ -1,0 +1,148 @@
+package neighbours
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// site is what stands behind the handlers that are tried.
+const site = `
+	respond /robots.txt "User-agent: *
+Disallow: /private/
+"
+	respond "page {path}"
+`
+
+// before is what the warning about a handler on the wrong side begins with.
+const before = " stands before robots_guard"
+
+// refused is what the warning about a robots.txt that the guard may not read says.
+const refused = "the guard cannot read the robots.txt of this site"
+
+// serve runs a site with these handlers before those of site.
+func serve(t *testing.T, order, handlers string, replace ...string) *harness.Server {
+	t.Helper()
+	return harness.Serve(t, "http://a.test:$PORT {\n"+handlers+"\nheader >X-Verdict {http.robots_guard.verdict}\n"+site+"}", append(replace, "$GLOBAL", order)...)
+}
+
+// warned fails unless a warning was logged, or not, when the configuration was loaded.
+func warned(t *testing.T, s *harness.Server, want bool, text string) {
+	t.Helper()
+	if !want {
+		if strings.Contains(s.Logs.String(), text) {
+			t.Errorf("a false alarm: %q", text)
+		}
+		return
+	}
+	harness.Eventually(t, "the log says "+text, func() bool { return strings.Contains(s.Logs.String(), text) })
+}
+
+// TestCache has a browser fill a cache behind the guard, and before it: only from the
+// former gets a forbidden crawler nothing, which is warned of.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, order, handlers string
+		leaks, warns          bool
+	}{
+		{"in the usual order", "", "cache\nrobots_guard enforce", false, false},
+		{"first in the order", "order cache first", "cache\nrobots_guard enforce", true, true},
+		{"before it in a route", "", "route {\ncache\nrobots_guard enforce\n}", true, true},
+		{"behind it in a route", "", "route {\nrobots_guard enforce\ncache\n}", false, false},
+		{"before it for browsers only", "order cache first", "@people not crawler crawler search\ncache @people\nrobots_guard enforce", false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, test.order, test.handlers)
+			s.Warm("/")
+			harness.Get(t, s.URL("/private/x"), harness.Firefox)
+			if a := harness.Get(t, s.URL("/private/x"), harness.Firefox); a.Header.Get("X-Cache") != "hit" || a.Body != "page /private/x" {
+				t.Fatalf("nothing is cached: %+v", a)
+			}
+			counted := func() float64 { return s.Metrics().Sum(harness.RequestsMetric, `verdict="disallowed"`) }
+			earlier, want := counted(), 403
+			if test.leaks {
+				want = 200
+			}
+			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != want {
+				t.Errorf("a forbidden crawler gets %d, want %d", a.Status, want)
+			}
+			if n := counted() - earlier; (n == 1) == test.leaks {
+				t.Errorf("%v requests are counted", n)
+			}
+			// A block is not kept for others.
+			harness.Get(t, s.URL("/private/y"), harness.Bingbot)
+			if a := harness.Get(t, s.URL("/private/y"), harness.Firefox); a.Status != 200 {
+				t.Errorf("a browser gets the block: %d", a.Status)
+			}
+			warned(t, s, test.warns, "cache"+before)
+		})
+	}
+}
+
+// TestLimiter has a limiter behind the guard, which counts by crawler and not what is
+// blocked, and before it, where there is no crawler to count by.
+func TestLimiter(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, order string
+		status      int // of the first page of GPTBot
+		warns       bool
+	}{
+		{"in the usual order", "", 200, false},
+		{"before the guard", "order rate_limit before robots_guard", 429, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, test.order, "robots_guard enforce\n@some not path /robots.txt /\nrate_limit @some {http.robots_guard.crawler}")
+			s.Warm("/")
+			for range 3 {
+				harness.Get(t, s.URL("/private/x"), harness.Bingbot)
+			}
+			harness.Visits(t, s, []harness.Visit{
+				{harness.GPTBot, "/p", test.status, ""},
+				{harness.Bingbot, "/p", test.status, ""},
+			})
+			warned(t, s, test.warns, "rate_limit"+before)
+		})
+	}
+}
+
+// TestFirewall has a firewall refuse what calls itself a robot, on either side of the
+// guard: it refuses the guard's own request as well, which is warned of, unless
+// /robots.txt is left out or the guard need not ask.
+func TestFirewall(t *testing.T) {
+	t.Parallel()
+	file := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n"}) + "/robots.txt"
+	const first, behind = "order coraza_waf first", "order coraza_waf after robots_guard"
+	for _, test := range []struct {
+		name, order, handlers string
+		reads                 bool
+	}{
+		{"before", first, "coraza_waf robot\nrobots_guard enforce", false},
+		{"behind", behind, "coraza_waf robot\nrobots_guard enforce", false},
+		{"before, with its file left out", first, "@rest not path /robots.txt\ncoraza_waf @rest robot\nrobots_guard enforce", true},
+		{"behind, with its file left out", behind, "@rest not path /robots.txt\ncoraza_waf @rest robot\nrobots_guard enforce", true},
+		{"before, with a file as source", first, "coraza_waf robot\nrobots_guard enforce {\nsource file $FILE\n}", true},
+		{"before, of others", first, "coraza_waf sqlmap\nrobots_guard enforce", true},
+		{"by respond", "", "robots_guard enforce\n@bots header_regexp User-Agent (?i)robots\nrespond @bots 403", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, test.order, test.handlers, "$FILE", file)
+			s.Warm("/")
+			want := 200
+			if test.reads {
+				want = 403
+			}
+			harness.Visits(t, s, []harness.Visit{
+				{harness.Bingbot, "/private/x", want, ""},
+				{harness.Bingbot, "/p", 200, "page"},
+				{harness.Firefox, "/private/x", 200, "page"},
+			})
+			warned(t, s, !test.reads, refused)
+		})
+	}
+}

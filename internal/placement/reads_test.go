@@ -1,0 +1,61 @@
+package placement
+
+import (
+	"strings"
+	"testing"
+)
+
+// Which handlers may refuse the guard's request for /robots.txt, wherever they stand.
+func TestReads(t *testing.T) {
+	const (
+		guard = `{"handler": "robots_guard"}`
+		auth  = `{"handler": "authentication"}`
+	)
+	site := func(routes string) string {
+		return `[{"match": [{"host": ["a"]}], "handle": [{"handler": "subroute", "routes": [` + routes + `]}], "terminal": true}]`
+	}
+	some := func(match, handler string) string {
+		return site(`{"handle": [` + guard + `]}, {"match": [` + match + `], "handle": [` + handler + `]}`)
+	}
+	respond := func(match string) string { return some(match, `{"handler": "static_response", "status_code": 403}`) }
+	for name, test := range map[string]struct{ routes, want string }{
+		"none":                      {site(`{"handle": [` + guard + `]}`), ""},
+		"before it":                 {site(`{"handle": [` + auth + `, ` + guard + `]}`), "a: basic_auth"},
+		"behind it":                 {site(`{"handle": [` + guard + `, ` + auth + `]}`), "a: basic_auth"},
+		"for another path":          {some(`{"path": ["/admin/*"]}`, auth), ""},
+		"for all but that path":     {some(`{"not": [{"path": ["/robots.txt"]}]}`, auth), ""},
+		"for all but another path":  {some(`{"not": [{"path": ["/x"]}]}`, auth), "a: basic_auth"},
+		"at another host":           {`[{"match": [{"host": ["b"]}], "handle": [` + auth + `]}, {"match": [{"host": ["a"]}], "handle": [` + guard + `]}]`, ""},
+		"at all hosts":              {`[{"handle": [` + auth + `]}, {"match": [{"host": ["a"]}], "handle": [` + guard + `]}]`, "a: basic_auth"},
+		"in another handle":         {`[{"group": "g", "match": [{"path": ["/x*"]}], "handle": [` + guard + `]}, {"group": "g", "handle": [` + auth + `]}]`, "any: basic_auth"},
+		"two":                       {site(`{"handle": [{"handler": "waf"}, {"handler": "defender"}, ` + guard + `]}`), "a: coraza_waf defender"},
+		"the same twice":            {site(`{"handle": [` + auth + `, ` + guard + `, ` + auth + `]}`), "a: basic_auth"},
+		"two guards":                {site(`{"match": [{"path": ["/x"]}], "handle": [` + guard + `]}, {"handle": [` + guard + `, ` + auth + `]}`), "a: basic_auth"},
+		"forward_auth":              {some(``, `{"handler": "reverse_proxy", "handle_response": [{}]}`), "a: forward_auth"},
+		"reverse_proxy":             {some(``, `{"handler": "reverse_proxy"}`), ""},
+		"respond to some addresses": {respond(`{"remote_ip": {"ranges": ["private_ranges"]}}`), "a: respond"},
+		"respond to User-Agents":    {respond(`{"header_regexp": {"User-Agent": {"pattern": "(?i)bot"}}}`), "a: respond"},
+		"respond for some paths":    {respond(`{"path_regexp": {"pattern": "x"}}`), ""},
+		"respond to all":            {respond(``), ""},
+		"an error for some":         {some(`{"expression": "x"}`, `{"handler": "error"}`), "a: error"},
+		"the source is a file":      {site(`{"handle": [` + auth + `, {"handler": "robots_guard", "source": {"file": "/x"}}]}`), ""},
+		"a decision":                {site(`{"handle": [` + auth + `, {"handler": "robots_guard", "decide": {}}]}`), ""},
+		"no guard":                  {site(`{"handle": [` + auth + `, {"handler": "robots_txt"}]}`), ""},
+	} {
+		w := walk{server: "srv0"}
+		if _, err := w.routes(routesIn(t, test.routes), way{}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range w.reads() {
+			hosts := strings.Join(r.Hosts, " ")
+			if hosts == "" {
+				hosts = "any"
+			}
+			got = append(got, hosts+": "+strings.Join(r.By, " "))
+		}
+		if all := strings.Join(got, "; "); all != test.want {
+			t.Errorf("%s: got %q, want %q", name, all, test.want)
+		}
+	}
+}
