@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -44,7 +45,7 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(j.placeholder)
 	}
-	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok && hasAccessLog(ctx) {
 		extra.Set(zap.Object("robots_guard", j))
 	}
 	g.record(r, j)
@@ -52,6 +53,13 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 		g.logViolation(r, j, crawler)
 		g.emitViolation(r, j, crawler)
 	}
+}
+
+// hasAccessLog reports whether the server of a request writes an access log, which is
+// where the extra fields go that a request has; to set one takes three allocations.
+func hasAccessLog(ctx context.Context) bool {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return !ok || server.Logs != nil
 }
 
 // Block makes a request one that a guard has blocked, for whatever handles it

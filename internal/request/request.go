@@ -10,12 +10,17 @@ import (
 )
 
 // OriginalRequest returns the request as the client sent it, before any
-// rewrite.
+// rewrite. It is short enough to be inlined, and then does not allocate.
 func OriginalRequest(r *http.Request) *http.Request {
-	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+	if original, ok := original(r); ok {
 		return &original
 	}
 	return r
+}
+
+func original(r *http.Request) (http.Request, bool) {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	return original, ok
 }
 
 // TargetOf returns the request target as sent. That of CONNECT begins with an
