@@ -212,3 +212,16 @@ func BenchmarkRecord(b *testing.B) {
 		}
 	})
 }
+
+// TestLongToken has one row for a crawler whose name is cut.
+func TestLongToken(t *testing.T) {
+	l := New(newClock().now)
+	for range 3 {
+		q := gptbot(noon, "/")
+		q.Token = strings.Repeat("x", 2*maxToken)
+		record(l, q)
+	}
+	if rows := l.Snapshot().Sites[0].Rows; len(rows) != 1 || len(rows[0].Token) != maxToken {
+		t.Errorf("%d rows", len(rows))
+	}
+}

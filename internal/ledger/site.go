@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Site is what is known of one site.
@@ -28,6 +27,8 @@ type Site struct {
 	Marks []Mark `json:"marks,omitempty"`
 	// switchedAt is when this ledger was told the mode, 0 if it never was.
 	switchedAt int64
+	// index has the places of many rows; nil if they have to be looked up anew.
+	index map[rowKey]*Row
 }
 
 // File is how often the lines of one text of a robots.txt have decided about a
@@ -50,101 +51,6 @@ const (
 	maxLines   = 4096
 	maxHosts   = 32
 )
-
-// displaceAfter is after what time without a request a crawler makes room for
-// another one.
-const displaceAfter = 24 * time.Hour
-
-// rowKey tells rows apart.
-type rowKey struct {
-	token, class string
-	identity     verify.State
-}
-
-func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
-
-// find returns a row, nil if there is none.
-func (s *Site) find(key rowKey) *Row {
-	for _, w := range s.Rows {
-		if w.key() == key {
-			return w
-		}
-	}
-	return nil
-}
-
-// row returns the row of a crawler, or the one that it shares with others of
-// its class, or with all others, where there is no room. more says whether the
-// ledger has room for another row.
-func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
-	if w := s.find(key); w != nil {
-		return w
-	}
-	if key.token == Other || !s.room(named, at) || !more {
-		key.token = Other
-		if w := s.find(key); w != nil {
-			return w
-		}
-		if !more {
-			if w := s.others(); w != nil {
-				return w
-			}
-		}
-	}
-	w := &Row{Token: own(key.token, maxToken), Class: key.class, Identity: key.identity}
-	s.Rows = append(s.Rows, w)
-	return w
-}
-
-// others returns a row that crawlers share, nil if there is none.
-func (s *Site) others() *Row {
-	for _, w := range s.Rows {
-		if w.Token == Other {
-			return w
-		}
-	}
-	return nil
-}
-
-// room reports whether another crawler can have a row, making it if some other
-// was not seen for long.
-func (s *Site) room(named bool, at int64) bool {
-	unnamed, idle := 0, -1
-	for i, w := range s.Rows {
-		if w.Token == Other {
-			continue
-		}
-		if !w.Named {
-			unnamed++
-		}
-		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
-			idle = i
-		}
-	}
-	if s.own() < maxRows && (named || unnamed < maxRows-namedShare) {
-		return true
-	}
-	if idle < 0 {
-		return false
-	}
-	s.fold(idle)
-	return true
-}
-
-// fold adds a row to that of all others of its class.
-func (s *Site) fold(i int) {
-	w := s.Rows[i]
-	s.Rows = slices.Delete(s.Rows, i, i+1)
-	key := w.key()
-	key.token = Other
-	if common := s.find(key); common != nil {
-		common.merge(w)
-		return
-	}
-	w.Names, w.Breakers = w.asNames(w.Names, verdictCounts[:]...), w.asNames(w.Breakers, CountDisallowed)
-	w.Token = Other
-	s.Rows = append(s.Rows, w)
-}
 
 // noteHost counts the host of a request.
 func (s *Site) noteHost(q *pending) {
@@ -190,7 +96,7 @@ func (s *Site) merge(other *Site) {
 			continue
 		}
 		c := w.clone()
-		s.Rows = append(s.Rows, &c)
+		s.add(&c)
 	}
 	s.limit()
 	s.Hosts.Merge(other.Hosts, maxHosts)
@@ -218,39 +124,10 @@ func (s *Site) merge(other *Site) {
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// own returns how many crawlers have a row of their own.
-func (s *Site) own() (n int) {
-	for _, w := range s.Rows {
-		if w.Token != Other {
-			n++
-		}
-	}
-	return n
-}
-
-// limit keeps within the bound of rows: those not seen for longest are folded.
-func (s *Site) limit() {
-	for s.own() > maxRows {
-		s.foldIdlest()
-	}
-}
-
-// foldIdlest folds the row of the crawler that was not seen for longest. There
-// must be one.
-func (s *Site) foldIdlest() {
-	idlest := -1
-	for i, w := range s.Rows {
-		if w.Token != Other && (idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen) {
-			idlest = i
-		}
-	}
-	s.fold(idlest)
-}
-
 // prune forgets what is older than retention. It reports whether anything is
 // left.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
+	s.Rows, s.index = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }), nil
 	s.Hosts.Prune(now, retention)
 	s.pruneMarks(now, retention)
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })

@@ -188,7 +188,7 @@ func (s *Site) cleaned() *Site {
 		if known := clean.find(w.key()); known != nil {
 			known.merge(w)
 		} else {
-			clean.Rows = append(clean.Rows, w)
+			clean.add(w)
 		}
 	}
 	clean.limit()

@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// displaceAfter is after what time without a request a crawler makes room for
+// another one.
+const displaceAfter = 24 * time.Hour
+
+// rowKey tells rows apart.
+type rowKey struct {
+	token, class string
+	identity     verify.State
+}
+
+func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
+
+// indexedRows is for how many rows a site keeps an index. Fewer are looked through
+// as fast.
+const indexedRows = 6
+
+// find returns a row, nil if there is none.
+func (s *Site) find(key rowKey) *Row {
+	if len(s.Rows) > indexedRows {
+		if s.index == nil {
+			s.reindex()
+		}
+		return s.index[key]
+	}
+	for _, w := range s.Rows {
+		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
+			return w
+		}
+	}
+	return nil
+}
+
+func (s *Site) reindex() {
+	s.index = make(map[rowKey]*Row, len(s.Rows))
+	for _, w := range s.Rows {
+		s.index[w.key()] = w
+	}
+}
+
+// add takes in a row of which there is none yet.
+func (s *Site) add(w *Row) {
+	s.Rows = append(s.Rows, w)
+	if s.index != nil {
+		s.index[w.key()] = w
+	}
+}
+
+// row returns the row of a crawler, or the one that it shares with others of
+// its class, or with all others, where there is no room. more says whether the
+// ledger has room for another row.
+func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
+	key.token = text.Cut(key.token, maxToken)
+	if w := s.find(key); w != nil {
+		return w
+	}
+	if key.token == Other || !s.room(named, at) || !more {
+		key.token = Other
+		if w := s.find(key); w != nil {
+			return w
+		}
+		if !more {
+			if w := s.others(); w != nil {
+				return w
+			}
+		}
+	}
+	w := &Row{Token: strings.Clone(key.token), Class: key.class, Identity: key.identity}
+	s.add(w)
+	return w
+}
+
+// others returns a row that crawlers share, nil if there is none.
+func (s *Site) others() *Row {
+	for _, w := range s.Rows {
+		if w.Token == Other {
+			return w
+		}
+	}
+	return nil
+}
+
+// room reports whether another crawler can have a row, making it if some other
+// was not seen for long.
+func (s *Site) room(named bool, at int64) bool {
+	unnamed, idle := 0, -1
+	for i, w := range s.Rows {
+		if w.Token == Other {
+			continue
+		}
+		if !w.Named {
+			unnamed++
+		}
+		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
+			idle = i
+		}
+	}
+	if s.own() < maxRows && (named || unnamed < maxRows-namedShare) {
+		return true
+	}
+	if idle < 0 {
+		return false
+	}
+	s.fold(idle)
+	return true
+}
+
+// fold adds a row to that of all others of its class.
+func (s *Site) fold(i int) {
+	w := s.Rows[i]
+	s.Rows, s.index = slices.Delete(s.Rows, i, i+1), nil
+	key := w.key()
+	key.token = Other
+	if common := s.find(key); common != nil {
+		common.merge(w)
+		return
+	}
+	w.Names, w.Breakers = w.asNames(w.Names, verdictCounts[:]...), w.asNames(w.Breakers, CountDisallowed)
+	w.Token = Other
+	s.add(w)
+}
+
+// own returns how many crawlers have a row of their own.
+func (s *Site) own() (n int) {
+	for _, w := range s.Rows {
+		if w.Token != Other {
+			n++
+		}
+	}
+	return n
+}
+
+// limit keeps within the bound of rows: those not seen for longest are folded.
+func (s *Site) limit() {
+	for s.own() > maxRows {
+		s.foldIdlest()
+	}
+}
+
+// foldIdlest folds the row of the crawler that was not seen for longest. There
+// must be one.
+func (s *Site) foldIdlest() {
+	idlest := -1
+	for i, w := range s.Rows {
+		if w.Token != Other && (idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen) {
+			idlest = i
+		}
+	}
+	s.fold(idlest)
+}
