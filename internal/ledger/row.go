@@ -103,29 +103,10 @@ func (w *Row) note(q *pending) {
 	if q.readings >= w.reading && (w.Read == nil || at >= w.Read.At) {
 		w.SinceRead++
 	}
-	var cell Cell
-	cell[1+countOf(q.Verdict)] = 1
-	if q.Action == judge.Blocked {
-		cell[1+CountBlocked] = 1
-	}
-	if q.WouldBlock {
-		cell[1+CountWouldBlock] = 1
-	}
-	if q.Against {
-		cell[1+CountAgainst] = 1
-		if w.known(q) == CurrentText {
-			cell[1+CountTold] = 1
-		}
-	}
-	if q.Slowed {
-		cell[1+CountSlowed] = 1
-	}
-	if q.Shed {
-		cell[1+CountShed] = 1
-	}
 	for r := range numResolutions {
-		cell[0] = r.slot(at)
-		w.Series[r].add(r, cell)
+		if c := w.Series[r].cell(r, r.slot(at)); c != nil {
+			w.count(c, q)
+		}
 	}
 	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, strings.Clone)
 	if name := w.nameOf(&q.Request); name != "" {
@@ -136,6 +117,29 @@ func (w *Row) note(q *pending) {
 	}
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
 		w.noteRule(q)
+	}
+}
+
+// count counts a request in the cell of a step.
+func (w *Row) count(c *Cell, q *pending) {
+	c.hit(countOf(q.Verdict))
+	if q.Action == judge.Blocked {
+		c.hit(CountBlocked)
+	}
+	if q.WouldBlock {
+		c.hit(CountWouldBlock)
+	}
+	if q.Against {
+		c.hit(CountAgainst)
+		if w.known(q) == CurrentText {
+			c.hit(CountTold)
+		}
+	}
+	if q.Slowed {
+		c.hit(CountSlowed)
+	}
+	if q.Shed {
+		c.hit(CountShed)
 	}
 }
 

@@ -98,6 +98,13 @@ func (c Cell) Counts() (counts Counts) {
 	return counts
 }
 
+// hit counts one more.
+func (c *Cell) hit(count Count) {
+	if i := 1 + count; c[i] < math.MaxUint32 {
+		c[i]++
+	}
+}
+
 // add adds the counts of another cell.
 func (c *Cell) add(other Cell) {
 	for i := 1; i < len(c); i++ {
@@ -106,15 +113,27 @@ func (c *Cell) add(other Cell) {
 }
 
 // Series are counts over time at one resolution: the steps with a request, the
-// earliest first. It takes 48 bytes for each.
+// earliest first. It takes 52 bytes for each.
 type Series []Cell
 
 // add adds a cell, unless it is too old. What gets too old by that is dropped.
 func (s *Series) add(r Resolution, cell Cell) {
-	var i int
-	if *s, i = cellAt(*s, Cell{cell[0]}, uint32(r.Steps())); i >= 0 {
-		(*s)[i].add(cell)
+	if c := s.cell(r, cell[0]); c != nil {
+		c.add(cell)
 	}
+}
+
+// cell returns the cell of a step, nil if that is too old. What gets too old by it is
+// dropped.
+func (s *Series) cell(r Resolution, slot uint32) *Cell {
+	if n := len(*s); n > 0 && (*s)[n-1][0] == slot { // as nearly always
+		return &(*s)[n-1]
+	}
+	var i int
+	if *s, i = cellAt(*s, Cell{slot}, uint32(r.Steps())); i < 0 {
+		return nil
+	}
+	return &(*s)[i]
 }
 
 // prune drops what is outside of what is kept at now, for retention at most, and what

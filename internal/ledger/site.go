@@ -81,9 +81,11 @@ func (s *Site) noteLines(q *pending) {
 }
 
 func (f *File) hit(line int) {
-	if _, ok := f.Lines[uint32(line)]; !ok && len(f.Lines) >= maxLines {
-		f.Cut = true
-		return
+	if len(f.Lines) >= maxLines {
+		if _, ok := f.Lines[uint32(line)]; !ok {
+			f.Cut = true
+			return
+		}
 	}
 	f.Lines[uint32(line)]++
 }
