@@ -64,7 +64,7 @@ func (l *Ledger) countAnswers() {
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
 		if of == nil || of.Site != a.Site || of.Token != a.Token || of.Class != a.Class || of.Identity != a.Identity {
-			row, of = l.row(l.site(a.Site), &Request{Token: a.Token, Named: a.Named, Class: a.Class, Identity: a.Identity}, a.at), a
+			row, of = l.row(l.site(a.Site), crawler{a.Token, a.Named, a.Class, a.Identity}, a.at), a
 		}
 		row.noteAnswer(a)
 	}

@@ -2,12 +2,17 @@ package ledger
 
 import (
 	"iter"
+	"math"
 	"math/rand/v2"
+	"net/netip"
 	"runtime"
 	"sync"
+	"unsafe"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Bounds of the buffers: requests after which a buffer is to be counted, those
@@ -26,17 +31,39 @@ const (
 	maxBuffers = 64
 )
 
-// pending is a request that is noted but not yet counted. What its client has
-// sent stands in the text beside it.
+// pending is a request that is noted but not yet counted: what is kept of it until
+// then, with the names of a [Request]. Its strings are those of the configuration, the
+// registry and the robots.txt, which live longer. What its client has sent stands one
+// after the other in the text beside it.
 type pending struct {
-	Request
-	at, since             int64  // in Unix milliseconds
-	readings              uint64 // that were noted before it
-	method, target, agent span
-	name, host            span
+	crawler
+	Site      string
+	Rule      Rule
+	Network   netip.Prefix
+	at, since int64  // in Unix milliseconds
+	readings  uint64 // that were noted before it
+	GroupLine int32
+
+	Verdict                                    judge.Verdict
+	Action                                     judge.Action
+	Shared, WouldBlock, Against, Slowed, Shed  bool
+	from                                       uint32 // in the text
+	agent, method, target, clientName, hostLen uint16 // how long each is, in this order
 }
 
-type span struct{ from, to int }
+// crawler is who sent a request, as far as the ledger tells one from another.
+type crawler struct {
+	Token    string
+	Named    bool
+	Class    uaident.Class
+	Identity verify.State
+}
+
+// counted is a request while it is counted, with what its client has sent.
+type counted struct {
+	*pending
+	UserAgent, Method, Target, Name, Host string // until the next
+}
 
 // notes are requests in the order in which they came.
 type notes struct {
@@ -52,24 +79,29 @@ func (n *notes) add(q *Request, readings uint64) {
 		n.pending = make([]pending, 0, bufferRequests)
 		n.text = make([]byte, 0, bufferRequests*requestBytes)
 	}
-	p := pending{Request: *q, at: q.At.UnixMilli(), readings: readings}
+	n.pending = append(n.pending, pending{})
+	p := &n.pending[len(n.pending)-1]
+	p.crawler = crawler{q.Token, q.Named, q.Class, q.Identity}
+	p.Site, p.Rule, p.Network, p.GroupLine = q.Site, q.Rule, q.Network, int32(min(q.GroupLine, math.MaxInt32))
+	p.at, p.readings = q.At.UnixMilli(), readings
 	if !q.Since.IsZero() {
 		p.since = q.Since.UnixMilli()
 	}
-	p.method = n.keep(text.Cut(q.Method, maxMethod))
-	p.agent = n.keep(text.Cut(q.UserAgent, maxAgent))
-	p.name, p.host = n.keep(text.Cut(q.Name, maxToken)), n.keep(text.Cut(q.Host, maxSiteName))
+	p.Verdict, p.Action = q.Verdict, q.Action
+	p.Shared, p.WouldBlock, p.Against, p.Slowed, p.Shed = q.Shared, q.WouldBlock, q.Against, q.Slowed, q.Shed
+	p.from = uint32(len(n.text))
+	p.agent = n.keep(q.UserAgent, maxAgent)
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
-		p.target = n.keep(text.Cut(q.Target, maxTarget))
+		p.method, p.target = n.keep(q.Method, maxMethod), n.keep(q.Target, maxTarget)
 	}
-	p.Method, p.Target, p.UserAgent, p.Name, p.Host = "", "", "", "", ""
-	n.pending = append(n.pending, p)
+	p.clientName, p.hostLen = n.keep(q.Name, maxToken), n.keep(q.Host, maxSiteName)
 }
 
-func (n *notes) keep(s string) span {
-	from := len(n.text)
+// keep keeps a text, and returns how many bytes of it.
+func (n *notes) keep(s string, most int) uint16 {
+	s = text.Cut(s, most)
 	n.text = append(n.text, s...)
-	return span{from, len(n.text)}
+	return uint16(len(s))
 }
 
 // room reports whether another request fits if there are to be this many at
@@ -78,16 +110,19 @@ func (n *notes) room(most int) bool {
 	return len(n.pending) < most && len(n.answers) < most && len(n.visits) < most && len(n.text) <= most*requestBytes-maxMethod-maxAgent-maxTarget-maxToken-maxSiteName
 }
 
-// all returns the requests with what their clients have sent, each until the
-// next.
-func (n *notes) all() iter.Seq[*pending] {
-	return func(yield func(*pending) bool) {
-		text := string(n.text)
+// all returns the requests with what their clients have sent, each until the next.
+// Nothing may keep these texts: the next requests are written over them.
+func (n *notes) all() iter.Seq[*counted] {
+	return func(yield func(*counted) bool) {
+		text := unsafe.String(unsafe.SliceData(n.text), len(n.text))
 		for i := range n.pending {
 			p := &n.pending[i]
-			p.Method, p.Target, p.UserAgent = text[p.method.from:p.method.to], text[p.target.from:p.target.to], text[p.agent.from:p.agent.to]
-			p.Name, p.Host = text[p.name.from:p.name.to], text[p.host.from:p.host.to]
-			if !yield(p) {
+			rest := text[p.from:]
+			next := func(length uint16) (s string) {
+				s, rest = rest[:length], rest[length:]
+				return s
+			}
+			if !yield(&counted{p, next(p.agent), next(p.method), next(p.target), next(p.clientName), next(p.hostLen)}) {
 				return
 			}
 		}

@@ -123,7 +123,7 @@ func (l *Ledger) count() {
 	l.countReadings()
 	for q := range l.batch.all() {
 		s := l.site(q.Site)
-		l.row(s, &q.Request, q.at).note(q)
+		l.row(s, q.crawler, q.at).note(q)
 		s.noteHost(q)
 		s.noteLines(q)
 	}
@@ -133,7 +133,7 @@ func (l *Ledger) count() {
 }
 
 // row returns the row of the crawler of a request. l.mu must be held.
-func (l *Ledger) row(s *Site, q *Request, at int64) *Row {
+func (l *Ledger) row(s *Site, q crawler, at int64) *Row {
 	before := len(s.Rows)
 	w := s.row(rowKey{q.Token, q.Class.String(), q.Identity}, q.Named, at, l.rows < maxAllRows)
 	l.rows += len(s.Rows) - before // one more, or one less that made room

@@ -8,14 +8,14 @@ import (
 )
 
 // nameOf returns the name of a client that shares the row, "" where the row has it.
-func (w *Row) nameOf(q *Request) string {
+func (w *Row) nameOf(token, name string) string {
 	switch {
 	case !isShared(w.Token):
 		return ""
-	case !isShared(q.Token):
-		return text.Cut(q.Token, maxToken) // there was no room for a row of its own
+	case !isShared(token):
+		return text.Cut(token, maxToken) // there was no room for a row of its own
 	}
-	return q.Name
+	return name
 }
 
 // isShared reports whether a token is a name for several.

@@ -67,7 +67,7 @@ func (l *Ledger) RecordRead(q *Request, read Read) {
 // countReadings counts the readings that were noted. l.mu must be held.
 func (l *Ledger) countReadings() {
 	for x := l.readings.take(); x != nil; x = x.other {
-		w := l.row(l.site(x.Site), &x.Request, x.read.At)
+		w := l.row(l.site(x.Site), crawler{x.Token, x.Named, x.Class, x.Identity}, x.read.At)
 		if w.FirstSeen == 0 {
 			w.FirstSeen, w.LastSeen = x.read.At, x.read.At
 		}

@@ -90,7 +90,7 @@ const (
 const sampleInterval = time.Minute
 
 // note counts a request.
-func (w *Row) note(q *pending) {
+func (w *Row) note(q *counted) {
 	at := q.at
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
@@ -109,7 +109,7 @@ func (w *Row) note(q *pending) {
 		}
 	}
 	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, strings.Clone)
-	if name := w.nameOf(&q.Request); name != "" {
+	if name := w.nameOf(q.Token, q.Name); name != "" {
 		w.Names.Add(name, 1, at, maxNames, strings.Clone)
 		if q.Verdict == judge.Disallowed {
 			w.Breakers.Add(name, 1, at, maxNames, strings.Clone)
@@ -121,7 +121,7 @@ func (w *Row) note(q *pending) {
 }
 
 // count counts a request in the cell of a step.
-func (w *Row) count(c *Cell, q *pending) {
+func (w *Row) count(c *Cell, q *counted) {
 	c.hit(countOf(q.Verdict))
 	if q.Action == judge.Blocked {
 		c.hit(CountBlocked)
@@ -144,7 +144,7 @@ func (w *Row) count(c *Cell, q *pending) {
 }
 
 // noteRule counts a request that a rule forbids.
-func (w *Row) noteRule(q *pending) {
+func (w *Row) noteRule(q *counted) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Cut(key.Text, maxRule), text.Cut(key.Group, maxToken)
 	key = continued(&w.Rules, key, at, RuleKey.same, RuleKey.moved)
@@ -155,7 +155,7 @@ func (w *Row) noteRule(q *pending) {
 	// The texts of a rule are kept once.
 	key = w.Rules.Items[w.Rules.Index(key)].Key
 	path := text.Cut(q.Target, maxTarget)
-	where := PathKey{Host: q.Host, Name: w.nameOf(&q.Request), Path: path, RuleKey: key}
+	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, RuleKey: key}
 	where = continued(&w.Paths, where, at, PathKey.same, PathKey.moved)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
@@ -189,7 +189,7 @@ func (w *Row) agent(userAgent string) string {
 }
 
 // known tells what the crawler knows of the rules.
-func (w *Row) known(q *pending) Known {
+func (w *Row) known(q *counted) Known {
 	read := w.Read
 	if q.readings < w.reading {
 		read = w.readBefore

@@ -53,14 +53,14 @@ const (
 )
 
 // noteHost counts the host of a request.
-func (s *Site) noteHost(q *pending) {
+func (s *Site) noteHost(q *counted) {
 	if q.Host != "" {
 		s.Hosts.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
 	}
 }
 
 // noteLines counts the lines that decided about a request.
-func (s *Site) noteLines(q *pending) {
+func (s *Site) noteLines(q *counted) {
 	if q.Shared || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func (s *Site) noteLines(q *pending) {
 	}
 	f := &s.Files[i]
 	f.Since, f.Last = min(f.Since, q.at), max(f.Last, q.at)
-	f.hit(q.GroupLine)
+	f.hit(int(q.GroupLine))
 	if q.Rule.Line > 0 {
 		f.hit(q.Rule.Line)
 	}
