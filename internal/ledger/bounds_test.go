@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,46 @@ func TestLedgerCrowd(t *testing.T) {
 	s.row(t, "example.com", "bot0")
 	if own, all := s.Sites[0].own(), s.total(); own != maxRows || all.Requests() != 302 {
 		t.Errorf("%d rows and %d requests, want %d and 302", own, all.Requests(), maxRows)
+	}
+}
+
+// TestRoomComesBack gives a row to a crawler that found no room as soon as there is some:
+// the robots.txt names another, or another was not seen for long.
+func TestRoomComesBack(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	ask := func(token string, named bool) {
+		q := gptbot(c.now(), "/")
+		q.Token, q.Named = token, named
+		record(l, q)
+	}
+	rows := func() (tokens []string) {
+		for _, w := range l.Snapshot().Sites[0].Rows {
+			tokens = append(tokens, w.Token)
+		}
+		return tokens
+	}
+	for i := range maxRows - namedShare {
+		c.advance(time.Second)
+		ask(fmt.Sprint("bot", i), false)
+	}
+	for range 2 {
+		if ask("late", false); slices.Contains(rows(), "late") {
+			t.Fatal("there is room for more than the share of the unnamed")
+		}
+	}
+	ask("bot9", true)
+	if ask("late", false); !slices.Contains(rows(), "late") {
+		t.Error("there is no room after another was named")
+	}
+	for range 2 {
+		if ask("later", false); slices.Contains(rows(), "later") {
+			t.Fatal("there is room for more than the share of the unnamed")
+		}
+	}
+	c.advance(displaceAfter - time.Duration(maxRows-namedShare)*time.Second + 2*time.Second)
+	if ask("later", false); !slices.Contains(rows(), "later") || slices.Contains(rows(), "bot0") {
+		t.Error("a crawler that was not seen for long makes no room")
 	}
 }
 

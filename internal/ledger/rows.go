@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -48,12 +49,27 @@ func (s *Site) reindex() {
 	}
 }
 
+// rowsChanged forgets what is known of the rows, from which some were taken out.
+func (s *Site) rowsChanged() { s.index, s.crowded = nil, crowded{} }
+
 // add takes in a row of which there is none yet.
 func (s *Site) add(w *Row) {
-	s.Rows = append(s.Rows, w)
+	s.Rows, s.crowded = append(s.Rows, w), crowded{}
 	if s.index != nil {
 		s.index[w.key()] = w
 	}
+}
+
+// crowded are the times, in Unix milliseconds, before which no row is idle for so long
+// that it makes room, of a site that has no other: for a crawler that its robots.txt
+// does not name, and for one that it does. 0 if that has to be looked up.
+type crowded [2]int64
+
+func (c *crowded) of(named bool) *int64 {
+	if named {
+		return &c[1]
+	}
+	return &c[0]
 }
 
 // row returns the row of a crawler, or the one that it shares with others of
@@ -62,6 +78,9 @@ func (s *Site) add(w *Row) {
 func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	key.token = text.Cut(key.token, maxToken)
 	if w := s.find(key); w != nil {
+		if named && !w.Named {
+			s.crowded = crowded{} // it leaves the share of those that are not named
+		}
 		return w
 	}
 	if key.token == Other || !s.room(named, at) || !more {
@@ -93,7 +112,10 @@ func (s *Site) others() *Row {
 // room reports whether another crawler can have a row, making it if some other
 // was not seen for long.
 func (s *Site) room(named bool, at int64) bool {
-	unnamed, idle := 0, -1
+	if at < *s.crowded.of(named) {
+		return false
+	}
+	unnamed, idle, seen := 0, -1, int64(math.MaxInt64)
 	for i, w := range s.Rows {
 		if w.Token == Other {
 			continue
@@ -101,6 +123,7 @@ func (s *Site) room(named bool, at int64) bool {
 		if !w.Named {
 			unnamed++
 		}
+		seen = min(seen, w.LastSeen)
 		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
 			idle = i
 		}
@@ -109,6 +132,7 @@ func (s *Site) room(named bool, at int64) bool {
 		return true
 	}
 	if idle < 0 {
+		*s.crowded.of(named) = seen + displaceAfter.Milliseconds()
 		return false
 	}
 	s.fold(idle)
@@ -118,7 +142,8 @@ func (s *Site) room(named bool, at int64) bool {
 // fold adds a row to that of all others of its class.
 func (s *Site) fold(i int) {
 	w := s.Rows[i]
-	s.Rows, s.index = slices.Delete(s.Rows, i, i+1), nil
+	s.Rows = slices.Delete(s.Rows, i, i+1)
+	s.rowsChanged()
 	key := w.key()
 	key.token = Other
 	if common := s.find(key); common != nil {

@@ -29,6 +29,8 @@ type Site struct {
 	switchedAt int64
 	// index has the places of many rows; nil if they have to be looked up anew.
 	index map[rowKey]*Row
+	// crowded is until when it is known that no other crawler finds room.
+	crowded crowded
 }
 
 // File is how often the lines of one text of a robots.txt have decided about a
@@ -92,6 +94,7 @@ func (f *File) hit(line int) {
 
 // merge adds what another place has counted at the same site.
 func (s *Site) merge(other *Site) {
+	s.rowsChanged()
 	for _, w := range other.Rows {
 		if known := s.find(w.key()); known != nil {
 			known.merge(w)
@@ -129,7 +132,8 @@ func (s *Site) merge(other *Site) {
 // prune forgets what is older than retention. It reports whether anything is
 // left.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.Rows, s.index = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }), nil
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
+	s.rowsChanged()
 	s.Hosts.Prune(now, retention)
 	s.pruneMarks(now, retention)
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
