@@ -200,15 +200,6 @@ func loadClickHouse(t *testing.T, table, rows string) {
 		}
 		return answer
 	}
-	statements := func(text string) (all []string) {
-		text = regexp.MustCompile(`(?m)^--.*$`).ReplaceAllString(text, "")
-		for statement := range strings.SplitSeq(text, ";") {
-			if statement = strings.TrimSpace(statement); statement != "" {
-				all = append(all, statement)
-			}
-		}
-		return all
-	}
 	for _, statement := range statements(table) {
 		must(statement, "")
 	}
