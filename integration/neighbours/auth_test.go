@@ -1,0 +1,89 @@
+package neighbours
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// newAuth returns a service that forward_auth asks. Who has logged in has a cookie; to
+// all others it answers with a status, and with a redirect to a login if that is one. It
+// lets everybody have these paths.
+func newAuth(t *testing.T, status int, free ...string) *harness.Origin {
+	t.Helper()
+	return harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		for _, path := range free {
+			if r.Header.Get("X-Forwarded-Uri") == path {
+				return true
+			}
+		}
+		if _, err := r.Cookie("session"); err == nil {
+			w.Header().Set("Remote-User", "anna")
+			return true
+		}
+		if status == http.StatusFound {
+			w.Header().Set("Location", "https://login.test/?to=a.test")
+		}
+		w.WriteHeader(status)
+		return true
+	})
+}
+
+// TestAuthentication has a site ask everybody for a login. The guard reads the
+// robots.txt where that is left out, by a matcher or by the service; else that nothing
+// is restricted is warned of. It never asks on somebody's behalf.
+func TestAuthentication(t *testing.T) {
+	t.Parallel()
+	const (
+		forward = " $AUTH {\nuri /verify\ncopy_headers Remote-User\n}\n"
+		basic   = " {\nanna $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG\n}\n"
+		rest    = "@rest not path /robots.txt\n"
+	)
+	for _, test := range []struct {
+		name, handlers string
+		auth           *harness.Origin
+		status         int // of a page, for who has no login
+		reads          bool
+	}{
+		{"forward_auth", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401), 401, false},
+		{"forward_auth with a login elsewhere", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 302), 302, false},
+		{"forward_auth before the guard", "route {\nforward_auth" + forward + "robots_guard enforce\n}", newAuth(t, 401), 401, false},
+		{"with its file left out", "robots_guard enforce\n" + rest + "forward_auth @rest" + forward, newAuth(t, 302), 302, true},
+		{"let pass by the service", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401, "/robots.txt"), 401, true},
+		{"basic_auth", "robots_guard enforce\nbasic_auth" + basic, newAuth(t, 401), 401, false},
+		{"basic_auth with its file left out", "robots_guard enforce\n" + rest + "basic_auth @rest" + basic, newAuth(t, 401), 401, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, "", test.handlers, "$AUTH", test.auth.Address())
+			if test.reads {
+				s.Warm("/")
+			} else {
+				warned(t, s, true, refused)
+			}
+			forbidden := test.status
+			if test.reads {
+				forbidden = 403
+			}
+			harness.Visits(t, s, []harness.Visit{
+				{harness.Bingbot, "/private/x", forbidden, ""},
+				{harness.Bingbot, "/p", test.status, ""},
+				{harness.Firefox, "/p", test.status, ""},
+			})
+			session := harness.Header("Cookie", "session=1")
+			if strings.HasPrefix(test.name, "forward_auth") {
+				if a := harness.Get(t, s.URL("/private/x"), harness.Firefox, session); a.Status != 200 {
+					t.Errorf("who has logged in gets %d", a.Status)
+				}
+			}
+			for _, r := range test.auth.Seen() {
+				if strings.HasPrefix(r.UserAgent(), "RobotsGuard") && r.Header.Get("Cookie") != "" {
+					t.Errorf("the guard shows a cookie of somebody: %v", r.Header)
+				}
+			}
+			warned(t, s, !test.reads, refused)
+		})
+	}
+}
