@@ -87,8 +87,8 @@ type Handler struct {
 	TTLMax caddy.Duration `json:"ttl_max,omitempty"`
 
 	// How long after a change of the robots.txt a crawler that has not read it since may
-	// follow the text before it. Its requests have the verdict `stale` and are not blocked. A
-	// negative value means not at all. Default: `24h`.
+	// follow the text before it: its requests have the verdict `stale` and are not blocked. From
+	// a day on, as long as its operator says. Negative means not at all. Default: `24h`.
 	Grace caddy.Duration `json:"grace,omitempty"`
 
 	// How long the version before stays in force, in the part that it allows, after a change

@@ -52,6 +52,8 @@ type Crawler struct {
 	CrawlDelay CrawlDelay
 	// Purposes is what it fetches pages for.
 	Purposes Purposes
+	// RobotsLag is how long it takes to follow a change of a robots.txt.
+	RobotsLag RobotsLag
 	// Source is the page that the entry was written from; empty if it is from
 	// general knowledge only.
 	Source string

@@ -16,6 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // changes are the verbs of managed that ask a running server.
@@ -110,9 +112,19 @@ func printChanges(out io.Writer, verb string, in *json.Decoder) error {
 	fmt.Fprintf(out, "%s: %s\n", text.Printable(done.Site), done.News)
 	printState(out, done.ManagedState)
 	if done.News == publication.IsRolledBack {
-		fmt.Fprintln(out, "  most crawlers read it within 24 hours, DuckAssistBot within 72; until then they may go by what they were served before")
+		fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may go by what they were served before\n", slower())
 	}
 	return err
+}
+
+// slower names the crawlers that take longer than others to follow a robots.txt.
+func slower() (words string) {
+	for _, c := range uaident.Default().Crawlers() {
+		if c.RobotsLag.Most > policy.MaxAge {
+			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Most.Hours())
+		}
+	}
+	return words
 }
 
 // printState prints what is published, and what waits or is tried.

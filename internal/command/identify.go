@@ -115,6 +115,8 @@ type entry struct {
 	DelaySource   string   `json:"crawl_delay_source,omitempty"`
 	Purposes      []string `json:"purposes,omitempty"`
 	PurposeSource string   `json:"purposes_source,omitempty"`
+	RobotsLag     float64  `json:"robots_lag,omitempty"` // seconds
+	LagSource     string   `json:"robots_lag_source,omitempty"`
 	Source        string   `json:"source,omitempty"`
 }
 
@@ -130,7 +132,7 @@ func printIdentityJSON(out *bufio.Writer, userAgent string) error {
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
 			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, WebBotAuth: c.Verification.WebBotAuth,
 			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelaySource: c.CrawlDelay.Source,
-			Purposes: c.Purposes.Of.Words(), PurposeSource: c.Purposes.Source, Source: c.Source,
+			Purposes: c.Purposes.Of.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Most.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}
 	enc := json.NewEncoder(out)

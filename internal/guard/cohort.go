@@ -39,7 +39,7 @@ func (g *Guard) knowsChange(r *http.Request, j *Judgement, waits bool, now time.
 		return false
 	}
 	for _, c := range g.changesFor(r, j) {
-		versions := c.versions(r, waits, now, most, g.Grace)
+		versions := c.versions(r, waits, now, most, g.graceOf(j))
 		may := len(versions) == 0 // it is not known yet
 		for _, v := range versions {
 			may = may || g.allows(j, v)

@@ -77,7 +77,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	known = delay
 	if j.Identity == verify.Verified {
 		for _, c := range g.changesFor(r, j) {
-			for _, text := range c.versions(r, false, now, 0, g.Grace) {
+			for _, text := range c.versions(r, false, now, 0, g.graceOf(j)) {
 				if asked := g.delayBy(j, text); asked.Every < known.Every {
 					known = asked
 				}
@@ -93,7 +93,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 		return known, false
 	}
 	last, looked := time.Time{}, false
-	for _, before := range state.Held(now, time.Time{}, g.Grace) {
+	for _, before := range state.Held(now, time.Time{}, g.graceOf(j)) {
 		asked := g.delayBy(j, before)
 		if asked.Every >= known.Every {
 			continue

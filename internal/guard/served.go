@@ -57,12 +57,13 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 // from asking. The grace of a version that was read after it had been replaced, as caches
 // serve it, counts from the reading.
 func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now time.Time) *policy.Version {
+	grace := g.graceOf(j)
 	for _, v := range state.Past {
 		from := v.Until
 		if read.At.After(from) {
 			from = read.At
 		}
-		if v.Hash == read.Hash && read.At.Sub(v.Until) < g.Grace && now.Sub(from) < g.Grace {
+		if v.Hash == read.Hash && read.At.Sub(v.Until) < grace && now.Sub(from) < grace {
 			return v
 		}
 	}

@@ -172,7 +172,7 @@ func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, n
 		last = ledger.Reading{} // nobody knows what it was answered
 	}
 	refused := g.shared.served.Site(j.Site.Own).IsRefused()
-	for _, v := range state.Held(now, last.At, g.Grace) {
+	for _, v := range state.Held(now, last.At, g.graceOf(j)) {
 		if refused && refusesUs(policy.Answer{Status: v.Status}) {
 			continue // the guard was refused the file, and nobody else
 		}
@@ -181,6 +181,15 @@ func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, n
 		}
 	}
 	return false
+}
+
+// graceOf returns how long a crawler may follow a text that was replaced. Who uses a
+// false name has no longer one by it.
+func (g *Guard) graceOf(j *Judgement) time.Duration {
+	if j.Identity == verify.Spoofed {
+		return g.Grace
+	}
+	return judge.Grace(j.Client, g.Grace)
 }
 
 // hasReplaced reports whether our copy has replaced a text since a crawler has read

@@ -33,7 +33,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	for i := range s.rules {
 		rule := &s.rules[i]
 		f := Finding{Rules: []string{rule.ID}, At: rule.At}
-		switch who, lag := rule.slowest(); {
+		switch who, lag := s.slowest(rule); {
 		case rule.Until.IsZero():
 			continue
 		case !rule.Until.After(now):
@@ -89,22 +89,17 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	return r
 }
 
-// How long a crawler may go by the robots.txt that it has read (RFC 9309 section 2.4),
-// and how long DuckAssistBot does (the help pages of DuckDuckGo, which its entry in the
-// registry names).
-const (
-	mostLag     = 24 * time.Hour
-	slowestLag  = 72 * time.Hour
-	slowestName = "DuckAssistBot"
-)
-
 // slowest returns who of those that a rule is about may be the last to know of it, and
-// how long after it has begun.
-func (r *Rule) slowest() (who string, lag time.Duration) {
-	if slices.ContainsFunc(r.names, func(name string) bool { return strings.EqualFold(name, slowestName) }) {
-		return slowestName, slowestLag
+// how long after it has begun: any within the 24 hours of RFC 9309 section 2.4, but for
+// those whose operators say that they take longer.
+func (s *Schedule) slowest(r *Rule) (who string, lag time.Duration) {
+	who, lag = "a crawler", policy.MaxAge
+	for _, name := range r.names {
+		if c := s.names.registry.Lookup(name); c != nil && c.RobotsLag.Most > lag {
+			who, lag = c.Token, c.RobotsLag.Most
+		}
 	}
-	return "a crawler", mostLag
+	return who, lag
 }
 
 // someHost returns a host that a text can be for, in place of a wildcard or of any.

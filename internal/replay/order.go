@@ -23,6 +23,8 @@ type event struct {
 	status  int
 	version int32 // that was current
 
+	grace time.Duration // of the crawler, for what is looked at later
+
 	asked asked // of the crawler, if it is looked at how fast that asks
 
 	// Of a request that a version forbids which the crawler need not know yet.
@@ -98,7 +100,7 @@ func (s *sequence) event(e *event, k *chunk) {
 		}
 		return
 	}
-	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, s.grace) {
+	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, e.grace) {
 		if e.allows&(1<<i) != 0 {
 			s.tally.crawler(e.crawler).stale++
 			s.pace(e, k, last.At)

@@ -56,7 +56,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	}
 	q.Bound = nil // which is for the current version
 	a.held[0] = len(k.delays)
-	for _, v := range current.state.Held(timeOf(r.At), noTime, w.grace) {
+	for _, v := range current.state.Held(timeOf(r.At), noTime, w.graceOf(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
 		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
@@ -73,7 +73,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 func (w *worker) pace(k *chunk, who *identity, a asked) {
 	if a.counts() {
 		r := &w.record
-		k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), asked: a})
+		k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), grace: w.graceOf(who), asked: a})
 	}
 }
 
@@ -89,7 +89,7 @@ func (s *sequence) pace(e *event, k *chunk, read time.Time) {
 	}
 	delay, held := e.asked.delay, k.delays[e.asked.held[0]:e.asked.held[1]]
 	if delay > 0 {
-		for i := range s.versions[e.version].state.Held(timeOf(e.at), read, s.grace) {
+		for i := range s.versions[e.version].state.Held(timeOf(e.at), read, e.grace) {
 			delay = min(delay, held[i])
 		}
 	}

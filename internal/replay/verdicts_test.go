@@ -106,6 +106,33 @@ func TestReadings(t *testing.T) {
 	}
 }
 
+// TestStaleForLonger follows a crawler that takes three days to know of a change, by its
+// operator's word, and one that does not.
+func TestStaleForLonger(t *testing.T) {
+	t.Parallel()
+	change := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	versions := []Version{
+		{Name: "new", From: change, Body: []byte("User-agent: DuckAssistBot\nUser-agent: GPTBot\nDisallow: /\n")},
+		{Name: "old", From: change.Add(-240 * time.Hour), Body: []byte("User-agent: DuckAssistBot\nUser-agent: GPTBot\nDisallow: /else/\n")},
+	}
+	const duckAssist = "DuckAssistBot/1.2; (+http://duckduckgo.com/duckassistbot.html)"
+	for _, tc := range []struct {
+		userAgent, at string
+		stale         uint64
+	}{
+		{gptbot, "22/Nov/2026:11:59:59", 1},
+		{gptbot, "22/Nov/2026:12:00:00", 0},
+		{duckAssist, "22/Nov/2026:12:00:00", 1},
+		{duckAssist, "24/Nov/2026:11:59:59", 1},
+		{duckAssist, "24/Nov/2026:12:00:00", 0},
+	} {
+		r := replayed(t, combined(tc.at, "GET /x", tc.userAgent), func(o *Options) { o.Versions = versions })
+		if r.Stale != tc.stale || r.Disallowed != 1-tc.stale {
+			t.Errorf("%s by %s: %d stale, %d disallowed", tc.at, tc.userAgent, r.Stale, r.Disallowed)
+		}
+	}
+}
+
 // TestStale follows a crawler around a change of the robots.txt at noon.
 func TestStale(t *testing.T) {
 	t.Parallel()

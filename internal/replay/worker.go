@@ -186,7 +186,7 @@ func (w *worker) judge(k *chunk) {
 		from := len(k.paths)
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
 		k.events = append(k.events, event{
-			kind: heldEvent, crawler: who.crawler, at: r.At, network: network(r.Client), allows: allows,
+			kind: heldEvent, crawler: who.crawler, at: r.At, network: network(r.Client), grace: w.graceOf(who), allows: allows,
 			version: int32(w.version), spared: spared, asked: a, passes: passes, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
 		})
 		return
@@ -219,6 +219,9 @@ func (w *worker) current() {
 	}
 }
 
+// graceOf returns how long a client may follow a version that was replaced.
+func (w *worker) graceOf(who *identity) time.Duration { return judge.Grace(who.client, w.grace) }
+
 // heldThatAllow returns which versions before the current one allow the target,
 // of those that a crawler may still follow that has not read it since: a bit for
 // each, the newest first.
@@ -228,7 +231,7 @@ func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) 
 	}
 	q := w.requestOf(who)
 	q.Bound = nil // which is for the current version
-	for i, v := range current.state.Held(timeOf(w.record.At), noTime, w.grace) {
+	for i, v := range current.state.Held(timeOf(w.record.At), noTime, w.graceOf(who)) {
 		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
 			allows |= 1 << i

@@ -17,7 +17,7 @@ var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
 		"exact_case", "verification", "source", "date", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_source",
-		"purposes", "purposes_source", "note",
+		"purposes", "purposes_source", "robots_lag", "robots_lag_source", "note",
 	}
 	verificationFields = []string{"rdns", "ranges", "web_bot_auth", "unsure"}
 )
@@ -104,6 +104,10 @@ func (r *reader) entry() (e entry) {
 			})
 		case "purposes_source":
 			e.Purposes.Source = r.link(field)
+		case "robots_lag":
+			e.RobotsLag.Most = time.Duration(r.number(field, uint64(uaident.MaxRobotsLag/time.Second))) * time.Second
+		case "robots_lag_source":
+			e.RobotsLag.Source = r.link(field)
 		case "note":
 			r.text(field, maxText)
 		}
@@ -178,6 +182,9 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 	}
 	if (e.Purposes.Of == 0) != (e.Purposes.Source == "") {
 		fail("purposes and purposes_source, the page that says so, go together; write both")
+	}
+	if (e.RobotsLag.Most == 0) != (e.RobotsLag.Source == "") {
+		fail("robots_lag, in seconds, and robots_lag_source, the page that says so, go together; write both")
 	}
 }
 

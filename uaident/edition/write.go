@@ -32,6 +32,8 @@ type written struct {
 	CrawlDelaySource string        `json:"crawl_delay_source,omitempty"`
 	Purposes         []string      `json:"purposes,omitempty"`
 	PurposesSource   string        `json:"purposes_source,omitempty"`
+	RobotsLag        int           `json:"robots_lag,omitempty"` // seconds
+	RobotsLagSource  string        `json:"robots_lag_source,omitempty"`
 }
 
 type verification struct {
@@ -48,6 +50,7 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Date: c.Date,
 		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), CrawlDelaySource: c.CrawlDelay.Source,
 		Purposes: c.Purposes.Of.Words(), PurposesSource: c.Purposes.Source,
+		RobotsLag: int(c.RobotsLag.Most / time.Second), RobotsLagSource: c.RobotsLag.Source,
 	}
 	if c.Wildcard != uaident.WildcardByClass {
 		on := c.Wildcard == uaident.WildcardOn

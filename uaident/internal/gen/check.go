@@ -46,7 +46,7 @@ func check(entries []entry) error {
 				fail("rdns %q must be a dot and a domain in lower case", suffix)
 			}
 		}
-		links := append([]string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource, e.PurposesSource}, e.Verification.Ranges...)
+		links := append([]string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource, e.PurposesSource, e.RobotsLagSource}, e.Verification.Ranges...)
 		for _, link := range links {
 			if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 				fail("%q is not an https URL", link)
@@ -54,6 +54,9 @@ func check(entries []entry) error {
 		}
 		checkDelay(e, fail)
 		checkPurposes(e, fail)
+		if e.RobotsLag < 0 || (e.RobotsLag > 0) != (e.RobotsLagSource != "") {
+			fail("has a robots_lag, in seconds, without robots_lag_source, or the other way round")
+		}
 		switch e.Provenance {
 		case "", "dataset":
 			if e.Source == "" {

@@ -53,6 +53,9 @@ type entry struct {
 	Purposes       []string `json:"purposes"`
 	PurposesSource string   `json:"purposes_source"`
 
+	RobotsLag       int    `json:"robots_lag"` // seconds
+	RobotsLagSource string `json:"robots_lag_source"`
+
 	Source     string `json:"source"`
 	Date       string `json:"date"`
 	Provenance string `json:"provenance"`
@@ -194,6 +197,9 @@ func writeEntry(b *bytes.Buffer, e entry) {
 			names = append(names, goPurposes[word])
 		}
 		fmt.Fprintf(b, "Purposes: Purposes{Of: %s, Source: %q}, ", strings.Join(names, " | "), e.PurposesSource)
+	}
+	if e.RobotsLag > 0 {
+		fmt.Fprintf(b, "RobotsLag: RobotsLag{Most: %d * time.Second, Source: %q}, ", e.RobotsLag, e.RobotsLagSource)
 	}
 	text("Source", e.Source)
 	text("Date", e.Date)

@@ -1,0 +1,70 @@
+package guard
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestGraceOfACrawler changes a robots.txt and asks, hours later, as two crawlers that it
+// shuts out since: one may know after a day, the other after three, as its operator says.
+func TestGraceOfACrawler(t *testing.T) {
+	const group = "User-agent: bingbot\nUser-agent: DuckAssistBot\nDisallow: /"
+	for _, tc := range []struct {
+		name   string
+		grace  time.Duration
+		client string
+		who    verify.State
+		stale  time.Duration // until when it may still follow the text before
+	}{
+		{"any crawler", 0, "bingbot/2.0", verify.Claimed, 24 * time.Hour},
+		{"one that takes longer", 0, "DuckAssistBot/1.2", verify.Claimed, 72 * time.Hour},
+		{"one that takes longer, by its address", 0, "DuckAssistBot/1.2", verify.Verified, 72 * time.Hour},
+		{"under its name from elsewhere", 0, "DuckAssistBot/1.2", verify.Spoofed, 24 * time.Hour},
+		{"the owner gives more to all", 96 * time.Hour, "DuckAssistBot/1.2", verify.Claimed, 96 * time.Hour},
+		{"the owner gives less to all", time.Hour, "DuckAssistBot/1.2", verify.Claimed, time.Hour},
+		{"the owner gives none", -1, "DuckAssistBot/1.2", verify.Claimed, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				text := group + "private/\n"
+				g := testGuard(t, options{Enforce: true, Grace: tc.grace}, &scriptedSource{answer: func(context.Context) policy.Answer {
+					return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+				}})
+				asks := func(who verify.State) judge.Verdict {
+					t.Helper()
+					r := requestBy(tc.client, "/x")
+					j := g.Judge(r)
+					synctest.Wait()
+					j.Identity, j.Verdict, j.Action = who, judge.Allowed, judge.None
+					entry := g.shared.Cache.Get(j.Site.Key)
+					g.ask(r, entry, entry.State(), j)
+					return j.Verdict
+				}
+				if got := asks(tc.who); got != judge.Allowed {
+					t.Fatalf("before the change: %s", got)
+				}
+				text = group + "\n"
+				time.Sleep(25 * time.Hour) // until the copy is too old
+				asks(tc.who)
+				changed := time.Now() // as the guard has seen it
+				for _, after := range []time.Duration{time.Minute, 59 * time.Minute, 61 * time.Minute, 23 * time.Hour, 25 * time.Hour, 71 * time.Hour, 73 * time.Hour, 97 * time.Hour} {
+					time.Sleep(after - time.Since(changed))
+					want := judge.Disallowed
+					if after < tc.stale {
+						want = judge.Stale
+					}
+					if got := asks(tc.who); got != want {
+						t.Errorf("%v after the change: %s, want %s", after, got, want)
+					}
+				}
+			})
+		})
+	}
+}
