@@ -40,7 +40,6 @@ func (w *world) happen(e event) {
 	case cuts:
 		if i.storage != nil {
 			i.storage.cut = true
-			w.cuts++
 			w.tell("%s is cut off from the storage", i.id)
 		}
 	case joins:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -38,11 +39,16 @@ type instance struct {
 	asked   int                       // requests since then
 	saw     map[*site]*served         // what the guard got last, and since when
 	got     map[*site]map[string]bool // all that it got by itself, "" for no file
+
+	dirty bool                    // there may be something to be written
+	noted time.Time               // when it last wrote what others look for
+	heard map[*instance]time.Time // the same of others, as far as it knows
 }
 
 // link is an instance's way to the storage that all share.
 type link struct {
 	*storetest.Storage
+	of   *instance
 	cut  bool
 	last time.Time // when it was found to be cut
 }
@@ -52,6 +58,9 @@ var errCut = errors.New("the storage cannot be reached")
 func (l *link) Store(ctx context.Context, key string, value []byte) error {
 	if l.cut {
 		return errCut
+	}
+	if strings.Contains(key, "/readers/") || strings.Contains(key, "/changes/") {
+		l.of.noted = time.Now()
 	}
 	return l.Storage.Store(ctx, key, value)
 }
@@ -93,6 +102,10 @@ func (i *instance) start() {
 			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
 		})
 		i.store.Read(context.Background())
+		i.heard = make(map[*instance]time.Time)
+		for _, other := range i.world.instances {
+			i.heard[other] = other.noted
+		}
 	}
 	i.load()
 }
@@ -115,6 +128,7 @@ func (i *instance) load() {
 	before := i.end
 	i.guard, i.end = guard.New(ctx, i.state, c), end
 	i.state.Reread(ctx)
+	i.dirty = true
 	if before != nil {
 		before()
 	}
@@ -128,29 +142,41 @@ func (i *instance) crash() {
 	i.start()
 }
 
-// keep does what the store does all the time.
+// keep does what the store does every two seconds, where there may be something to be
+// written.
 func (i *instance) keep() {
-	if i.store == nil {
+	if i.store == nil || !i.dirty {
 		return
 	}
+	i.dirty = i.storage.cut
 	i.storage.Now = time.Now()
 	i.store.Write(context.Background())
 }
 
-// learn takes in what others have written. A store looks at those of whom it has not heard
-// for a day every ten minutes only, which is one look in forty: between two events there
-// is time for that.
+// learn takes in what others have noted, if they have. A store looks at those of whom it
+// has not heard for a day every ten minutes only, which is one look in forty: between two
+// events there is time for that.
 func (i *instance) learn() {
-	if i.store == nil {
+	if i.store == nil || i.storage.cut {
 		return
 	}
-	looks := 1
-	if i.world.cuts > 0 {
-		looks = 40
+	looks, news := 1, i.world.changeGuard > 0 // what is held back may come before its version
+	for _, other := range i.world.instances {
+		if other == i || !other.noted.After(i.heard[other]) {
+			continue
+		}
+		if time.Since(i.heard[other]) > 24*time.Hour {
+			looks = 40
+		}
+		i.heard[other], news = other.noted, true
+	}
+	if !news {
+		return
 	}
 	for range looks {
 		i.store.Sync(context.Background())
 	}
+	i.dirty = true
 }
 
 // ask sends a request and returns the answer.
@@ -163,6 +189,7 @@ func (i *instance) ask(agent, address, host, path string) *httptest.ResponseReco
 	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, i.server)
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
 	i.asked++
+	i.dirty = true
 	if err := i.guard.Serve(w, r, i.world); err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 	}

@@ -44,6 +44,7 @@ type plan struct {
 	hosts, instances         int
 	verifies, stores, guards bool
 	events                   []event
+	tells                    bool // the world its story
 }
 
 // often is how many of each there are in a simulated day and site, on average.

@@ -2,11 +2,16 @@ package simulate
 
 import (
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // days is how long a world lasts.
@@ -14,29 +19,47 @@ const days = 30
 
 // TestWorlds lets worlds happen and holds them against the invariants.
 func TestWorlds(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a world is small, and soon over
 	worlds, first := number(t, "SIMULATE_WORLDS", 10), number(t, "SIMULATE_SEED", 1)
+	began := time.Now()
+	var next atomic.Int64
 	var all counts
-	siteDays := 0
-	for seed := range worlds {
-		p := newPlan(uint64(first+seed), days)
-		w := simulate(t, p)
-		all.events += w.counts.events
-		all.pages += w.counts.pages
-		all.blocked += w.counts.blocked
-		all.strangers += w.counts.strangers
-		siteDays += days * p.hosts
-		if w.failure != "" {
-			smaller := w
-			if os.Getenv("SIMULATE_SHRINK") != "0" {
-				smaller = shrink(t, p, w)
-			}
-			t.Fatalf("seed %d: %s\n%d instances, verified: %t, stored: %t, change guard: %t\n%s", p.seed, smaller.failure, p.instances, p.verifies, p.stores, p.guards, strings.Join(smaller.story, "\n"))
+	var mu sync.Mutex // guards all
+	t.Run("worlds", func(t *testing.T) {
+		for worker := range min(worlds, runtime.GOMAXPROCS(0)) {
+			t.Run(strconv.Itoa(worker), func(t *testing.T) {
+				t.Parallel()
+				for seed := next.Add(1); seed <= int64(worlds) && !t.Failed(); seed = next.Add(1) {
+					w := holds(t, newPlan(uint64(first)+uint64(seed)-1, days))
+					mu.Lock()
+					all.add(w.counts)
+					mu.Unlock()
+				}
+			})
 		}
-	}
-	t.Logf("%d worlds of %d days, %.1f site-years: %d events, %d pages served to who keeps to the protocol, %d to strangers, %d refused to who does not", worlds, days, float64(siteDays)/365, all.events, all.pages, all.strangers, all.blocked)
-	if all.pages < worlds*100 || all.blocked < worlds || all.strangers < worlds {
+	})
+	years := float64(all.siteDays) / 365
+	t.Logf("%d worlds of %d days, %.1f site-years in %v, %.2f in a second: %d events, %d pages served to who keeps to the protocol, %d to strangers, %d refused to who does not",
+		worlds, days, years, time.Since(began).Round(time.Second), years/time.Since(began).Seconds(), all.events, all.pages, all.strangers, all.blocked)
+	if !t.Failed() && (all.pages < worlds*100 || all.blocked < worlds || all.strangers < worlds) {
 		t.Errorf("too little happened: %+v", all)
 	}
+}
+
+// holds runs a plan, and fails with a story if an invariant breaks.
+func holds(t *testing.T, p plan) *world {
+	w := simulate(t, p)
+	w.counts.siteDays = days * p.hosts
+	if w.failure == "" {
+		return w
+	}
+	p.tells = true
+	smaller := simulate(t, p)
+	if os.Getenv("SIMULATE_SHRINK") != "0" {
+		smaller = shrink(t, p, smaller)
+	}
+	t.Fatalf("seed %d: %s\n%d instances, verified: %t, stored: %t, change guard: %t\n%s", p.seed, smaller.failure, p.instances, p.verifies, p.stores, p.guards, strings.Join(smaller.story, "\n"))
+	return nil
 }
 
 // simulate runs a plan in a bubble.

@@ -34,11 +34,19 @@ type world struct {
 	story       []string
 	failure     string // the invariant that was broken
 	counts      counts
-	cuts        int // how often an instance was cut off from the storage
+	tells       bool // the story
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
-type counts struct{ events, pages, blocked, strangers int }
+type counts struct{ events, pages, blocked, strangers, siteDays int }
+
+func (c *counts) add(more counts) {
+	c.events += more.events
+	c.pages += more.pages
+	c.blocked += more.blocked
+	c.strangers += more.strangers
+	c.siteDays += more.siteDays
+}
 
 func (w *world) site(host string) *site {
 	for _, s := range w.sites {
@@ -53,6 +61,9 @@ func (w *world) site(host string) *site {
 func (w *world) settle() { synctest.Wait() }
 
 func (w *world) tell(format string, args ...any) {
+	if !w.tells {
+		return
+	}
 	w.story = append(w.story, fmt.Sprintf("%9s  ", time.Since(w.start).Round(time.Second))+fmt.Sprintf(format, args...))
 }
 
@@ -66,7 +77,7 @@ func (w *world) fail(format string, args ...any) {
 
 // run lets a plan happen, until an invariant breaks. It has to be called in a bubble.
 func run(t *testing.T, p plan) *world {
-	w := &world{start: time.Now()}
+	w := &world{start: time.Now(), tells: p.tells}
 	dice := rand.New(rand.NewPCG(p.seed, 2))
 	if p.guards {
 		w.changeGuard = 24 * time.Hour
@@ -88,7 +99,7 @@ func run(t *testing.T, p plan) *world {
 			Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}},
 		}}
 		if p.stores {
-			i.storage = &link{Storage: storage}
+			i.storage = &link{Storage: storage, of: i}
 		}
 		i.start()
 		w.instances = append(w.instances, i)
@@ -112,12 +123,13 @@ func run(t *testing.T, p plan) *world {
 	return w
 }
 
-// rest lets the stores do what they do all the time.
+// rest lets the stores do what they do all the time, after so long that nothing that is
+// noted waits for its turn.
 func (w *world) rest() {
 	for _, step := range []struct {
 		after time.Duration
 		do    func(*instance)
-	}{{2 * time.Second, (*instance).keep}, {11 * time.Second, (*instance).keep}, {2 * time.Second, (*instance).learn}, {2 * time.Second, (*instance).keep}} {
+	}{{13 * time.Second, (*instance).keep}, {2 * time.Second, (*instance).learn}, {2 * time.Second, (*instance).keep}} {
 		time.Sleep(step.after)
 		for _, i := range w.instances {
 			step.do(i)

@@ -67,8 +67,7 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 		p.forget()
 		for _, e := range p.storable(ctx) {
 			site, state := e.Key(), e.State()
-			waits := !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now())
-			if waits || !p.isDue(site, state, renew) {
+			if !p.isDue(site, state, renew) || !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now()) {
 				continue
 			}
 			if p.stored[site].forgotten(state) {
