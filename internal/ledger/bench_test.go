@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"runtime/metrics"
 	"testing"
 	"time"
 
@@ -34,6 +36,31 @@ func BenchmarkTraffic(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkWaiting notes requests as handlers do that have other work, too, and tells how
+// long they wait for each other. Try it with -cpu 16,32.
+func BenchmarkWaiting(b *testing.B) {
+	requests := traffic(1)
+	l := New(time.Now)
+	waits := []metrics.Sample{{Name: "/sync/mutex/wait/total:seconds"}}
+	metrics.Read(waits)
+	before := waits[0].Value.Float64()
+	b.RunParallel(func(pb *testing.PB) {
+		page := make([]byte, 1<<10)
+		for i := rand.IntN(len(requests)); pb.Next(); i++ {
+			for range 25 { // microseconds
+				sha256.Sum256(page)
+			}
+			q := at(&requests[i%len(requests)], time.Now())
+			l.Record(q)
+			if q.Action == judge.None {
+				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Class: q.Class, Status: parity.Success, Bytes: 1024})
+			}
+		}
+	})
+	metrics.Read(waits)
+	b.ReportMetric((waits[0].Value.Float64()-before)*1e9/float64(b.N), "waited-ns/op")
 }
 
 func at(q *Request, now time.Time) *Request {

@@ -17,11 +17,13 @@ import (
 
 // Bounds of the buffers: requests after which a buffer is to be counted, those
 // that all buffers together can hold while somebody else is counting, and bytes
-// of what clients have sent with each, on average.
+// of what clients have sent with each, on average. Together they are what comes while
+// who counts has lost the processor to dozens of others, and take 14 MB at most, for as
+// long as that lasts.
 const (
 	bufferRequests = 64
-	maxPending     = 128 * bufferRequests
-	requestBytes   = 256
+	maxPending     = 512 * bufferRequests
+	requestBytes   = 160
 )
 
 // How many buffers there are: two for each processor, but some in any case, for
@@ -72,6 +74,9 @@ type notes struct {
 	answers []answer
 	visits  []visit
 }
+
+// roomy is how many requests notes have room for once they were counted.
+const roomy = 4 * bufferRequests
 
 // add takes note of a request, before which so many readings were noted.
 func (n *notes) add(q *Request, readings uint64) {
@@ -131,6 +136,10 @@ func (n *notes) all() iter.Seq[*counted] {
 
 // clear forgets the requests and answers, which refer to files and other requests.
 func (n *notes) clear() {
+	if cap(n.pending) > roomy || cap(n.answers) > roomy || cap(n.visits) > roomy {
+		*n = notes{} // nobody could count for long
+		return
+	}
 	clear(n.pending)
 	clear(n.answers)
 	clear(n.visits)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -79,8 +80,30 @@ func (l *Ledger) locked() *buffer {
 		if b := l.buffers.lock(); b != nil {
 			return b
 		}
-		l.flush()
+		l.mu.Lock()
+		l.makeRoom()
+		l.mu.Unlock()
 	}
+}
+
+// makeRoom counts what is in one buffer, unless others have done so meanwhile. It waits
+// for no buffer: who uses one may have lost the processor. l.mu must be held.
+func (l *Ledger) makeRoom() {
+	for _, b := range l.buffers.all {
+		if !b.mu.TryLock() {
+			continue
+		}
+		full := !b.room(b.most)
+		if full {
+			l.take(b)
+		}
+		b.mu.Unlock()
+		if full {
+			l.count()
+		}
+		return
+	}
+	runtime.Gosched()
 }
 
 // release lets go of a buffer, and counts what is in it if that is enough.
