@@ -32,14 +32,14 @@ func (s *State) Changed(has func(host string) bool) {
 
 // knowsChange reports whether a crawler may know a change that its operator is served
 // before others and that allows a request. One whose identity is not known yet is given
-// the benefit of the doubt a few times only, and so is a text. waits and most are as
+// the benefit of the doubt a few times only, and so is a text. waits and until are as
 // for [Guard.servedTo].
-func (g *Guard) knowsChange(r *http.Request, j *Judgement, waits bool, now time.Time, most time.Duration) bool {
+func (g *Guard) knowsChange(r *http.Request, j *Judgement, waits bool, now, until time.Time) bool {
 	if j.Identity != verify.Verified && j.Identity != verify.Unknown {
 		return false
 	}
 	for _, c := range g.changesFor(r, j) {
-		versions := c.versions(r, waits, now, most, g.graceOf(j))
+		versions := c.versions(r, waits, now, until, g.graceOf(j))
 		may := len(versions) == 0 // it is not known yet
 		for _, v := range versions {
 			may = may || g.allows(j, v)
@@ -76,12 +76,12 @@ func (g *Guard) changesFor(r *http.Request, j *Judgement) (found []tried) {
 }
 
 // versions returns the text that is tried with those that it has replaced within the
-// grace, none while that is not known. Only who waits waits for it, for most at most.
-func (t tried) versions(r *http.Request, waits bool, now time.Time, most, grace time.Duration) []*policy.Version {
+// grace, none while that is not known. Only who waits waits for it, until then at most.
+func (t tried) versions(r *http.Request, waits bool, now, until time.Time, grace time.Duration) []*policy.Version {
 	if t.entry.Due(now) {
 		done := t.candidate.read(t.entry, t.host)
 		if done != nil && waits && t.entry.State() == nil {
-			awaitClosed(r, done, most)
+			awaitClosed(r, done, time.Until(until))
 		}
 	}
 	state := t.entry.State()

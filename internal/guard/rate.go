@@ -77,7 +77,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	known = delay
 	if j.Identity == verify.Verified {
 		for _, c := range g.changesFor(r, j) {
-			for _, text := range c.versions(r, false, now, 0, g.graceOf(j)) {
+			for _, text := range c.versions(r, false, now, now, g.graceOf(j)) {
 				if asked := g.delayBy(j, text); asked.Every < known.Every {
 					known = asked
 				}

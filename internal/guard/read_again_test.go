@@ -140,7 +140,7 @@ func TestAskedJustNow(t *testing.T) {
 		r := from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")
 		j, state, now := s.g.Judge(r), s.entry.State(), time.Now()
 		read, _ := s.g.lastReading(r, j)
-		if text, pending := s.g.askFor(r, j, read, state, now, 0); text == nil || pending {
+		if text, pending := s.g.askFor(r, j, read, state, now, now); text == nil || pending {
 			t.Errorf("%v, pending: %t", text, pending)
 		}
 	})

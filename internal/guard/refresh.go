@@ -46,8 +46,8 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site request.Site, w
 // file where this guard does not see it, at a cache or at another instance, since the copy
 // was read: what holds by its age need not be what the site serves by now. That happens at
 // most once in the least time that a copy is kept, and after an attempt that failed when
-// the next one is due. waits and most are as for [Guard.state].
-func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now time.Time, most time.Duration) *policy.State {
+// the next one is due. waits and until are as for [Guard.servedTo].
+func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) *policy.State {
 	if state == nil || state.Good == nil || j.Identity == verify.Spoofed || now.Sub(state.Good.LastRead) < max(g.Freshness.Min, time.Minute) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 	}
 	entry.MarkSuspect(now)
 	if done := refresh(); done != nil && waits {
-		awaitClosed(r, done, most)
+		awaitClosed(r, done, time.Until(until))
 	}
 	// It may have been read meanwhile on behalf of this request, since it was due.
 	if newer := entry.State(); newer != nil && newer.Good != nil && newer.Good.Hash != state.Good.Hash {

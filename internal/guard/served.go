@@ -18,13 +18,13 @@ import (
 // held to in place of our copy: none if it has read nothing, or what we have. A
 // verified crawler may have several, of which the operator's crawlers share some,
 // our copy among them. pending says that it is not known yet what it was served.
-// A request that waits at all waits for that, for most at most.
-func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now time.Time, most time.Duration) (texts []*policy.Version, pending bool) {
+// A request that waits at all waits for that, until then at most.
+func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) (texts []*policy.Version, pending bool) {
 	if g.SourceKey != "" || state == nil || state.Good == nil || !entry.ServesOthers(now) {
 		return nil, false // with a source, whatever the site serves counts for nothing
 	}
 	if !waits {
-		most = 0
+		until = now
 	}
 	var all [3]ledger.Reading
 	hasOurs := false
@@ -39,7 +39,7 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 		text := g.textOf(r, j, read, state, now)
 		if text == nil {
 			var wait bool
-			text, wait = g.askFor(r, j, read, state, now, most)
+			text, wait = g.askFor(r, j, read, state, now, until)
 			pending = pending || wait
 		}
 		if text != nil {
@@ -78,13 +78,13 @@ func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state
 
 // askFor asks the site for its robots.txt as it is served to this crawler, with
 // its User-Agent and nothing else of its request, and waits for the answer.
-func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now time.Time, most time.Duration) (text *policy.Version, pending bool) {
+func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now, until time.Time) (text *policy.Version, pending bool) {
 	done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
 	if !pending {
 		return g.textOf(r, j, read, state, now), false // it may have just been found
 	}
 	if done != nil {
-		awaitClosed(r, done, most)
+		awaitClosed(r, done, time.Until(until))
 		select {
 		case <-done:
 			if read.Hash == codedText {

@@ -20,7 +20,7 @@ import (
 // origin that compares hosts byte by byte may know only one of them, and answer
 // to the other what it answers to any host, which is then no rule of this site.
 // So where the two differ, the guard asks for a third that nobody can mean.
-func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State, waits bool, now time.Time, most time.Duration) *policy.State {
+func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State, waits bool, now, until time.Time) *policy.State {
 	key := j.Site.Own
 	listener := request.ListenerPort(r, key.Secure, request.IsTrustedProxy(r))
 	if g.SourceKey != "" || listener == 0 || key.Host == "" || state == nil || state.Good == nil {
@@ -44,7 +44,7 @@ func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State
 	if asked.Due(now) {
 		if fetch, ok := g.Source.Prepare(r, odd, origin.Witness{}); ok {
 			if done := asked.Refresh(g.Freshness, g.timed(fetch, nil, odd), nil); done != nil && waits && asked.State() == nil {
-				awaitClosed(r, done, most)
+				awaitClosed(r, done, time.Until(until))
 			}
 		}
 	}

@@ -17,24 +17,25 @@ import (
 // ask judges by the robots.txt of the site, reading it first if need be. atHand is
 // what was known before.
 func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, j *Judgement) {
-	arrived := time.Now()
+	now := time.Now()
+	until := now.Add(g.FetchWait) // the clock is read again only by who waits
 	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, atHand)
 	if waits && (entry == nil || g.shared.Memory.Cold()) {
 		g.shared.awaitStored(r, g.FetchWait)
+		now = time.Now()
 	}
 	if entry == nil {
 		entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
 		g.adoptUnnamed(j.Site)
 		g.shared.Memory.Want(j.Site.Key)
 	}
-	now := time.Now()
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
-	state := g.state(r, entry, j.Site, waits, now, g.FetchWait-now.Sub(arrived))
-	by, texts := g.judgeBy(r, j, entry, state, waits, false, now, arrived)
+	state := g.state(r, entry, j.Site, waits, now, until.Sub(now))
+	by, texts := g.judgeBy(r, j, entry, state, waits, false, now, until)
 	if j.Verdict == judge.Disallowed {
-		if newer := g.readAgain(r, j, entry, state, waits, now, g.FetchWait-time.Since(arrived)); newer != nil {
-			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, arrived)
+		if newer := g.readAgain(r, j, entry, state, waits, now, until); newer != nil {
+			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
 		}
 	}
 	g.holdToUse(r, j, by, now)
@@ -43,13 +44,14 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 
 // judgeBy judges by what is known of the site. It returns that, or what is known of
 // another spelling or of its neighbours and counts in its place, and the texts that the
-// crawler was served instead. again says that it has been judged before.
-func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits, again bool, now, arrived time.Time) (by *policy.State, texts []*policy.Version) {
+// crawler was served instead. again says that it has been judged before, until is how long
+// the request may wait.
+func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits, again bool, now, until time.Time) (by *policy.State, texts []*policy.Version) {
 	pending, elsewhere := false, false
-	if known := g.knownSpelling(r, j, state, waits, now, g.FetchWait-time.Since(arrived)); known != nil {
+	if known := g.knownSpelling(r, j, state, waits, now, until); known != nil {
 		state, elsewhere = known, true // what is served by another spelling counts for nobody
 	} else {
-		texts, pending = g.servedTo(r, j, entry, state, waits, now, g.FetchWait-time.Since(arrived))
+		texts, pending = g.servedTo(r, j, entry, state, waits, now, until)
 	}
 	ours, closed := inForce(state, now, g.Fallback)
 	if never := state == nil || state.Good == nil; never && !closed {
@@ -63,7 +65,7 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 	}
 	if ours != nil {
 		g.judgeServed(r, j, state, texts, pending, now)
-		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, g.FetchWait-time.Since(arrived)) {
+		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, until) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
 	}
