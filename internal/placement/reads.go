@@ -21,9 +21,6 @@ var refusing = map[string]string{
 	"authentication": "basic_auth", "waf": "coraza_waf", "defender": "defender", "crowdsec": "crowdsec", "appsec": "appsec",
 }
 
-// answeringSome are handlers of Caddy that refuse whom their matchers choose.
-var answeringSome = map[string]string{"static_response": "respond", "error": "error"}
-
 // mayRefuse reports whether a handler may refuse a request for /robots.txt by who
 // asks.
 func (b *passed) mayRefuse() bool {
@@ -33,13 +30,26 @@ func (b *passed) mayRefuse() bool {
 // directive returns the name of a handler that may refuse a request by who asks, as a
 // Caddyfile has it, "" for any other.
 func (b *passed) directive() string {
-	switch {
-	case b.name == "reverse_proxy" && b.asks:
-		return "forward_auth"
-	case !b.isForAnybody() && answeringSome[b.name] != "":
-		return answeringSome[b.name]
+	if name, ok := refusing[b.name]; ok {
+		return name
 	}
-	return refusing[b.name]
+	var h struct {
+		StatusCode json.RawMessage `json:"status_code"`
+		Rewrite    struct {
+			Method string `json:"method"`
+		} `json:"rewrite"`
+	}
+	if _ = json.Unmarshal(b.config, &h); b.name == "reverse_proxy" && b.asks && h.Rewrite.Method != "" {
+		return "forward_auth" // which asks by a method of its own
+	}
+	status := strings.Trim(string(h.StatusCode), `"`)
+	switch refuses := len(status) == 3 && status[0] == '4' && !b.isForAnybody(); {
+	case refuses && b.name == "static_response":
+		return "respond"
+	case refuses && b.name == "error":
+		return "error"
+	}
+	return ""
 }
 
 // reads returns what the guards of a server read there through handlers that may refuse
