@@ -2,15 +2,19 @@ package guard
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // answer sees what is answered to a request while it passes. It stands in the
@@ -157,3 +161,51 @@ var (
 	_ http.Flusher  = (*answer)(nil)
 	_ http.Hijacker = (*answer)(nil)
 )
+
+// robotsAnswer is what a client got for /robots.txt.
+type robotsAnswer struct {
+	status             int
+	etag, lastModified string
+	coded              bool              // it has a Content-Encoding, and so do the validators
+	text               []byte            // decoded, as far as it counts
+	hash               [sha256.Size]byte // of the text, all zero where that was not seen
+}
+
+// isReading reports whether the client knows the rules now.
+func (a robotsAnswer) isReading(method string) bool { return judge.IsReading(method, a.status) }
+
+// differs reports whether the answer shows that a copy is outdated.
+func (a robotsAnswer) differs(s *policy.State) bool {
+	if s == nil || s.Good == nil {
+		return false
+	}
+	good := s.Good
+	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
+	switch (policy.Answer{Status: a.status}).Meaning() {
+	case policy.Unavailable:
+		// Others, such as 401, 412 and 416, may be due to the client's own header.
+		return existed && (a.status == http.StatusNotFound || a.status == http.StatusGone)
+	case policy.Rules, policy.Unchanged:
+		switch {
+		case !existed:
+			return true
+		case a.hash != [sha256.Size]byte{}:
+			return a.hash != good.Hash
+		case a.coded:
+			return false // validators tell codings of one text apart
+		case a.etag != "" && good.ETag != "":
+			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
+		case a.lastModified != "" && good.LastModified != "":
+			return a.lastModified != good.LastModified
+		}
+	}
+	return false
+}
+
+// validates reports whether an answer has the validators of a version.
+func (a robotsAnswer) validates(v *policy.Version) bool {
+	if a.etag != "" || v.ETag != "" {
+		return a.etag == v.ETag
+	}
+	return a.lastModified != "" && a.lastModified == v.LastModified
+}

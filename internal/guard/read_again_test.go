@@ -55,6 +55,29 @@ func TestReadAgainBeforeABlock(t *testing.T) {
 	})
 }
 
+// TestReadingBeforeAnyCopy lets a crawler read the file before the guard has: what it read
+// is known when it comes back hours later, although the owner has written another text.
+func TestReadingBeforeAnyCopy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := loose
+		g, reads := longLived(t, &text)
+		s := &changingSite{t: t, g: g}
+		bing := func(target string) *http.Request { return from(requestBy("bingbot/2.0", target), "192.0.2.1") }
+		s.reads(bing("/robots.txt"), text)
+		if n := reads(); n != 1 {
+			t.Fatalf("the guard has read the file %d times, want once", n)
+		}
+		text = strict
+		time.Sleep(10 * time.Hour)
+		if j := g.Judge(bing("/x")); j.Action == judge.Blocked {
+			t.Errorf("a crawler that keeps to what it read is %s", j.Verdict)
+		}
+		if j := g.Judge(bing("/private/x")); j.Action != judge.Blocked {
+			t.Errorf("a crawler that does not keep to what it read is %s", j.Verdict)
+		}
+	})
+}
+
 // TestReadingsHoldForADay lets a crawler be served an older text when the guard has long
 // another one, as caches do: it keeps to that for a day, and is held to it.
 func TestReadingsHoldForADay(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -108,6 +107,9 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 		state != nil && (state.Good == nil || answer.differs(state)) {
 		entry.MakeDue() // the guard may be refused what this client was served
 	}
+	if state == nil && a.exact {
+		g.state(r, entry, a.site, false, read.At, 0) // else nobody knows what it read once the owner changes that
+	}
 	known := state != nil && state.Good != nil
 	switch {
 	case known && state.Good.Hash == read.Hash:
@@ -163,14 +165,6 @@ func versionOf(answer robotsAnswer, state *policy.State, served *readers.SiteTex
 		return v.Hash
 	}
 	return hash
-}
-
-// validates reports whether an answer has the validators of a version.
-func (a robotsAnswer) validates(v *policy.Version) bool {
-	if a.etag != "" || v.ETag != "" {
-		return a.etag == v.ETag
-	}
-	return a.lastModified != "" && a.lastModified == v.LastModified
 }
 
 // isCanonical reports whether a request names its site as the guard does, but for
@@ -257,44 +251,4 @@ func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Tim
 		return "current", last.At
 	}
 	return "old", last.At
-}
-
-// robotsAnswer is what a client got for /robots.txt.
-type robotsAnswer struct {
-	status             int
-	etag, lastModified string
-	coded              bool              // it has a Content-Encoding, and so do the validators
-	text               []byte            // decoded, as far as it counts
-	hash               [sha256.Size]byte // of the text, all zero where that was not seen
-}
-
-// isReading reports whether the client knows the rules now.
-func (a robotsAnswer) isReading(method string) bool { return judge.IsReading(method, a.status) }
-
-// differs reports whether the answer shows that a copy is outdated.
-func (a robotsAnswer) differs(s *policy.State) bool {
-	if s == nil || s.Good == nil {
-		return false
-	}
-	good := s.Good
-	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
-	switch (policy.Answer{Status: a.status}).Meaning() {
-	case policy.Unavailable:
-		// Others, such as 401, 412 and 416, may be due to the client's own header.
-		return existed && (a.status == http.StatusNotFound || a.status == http.StatusGone)
-	case policy.Rules, policy.Unchanged:
-		switch {
-		case !existed:
-			return true
-		case a.hash != [sha256.Size]byte{}:
-			return a.hash != good.Hash
-		case a.coded:
-			return false // validators tell codings of one text apart
-		case a.etag != "" && good.ETag != "":
-			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
-		case a.lastModified != "" && good.LastModified != "":
-			return a.lastModified != good.LastModified
-		}
-	}
-	return false
 }
