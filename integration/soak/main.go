@@ -25,7 +25,7 @@ const inventedHost = "invented.test"
 func main() {
 	length := flag.Duration("for", 30*time.Minute, "how long")
 	rate := flag.Float64("rate", 300, "requests a second")
-	write := flag.Bool("write", false, "write the result to docs/soak.md and docs/soak.svg; run it at the top of the repository")
+	write := flag.Bool("write", false, "write the result to docs/proof.md and docs/soak.svg; run it at the top of the repository")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

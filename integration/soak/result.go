@@ -66,10 +66,10 @@ func (r *result) String() string {
 	return b.String()
 }
 
-// write puts the table into soak.md, and soak.svg beside it.
+// write puts the table into proof.md, and soak.svg beside it.
 func (r *result) write(folder string) error {
 	const begin, end = "<!-- written by integration/soak -->\n", "<!-- end -->\n"
-	page := filepath.Join(folder, "soak.md")
+	page := filepath.Join(folder, "proof.md")
 	content, err := os.ReadFile(page)
 	if err != nil {
 		return err
