@@ -82,6 +82,25 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestCacheSpellings has a crawler ask for a page that a cache behind the guard keeps for
+// browsers, in all ways to spell it.
+func TestCacheSpellings(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "", "cache\nrobots_guard enforce")
+	s.Warm("/")
+	harness.Get(t, s.URL("/private/x.txt"), harness.Firefox)
+	if a := harness.Get(t, s.URL("/x/../private/./x.txt?a=b"), harness.Firefox); a.Header.Get("X-Cache") != "hit" {
+		t.Fatalf("the page is not in the cache: %+v", a)
+	}
+	for _, target := range append(harness.Spellings(), harness.OddSpellings()...) {
+		target = strings.ReplaceAll(target, "$PORT", s.Port)
+		a := harness.RawAnswer(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test\r\nUser-Agent: "+harness.Bingbot+"\r\nConnection: close\r\n\r\n")
+		if a.Body == "page /private/x.txt" {
+			t.Errorf("%s: a forbidden crawler gets the page of a browser", target)
+		}
+	}
+}
+
 // TestLimiter has a limiter behind the guard, which counts by crawler and not what is
 // blocked, and before it, where there is no crawler to count by.
 func TestLimiter(t *testing.T) {

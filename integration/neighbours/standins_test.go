@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 
@@ -43,8 +44,9 @@ func parse(make func() handler) httpcaddyfile.UnmarshalHandlerFunc {
 	}
 }
 
-// cache keeps answers of status 200 to GET by host and URI, whoever asks, as that of
-// cache-handler does where the origin says nothing else.
+// cache keeps answers of status 200 to GET by host and path, whoever asks, as that of
+// cache-handler does where the origin says nothing else. It goes further and takes all
+// spellings of a path that a file system would for one.
 type cache struct {
 	kept *sync.Map
 }
@@ -64,7 +66,7 @@ func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if r.Method != http.MethodGet {
 		return next.ServeHTTP(w, r)
 	}
-	key := r.Host + r.RequestURI
+	key := r.Host + path.Clean(r.URL.Path)
 	if kept, ok := c.kept.Load(key); ok {
 		for name, values := range kept.(*keptAnswer).header {
 			w.Header()[name] = values
