@@ -50,7 +50,8 @@ type link struct {
 	*storetest.Storage
 	of   *instance
 	cut  bool
-	last time.Time // when it was found to be cut
+	last time.Time     // when it was found to be cut
+	skew time.Duration // by which the clock of the instance is ahead
 }
 
 var errCut = errors.New("the storage cannot be reached")
@@ -62,14 +63,15 @@ func (l *link) Store(ctx context.Context, key string, value []byte) error {
 	if strings.Contains(key, "/readers/") || strings.Contains(key, "/changes/") {
 		l.of.noted = time.Now()
 	}
-	return l.Storage.Store(ctx, key, value)
+	return l.Storage.Store(ctx, key, shifted(value, l.skew))
 }
 
 func (l *link) Load(ctx context.Context, key string) ([]byte, error) {
 	if l.cut {
 		return nil, errCut
 	}
-	return l.Storage.Load(ctx, key)
+	value, err := l.Storage.Load(ctx, key)
+	return shifted(value, -l.skew), err
 }
 
 func (l *link) List(ctx context.Context, path string, recursive bool) ([]string, error) {
@@ -83,7 +85,8 @@ func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
 	if l.cut {
 		return 0, time.Time{}, errCut
 	}
-	return l.Storage.Stat(ctx, key)
+	size, modified, err := l.Storage.Stat(ctx, key)
+	return size, modified.Add(-l.skew), err
 }
 
 func (l *link) Delete(ctx context.Context, key string) error {
@@ -177,6 +180,15 @@ func (i *instance) learn() {
 		i.store.Sync(context.Background())
 	}
 	i.dirty = true
+}
+
+// look takes in what others have noted, if anything: from when it looked last an
+// instance tells whether their clocks are right.
+func (i *instance) look() {
+	if i.store != nil && !i.storage.cut && i.world.skewed {
+		i.store.Sync(context.Background())
+		i.dirty = true
+	}
 }
 
 // ask sends a request and returns the answer.

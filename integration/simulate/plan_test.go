@@ -43,9 +43,13 @@ type plan struct {
 	seed                     uint64
 	hosts, instances         int
 	verifies, stores, guards bool
+	skews                    [3]time.Duration // by which the clocks of instances are ahead
 	events                   []event
 	tells                    bool // the world its story
 }
+
+// maxSkew is how far two clocks may be apart.
+const maxSkew = time.Hour
 
 // often is how many of each there are in a simulated day and site, on average.
 var often = [numActions]float64{edits: 0.15, breaks: 0.1, mends: 0.3, reloads: 0.15, crashes: 0.08, cuts: 0.05, joins: 0.2, comes: 20, passes: 1, reads: 1, ignores: 1}
@@ -61,6 +65,11 @@ func newPlan(seed uint64, days int) plan {
 		}
 	}
 	slices.SortStableFunc(p.events, func(a, b event) int { return int(a.at/1000 - b.at/1000) })
+	if p.instances > 1 && dice.IntN(2) == 0 {
+		for n := range p.instances {
+			p.skews[n] = time.Duration(dice.Int64N(int64(maxSkew/time.Second))) * time.Second
+		}
+	}
 	return p
 }
 

@@ -35,6 +35,7 @@ type world struct {
 	failure     string // the invariant that was broken
 	counts      counts
 	tells       bool // the story
+	skewed      bool // clocks are apart
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
@@ -99,7 +100,11 @@ func run(t *testing.T, p plan) *world {
 			Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}},
 		}}
 		if p.stores {
-			i.storage = &link{Storage: storage, of: i}
+			i.storage = &link{Storage: storage, of: i, skew: p.skews[n]}
+			if skew := p.skews[n]; skew != 0 {
+				w.skewed = true
+				w.tell("the clock of %s is ahead by %s", i.id, skew)
+			}
 		}
 		i.start()
 		w.instances = append(w.instances, i)
@@ -129,7 +134,7 @@ func (w *world) rest() {
 	for _, step := range []struct {
 		after time.Duration
 		do    func(*instance)
-	}{{13 * time.Second, (*instance).keep}, {2 * time.Second, (*instance).learn}, {2 * time.Second, (*instance).keep}} {
+	}{{0, (*instance).look}, {13 * time.Second, (*instance).keep}, {2 * time.Second, (*instance).learn}, {2 * time.Second, (*instance).keep}} {
 		time.Sleep(step.after)
 		for _, i := range w.instances {
 			step.do(i)

@@ -27,6 +27,7 @@ type peers struct {
 type peer struct {
 	seen   map[key]time.Time // when what was read last was written
 	latest time.Time         // of all that it has written, as far as is known
+	clock
 }
 
 // add takes note of a peer, if there are not too many, and when it has written

@@ -131,6 +131,9 @@ func (p *policies) take(v value, found *summary) error {
 	case p.store.isExpired(snapshot.Saved):
 		return errExpired
 	}
+	if !v.own {
+		knownEarlier(&snapshot.State, p.store.peers.clockOf(v.key.instance))
+	}
 	if v.own || !snapshot.Key.IsFile() { // a file of the same name is another one for each instance
 		p.restore(snapshot, v.own, found)
 	}

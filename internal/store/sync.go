@@ -21,8 +21,12 @@ func (s *Store) Sync(ctx context.Context) {
 	}
 	instances, err := s.instances(ctx) // if not all, those that are known are asked
 	for _, instance := range s.peers.due(instances, s.instance, s.now()) {
+		began := s.now()
 		for _, k := range s.synced() {
 			s.syncKind(ctx, instance, k, found)
+		}
+		if found.failed == 0 && ctx.Err() == nil {
+			s.peers.lookedAt(instance, began)
 		}
 	}
 	if err != nil {

@@ -1,0 +1,270 @@
+package redis
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+const fleetConfig = `{
+	admin off
+	persist_config off
+	storage redis_for_tests 127.0.0.1:$REDIS
+	robots_guard {
+		storage on
+	}
+}
+http://127.0.0.1:$METRICS {
+	metrics /metrics
+}
+http://a.test:$PORT {
+	robots_guard enforce {
+		ttl 1h 1h
+	}
+	header >X-Verdict {http.robots_guard.verdict}
+	reverse_proxy $ORIGIN
+}
+`
+
+const ruleConfig = `http://m.test:$PORT {
+	robots_txt {
+		base none
+		rule $RULE {
+			for AhrefsBot
+			disallow /$RULE
+		}
+	}
+}
+`
+
+// wire is an instance's way to Redis, which can be cut.
+type wire struct {
+	net.Listener
+	to  string
+	mu  sync.Mutex
+	cut bool
+	all []net.Conn
+}
+
+func newWire(t *testing.T, to string) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: l, to: to}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { w.carry(conn) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); w.set(true); running.Wait() })
+	return w
+}
+
+func (w *wire) port() string { _, port, _ := net.SplitHostPort(w.Addr().String()); return port }
+
+// carry carries a connection until one side ends it, or it is cut.
+func (w *wire) carry(conn net.Conn) {
+	defer conn.Close()
+	server, err := net.Dial("tcp", w.to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	w.mu.Lock()
+	if w.cut {
+		w.mu.Unlock()
+		return
+	}
+	w.all = append(w.all, conn, server)
+	w.mu.Unlock()
+	go func() { _, _ = io.Copy(server, conn); _ = server.Close() }()
+	_, _ = io.Copy(conn, server)
+}
+
+// set cuts the wire, or joins it again.
+func (w *wire) set(cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = cut
+	if cut {
+		for _, conn := range w.all {
+			_ = conn.Close()
+		}
+		w.all = nil
+	}
+}
+
+// member is an instance of a fleet.
+type member struct {
+	*instance
+	home string
+	wire *wire
+}
+
+// newMember returns a member that has not joined yet.
+func newMember(t *testing.T, redis string, number int) *member {
+	t.Helper()
+	m := &member{home: t.TempDir(), wire: newWire(t, "127.0.0.1:"+redis)}
+	harness.NameInstance(t, m.home, fmt.Sprintf("00000000-0000-4000-8000-%012d", number))
+	return m
+}
+
+// join starts an instance of the fleet, which publishes a rule if it is given one.
+func join(t *testing.T, m *member, binary, origin, rule string, env ...string) {
+	t.Helper()
+	m.instance = &instance{t: t, port: harness.FreePort(t), metrics: harness.FreePort(t)}
+	config := fleetConfig
+	if rule != "" {
+		config += ruleConfig
+	}
+	text := strings.NewReplacer("$REDIS", m.wire.port(), "$METRICS", m.metrics, "$PORT", m.port, "$ORIGIN", origin, "$RULE", rule).Replace(config)
+	cmd := exec.Command(binary, "run", "--config", harness.Caddyfile(t, text), "--adapter", "caddyfile")
+	cmd.Env = append(harness.Home(m.home), env...)
+	m.Process = harness.Attend(t, cmd, "127.0.0.1:"+m.port, "127.0.0.1:"+m.metrics)
+}
+
+// asks requests a URL as a crawler, and returns the status and the text.
+func (m *member) asks(agent, host, path string) (int, string) {
+	a := harness.Get(m.t, "http://127.0.0.1:"+m.port+path, agent, harness.Host(host))
+	return a.Status, a.Body
+}
+
+// all waits until something holds at each of some instances, and returns after
+// which time it held at the last of them.
+func all(t *testing.T, what string, members []*member, holds func(*member) bool) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for _, m := range members {
+		for !holds(m) {
+			if time.Since(began) > 3*time.Minute {
+				t.Fatalf("%s: not at the instance on port %s", what, m.port)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}
+	took := time.Since(began)
+	t.Logf("%s: at all %d after %.1f s", what, len(members), took.Seconds())
+	return took
+}
+
+// blocked tells whether a crawler gets 403 for a path.
+func blocked(agent, path string) func(*member) bool {
+	return func(m *member) bool {
+		status, _ := m.asks(agent, "a.test", path)
+		return status == http.StatusForbidden
+	}
+}
+
+// TestFleet has several instances on Redis, and measures after which time all know
+// what one has come to know: who has read a text, that text, and a rule that is
+// published; and the same after some could not reach Redis. It takes some minutes:
+//
+//	FLEET=9 go test ./integration/redis -run TestFleet -v
+//
+// With FLEET_SKEW, a number of seconds, and FLEET_CLOCK, a build of ./caddy that adds
+// CLOCK_AHEAD seconds to its clock, the last one's clock is wrong.
+func TestFleet(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("FLEET"))
+	if err != nil || n < 3 {
+		t.Skip("needs FLEET, the number of instances, from 3")
+	}
+	t.Parallel()
+	port := harness.FreePort(t)
+	startRedis(t, port)
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
+	defer client.Close()
+	o, robots := harness.NewChangingOrigin(t, closed)
+	var members []*member
+	for i := range n {
+		m := newMember(t, port, i+1)
+		binary, env := harness.Binary(t), []string(nil)
+		if skewed := os.Getenv("FLEET_CLOCK"); skewed != "" && i == n-1 {
+			binary, env = skewed, []string{"CLOCK_AHEAD=" + os.Getenv("FLEET_SKEW")}
+		}
+		join(t, m, binary, o.Address(), "first", env...)
+		members = append(members, m)
+	}
+	first, last := members[0], members[n-1]
+	all(t, "the first text counts", members, blocked(harness.Bingbot, "/private/x"))
+
+	balancer := balance(t, members)
+	readNow := func(agent, piece string) {
+		harness.Eventually(t, "the balancer hands out the text with "+piece, func() bool {
+			return strings.Contains(harness.Get(t, balancer+"/robots.txt", agent, harness.Host("a.test")).Body, piece)
+		})
+	}
+	robots.Store(more)
+	readNow(harness.Bingbot, "/new/")
+	all(t, "a text that was read once, with who has read it", members, blocked(harness.Bingbot, "/new/x"))
+
+	// The last cannot reach Redis. There and elsewhere the text is read that is new
+	// meanwhile, by different crawlers.
+	last.wire.set(true)
+	robots.Store(more + "Disallow: /cut/\n")
+	read := func(m *member, agent string) {
+		if _, text := m.asks(agent, "a.test", "/robots.txt"); !strings.Contains(text, "/cut/") {
+			t.Errorf("served %s", text)
+		}
+	}
+	read(first, harness.Bingbot)
+	read(last, yandex)
+	time.Sleep(40 * time.Second)
+	for _, m := range members {
+		if !blocked(harness.Bingbot, "/private/x")(m) {
+			t.Error("what has been forbidden for long is served while some cannot reach Redis")
+		}
+	}
+	if blocked(harness.Bingbot, "/cut/x")(last) || blocked(yandex, "/cut/x")(first) {
+		t.Error("who has read it at the other side is known, or who has not is blocked")
+	}
+	last.wire.set(false)
+	all(t, "healed: what was read at the one, at all others", members[:n-1], blocked(yandex, "/cut/x"))
+	all(t, "healed: what was read elsewhere, at the one", members[n-1:], blocked(harness.Bingbot, "/cut/x"))
+
+	// A rule is published by one that starts with it.
+	first.Kill()
+	join(t, first, harness.Binary(t), o.Address(), "second")
+	all(t, "a rule that one publishes", members, func(m *member) bool {
+		_, text := m.asks(harness.Bingbot, "m.test", "/robots.txt")
+		return strings.Contains(text, "/second")
+	})
+	if s := history(t, client); s.Published == nil || s.Changes < 2 || len(s.History) != s.Changes-1 {
+		t.Errorf("the history has %d of %d changes", len(s.History), s.Changes)
+	}
+}
+
+const yandex = "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)"
+
+// balance starts a Caddy before the members, and returns its URL.
+func balance(t *testing.T, members []*member) string {
+	t.Helper()
+	port := harness.FreePort(t)
+	to := make([]string, 0, len(members))
+	for _, m := range members {
+		to = append(to, "127.0.0.1:"+m.port)
+	}
+	text := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n}\nhttp://a.test:%s {\n\treverse_proxy %s {\n\t\tlb_policy round_robin\n\t}\n}\n", port, strings.Join(to, " "))
+	cmd := exec.Command(harness.Binary(t), "run", "--config", harness.Caddyfile(t, text), "--adapter", "caddyfile")
+	cmd.Env = harness.Home(t.TempDir())
+	harness.Attend(t, cmd, "127.0.0.1:"+port)
+	return "http://127.0.0.1:" + port
+}
