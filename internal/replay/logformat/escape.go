@@ -124,6 +124,11 @@ func endOfQuoted(b []byte) int {
 	if end <= 0 || b[end-1] != '\\' {
 		return end
 	}
+	return endOfEscaped(b)
+}
+
+// endOfEscaped is endOfQuoted for fields with a backslash before a quote.
+func endOfEscaped(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '\\':

@@ -1,7 +1,5 @@
 package logformat
 
-import "bytes"
-
 // jsonCursor reads a JSON text from front to back without allocating. It takes
 // every valid text and some that are not quite valid.
 type jsonCursor struct {
@@ -9,7 +7,14 @@ type jsonCursor struct {
 	i int
 }
 
+// space skips white space, of which logs have none. It is inlined up to there.
 func (c *jsonCursor) space() {
+	if c.i < len(c.b) && c.b[c.i] <= ' ' {
+		c.spaces()
+	}
+}
+
+func (c *jsonCursor) spaces() {
 	for c.i < len(c.b) {
 		switch c.b[c.i] {
 		case ' ', '\t', '\r', '\n':
@@ -50,10 +55,15 @@ func (c *jsonCursor) object() bool { return c.next('{') }
 // key reads the next key of an object. more is false at its end; ok is false
 // where there is neither.
 func (c *jsonCursor) key() (raw []byte, more, ok bool) {
-	if c.next('}') {
+	switch c.space(); {
+	case c.i >= len(c.b):
+		return nil, true, false
+	case c.b[c.i] == '}':
+		c.i++
 		return nil, false, true
+	case c.b[c.i] == ',':
+		c.i++
 	}
-	c.next(',')
 	raw, ok = c.text()
 	return raw, true, ok && c.next(':')
 }
@@ -71,13 +81,20 @@ func (c *jsonCursor) value() (raw []byte, ok bool) {
 	case '{', '[':
 		return nil, c.nested()
 	}
-	end := bytes.IndexAny(c.b[c.i:], ",}] \t\r\n")
-	if end < 0 {
-		end = len(c.b) - c.i
+	start := c.i
+	for c.i < len(c.b) && !endsWord(c.b[c.i]) {
+		c.i++
 	}
-	raw = c.b[c.i : c.i+end]
-	c.i += end
-	return raw, end > 0
+	return c.b[start:c.i], c.i > start
+}
+
+// endsWord reports whether a byte ends a number or a word.
+func endsWord(b byte) bool {
+	switch b {
+	case ',', '}', ']', ' ', '\t', '\r', '\n':
+		return true
+	}
+	return false
 }
 
 // nested skips an object or array with all that is in it.
@@ -86,9 +103,11 @@ func (c *jsonCursor) nested() bool {
 	for c.i < len(c.b) {
 		switch c.b[c.i] {
 		case '"':
-			if _, ok := c.text(); !ok {
+			end := endOfQuoted(c.b[c.i+1:])
+			if end < 0 {
 				return false
 			}
+			c.i += end + 2
 			continue
 		case '{', '[':
 			depth++
