@@ -28,11 +28,12 @@ func TestRefused(t *testing.T) {
 		{302, "https://auth.a.test/?rd=x", "basic_auth", false}, // the site's own
 		{302, "/static/robots.txt", "forward_auth", false},
 		{307, "https://A.test:8443/robots.txt", "forward_auth", false},
+		{302, "https://www.a.test/robots.txt", "forward_auth", false},
 		{301, "https://b.test/robots.txt", "forward_auth", false},
 		{302, "http://[", "forward_auth", false},
 	} {
 		answer := policy.Answer{Status: test.status, Header: http.Header{"Location": {test.location}}}
-		if got := refused(answer, "a.test", []string{test.by}); got != test.want {
+		if got := refused(answer, []string{"a.test", "www.a.test"}, []string{test.by}); got != test.want {
 			t.Errorf("%d to %q through %s: %t", test.status, test.location, test.by, got)
 		}
 	}

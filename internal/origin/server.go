@@ -76,11 +76,16 @@ func Ask(ctx context.Context, server *caddyhttp.Server, host string, secure bool
 	rec, ended := newRecorder(), make(chan error, 1)
 	virtual := virtualRequest(r, policy.Key{Host: host, Secure: secure}, Witness{}, nil)
 	virtual.URL, virtual.RequestURI = &url.URL{Path: "/robots.txt"}, "/robots.txt"
-	inner, cancel := context.WithCancel(virtual.Context())
+	bypassHealthChecks(server)
+	met := new(exchange)
+	inner, cancel := context.WithCancel(context.WithValue(virtual.Context(), exchangeKey{}, met))
 	defer cancel()
 	go func() { ended <- serveRecovered(server, rec, virtual.WithContext(inner)) }()
 	select {
 	case err := <-ended:
+		if direct := met.take(); direct != nil {
+			return *direct
+		}
 		got := rec.take()
 		return policy.Answer{Status: got.status, Header: got.header, Err: err}
 	case <-ctx.Done():
