@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -14,8 +13,8 @@ import (
 
 // isGuarded reports whether every request that comes this way has come through a guard.
 func (y *way) isGuarded() bool {
-	for b := y.before; b != nil; b = b.before {
-		if b.name == Guard && strings.HasPrefix(y.reach+"\n", b.reach+"\n") {
+	for b := y.before.nearestGuard(); b != nil; b = b.guard {
+		if within(y.reach, b.reach) {
 			return true
 		}
 	}
@@ -29,8 +28,8 @@ var caches = []string{"cache", "souin", "souin_cache", "http_cache"}
 // cachedBy returns the name of a cache that a request for a robots.txt may come through
 // on this way, "" for none.
 func (y *way) cachedBy() string {
-	for b := y.before; b != nil; b = b.before {
-		if slices.Contains(caches, b.name) && !slices.Contains(y.groups, b.group) && !slices.ContainsFunc(b.matches, Match.leavesOut) {
+	for b := y.before.nearestOdd(); b != nil; b = b.odd {
+		if b.caches && !slices.Contains(y.groups, b.group) && !slices.ContainsFunc(b.matches, Match.leavesOut) {
 			return b.name
 		}
 	}

@@ -37,15 +37,15 @@ func warnEarly(placed []*Placed, logger *zap.Logger) {
 // nearest to it first. One that may be meant so is left out.
 func (y *way) early() (all []Early) {
 	told := make(map[Early]bool)
-	for b := y.before; b != nil; b = b.before {
+	for b := y.before.nearestOdd(); b != nil; b = b.odd {
 		if slices.Contains(y.groups, b.group) { // of another route of the group
 			continue
 		}
 		var e Early
 		switch {
-		case slices.Contains(caches, b.name) && b.isForAnybody() && b.meets(y):
+		case b.caches && b.isForAnybody() && b.meets(y):
 			e = Early{b.name, whyCache}
-		case b.usesVerdict() && b.meets(y) && !b.guarded():
+		case b.early && b.meets(y) && !b.guarded():
 			if e = (Early{b.name, whyPlaceholder}); b.name == "headers" {
 				e = Early{"header", whyHeader}
 			}
@@ -61,12 +61,7 @@ func (y *way) early() (all []Early) {
 
 // guarded reports whether some request comes to a handler through a guard.
 func (b *passed) guarded() bool {
-	for b = b.before; b != nil; b = b.before {
-		if b.name == Guard {
-			return true
-		}
-	}
-	return false
+	return b.guard != nil
 }
 
 // aboutRequest are the matchers that look at what is asked for, and not at who asks.
@@ -110,7 +105,7 @@ func (m Match) isForAnybody() bool {
 // meets reports whether some request certainly comes both through a handler and the
 // way to a guard behind it.
 func (b *passed) meets(y *way) bool {
-	if strings.HasPrefix(y.reach+"\n", b.reach+"\n") {
+	if within(y.reach, b.reach) {
 		return true
 	}
 	if !share(b.hosts, y.hosts) {

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,47 @@ type passed struct {
 	group   string   // of routes of which a request takes one
 	asks    bool     // it goes by what another server answers, as forward_auth does
 	before  *passed
+
+	caches  bool   // it keeps answers for others
+	early   bool   // it uses a verdict as a request comes to it
+	refuses string // the directive by which it may refuse who asks for /robots.txt, "" for none
+	// The nearest handlers before it that are told apart, so that nobody goes through those
+	// of all other sites: a guard, and one that caches or uses a verdict.
+	guard, odd *passed
+}
+
+// pass returns a handler as one that a request has come through.
+func pass(name string, config json.RawMessage, asks bool, here way, before *passed) *passed {
+	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, asks: asks, before: before}
+	b.caches, b.early = slices.Contains(caches, name), b.usesVerdict()
+	if !slices.ContainsFunc(b.matches, Match.leavesOut) {
+		b.refuses = b.directive()
+	}
+	if before != nil {
+		b.guard, b.odd = before.nearestGuard(), before.nearestOdd()
+	}
+	return b
+}
+
+// nearestGuard returns a handler or the nearest before it that is a guard, nil for none.
+func (b *passed) nearestGuard() *passed {
+	if b == nil || b.name == Guard {
+		return b
+	}
+	return b.guard
+}
+
+// nearestOdd returns a handler or the nearest before it that caches or uses a verdict.
+func (b *passed) nearestOdd() *passed {
+	if b == nil || b.caches || b.early {
+		return b
+	}
+	return b.odd
+}
+
+// within reports whether all that comes to one place comes to another, by the reach of both.
+func within(inner, outer string) bool {
+	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }
 
 // Site names whose requests come to the handler.

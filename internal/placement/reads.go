@@ -21,12 +21,6 @@ var refusing = map[string]string{
 	"authentication": "basic_auth", "waf": "coraza_waf", "defender": "defender", "crowdsec": "crowdsec", "appsec": "appsec",
 }
 
-// mayRefuse reports whether a handler may refuse a request for /robots.txt by who
-// asks.
-func (b *passed) mayRefuse() bool {
-	return b.directive() != "" && !slices.ContainsFunc(b.matches, Match.leavesOut)
-}
-
 // directive returns the name of a handler that may refuse a request by who asks, as a
 // Caddyfile has it, "" for any other.
 func (b *passed) directive() string {
@@ -52,25 +46,42 @@ func (b *passed) directive() string {
 	return ""
 }
 
+// MostReads is how many texts of a server are told at most.
+const MostReads = 100
+
 // reads returns what the guards of a server read there through handlers that may refuse
-// it.
+// it, for the hosts that come to both.
 func (w *walk) reads() (all []Read) {
 	for _, p := range w.found {
 		if p.Name != Guard || !p.readsSite() {
 			continue
 		}
-		r := Read{Server: w.server, Hosts: p.Hosts}
 		for _, b := range w.refuse {
-			if by := b.directive(); share(p.Hosts, b.hosts) && !slices.Contains(r.By, by) {
-				r.By = append(r.By, by)
+			hosts, ok := b.hostsWith(p)
+			if !ok {
+				continue
+			}
+			i := slices.IndexFunc(all, func(r Read) bool { return slices.Equal(r.Hosts, hosts) })
+			switch {
+			case i >= 0 && !slices.Contains(all[i].By, b.refuses):
+				all[i].By = append(all[i].By, b.refuses)
+			case i < 0 && len(all) < MostReads:
+				all = append(all, Read{Server: w.server, Hosts: hosts, By: []string{b.refuses}})
 			}
 		}
-		same := func(other Read) bool { return slices.Equal(other.Hosts, r.Hosts) }
-		if len(r.By) > 0 && !slices.ContainsFunc(all, same) {
-			all = append(all, r)
+		if len(all) == MostReads {
+			break
 		}
 	}
 	return all
+}
+
+// hostsWith returns the hosts whose requests may come both to a handler and to a guard.
+func (b *passed) hostsWith(p *Placed) (hosts []string, ok bool) {
+	if len(p.Hosts) == 0 || b.reach != p.reach && within(b.reach, p.reach) && len(b.hosts) > 0 {
+		return b.hosts, true // some of those of the guard
+	}
+	return p.Hosts, share(p.Hosts, b.hosts) || within(p.reach, b.reach)
 }
 
 // readsSite reports whether a guard reads the robots.txt from the site that it stands in.

@@ -179,11 +179,8 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		return here, err
 	}
 	here.answered = inner.answered
-	here.before = &passed{
-		name: h.Handler, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches,
-		asks: len(h.HandleResponse) > 0, before: inner.before,
-	}
-	if here.before.mayRefuse() {
+	here.before = pass(h.Handler, config, len(h.HandleResponse) > 0, here, inner.before)
+	if here.before.refuses != "" {
 		w.refuse = append(w.refuse, here.before)
 	}
 	if here.answered == nil && h.answersAll() {
