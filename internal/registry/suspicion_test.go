@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
@@ -113,6 +114,12 @@ func TestWatched(t *testing.T) {
 		{"the * by a flag", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Wildcard = uaident.WildcardOn }), "becomes one that the * group is meant for"},
 		{"a new name, with a group for it", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Aliases = append(slices.Clone(c.Aliases), "AcmeScraper") }), "the crawler facebookexternalhit has another name, AcmeScraper"},
 		{"only in robots.txt", "", known("Feedly", func(c *uaident.Crawler) { c.RobotsOnly = true }), "Feedly goes by other groups"},
+		{"weeks to follow a change", "", known("GPTBot", func(c *uaident.Crawler) {
+			c.RobotsLag = uaident.RobotsLag{Most: uaident.MaxRobotsLag, Source: "https://a.test/"}
+		}), "the crawler GPTBot may take 168h0m0s to follow a change"},
+		{"a day to follow a change", "", known("facebookexternalhit", func(c *uaident.Crawler) {
+			c.RobotsLag = uaident.RobotsLag{Most: policy.MaxAge, Source: "https://a.test/"}
+		}), ""},
 		{"another operator", "", known("facebookexternalhit", func(c *uaident.Crawler) { c.Operator = "Evil" }), `becomes one of "Evil"`},
 		{"for training alone", "", known("GoogleOther", func(c *uaident.Crawler) {
 			c.Purposes = uaident.Purposes{Of: uaident.ForTraining, Source: "https://a.test/"}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -55,6 +56,8 @@ func suspicion(c *uaident.Crawler, next *uaident.Registry, watched bool) string 
 		return fmt.Sprintf("%s, of class %s, becomes one that the * group is not meant for", c.Token, c.Class)
 	case otherGroups(c, now):
 		return who + " goes by other groups, or under another spelling"
+	case now.RobotsLag.Most > max(c.RobotsLag.Most, policy.MaxAge):
+		return fmt.Sprintf("%s may take %v to follow a change", who, now.RobotsLag.Most)
 	}
 	if said := lostName(c, next, watched); said != "" {
 		return who + " " + said

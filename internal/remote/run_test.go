@@ -76,6 +76,10 @@ func TestStorage(t *testing.T) {
 		if _, err := remote.Load(t.Context(), s, key); err == nil || time.Since(begin) > 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
+		begin = time.Now()
+		if err := remote.Store(t.Context(), s, key, []byte("y")); err == nil || time.Since(begin) > 10*time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
 		time.Sleep(2 * time.Hour) // it answers at last
 	})
 }

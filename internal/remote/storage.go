@@ -30,16 +30,28 @@ func KeyIn(directory, name string) string {
 
 // Load reads a value of a storage, for which nobody waits long.
 func Load(ctx context.Context, from Storage, key string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	return within(ctx, loadTime, func(ctx context.Context) ([]byte, error) { return from.Load(ctx, key) })
+}
+
+// Store writes a value into a storage.
+func Store(ctx context.Context, into Storage, key string, value []byte) error {
+	_, err := within(ctx, storeTime, func(ctx context.Context) ([]byte, error) { return nil, into.Store(ctx, key, value) })
+	return err
+}
+
+// within returns what comes of a deed within a time, whether it looks at ctx or not, as a
+// file system that hangs does not.
+func within(ctx context.Context, most time.Duration, do func(ctx context.Context) ([]byte, error)) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	type loaded struct {
+	type result struct {
 		value []byte
 		err   error
 	}
-	done := make(chan loaded, 1)
-	go func() { // a storage may not look at ctx
-		value, err := from.Load(ctx, key)
-		done <- loaded{value, err}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do(ctx)
+		done <- result{value, err}
 	}()
 	select {
 	case got := <-done:
@@ -47,11 +59,4 @@ func Load(ctx context.Context, from Storage, key string) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, errors.New("the storage has not answered in time")
 	}
-}
-
-// Store writes a value into a storage.
-func Store(ctx context.Context, into Storage, key string, value []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	return into.Store(ctx, key, value)
 }

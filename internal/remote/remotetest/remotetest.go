@@ -118,8 +118,19 @@ func (m *Storage) Damage(value string) {
 	}
 }
 
+// wait is how long an operation takes.
+func (m *Storage) wait() {
+	m.mu.Lock()
+	hangs := m.hangs
+	m.mu.Unlock()
+	if hangs {
+		time.Sleep(time.Hour)
+	}
+}
+
 // Store implements [remote.Storage].
 func (m *Storage) Store(_ context.Context, key string, value []byte) error {
+	m.wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {
@@ -130,12 +141,7 @@ func (m *Storage) Store(_ context.Context, key string, value []byte) error {
 
 // Load implements [remote.Storage].
 func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
-	m.mu.Lock()
-	hangs := m.hangs
-	m.mu.Unlock()
-	if hangs {
-		time.Sleep(time.Hour)
-	}
+	m.wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if value, ok := m.values[key]; ok {
