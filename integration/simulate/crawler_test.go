@@ -36,7 +36,8 @@ func (known *reading) isBeyond(i *instance, s *site) bool {
 	if known.text == s.text && s.mode == same {
 		return time.Since(s.changed) < 2*time.Minute
 	}
-	return known.odd || !i.got[s][known.text]
+	since, got := i.over(s, known.text)
+	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > policy.MaxAge
 }
 
 // mayBeLost reports whether an instance cannot know of a reading: it was lost with the

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -57,6 +56,8 @@ func (w *world) happen(e event) {
 		w.lies(dice, i, s, true)
 	case ignores:
 		w.lies(dice, i, s, false)
+	case returns:
+		w.returns(dice)
 	}
 }
 
@@ -115,41 +116,3 @@ func (w *world) passes(dice *rand.Rand, i *instance, s *site) {
 }
 
 func parsed(text string) *policy.Robots { return policy.Parse([]byte(text)) }
-
-// lies is the third one: who has read that a page is forbidden, or could have, for longer
-// than a copy may last, gets 403.
-func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
-	token, page := tokens[5+dice.IntN(3)], pages[dice.IntN(len(pages))]
-	address := fmt.Sprintf("192.0.2.%d", 1+dice.IntN(2))
-	if reads {
-		address = fmt.Sprintf("198.51.100.%d", 1+dice.IntN(2))
-		i.ask(token+"/1.0", address, s.host, "/robots.txt")
-		w.settle()
-		w.tell("%s reads %s at %s from %s, and will not obey", token, s.host, i.id, address)
-	}
-	steady := 2*policy.MaxAge + time.Hour
-	if reads {
-		steady = time.Hour
-	}
-	if w.changeGuard > 0 {
-		steady = 2*policy.MaxAge + w.changeGuard // which begins when the guard has read the change
-	}
-	for range 3 { // a copy that is due is read in the background, because of a request
-		time.Sleep(20 * time.Second)
-		answer := i.ask(token+"/1.0", address, s.host, page)
-		w.settle()
-		w.mu.Lock()
-		saw := i.saw[s]
-		holds := (reads || saw != nil && saw.text == s.text && time.Since(saw.first) > steady) && s.mode == same && time.Since(s.changed) > steady && time.Since(s.unclear) > steady && !allows(parsed(s.text), token, page)
-		w.mu.Unlock()
-		if answer.Code == http.StatusForbidden {
-			w.counts.blocked++
-			return
-		}
-		if !holds {
-			return
-		}
-	}
-	w.tell("%s asks for %s%s at %s from %s", token, s.host, page, i.id, address)
-	w.fail("%s gets %s%s at %s, which has been forbidden since %s; it has read so: %t", token, s.host, page, i.id, s.changed.Sub(w.start), reads)
-}

@@ -38,7 +38,7 @@ type instance struct {
 	born    time.Time
 	asked   int                       // requests since then
 	saw     map[*site]*served         // what the guard got last, and since when
-	got     map[*site]map[string]bool // all that it got by itself, "" for no file
+	got     map[*site]map[string]look // all that it got by itself, "" for no file
 
 	dirty bool                    // there may be something to be written
 	noted time.Time               // when it last wrote what others look for
@@ -99,7 +99,7 @@ func (l *link) Delete(ctx context.Context, key string) error {
 // start begins a process with nothing but what is stored.
 func (i *instance) start() {
 	i.state, i.born, i.asked, i.saw = guard.NewState(), time.Now(), 0, make(map[*site]*served)
-	i.got = make(map[*site]map[string]bool)
+	i.got = make(map[*site]map[string]look)
 	if i.storage != nil {
 		i.store = store.New(store.Options{
 			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
@@ -111,6 +111,33 @@ func (i *instance) start() {
 		}
 	}
 	i.load()
+}
+
+// look is when the guard got a text by itself for the last time, and when it got another
+// one then, if it has.
+type look struct{ last, ended time.Time }
+
+// gets notes that the guard got a text by itself.
+func (i *instance) gets(s *site, text string) {
+	if i.got[s] == nil {
+		i.got[s] = make(map[string]look)
+	}
+	for before, l := range i.got[s] {
+		if l.ended.IsZero() {
+			i.got[s][before] = look{l.last, time.Now()}
+		}
+	}
+	i.got[s][text] = look{last: time.Now()}
+}
+
+// over returns since when the guard may take a text for one that is not served any more:
+// others may have told it of the next one. ok is false if it never got it.
+func (i *instance) over(s *site, text string) (since time.Time, ok bool) {
+	l, ok := i.got[s][text]
+	if i.storage != nil {
+		return l.last, ok
+	}
+	return l.ended, ok
 }
 
 // load begins a configuration.

@@ -31,11 +31,12 @@ const (
 	passes // one that has read nothing, and asks for what no text forbids
 	reads  // one that reads and does not obey
 	ignores
+	returns // one that has read, and disobeys later
 	numActions
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -52,14 +53,18 @@ type plan struct {
 const maxSkew = time.Hour
 
 // often is how many of each there are in a simulated day and site, on average.
-var often = [numActions]float64{edits: 0.15, breaks: 0.1, mends: 0.3, reloads: 0.15, crashes: 0.08, cuts: 0.05, joins: 0.2, comes: 20, passes: 1, reads: 1, ignores: 1}
+var often = [numActions]float64{edits: 0.15, breaks: 0.1, mends: 0.3, reloads: 0.15, crashes: 0.08, cuts: 0.05, joins: 0.2, comes: 20, passes: 1, reads: 1, ignores: 1, returns: 1}
 
-// newPlan makes a world from a seed.
+// newPlan makes a world from a seed. In one of four the owner edits, and processes end, most
+// days.
 func newPlan(seed uint64, days int) plan {
 	dice := rand.New(rand.NewPCG(seed, 1))
 	p := plan{seed: seed, hosts: 1 + dice.IntN(2), instances: 1 + dice.IntN(3), verifies: dice.IntN(2) == 0, stores: dice.IntN(3) > 0, guards: dice.IntN(4) == 0}
 	p.stores = p.stores || p.instances > 1
 	for what, n := range often {
+		if busy := seed%4 == 3; busy && (action(what) == edits || action(what) == crashes) {
+			n *= 8
+		}
 		for range int(n*float64(days*p.hosts) + dice.Float64()) {
 			p.events = append(p.events, event{time.Duration(dice.Int64N(int64(days) * int64(24*time.Hour))), action(what), dice.Uint64()})
 		}

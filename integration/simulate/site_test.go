@@ -40,7 +40,29 @@ type site struct {
 	asked        int       // how often
 	changed      time.Time // when it began to answer as it does
 	unclear      time.Time // until when crawlers may have been served several texts
+	settled      time.Time // since when nobody could be served anything but the text
 	past         []served  // all that anybody was served, the latest last
+	phases       []phase   // how it has answered, the latest last
+}
+
+// phase is how a site answers from a time on.
+type phase struct {
+	mode mode
+	text string
+	from time.Time
+}
+
+// hasOneText reports whether nobody is served another text than the site's in a mode.
+func (m mode) hasOneText() bool { return m == same || m == fails || m == hangs || m == limits }
+
+// since returns how a site has answered since a time.
+func (s *site) since(at time.Time) []phase {
+	for n := len(s.phases) - 1; n > 0; n-- {
+		if !s.phases[n].from.After(at) {
+			return s.phases[n:]
+		}
+	}
+	return s.phases
 }
 
 // served is a text with when it was served first and last.
@@ -54,10 +76,14 @@ func (s *site) change(m mode, text string, now time.Time) {
 	if s.mode == turns || s.mode == byAgent {
 		s.unclear = now
 	}
+	if text != s.text || !m.hasOneText() || !s.mode.hasOneText() {
+		s.settled = now
+	}
 	if text != s.text {
 		s.before, s.text = s.text, text
 	}
 	s.mode, s.changed = m, now
+	s.phases = append(s.phases, phase{m, text, now})
 }
 
 // answer is what a client gets for /robots.txt. guard says that it is the guard, by itself.
@@ -112,14 +138,14 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (
 		hanging := s.mode == hangs
 		status, text := s.answer(as.UserAgent, as.RemoteAddr == "" && as.ClientIP == "", time.Now())
 		header := s.header()
-		if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.changed) {
-			i.saw[s] = &served{text: text, first: time.Now()}
-		}
-		if i.got[s] == nil {
-			i.got[s] = make(map[string]bool)
+		if status == http.StatusOK || status == http.StatusNotFound {
+			if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.settled) {
+				i.saw[s] = &served{text: text, first: time.Now()}
+			}
+			i.saw[s].last = time.Now()
 		}
 		if as.UserAgent == "" && (status == http.StatusOK || status == http.StatusNotFound) {
-			i.got[s][text] = true
+			i.gets(s, text)
 		}
 		w.mu.Unlock()
 		if hanging {

@@ -27,6 +27,7 @@ type world struct {
 	sites       []*site
 	instances   []*instance
 	crawlers    []*crawler
+	liars       []liar
 	verifier    *verify.Verifier // nil if nobody is verified
 	verified    []string         // tokens
 	changeGuard time.Duration
@@ -91,7 +92,8 @@ func run(t *testing.T, p plan) *world {
 	for n := range p.hosts {
 		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), text: newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
 		w.sites, hosts = append(w.sites, s), append(hosts, s.host)
-		s.changed = w.start
+		s.changed, s.settled = w.start, w.start
+		s.phases = []phase{{same, s.text, w.start}}
 		w.tell("%s serves with max-age %s\n%s", s.host, s.maxAge, indent(s.text))
 	}
 	storage := storetest.New()

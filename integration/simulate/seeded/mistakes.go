@@ -1,0 +1,121 @@
+package main
+
+// mistakes are those that a programmer might make: each is a line or two that is
+// forgotten, or another number or condition. Numbers in reports count from 1.
+var mistakes = []mistake{
+	{
+		"nobody is given grace", "internal/guard/verdict.go",
+		"	if len(state.Past) == 0 {\n		return false\n	}\n	last, _",
+		"	if true {\n		return false\n	}\n	last, _",
+	},
+	{
+		"the grace is half a day", "policy/lifetime.go",
+		"now.Sub(v.Until) >= grace ||",
+		"now.Sub(v.Until) >= grace/2 ||",
+	},
+	{
+		"the grace has no end", "policy/lifetime.go",
+		"now.Sub(v.Until) >= grace ||",
+		"",
+	},
+	{
+		"who has read the text in force has grace", "internal/guard/verdict.go",
+		"	if last.Hash == state.Good.Hash {\n		return false\n	}",
+		"	if last.Hash == state.Good.Hash {\n		last = ledger.Reading{}\n	}",
+	},
+	{
+		"what a crawler was served does not count", "internal/guard/served.go",
+		"	if !waits {\n		until = now\n	}",
+		"	if true {\n		return nil, false\n	}",
+	},
+	{
+		"a crawler is its name, whatever its network", "internal/guard/reading.go",
+		"Network: addr.Network(request.ClientAddr(r)), Invented: !j.Site.Named}",
+		"Invented: !j.Site.Named}",
+	},
+	{
+		"readings do not come over from others", "internal/ledger/readers_document.go",
+		"	if ok && !known.At.Before(x.At) ||",
+		"	if elsewhere || ok && !known.At.Before(x.At) ||",
+	},
+	{
+		"own readings are not known again", "internal/ledger/readers_document.go",
+		"	if ok && !known.At.Before(x.At) ||",
+		"	if !elsewhere || ok && !known.At.Before(x.At) ||",
+	},
+	{
+		"404 is a failure", "policy/answer.go",
+		"		return Unavailable",
+		"		return Unreachable",
+	},
+	{
+		"503 is no file", "policy/answer.go",
+		"	case a.Err != nil || a.Status < 200:",
+		"	case a.Status == 503:\n		return Unavailable\n	case a.Err != nil || a.Status < 200:",
+	},
+	{
+		"a failure drops the copy", "policy/lifetime.go",
+		"if age < MaxAge || s.Failures == 0 || lasts && age < MaxUnreachable {",
+		"if s.Failures == 0 || lasts && age < 0 && age < MaxAge {",
+	},
+	{
+		"a failure closes the site", "policy/lifetime.go",
+		"	return nil, choice == DisallowAll && failing",
+		"	return nil, choice == LastGood || choice == DisallowAll && failing",
+	},
+	{
+		"one request in a hundred is not counted", "internal/ledger/ledger.go",
+		"	b := l.locked()\n	b.add(q",
+		"	if q.At.UnixNano()%97 == 0 {\n		return\n	}\n	b := l.locked()\n	b.add(q",
+	},
+	{
+		"versions before are not known again", "policy/restore.go",
+		"		next.Good, next.Past = o, other.Past",
+		"		next.Good, next.Past = o, nil",
+	},
+	{
+		"versions do not come over from others", "policy/restore.go",
+		"	all := slices.Concat(past, olderPast)",
+		"	if len(past) > 0 {\n		return current, past\n	}\n	all := slices.Concat(past, olderPast)",
+	},
+	{
+		"another answer makes nothing due", "internal/guard/reading.go",
+		"		entry.MarkSuspect(now)\n	}\n	if j != nil",
+		"	}\n	if j != nil",
+	},
+	{
+		"the file is not read before a block", "internal/guard/refresh.go",
+		"	if state == nil || state.Good == nil || j.Identity",
+		"	if true || state == nil || state.Good == nil || j.Identity",
+	},
+	{
+		"a reading ends with the grace of its text", "internal/guard/served.go",
+		"now.Sub(from) < grace {",
+		"now.Sub(v.Until) < grace {",
+	},
+	{
+		"a copy never is too old", "policy/entry.go",
+		"	return s == nil || !now.Before(s.Due) ||",
+		"	return s == nil ||",
+	},
+	{
+		"the change guard never lets go", "internal/guard/changeguard.go",
+		"	return slices.ContainsFunc(g.holds(j.Site, state), func",
+		"	if g.ChangeGuard > 0 {\n		return true\n	}\n	return slices.ContainsFunc(g.holds(j.Site, state), func",
+	},
+	{
+		"a verified crawler is another one at each network", "internal/guard/reading.go",
+		"	for _, reader := range who {\n		if last, ok",
+		"	for _, reader := range who[len(who)-1:] {\n		if last, ok",
+	},
+	{
+		"only the version just before has grace", "policy/lifetime.go",
+		"	}\n	return s.Past\n}",
+		"	}\n	return s.Past[:min(1, len(s.Past))]\n}",
+	},
+	{
+		"429 is no file", "policy/answer.go",
+		"		return Refused",
+		"		return Unavailable",
+	},
+}
