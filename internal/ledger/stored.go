@@ -54,6 +54,7 @@ func (s Stored) Encode() ([]byte, error) {
 	var packed bytes.Buffer
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
+	defer z.Reset(io.Discard) // it keeps no site alive
 	z.Reset(&packed)
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)
