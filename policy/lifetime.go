@@ -2,6 +2,7 @@ package policy
 
 import (
 	"crypto/sha256"
+	"net/http"
 	"slices"
 	"time"
 )
@@ -52,8 +53,11 @@ type Version struct {
 	// Hash is the SHA-256 of the body, of the empty body where the site has no
 	// robots.txt.
 	Hash [sha256.Size]byte
-	// Status is the HTTP status, for a file 200 or 404.
+	// Status is the HTTP status of the last answer, for a file 200 or 404.
 	Status int
+	// Served says that some answer was this text, or that there is none (404, 410): others
+	// may have got the same. Not so where all have refused it to who asked, as by 403.
+	Served bool
 	// ETag and LastModified are the validators that came with it, "" if none did.
 	ETag, LastModified string
 	// FirstRead and LastRead are when this text was read for the first and the
@@ -137,6 +141,7 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	good.LastRead = now
 	if meaning != Unchanged {
 		good.Status = a.Status
+		good.Served = good.Served || a.Status < 300 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
 		good.ETag, good.LastModified = validator(a.Header.Get("ETag")), validator(a.Header.Get("Last-Modified"))
 	}
 	s.Good = &good
@@ -150,7 +155,7 @@ func (s *State) retire(before, good *Version, now time.Time) {
 	past := []*Version{&old}
 	for _, v := range s.Past {
 		if v.Hash == good.Hash {
-			good.Robots, good.Derived = v.Robots, v.Derived
+			good.Robots, good.Derived, good.Served = v.Robots, v.Derived, v.Served
 		} else if len(past) < MaxVersions {
 			past = append(past, v)
 		}

@@ -45,10 +45,13 @@ func (s State) Adopt(other State, now time.Time) State {
 func joined(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
 	all := slices.Concat(past, olderPast)
 	if older.Hash == current.Hash {
-		if older.FirstRead.Before(current.FirstRead) {
-			longer := *current
-			longer.FirstRead = older.FirstRead
-			current = &longer
+		if older.FirstRead.Before(current.FirstRead) || older.Served && !current.Served {
+			both := *current
+			if older.FirstRead.Before(both.FirstRead) {
+				both.FirstRead = older.FirstRead
+			}
+			both.Served = both.Served || older.Served
+			current = &both
 		}
 	} else {
 		// It ended when the current one was found, or earlier: grace counts from

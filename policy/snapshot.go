@@ -57,6 +57,7 @@ type (
 	versionJSON struct {
 		SHA256       string     `json:"sha256"`
 		Status       int        `json:"status"`
+		Served       bool       `json:"served,omitempty"`
 		ETag         string     `json:"etag,omitempty"`
 		LastModified string     `json:"last_modified,omitempty"`
 		FirstRead    time.Time  `json:"first_read"`
@@ -138,7 +139,7 @@ func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 // set back has mixed up are put in order.
 func (v *Version) encoded() versionJSON {
 	e := versionJSON{
-		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status,
+		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.Served,
 		ETag: validator(v.ETag), LastModified: validator(v.LastModified),
 		FirstRead: v.FirstRead.UTC(), LastRead: v.LastRead.UTC(),
 		Text: []byte(v.Robots.Text()),

@@ -76,7 +76,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 // version returns the version that was encoded.
 func (e *versionJSON) version() (*Version, error) {
 	v := &Version{
-		Status: e.Status, ETag: e.ETag, LastModified: e.LastModified,
+		Status: e.Status, Served: e.Served, ETag: e.ETag, LastModified: e.LastModified,
 		FirstRead: e.FirstRead, LastRead: e.LastRead,
 	}
 	if n, err := hex.Decode(v.Hash[:], []byte(e.SHA256[:min(len(e.SHA256), 2*sha256.Size)])); err != nil || n != sha256.Size || len(e.SHA256) != 2*n {

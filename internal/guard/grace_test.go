@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -63,6 +64,48 @@ func TestGraceOfACrawler(t *testing.T) {
 					if got := asks(tc.who); got != want {
 						t.Errorf("%v after the change: %s, want %s", after, got, want)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestGraceOfNoFile has a site without a robots.txt refuse the guard, and the guard alone,
+// and then serve crawlers a text: who was told that there is no file may not know that. Where
+// the guard has never been answered otherwise, it knows of nobody who was.
+func TestGraceOfNoFile(t *testing.T) {
+	for first, want := range map[int]judge.Verdict{
+		http.StatusNotFound: judge.Stale, http.StatusGone: judge.Stale, http.StatusOK: judge.Stale, http.StatusForbidden: judge.Disallowed,
+	} {
+		t.Run(http.StatusText(first), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				status := first
+				g := testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
+					if as.RemoteAddr == "" {
+						return policy.Answer{Status: status}
+					}
+					return policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+				}))
+				asks := func(agent, address string) judge.Verdict {
+					j := g.Judge(from(requestBy(agent, "/x"), address))
+					synctest.Wait()
+					return j.Verdict
+				}
+				if got := asks("bingbot/2.0", "192.0.2.1"); got != judge.Allowed {
+					t.Fatalf("at first: %s", got)
+				}
+				status = http.StatusForbidden
+				time.Sleep(time.Hour)
+				asks("bingbot/2.0", "192.0.2.1")
+				s := &changingSite{t: t, g: g}
+				s.reads(from(requestBy("Googlebot/2.1", "/robots.txt"), "198.51.100.7"), strict)
+				time.Sleep(time.Hour)
+				asks("Googlebot/2.1", "198.51.100.7")
+				if got := asks("Googlebot/2.1", "198.51.100.7"); got != judge.Disallowed {
+					t.Fatalf("who has read it: %s", got)
+				}
+				if got := asks("bingbot/2.0", "192.0.2.1"); got != want {
+					t.Errorf("who has not read it: %s, want %s", got, want)
 				}
 			})
 		})

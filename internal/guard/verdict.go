@@ -175,7 +175,7 @@ func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, n
 	}
 	refused := g.shared.served.Site(j.Site.Own).IsRefused()
 	for _, v := range state.Held(now, last.At, g.graceOf(j)) {
-		if refused && refusesUs(policy.Answer{Status: v.Status}) {
+		if refused && !v.Served && refusesUs(policy.Answer{Status: v.Status}) {
 			continue // the guard was refused the file, and nobody else
 		}
 		if g.allows(j, v) {
