@@ -22,15 +22,15 @@ func TestStorageAlerts(t *testing.T) {
 		t.Fatal("nothing is stored before anybody knows something")
 	}
 	for revision, text := range []string{"", `{"known":1}`, `{"known":2}`} {
-		first.known = acknowledgements{uint64(revision), text}
+		first.known.write(uint64(revision), text)
 		first.Write(ctx)
 		m.Now = m.Now.Add(time.Minute)
 		first.time, second.time = m.Now, m.Now
 		second.Sync(ctx)
 		restarted := newInstance(m, "first", m.Now)
 		restarted.Read(ctx)
-		if second.known.text != text || restarted.known.text != text {
-			t.Errorf("the other knows %q, and it does after a restart %q, want %q", second.known.text, restarted.known.text, text)
+		if second.known.read() != text || restarted.known.read() != text {
+			t.Errorf("the other knows %q, and it does after a restart %q, want %q", second.known.read(), restarted.known.read(), text)
 		}
 	}
 	writes := first.observed.writes(kindAlerts, "success")
@@ -60,10 +60,10 @@ func TestTrouble(t *testing.T) {
 	}
 	m.Broken = errors.New("no space left")
 	trouble(time.Time{})
-	i.known = acknowledgements{1, "{}"}
+	i.known.write(1, "{}")
 	i.Write(ctx)
 	i.time = noon.Add(time.Hour)
-	i.known.revision++
+	i.known.write(2, "{}")
 	i.Write(ctx)
 	trouble(noon)
 	i.memory.stores.Add(-1)
@@ -96,7 +96,7 @@ func TestNothingAcknowledged(t *testing.T) {
 	m.Now = noon
 	first := newInstance(m, "first", noon)
 	first.Read(ctx)
-	first.known = acknowledgements{1, "{}"}
+	first.known.write(1, "{}")
 	first.Write(ctx)
 	again := newInstance(m, "first", noon)
 	again.Read(ctx)
@@ -105,7 +105,7 @@ func TestNothingAcknowledged(t *testing.T) {
 		renewed  int
 	}{{0, 0}, {1, 1}} {
 		again.time = again.time.Add(2 * renewInterval)
-		again.known = acknowledgements{tc.revision, "{}"}
+		again.known.write(tc.revision, "{}")
 		again.Write(ctx)
 		if n := again.observed.writes(kindAlerts, "success"); n != tc.renewed {
 			t.Errorf("with revision %d it is written %v times, want %v", tc.revision, n, tc.renewed)

@@ -31,7 +31,7 @@ type remembers struct {
 }
 
 func (i *instance) remembers() (all remembers) {
-	all = remembers{text: fmt.Sprint(slices.Index(texts, i.text(siteA))), read: i.hasRead(siteA), counts: i.shown(), alerts: i.known.text}
+	all = remembers{text: fmt.Sprint(slices.Index(texts, i.text(siteA))), read: i.hasRead(siteA), counts: i.shown(), alerts: i.known.read()}
 	for _, text := range texts {
 		e := i.cache.Get(siteA)
 		all.versions = append(all.versions, e != nil && e.State() != nil && e.State().Knows(policy.VersionOf(policy.Answer{Status: 200, Body: []byte(text)}, i.time).Hash))
@@ -67,7 +67,7 @@ func (i *instance) works(ctx context.Context, each func()) {
 	i.learn(siteA, policy.Named, texts[1])
 	i.reads(siteA)
 	i.ask("a.test", 1)
-	i.known = acknowledgements{1, `{"known":2}`}
+	i.known.write(1, `{"known":2}`)
 	step(2*time.Second, i.Write, i.Sync, i.writeLedger)
 	i.time = i.time.Add(time.Minute)
 	i.learn(siteA, policy.Named, texts[2])
@@ -96,7 +96,7 @@ func lived(t *testing.T) *storetest.Storage {
 		i.reads(siteA)
 		i.verifier.Explain(t.Context(), &acme, netip.MustParseAddr("192.0.2.1"), true)
 		i.fetched++
-		i.known = acknowledgements{1, `{"known":1}`}
+		i.known.write(1, `{"known":1}`)
 		i.ask("a.test", 5)
 		i.Write(t.Context())
 		i.writeLedger(t.Context())

@@ -111,16 +111,38 @@ func (noChanges) Restore(ledger.Changes, *policy.State, bool) (int, bool) {
 
 // acknowledgements are some text of an owner.
 type acknowledgements struct {
+	mu       sync.Mutex
 	revision uint64
 	text     string
 }
 
-func (a *acknowledgements) Revision() uint64        { return a.revision }
-func (a *acknowledgements) Export() ([]byte, error) { return []byte(a.text), nil }
+// write is what the owner does.
+func (a *acknowledgements) write(revision uint64, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.revision, a.text = revision, text
+}
+
+func (a *acknowledgements) read() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.text
+}
+
+func (a *acknowledgements) Revision() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.revision
+}
+
+func (a *acknowledgements) Export() ([]byte, error) { return []byte(a.read()), nil }
+
 func (a *acknowledgements) Import(data []byte) error {
 	if !json.Valid(data) {
 		return errors.New("noise")
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.text = max(a.text, string(data)) // which stands for later
 	return nil
 }
