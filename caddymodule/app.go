@@ -93,13 +93,14 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has ended
 
-	starting []Starter          // what begins with the configuration
-	running  []*release.Release // what of these brings changes into force
-	restored func()             // is called once it is known what is stored
-	bases    bool               // whether bases are stored
-	placed   bool               // whether it was looked where the handlers stand
-	texts    placement.Texts    // see Texts
-	reads    []placement.Read   // of guards, which others may refuse
+	starting   []Starter          // what begins with the configuration
+	running    []*release.Release // what of these brings changes into force
+	restored   func()             // is called once it is known what is stored
+	bases      bool               // whether bases are stored
+	placed     bool               // whether it was looked where the handlers stand
+	texts      placement.Texts    // see Texts
+	reads      []placement.Read   // of guards, which others may refuse
+	registered bool               // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.

@@ -31,7 +31,17 @@ func (a *App) Running() *managed.Running { return &a.state.Texts }
 // Managed returns what is told what robots_txt does, once its collectors are
 // registered with the configuration of ctx.
 func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
-	return a.state.Metrics, a.state.Metrics.Register(ctx.GetMetricsRegistry())
+	return a.state.Metrics, a.register(ctx)
+}
+
+// register registers the collectors with the configuration of ctx, once: to be told by the
+// registry that all are there already takes longer than all else that a site needs.
+func (a *App) register(ctx caddy.Context) (err error) {
+	if !a.registered {
+		err = a.state.Metrics.Register(ctx.GetMetricsRegistry())
+		a.registered = err == nil
+	}
+	return err
 }
 
 // Texts is [placement.TextsOf] for all robots_txt of a configuration, each of which

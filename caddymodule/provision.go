@@ -69,7 +69,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := app.state.Metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+	if err := app.register(ctx); err != nil {
 		return nil, err
 	}
 	c := guard.Config{

@@ -24,8 +24,10 @@ var refusing = map[string]string{
 // directive returns the name of a handler that may refuse a request by who asks, as a
 // Caddyfile has it, "" for any other.
 func (b *passed) directive() string {
-	if name, ok := refusing[b.name]; ok {
-		return name
+	switch b.name {
+	case "reverse_proxy", "static_response", "error": // if they are told to
+	default:
+		return refusing[b.name]
 	}
 	var h struct {
 		StatusCode json.RawMessage `json:"status_code"`
