@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -20,59 +19,32 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-const (
-	mostAsked = 100             // hosts of a configuration
-	patience  = 5 * time.Second // for each
-)
-
 // Check asks for the robots.txt of each host of reads, as the guard will, and tells of
 // those that are refused: nothing is restricted there. It does so in the background; stop
 // ends it and waits until it has ended.
 func Check(ctx caddy.Context, reads []placement.Read, logger *zap.Logger) (stop func()) {
-	app, err := ctx.AppIfConfigured("http")
-	if err != nil || len(reads) == 0 {
-		return func() {}
-	}
-	servers := app.(*caddyhttp.App).Servers
 	var known []string // a redirect to one of these is no login
 	for _, r := range reads {
 		known = append(known, r.Hosts...)
 	}
-	running, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		left := mostAsked
-		for _, r := range reads {
-			for _, host := range placement.ProbeHosts(r.Hosts) {
-				if left--; left < 0 || running.Err() != nil {
-					return
-				}
-				ask(running, servers[r.Server], host, r, known, logger)
-			}
+	hostsOf := func(r placement.Read) (string, []string) { return r.Server, placement.ProbeHosts(r.Hosts) }
+	return origin.AskEach(ctx, reads, hostsOf, func(ctx context.Context, server *caddyhttp.Server, host string, of placement.Read) {
+		answer := origin.Ask(ctx, server, host)
+		if ctx.Err() == nil && refused(answer, known, of.By) {
+			warn(logger, host, answer.Status, of)
 		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	})
 }
 
-// ask asks for one robots.txt.
-func ask(ctx context.Context, server *caddyhttp.Server, host string, of placement.Read, known []string, logger *zap.Logger) {
-	timed, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	answer := origin.Ask(timed, server, host, len(server.TLSConnPolicies) > 0)
-	if timed.Err() != nil || !refused(answer, known, of.By) {
-		return
-	}
+// warn tells of a host of which the file is refused.
+func warn(logger *zap.Logger, host string, status int, of placement.Read) {
 	what := "the guard cannot read the robots.txt of this site, so that nothing is restricted until a crawler has read it"
 	if !slices.Contains(of.Hosts, host) {
 		what = "the guard could not read the robots.txt of a host that nobody has; where it is one of yours, nothing is restricted until a crawler has read it"
 	}
 	logger.Warn(fmt.Sprintf("%s: its request, which comes from 127.0.0.1 and has no login, is refused; "+
 		"leave /robots.txt out of what refuses it by a matcher (not path /robots.txt), or write source file into robots_guard; on the way: %s", what, strings.Join(of.By, ", ")),
-		zap.String("host", host), zap.Int("status", answer.Status))
+		zap.String("host", host), zap.Int("status", status))
 }
 
 // refused reports whether an answer means that the one who asks may not have the file:

@@ -2,8 +2,13 @@ package access
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -35,6 +40,28 @@ func TestRefused(t *testing.T) {
 		answer := policy.Answer{Status: test.status, Header: http.Header{"Location": {test.location}}}
 		if got := refused(answer, []string{"a.test", "www.a.test"}, []string{test.by}); got != test.want {
 			t.Errorf("%d to %q through %s: %t", test.status, test.location, test.by, got)
+		}
+	}
+}
+
+// Which host a warning is about: one of the owner's, or one that nobody has, in the place
+// of a wildcard or of any.
+func TestWarn(t *testing.T) {
+	for _, test := range []struct {
+		hosts []string
+		want  string
+	}{
+		{[]string{"a.test"}, "the guard cannot read the robots.txt of this site"},
+		{[]string{"*.a.test"}, "of a host that nobody has"},
+		{nil, "of a host that nobody has"},
+	} {
+		core, logs := observer.New(zap.WarnLevel)
+		r := placement.Read{Hosts: test.hosts, By: []string{"basic_auth", "respond"}}
+		warn(zap.New(core), placement.ProbeHosts(r.Hosts)[0], http.StatusForbidden, r)
+		for _, piece := range []string{test.want, "on the way: basic_auth, respond"} {
+			if said := logs.All()[0].Message; !strings.Contains(said, piece) {
+				t.Errorf("%q: %q lacks %q", test.hosts, said, piece)
+			}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package origin
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,33 +63,6 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 			return s.outbound.get(ctx, u, conditions)
 		})
 	}, true
-}
-
-// Ask asks a server for the robots.txt of a host, once, as a crawler would. Values of
-// ctx are those of the request. The status is 0 if no handler answers.
-func Ask(ctx context.Context, server *caddyhttp.Server, host string, secure bool) policy.Answer {
-	r := (&http.Request{Host: host}).WithContext(context.WithValue(ctx, caddyhttp.ServerCtxKey, server))
-	if secure {
-		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: host}
-	}
-	rec, ended := newRecorder(), make(chan error, 1)
-	virtual := virtualRequest(r, policy.Key{Host: host, Secure: secure}, Witness{}, nil)
-	virtual.URL, virtual.RequestURI = &url.URL{Path: "/robots.txt"}, "/robots.txt"
-	bypassHealthChecks(server)
-	met := new(exchange)
-	inner, cancel := context.WithCancel(context.WithValue(virtual.Context(), exchangeKey{}, met))
-	defer cancel()
-	go func() { ended <- serveRecovered(server, rec, virtual.WithContext(inner)) }()
-	select {
-	case err := <-ended:
-		if direct := met.take(); direct != nil {
-			return *direct
-		}
-		got := rec.take()
-		return policy.Answer{Status: got.status, Header: got.header, Err: err}
-	case <-ctx.Done():
-		return policy.Answer{Err: context.Cause(ctx)}
-	}
 }
 
 // localClient is the address that virtual requests come from: matchers and loggers
