@@ -167,14 +167,7 @@ func (s *AnswerSeries) note(r Resolution, a *answer) {
 // cell returns the cell of a step, nil if that is too old. What gets too old by it is
 // dropped.
 func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
-	if n := len(*s); n > 0 && (*s)[n-1][0] == slot { // as nearly always
-		return &(*s)[n-1]
-	}
-	var i int
-	if *s, i = cellAt(*s, AnswerCell{slot}, answerSteps(r)); i < 0 {
-		return nil
-	}
-	return &(*s)[i]
+	return cellAt((*[]AnswerCell)(s), slot, answerSteps(r))
 }
 
 // merge adds what another place has counted.

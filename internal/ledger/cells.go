@@ -6,40 +6,45 @@ import (
 	"time"
 )
 
-// cell is what was counted in a step.
-type cell interface {
-	Cell | AnswerCell
-	slot() uint32 // the number of the step since the Unix epoch
-}
-
-func (c Cell) slot() uint32       { return c[0] }
-func (c AnswerCell) slot() uint32 { return c[0] }
+// cell is what was counted in a step, the number of which since the Unix epoch is first.
+type cell interface{ Cell | AnswerCell }
 
 // search returns where the cell of a step is or would be, among cells in order.
 func search[C cell](cells []C, slot uint32) (int, bool) {
-	return slices.BinarySearchFunc(cells, slot, func(c C, slot uint32) int { return cmp.Compare(c.slot(), slot) })
+	return slices.BinarySearchFunc(cells, slot, func(c C, slot uint32) int { return cmp.Compare(c[0], slot) })
 }
 
-// cellAt returns cells with one for the step of an empty cell, and where that is; -1 if the
-// step is too old. What gets too old by it is dropped.
-func cellAt[C cell](cells []C, empty C, steps uint32) ([]C, int) {
-	slot, n := empty.slot(), len(cells)
-	switch {
-	case n > 0 && cells[n-1].slot() == slot:
-		return cells, n - 1
-	case n == 0 || slot > cells[n-1].slot():
+// cellAt returns the cell of a step, a new one if there is none; nil if the step is too
+// old. What gets too old by it is dropped. The last one, which nearly always is the one,
+// is found without a call.
+func cellAt[C cell](cells *[]C, slot, steps uint32) *C {
+	if n := len(*cells); n > 0 && (*cells)[n-1][0] == slot {
+		return &(*cells)[n-1]
+	}
+	return otherCellAt(cells, slot, steps)
+}
+
+// otherCellAt is cellAt for a step that is not the last one.
+func otherCellAt[C cell](cells *[]C, slot, steps uint32) *C {
+	all := *cells
+	n := len(all)
+	var empty C
+	empty[0] = slot
+	if n == 0 || slot > all[n-1][0] {
 		if slot >= steps {
-			cells = dropBefore(cells, slot-steps+1)
+			all = dropBefore(all, slot-steps+1)
 		}
-		return append(cells, empty), len(cells)
-	case cells[n-1].slot()-slot >= steps:
-		return cells, -1
+		*cells = append(all, empty)
+		return &(*cells)[len(all)]
 	}
-	i, found := search(cells, slot)
+	if all[n-1][0]-slot >= steps {
+		return nil
+	}
+	i, found := search(all, slot)
 	if !found {
-		cells = slices.Insert(cells, i, empty)
+		*cells = slices.Insert(all, i, empty)
 	}
-	return cells, i
+	return &(*cells)[i]
 }
 
 // dropBefore returns cells without those before a step.
@@ -68,7 +73,7 @@ func prune[C cell](cells []C, r Resolution, steps uint32, now int64, retention t
 func between[C cell](cells []C, r Resolution, from, to time.Time) []C {
 	i, _ := search(cells, r.slot(from.UnixMilli()))
 	n := len(cells)
-	if last := r.slot(to.UnixMilli()); n > i && cells[n-1].slot() > last {
+	if last := r.slot(to.UnixMilli()); n > i && cells[n-1][0] > last {
 		n, _ = search(cells, last+1)
 	}
 	return cells[i:max(i, n)]

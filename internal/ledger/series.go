@@ -126,14 +126,7 @@ func (s *Series) add(r Resolution, cell Cell) {
 // cell returns the cell of a step, nil if that is too old. What gets too old by it is
 // dropped.
 func (s *Series) cell(r Resolution, slot uint32) *Cell {
-	if n := len(*s); n > 0 && (*s)[n-1][0] == slot { // as nearly always
-		return &(*s)[n-1]
-	}
-	var i int
-	if *s, i = cellAt(*s, Cell{slot}, uint32(r.Steps())); i < 0 {
-		return nil
-	}
-	return &(*s)[i]
+	return cellAt((*[]Cell)(s), slot, uint32(r.Steps()))
 }
 
 // prune drops what is outside of what is kept at now, for retention at most, and what

@@ -45,7 +45,7 @@ func (y *way) early() (all []Early) {
 		switch {
 		case b.caches && b.isForAnybody() && b.meets(y):
 			e = Early{b.name, whyCache}
-		case b.early && b.meets(y) && !b.guarded():
+		case b.early && b.meets(y) && b.guard == nil: // no request comes to it through a guard
 			if e = (Early{b.name, whyPlaceholder}); b.name == "headers" {
 				e = Early{"header", whyHeader}
 			}
@@ -57,11 +57,6 @@ func (y *way) early() (all []Early) {
 		}
 	}
 	return all
-}
-
-// guarded reports whether some request comes to a handler through a guard.
-func (b *passed) guarded() bool {
-	return b.guard != nil
 }
 
 // aboutRequest are the matchers that look at what is asked for, and not at who asks.

@@ -24,9 +24,6 @@ func NewTexts(all []Version, registry *uaident.Registry) (*Texts, error) {
 	return &Texts{versions, hostSpans(versions)}, err
 }
 
-// ByHost reports whether each host has versions of its own.
-func (t *Texts) ByHost() bool { return t.byHost != nil }
-
 // At returns the text that a host served at a time, and the names in it that the
 // registry does not know. The first version holds before its time, too; the zero
 // time is that of the last. It returns nil for a host of which nothing is known.
