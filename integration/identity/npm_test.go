@@ -1,12 +1,9 @@
 package identity
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -25,34 +22,7 @@ type otherSigner struct {
 // skipped, but not where REQUIRE_NPM is set, as the gate does.
 func newOtherSigner(t *testing.T) *otherSigner {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat(npmSigner + "/node_modules/web-bot-auth")
-	}
-	switch {
-	case err != nil && os.Getenv("REQUIRE_NPM") != "":
-		t.Fatal(err)
-	case err != nil:
-		t.Skipf("%v; it needs Node.js, and npm install in integration/identity/%s", err, npmSigner)
-	}
-	cmd := exec.Command(node, "sign.mjs")
-	cmd.Dir, cmd.Stderr = npmSigner, os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close() // which ends it
-		_ = cmd.Wait() // however it ended
-	})
-	lines := bufio.NewReader(out)
+	in, lines := harness.Node(t, npmSigner, "web-bot-auth", "REQUIRE_NPM", "sign.mjs")
 	line := func() []byte {
 		t.Helper()
 		text, err := lines.ReadBytes('\n')

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,9 +23,6 @@ const engine = "testdata/clickhouse"
 // a statement on it.
 func clickHouse(t *testing.T, dir, robots string) (run func(statement string) string) {
 	t.Helper()
-	if _, err := os.Stat(engine + "/node_modules/chdb"); err != nil {
-		harness.Missing(t, "Node.js and npm install in integration/logs/"+engine, "REQUIRE_CHDB")
-	}
 	script := example(t, "robots-guard-check")
 	for text, real := range map[string]string{"exec caddy": "exec " + harness.Binary(t), "/etc/robots-guard/robots": robots} {
 		if !strings.Contains(script, text) {
@@ -43,24 +39,8 @@ func clickHouse(t *testing.T, dir, robots string) (run func(statement string) st
 	if err := os.Chmod(filepath.Join(scripts, "robots-guard-check"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(harness.Program(t, "node", "nodejs", "REQUIRE_CHDB"), "query.js", filepath.Join(dir, "data"), filepath.Join(files, "config.xml"), scripts)
-	cmd.Dir, cmd.Stderr = engine, os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close() // which ends it
-		_ = cmd.Wait() // however it ended
-	})
-	to, answers := json.NewEncoder(in), json.NewDecoder(bufio.NewReader(out))
+	in, out := harness.Node(t, engine, "chdb", "REQUIRE_CHDB", "query.js", filepath.Join(dir, "data"), filepath.Join(files, "config.xml"), scripts)
+	to, answers := json.NewEncoder(in), json.NewDecoder(out)
 	return func(statement string) string {
 		t.Helper()
 		var result struct{ Answer, Error string }
