@@ -110,10 +110,10 @@ func (m mistake) simulate(dir string, worlds int) (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	worldsRun := exec.Command(program, "-test.run", "TestWorlds", "-test.timeout", "0")
-	worldsRun.Dir = dir
-	worldsRun.Env = append(os.Environ(), "SIMULATE_WORLDS="+strconv.Itoa(worlds), "SIMULATE_SHRINK=0")
-	out, err := worldsRun.CombinedOutput()
+	simulation := exec.Command(program, "-test.run", "TestWorlds", "-test.timeout", "0")
+	simulation.Dir = dir
+	simulation.Env = append(os.Environ(), "SIMULATE_WORLDS="+strconv.Itoa(worlds), "SIMULATE_SHRINK=0")
+	out, err := simulation.CombinedOutput()
 	said := failure.FindStringSubmatch(string(out))
 	switch {
 	case err == nil:
