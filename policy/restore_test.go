@@ -110,6 +110,33 @@ func TestAdoptNewestWins(t *testing.T) {
 	}
 }
 
+// TestServedIsNotForgotten follows a site that has no file, or an empty one, and then
+// refuses it: that others may have got it is known whatever comes between.
+func TestServedIsNotForgotten(t *testing.T) {
+	read := func(s State, status int, body string) State {
+		return s.After(Answer{Status: status, Body: []byte(body)}, epoch, tenMinutes, 0)
+	}
+	refused, none := read(State{}, 403, ""), read(State{}, 404, "")
+	for _, tc := range []struct {
+		name  string
+		state State
+		want  bool
+	}{
+		{"refused from the first time on", refused, false},
+		{"there is none", none, true},
+		{"there is none, and then it is refused", read(none, 403, ""), true},
+		{"an empty file, and then it is refused", read(read(State{}, 200, ""), 403, ""), true},
+		{"with another text between", read(read(none, 200, smallFile), 403, ""), true},
+		{"refused before and after another text", read(read(refused, 200, smallFile), 403, ""), false},
+		{"another instance knows that there was none", refused.Adopt(none, epoch), true},
+		{"another instance knows of a refusal", none.Adopt(refused, epoch), true},
+	} {
+		if got := tc.state.Good; got.Served != tc.want {
+			t.Errorf("%s: served %t, status %d", tc.name, got.Served, got.Status)
+		}
+	}
+}
+
 func TestCacheRestore(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 10})
 	stored := func(body string) State {

@@ -37,7 +37,7 @@ func same(t *testing.T, got, want Snapshot) {
 
 func sameRead(t *testing.T, got, want *Version) {
 	t.Helper()
-	if got.Hash != want.Hash || got.Status != want.Status || got.ETag != want.ETag || got.LastModified != want.LastModified ||
+	if got.Hash != want.Hash || got.Status != want.Status || got.Served != want.Served || got.ETag != want.ETag || got.LastModified != want.LastModified ||
 		!got.FirstRead.Equal(want.FirstRead) || !got.LastRead.Equal(want.LastRead) || !got.Until.Equal(want.Until) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

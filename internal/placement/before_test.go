@@ -28,7 +28,7 @@ func TestBeforeText(t *testing.T) {
 		"around the hosts":           {`[{"handle": [` + guard + `]}, {"match": [{"host": ["b"]}], "handle": [` + text + `]}]`, true, ""},
 		"in another of a group":      {inside(`{"group": "g", "match": [{"path": ["/x"]}], "handle": [` + guard + `]}, {"group": "g", "handle": [` + text + `]}`), false, ""},
 		"in the same of a group":     {inside(`{"group": "g", "handle": [{"handler": "subroute", "routes": [{"handle": [` + guard + `]}, {"handle": [` + text + `]}]}]}`), true, ""},
-		"in the tenth of a group":    {inside(`{"group": "g", "handle": [` + guard + `]}` + strings.Repeat(`,{"handle": []}`, 8) + `,{"group": "g", "handle": [` + text + `]}`), false, ""},
+		"in the tenth of a group":    {inside(`{"handle": []}, {"group": "g", "handle": [` + guard + `]}` + strings.Repeat(`,{"handle": []}`, 8) + `,{"group": "g", "handle": [` + text + `]}`), false, ""},
 		"a cache":                    {inside(`{"handle": [{"handler": "cache"}]}, {"handle": [` + guard + `, ` + text + `]}`), true, "cache"},
 		"a cache between":            {inside(`{"handle": [` + guard + `, {"handler": "http_cache"}, ` + text + `]}`), true, "http_cache"},
 		"a cache behind":             {inside(`{"handle": [` + guard + `, ` + text + `, {"handler": "cache"}]}`), true, ""},

@@ -67,7 +67,7 @@ func TestModel(t *testing.T) {
 		now := time.Duration(random.Int64N(int64(time.Hour)))
 		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
 		for i := range 400 {
-			var got Pace
+			got := Pace{Seen: 7, Wait: 7, Over: true, Limited: true} // of another budget
 			b.spend(&got, now, &rules, false, false)
 			want := m.spend(now, &rules)
 			if got != want {
