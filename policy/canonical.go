@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // What a byte becomes in the canonical form, see RFC 9309 section 2.2.2 and
 // RFC 3986 section 2. A byte that may be spelled both raw and escaped without
 // changing what a server does is spelled one way only.
@@ -36,10 +38,8 @@ var byteClass = func() (class [256]uint8) {
 
 const upperHex = "0123456789ABCDEF"
 
-// appendEscaped appends %XX.
-func appendEscaped(dst []byte, c byte) []byte {
-	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
-}
+// putEscape writes %XX into three bytes.
+func putEscape(dst []byte, c byte) { dst[0], dst[1], dst[2] = '%', upperHex[c>>4], upperHex[c&15] }
 
 // unescape decodes the escape at the start of s, which begins with %.
 func unescape(s string) (c byte, ok bool) {
@@ -64,48 +64,36 @@ var unhex = func() (value [256]byte) {
 // appendCanonical appends the canonical form of s, a rule's path or a part of
 // a target. Escapes are decoded once only: %2541 stays %2541.
 func appendCanonical(dst []byte, s string, isRule bool) []byte {
+	dst = slices.Grow(dst, 3*len(s)) // as if all were escaped
+	out := dst[:cap(dst)]
+	n := len(dst)
 	for i := 0; i < len(s); i++ {
-		start := i
-		for i < len(s) && byteClass[s[i]] < byteEscaped {
-			i++
-		}
-		if i > start {
-			dst = append(dst, s[start:i]...)
-		}
-		if i == len(s) {
-			break
-		}
 		c := s[i]
-		switch byteClass[c] {
-		case byteEscaped:
-			dst = appendEscaped(dst, c)
+		switch class := byteClass[c]; class {
+		case byteKept, bytePlain, byteSlash, byteQuery:
+			out[n] = c
+			n++
+			continue
 		case bytePercent:
-			decoded, ok := unescape(s[i:])
-			switch {
-			case !ok:
-				dst = appendEscaped(dst, c)
+			if decoded, ok := unescape(s[i:]); ok {
+				i += 2
+				if c = decoded; byteClass[c] == bytePlain {
+					out[n] = c
+					n++
+					continue
+				}
+			}
+		case byteStar, byteDollar:
+			if isRule && (class == byteStar || i == len(s)-1) {
+				out[n] = c
+				n++
 				continue
-			case byteClass[decoded] == bytePlain:
-				dst = append(dst, decoded)
-			default:
-				dst = appendEscaped(dst, decoded)
-			}
-			i += 2
-		case byteStar:
-			if isRule {
-				dst = append(dst, c)
-			} else {
-				dst = appendEscaped(dst, c)
-			}
-		case byteDollar:
-			if isRule && i == len(s)-1 {
-				dst = append(dst, c)
-			} else {
-				dst = appendEscaped(dst, c)
 			}
 		}
+		putEscape(out[n:n+3], c)
+		n += 3
 	}
-	return dst
+	return out[:n]
 }
 
 // isCanonicalRule reports whether a rule's path is its own canonical form.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -197,7 +198,7 @@ func (e *Entry) replace(before, next *State) bool {
 		return true
 	}
 	kept := c.kept[e.segment]
-	if before == nil || next.Good != before.Good || len(next.Past) != len(before.Past) {
+	if before == nil || next.Good != before.Good || !slices.Equal(next.Past, before.Past) {
 		if next.Good != nil {
 			kept.texts.keepAll(next)
 		}

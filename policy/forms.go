@@ -138,6 +138,14 @@ func (t *Target) queries(out *alternatives, canonical string) {
 	out.add(t.encoded(canonical), FormQueryEncoded)
 }
 
+// decoded returns which of the queries is decoded.
+func (a *alternatives) decoded() int {
+	if a.count > 1 && a.list[1].form == FormQueryDecoded {
+		return 1
+	}
+	return 0 // there is nothing to decode
+}
+
 // decoded returns a canonical text with its escaped slashes decoded and the
 // escape of the given byte replaced; merge makes runs of slashes one.
 func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string {
@@ -155,42 +163,51 @@ func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string 
 	}
 	start := len(t.buf)
 	buf := append(slices.Grow(t.buf, len(canonical)), canonical[:first]...)
+	out := buf[:cap(buf)]
+	n := len(buf)
+	last := byte(0)
+	if merge && first > 0 {
+		last = canonical[first-1]
+	}
 	for i := first; i < len(canonical); i++ {
 		c := canonical[i]
 		if c == '%' {
-			escape := canonical[i : i+3]
-			i += 2
-			switch decoded, _ := unescape(escape); decoded {
+			switch decoded := unhex[canonical[i+1]]<<4 | unhex[canonical[i+2]]; decoded {
 			case '/':
 				c = decoded
+				i += 2
 			case escaped:
 				c = by
-			default:
-				buf = append(buf, '%', escape[1], escape[2])
-				continue
+				i += 2
 			}
 		}
-		if c == '/' && merge && len(buf) > start && buf[len(buf)-1] == '/' {
+		if c == '/' && merge && last == '/' {
 			continue
 		}
-		buf = append(buf, c)
+		out[n], last = c, c
+		n++
 	}
-	t.buf = buf
+	t.buf = out[:n]
 	return t.since(start)
 }
 
 // encoded returns a query with / and ? escaped.
 func (t *Target) encoded(query string) string {
 	start := len(t.buf)
-	buf := slices.Grow(t.buf, len(query))
+	out := slices.Grow(t.buf, 3*len(query))
+	out = out[:cap(out)]
+	n := start
 	for i := range len(query) {
-		if c := query[i]; c == '/' || c == '?' {
-			buf = appendEscaped(buf, c)
-		} else {
-			buf = append(buf, c)
+		c := query[i]
+		if c != '/' && c != '?' {
+			out[n] = c
+			n++
+			continue
 		}
+		putEscape(out[n:n+3], c)
+		n += 3
 	}
-	t.buf = buf
+	t.buf = out[:n]
 	return t.since(start)
 }
 

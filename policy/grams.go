@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -37,40 +37,31 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	var counts [4096]uint16
 	count := func(gram uint32) *uint16 { return &counts[gram*gramMultiplier>>20] }
 	for _, i := range which {
-		patterns[i].literals(func(s string) {
-			x.grams(s, func(gram, _ uint32) {
-				if c := count(gram); *c < 1<<16-1 {
-					*c++
-				}
-			})
+		x.grams(&patterns[i], func(gram, _ uint32) {
+			if c := count(gram); *c < 1<<16-1 {
+				*c++
+			}
 		})
 	}
-	type entry struct {
-		gram, before uint32
-		pattern      int32
-	}
-	entries := make([]entry, 0, len(which))
+	entries := make([]uint64, 0, len(which)) // gram and pattern
+	befores := make([]uint32, len(patterns))
 	for _, i := range which {
-		rarest, found := entry{pattern: i}, false
-		patterns[i].literals(func(s string) {
-			x.grams(s, func(gram, before uint32) {
-				if !found || *count(gram) <= *count(rarest.gram) {
-					rarest.gram, rarest.before, found = gram, before, true
-				}
-			})
+		least, rarest := uint32(1<<16), uint32(0)
+		x.grams(&patterns[i], func(gram, before uint32) {
+			if n := uint32(*count(gram)); n <= least {
+				least, rarest, befores[i] = n, gram, before
+			}
 		})
-		if !found {
+		if least == 1<<16 {
 			without = append(without, i)
 			continue
 		}
-		entries = append(entries, rarest)
+		entries = append(entries, uint64(rarest)<<32|uint64(i))
 	}
 	if len(entries) == 0 {
 		return without
 	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.gram, b.gram), cmp.Compare(a.pattern, b.pattern))
-	})
+	slices.Sort(entries)
 	log := uint(6)
 	for 1<<log < 2*len(entries) {
 		log++
@@ -80,10 +71,11 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	x.filter = make([]uint64, 1<<log/4) // sixteen bits for each slot
 	x.filed = make([]int32, len(entries))
 	for from := 0; from < len(entries); {
-		gram, before, to := entries[from].gram, entries[from].before, from
-		for ; to < len(entries) && entries[to].gram == gram; to++ {
-			x.filed[to] = entries[to].pattern
-			same := bits.TrailingZeros32(before^entries[to].before) &^ 7
+		gram, to := uint32(entries[from]>>32), from
+		before := befores[uint32(entries[from])]
+		for ; to < len(entries) && uint32(entries[to]>>32) == gram; to++ {
+			x.filed[to] = int32(uint32(entries[to]))
+			same := bits.TrailingZeros32(before^befores[x.filed[to]]) &^ 7
 			before &= 1<<same - 1
 		}
 		hash := gram * gramMultiplier
@@ -94,15 +86,38 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	return without
 }
 
-// grams calls yield for each gram of s and the four bytes before it.
-func (x *gramIndex) grams(s string, yield func(gram, before uint32)) {
-	var window uint64
-	for i := range len(s) {
-		window = window<<8 | uint64(s[i])
-		if i+1 >= x.size {
-			yield(x.split(window))
+// grams calls yield for each gram of the pattern's literals and up to four bytes before
+// it in the same literal.
+func (x *gramIndex) grams(p *pattern, yield func(gram, before uint32)) {
+	for _, text := range [...]string{p.prefix, p.middle, p.suffix} {
+		var window uint64 // of the literal up to here
+		n := 0
+		for i := range len(text) {
+			if text[i] == '*' {
+				window, n = 0, 0
+				continue
+			}
+			window = window<<8 | uint64(text[i])
+			if n++; n >= x.size {
+				yield(bits.ReverseBytes32(uint32(window))>>(32-8*x.size), uint32(window>>(8*x.size)))
+			}
 		}
 	}
+}
+
+// at returns the gram that begins at s[i], and up to four bytes before it with the last
+// lowest; no text has the bytes 0 that stand for missing ones.
+func (x *gramIndex) at(s string, i int) (gram, before uint32) {
+	if i >= 4 && i+4 <= len(s) {
+		return binary.LittleEndian.Uint32([]byte(s[i:i+4])) & x.mask(), binary.BigEndian.Uint32([]byte(s[i-4 : i]))
+	}
+	for k := range x.size {
+		gram |= uint32(s[i+k]) << (8 * k)
+	}
+	for _, c := range []byte(s[max(i-4, 0):i]) {
+		before = before<<8 | uint32(c)
+	}
+	return gram, before
 }
 
 func (x *gramIndex) mask() uint32 { return 1<<(8*x.size) - 1 }
@@ -112,46 +127,44 @@ func (s *gramSlot) isAfter(before uint32) bool {
 	return (s.before^before)<<(bits.LeadingZeros32(s.before)&^7) == 0
 }
 
-// find adds the patterns whose gram stands in the text that is new in s.
-func (x *gramIndex) find(s *spelling, patterns int, found *candidates) *candidates {
+// find adds those of n patterns whose gram stands in a text and not only in parts of
+// eight bytes that have nothing of text[from:to].
+func (x *gramIndex) find(text string, from, to, n int, found *candidates) *candidates {
 	if len(x.slots) == 0 {
 		return found
 	}
-	const before = 7 // bytes of the window but the last
-	end := min(s.to+before, len(s.text))
-	var window uint64 // text up to here; no text has the bytes 0 that it starts with
-	for _, c := range []byte(s.text[max(s.from-before, 0):s.from]) {
-		window = window<<8 | uint64(c)
-	}
-	for rest := s.text[s.from:end]; ; {
-		rest, window = x.skip(rest, window)
-		gram, before := x.split(window)
+	const before = 7 // bytes of a gram and what stands before it, but the last
+	text = text[:min(to+before, len(text))]
+	for i := x.next(text, max(from-before, 0)); i >= 0; i = x.next(text, i+1) {
+		gram, before := x.at(text, i)
 		if slot := x.slot(gram); slot.to > 0 && slot.isAfter(before) {
-			found = found.add(x.filed[slot.from:slot.to], patterns)
-		}
-		if rest == "" {
-			return found
+			found = found.add(x.filed[slot.from:slot.to], n)
 		}
 	}
+	return found
 }
 
-// skip reads text to the end of the next gram that the filter knows, or to the
-// end of the text.
-func (x *gramIndex) skip(text string, window uint64) (string, uint64) {
+// next returns where from a place on the next gram begins that the filter knows, -1 if
+// none does.
+func (x *gramIndex) next(text string, from int) int {
 	filter, multiplier, shift, mask := x.filter, gramMultiplier, (x.shift-4)&31, x.mask()
-	for i := range len(text) {
-		window = window<<8 | uint64(text[i])
-		hash := uint32(window) & mask * multiplier >> shift
-		if filter[hash>>6]>>(hash&63)&1 != 0 {
-			return text[i+1:], window
+	for ; from+8 <= len(text); from += 4 {
+		window := binary.LittleEndian.Uint64([]byte(text[from : from+8]))
+		a := uint32(window) & mask * multiplier >> shift
+		b := uint32(window>>8) & mask * multiplier >> shift
+		c := uint32(window>>16) & mask * multiplier >> shift
+		d := uint32(window>>24) & mask * multiplier >> shift
+		if (filter[a>>6]>>(a&63)|filter[b>>6]>>(b&63)|filter[c>>6]>>(c&63)|filter[d>>6]>>(d&63))&1 != 0 {
+			break
 		}
 	}
-	return "", window
-}
-
-// split returns the gram that ends a window and the four bytes before it.
-func (x *gramIndex) split(window uint64) (gram, before uint32) {
-	return uint32(window) & x.mask(), uint32(window >> (8 * x.size))
+	for ; from+x.size <= len(text); from++ {
+		gram, _ := x.at(text, from)
+		if hash := gram * multiplier >> shift; filter[hash>>6]>>(hash&63)&1 != 0 {
+			return from
+		}
+	}
+	return -1
 }
 
 // slot returns the place of a gram: where it is or, if it is not, a free one.

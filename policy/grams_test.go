@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -19,7 +21,7 @@ func TestGramsCannotBeMadeToCollide(t *testing.T) {
 		for _, x := range []byte(letters) {
 			for _, y := range []byte(letters) {
 				for _, z := range []byte(letters) {
-					if gram := uint32(w)<<24 | uint32(x)<<16 | uint32(y)<<8 | uint32(z); gram*goldenRatio>>20 == 5 {
+					if gram := uint32(w) | uint32(x)<<8 | uint32(y)<<16 | uint32(z)<<24; gram*goldenRatio>>20 == 5 {
 						b.WriteString("Disallow: *" + string([]byte{w, x, y, z}) + "*\n")
 						rules++
 					}
@@ -43,5 +45,63 @@ func TestGramsCannotBeMadeToCollide(t *testing.T) {
 	}
 	if longest > rules/8 {
 		t.Errorf("%d of %d grams stand in a row", longest, rules)
+	}
+}
+
+// TestDecodedForm judges targets of several forms, of which only the decoded one is
+// searched for grams, by rules that may be searched for so and by rules that may not.
+func TestDecodedForm(t *testing.T) {
+	odd := []string{"%2F", "%3F", "%5C", "//", "F", "2F", "3F", "5C", "C"}
+	seeds := uint64(40)
+	if raceEnabled {
+		seeds = 4
+	}
+	for seed := range seeds {
+		random := rand.New(rand.NewPCG(seed, 8))
+		text := func(most int, words ...string) string {
+			var b strings.Builder
+			for range 1 + random.IntN(most) {
+				b.WriteString(words[random.IntN(len(words))])
+			}
+			return b.String()
+		}
+		var b strings.Builder
+		b.WriteString("User-agent: *\n")
+		for i := range 12 {
+			piece := strings.ReplaceAll(text(4, "a", "/b", "a?", "%C3", "a2", "c"), "c%", "%")
+			if seed%2 > 0 && i < 2 {
+				piece = odd[random.IntN(len(odd))] + piece
+			}
+			b.WriteString([]string{"Allow: /", "Disallow: /"}[random.IntN(2)] + text(1, "a", "") + "*" + piece + "*" + text(2, "a", "/b", "b", "?") + "\n")
+		}
+		r := Parse([]byte(b.String()))
+		m := r.Select(true, "x").strict.rules
+		if !m.wildcards.indexed() || seed%2 == 0 && m.wildcards.allForms {
+			t.Fatalf("seed %d: by\n%sall forms are searched", seed, b.String())
+		}
+		for range 40 {
+			compareWithNaive(t, r, "x", "/"+text(9, "a", "b", "/", "?", "%2f", "%3f", "%5c", "%c3", "%252F", "2", "F", "c", "//", "%c3F"))
+		}
+	}
+}
+
+// TestLiteralsOutsideTheDecodedForm has a rule about what stands in a target as it was sent,
+// and not where that is decoded, among so many that they are looked up.
+func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
+	var others strings.Builder
+	for i := range 2 * fewPatterns {
+		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
+	}
+	for piece, target := range map[string]string{
+		"%2Fzq": "/x%2fzq", "2Fzq": "/x%2Fzq", "Fzq": "/x%2Fzq", "%5Czq": "/x%5czq", "5Czq": "/x%5Czq", "Czq": "/x%5Czq",
+		"%3Fzq": "/x?/%3fzq", "3Fzq": "/x?/%3Fzq", "//zq": "/x//zq", "v//zq": "/xv//zq",
+	} {
+		r := Parse([]byte("User-agent: *\n" + others.String() + "Disallow: /x*" + piece + "*y\n"))
+		for _, end := range []string{"y", "/y", "n"} {
+			compareWithNaive(t, r, "x", target+end)
+		}
+		if r.Select(true, "x").Judge(target + "y").Allowed {
+			t.Errorf("%s is not found in %s", piece, target)
+		}
 	}
 }

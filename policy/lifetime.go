@@ -168,6 +168,12 @@ func (s *State) Knows(hash [sha256.Size]byte) bool {
 	return s.Good != nil && s.Good.Hash == hash || slices.ContainsFunc(s.Past, func(v *Version) bool { return v.Hash == hash })
 }
 
+// KnowsAt reports whether a text that was read at a time is the current version, or one of
+// those before it which had not ended long before: else it has come back somewhere since.
+func (s *State) KnowsAt(hash [sha256.Size]byte, at time.Time) bool {
+	return s.Good != nil && s.Good.Hash == hash || slices.ContainsFunc(s.Past, func(v *Version) bool { return v.Hash == hash && at.Sub(v.Until) <= clockSkew })
+}
+
 // Held returns the versions before the current one that a crawler may still
 // follow at now: those that were current less than grace ago and after the
 // crawler has last read the file, which it did at read (zero if never).

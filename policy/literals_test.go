@@ -22,7 +22,7 @@ func TestManyLiterals(t *testing.T) {
 		}
 		prefix, known := "/"+word(6), make(map[string]bool)
 		var rules []literal
-		for range 2*fewLiterals + random.IntN(100) {
+		for range 2*fewPrefixes + random.IntN(100) {
 			text := prefix + word(5)
 			known[text] = true
 			rules = append(rules, literal{text: text, length: int32(len(text)), rule: int32(len(rules))})

@@ -63,7 +63,7 @@ func (m *matcher) match(target string, form Form, found *candidates, out *outcom
 
 // newMatcher compiles rules, given as indices into r.rules in file order.
 func newMatcher(r *Robots, rules []int32) *matcher {
-	var c compiler
+	c := compiler{literals: make([]literal, 0, len(rules))}
 	for _, i := range rules {
 		x := r.rules[i]
 		if x.path == "" || x.path[0] != '/' && x.path[0] != '*' {

@@ -11,15 +11,30 @@ package policy
 // and real crawlers use digits, dots and spaces too (MJ12bot, archive.org_bot,
 // "Sogou web spider"), which that reading would cut or lose.
 func NameMatches(name, token string) bool {
-	if token == "" || token[0] == '*' || len(name) < len(token) {
+	if token == "" || token[0] == '*' || len(name) < len(token) || !startsFolded(name, token) {
 		return false
 	}
-	for i := range len(token) {
-		if lower(name[i]) != lower(token[i]) {
+	return len(name) == len(token) || !inWord(name[len(token)])
+}
+
+// startsFolded reports whether a name, which is no shorter, starts with another, without
+// case.
+func startsFolded(name, other string) bool {
+	for i := range len(other) {
+		if lower(name[i]) != lower(other[i]) {
 			return false
 		}
 	}
-	return len(name) == len(token) || !inWord(name[len(token)])
+	return true
+}
+
+// folded returns a name with its ASCII letters in lower case.
+func folded(name string) string {
+	b := []byte(name)
+	for i, c := range b {
+		b[i] = lower(c)
+	}
+	return string(b)
 }
 
 // isGlobal reports whether a group's name stands for every crawler: * alone or

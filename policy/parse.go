@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -34,8 +33,16 @@ func Parse(body []byte) *Robots {
 	}
 	p.robots.text = string(kept)
 	text := p.skipByteOrderMark(p.robots.text)
-	p.robots.rules = make([]rule, 0, mostRules(text))
-	p.lines(text)
+	if len(text) <= smallSize {
+		t := tablesPool.Get().(*tables)
+		t.lend(p.robots)
+		p.lines(text)
+		t.takeBack(p.robots)
+		tablesPool.Put(t)
+	} else {
+		p.robots.rules = make([]rule, 0, mostRules(text))
+		p.lines(text)
+	}
 	if p.forgave {
 		p.robots.strict = strictly(p.robots, text)
 	}
@@ -56,6 +63,7 @@ type parser struct {
 	parted   bool  // an extension line came since the last user-agent line
 	used     bool  // a Content-Usage line did
 	usesFrom int32 // the first user-agent line that the next Content-Usage line is about
+	binary   bool  // there is a NUL byte in the file
 	strict   bool  // forgives nothing, and reports nothing: what there is to say was said
 	forgave  bool  // a line about groups and rules was read that only the forgiving reading knows
 }
@@ -90,6 +98,7 @@ func (p *parser) lines(text string) {
 	// The next CR is looked for only when it has been passed, so that a file
 	// with one kind of line end is not searched for the other at every line.
 	lf, cr := -1, -1
+	p.binary = strings.IndexByte(text, 0) >= 0
 	for pos := 0; pos < len(text); {
 		if lf < pos {
 			lf = next(text, pos, '\n')
@@ -107,14 +116,23 @@ func (p *parser) lines(text string) {
 	}
 }
 
+// untilNUL returns what stands before the first NUL byte of a line.
+func (p *parser) untilNUL(s string) string {
+	i := strings.IndexByte(s, 0)
+	if i < 0 {
+		return s
+	}
+	p.report(NotText, Warning, p.line, "a NUL byte ends this line; save the file as plain UTF-8 text")
+	return s[:i]
+}
+
 // readLine reads one line without its end.
 func (p *parser) readLine(s string) {
 	if len(s) >= longLine {
 		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey another rule than you wrote")
 	}
-	if i := strings.IndexByte(s, 0); i >= 0 {
-		p.report(NotText, Warning, p.line, "a NUL byte ends this line; save the file as plain UTF-8 text")
-		s = s[:i]
+	if p.binary {
+		s = p.untilNUL(s)
 	}
 	if i := strings.IndexByte(s, '#'); i >= 0 {
 		s = s[:i]
@@ -122,8 +140,12 @@ func (p *parser) readLine(s string) {
 	if s = trim(s); s == "" {
 		return
 	}
-	name, value, colon := strings.Cut(s, ":")
-	if !colon {
+	var name, value string
+	i := strings.IndexByte(s, ':')
+	colon := i >= 0
+	if colon {
+		name, value = s[:i], s[i+1:]
+	} else {
 		var ok bool
 		if name, value, ok = twoWords(s); !ok {
 			p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
@@ -223,7 +245,7 @@ func (p *parser) rule(allow bool, path string) {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
 		p.report(RuleWithoutSlash, Error, p.line, "%s starts with neither / nor *, so it matches nothing; write the path from the root of the site", path)
-	case strings.Contains(path[:len(path)-1], "$"):
+	case strings.IndexByte(path[:len(path)-1], '$') >= 0:
 		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
 	}
 	r.rules = append(r.rules, rule{path: path, line: p.line, group: int32(len(r.groups) - 1), allow: allow})
@@ -240,36 +262,14 @@ func (p *parser) finish() *Robots {
 		p.report(HTML, Error, 0, "this is a web page and no robots.txt, so nothing is forbidden; let the server answer 404 or send a text file")
 	}
 	p.checkGroups()
+	slices.Sort(r.sitemaps)
+	r.sitemaps = slices.Compact(r.sitemaps)
 	if cap(r.rules) > len(r.rules)+len(r.rules)/16 {
 		r.rules = slices.Clip(slices.Clone(r.rules))
 	}
 	slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	r.index()
 	return r
-}
-
-// checkGroups reports names that stand in several places and groups that
-// forbid and allow nothing.
-func (p *parser) checkGroups() {
-	r := p.robots
-	last := make(map[string]agent, len(r.agents))
-	for _, a := range r.agents {
-		word := "*"
-		if !isGlobal(a.name) {
-			word = strings.ToLower(a.name)
-		}
-		if before, ok := last[word]; ok && before.group != a.group && word != "" {
-			p.report(RepeatedGroup, Info, a.line, "%s was named in line "+strconv.Itoa(int(before.line))+
-				" already; the rules of both places apply together, but some crawlers obey one only, so join them", a.name)
-		}
-		last[word] = a
-	}
-	for _, g := range r.groups {
-		if g.ruleFrom == g.ruleTo {
-			first := r.agents[g.agentFrom]
-			p.report(GroupWithoutRule, Info, first.line, "there is no rule under %s, so this group allows everything; an empty Disallow line would say so", first.name)
-		}
-	}
 }
 
 // report keeps a finding unless there are too many already. Each %s in the

@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // TestSurePreferences keeps what both readings of a file state, and nothing that only
 // some parsers read, or that would be about the file itself.
@@ -19,6 +23,35 @@ func TestSurePreferences(t *testing.T) {
 		target.Set(tc.target, false)
 		if got := Parse([]byte(tc.robots)).Select(true, "Foo").SurePreferences(&target).String(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestDecidingIsQuick looks at thousands of lines, as a CMS writes them for its articles:
+// those that are about other pages take no memory.
+func TestDecidingIsQuick(t *testing.T) {
+	for _, path := range []string{"/article/%d", "/article/%d*/x", "/art%%69cle/%d$"} {
+		var text strings.Builder
+		text.WriteString("User-agent: *\nDisallow: /x\nContent-Usage: train-ai=y\n")
+		for i := 1000; i < 6000; i++ {
+			fmt.Fprintf(&text, "Content-Usage: "+path+" train-ai=n\n", i)
+		}
+		group := Parse([]byte(text.String())).Select(true)
+		var target Target
+		target.Set("/article/2345", false)
+		if path == "/article/%d*/x" {
+			target.Set("/article/2345/a/x", false)
+		}
+		deciding := group.Deciding(&target)
+		if len(deciding) != 1 || deciding[0].Line != 4+1345 {
+			t.Fatalf("%s: decided by %v", path, deciding)
+		}
+		most := 100.0
+		if strings.Contains(path, "%%") {
+			most += 15_000 // what is no canonical path is made one
+		}
+		if n := testing.AllocsPerRun(3, func() { group.Deciding(&target) }); n > most {
+			t.Errorf("%s: %v allocations", path, n)
 		}
 	}
 }

@@ -60,8 +60,8 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 		}
 		into[i].add(said{x.length, lines[x.rule].Preferences})
 	}
-	for i := range l.entries { // a text stands behind those that it starts with
-		if parent := l.entries[i].parent; parent >= 0 {
+	for i, parent := range l.parents { // a text stands behind those that it starts with
+		if parent >= 0 {
 			l.prefix[i].add(l.prefix[parent])
 		}
 	}

@@ -109,7 +109,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			next = before
 			next.Good, next.Past = joined(before.Good, before.Past, other.Good, other.Past)
 		}
-		if next.Good == before.Good && len(next.Past) == len(before.Past) {
+		if next.Good == before.Good && !isNews(next.Past, before.Past) {
 			return false
 		}
 		for _, v := range append([]*Version{next.Good}, next.Past...) {
@@ -124,6 +124,13 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			return before.Good == nil || !next.Good.LastRead.Equal(before.Good.LastRead)
 		}
 	}
+}
+
+// isNews reports whether versions tell anything beside those that are known: another text,
+// also where one falls out for it, or that one was current for longer. Less than clocks
+// may differ tells nothing: two instances would put it off for each other without end.
+func isNews(past, known []*Version) bool {
+	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.Until.Sub(b.Until) <= clockSkew })
 }
 
 // prove takes an entry for one that was used in [ProvenUses] seconds.

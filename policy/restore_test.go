@@ -169,6 +169,36 @@ func TestCacheRestore(t *testing.T) {
 	}
 }
 
+// TestCacheRestoreFull takes in what another instance has seen, also where as many versions
+// are known as are kept, and the text is one of them that came back.
+func TestCacheRestoreFull(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	text := func(n int) string { return fmt.Sprintf("User-agent: *\nDisallow: /%d\n", n) }
+	e := c.Add(Key{Host: "x.test"}, Named)
+	for n := range MaxVersions + 2 {
+		<-e.Refresh(holding(time.Hour), answering(text(n)), nil)
+		clock.advance(6 * time.Hour)
+	}
+	<-e.Refresh(holding(24*time.Hour), answering(text(0)), nil)
+	for _, n := range []int{100, 2} { // a new one, and the last but one of those that are known
+		clock.advance(time.Hour)
+		seen := versionOf(200, text(n), clock.now(), clock.now())
+		for range 2 {
+			c.Restore(e.Key(), Named, known(seen), false)
+		}
+		s := e.State()
+		if s.Good.Robots.Text() != text(0) || len(s.Past) != MaxVersions || s.Past[0].Hash != seen.Hash || !s.Past[0].Until.Equal(clock.now()) {
+			t.Errorf("text %d: %d versions are past, the last of them %q until %s", n, len(s.Past), s.Past[0].Robots.Text(), s.Past[0].Until.Sub(epoch))
+		}
+	}
+	before := e.State()
+	later := *before.Past[0]
+	later.Until = later.Until.Add(clockSkew)
+	if c.Restore(e.Key(), Named, State{Good: before.Good, Past: []*Version{&later}}, false); e.State() != before {
+		t.Error("what clocks differ by was taken for news")
+	}
+}
+
 // TestCacheRestoredHostsStay keeps hosts that were in use before a restart where
 // clients invent others at once.
 func TestCacheRestoredHostsStay(t *testing.T) {

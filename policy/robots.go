@@ -21,12 +21,13 @@ type Robots struct {
 	records    []Record // in file order
 	usages     []usage
 	delays     []delayLine
-	sitemaps   map[string]struct{} // paths; nil for none
+	sitemaps   []string // paths, sorted
 	findings   []Finding
 	unreported int  // findings beyond maxFindings
 	contested  bool // some group reads differently for different crawlers
 
-	byWord map[string][]int32 // agents by the folded first word of their name
+	byWord map[string][]int32 // agents by the folded first word of their name; nil if there are few
+	named  []int32            // if there are few, agents whose name is not *
 	global []int32            // agents whose name is *
 
 	longest int // bytes of the longest name
@@ -170,9 +171,10 @@ func (r *Robots) Size() int {
 		perDelay   = 24
 		perSitemap = 80
 		perFinding = 160
+		perStar    = 60 // of what a target is walked through with, if one ever is
 		perFile    = 1024
 	)
-	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
+	size := perFile + len(r.text) + perStar*min(strings.Count(r.text, "*"), 4*len(r.rules)) + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*len(r.usages) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // which they share
@@ -185,20 +187,44 @@ func (r *Robots) rule(i int32) Rule {
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
 }
 
+// fewNames is how many user-agent lines are looked at one by one.
+const fewNames = 8
+
 // index makes the tables that Select looks names up in.
 func (r *Robots) index() {
 	if len(r.agents) == 0 {
 		return
 	}
+	for i := range r.agents {
+		r.longest = max(r.longest, len(r.agents[i].name))
+	}
+	if len(r.agents) <= fewNames {
+		r.indexFew()
+		return
+	}
 	r.byWord = make(map[string][]int32, len(r.agents))
 	for i, a := range r.agents {
-		r.longest = max(r.longest, len(a.name))
 		if isGlobal(a.name) {
 			r.global = append(r.global, int32(i))
 			continue
 		}
-		if word := strings.ToLower(a.name[:wordLength(a.name)]); a.name != "" {
+		if word := folded(a.name[:wordLength(a.name)]); a.name != "" {
 			r.byWord[word] = append(r.byWord[word], int32(i))
 		}
 	}
+}
+
+func (r *Robots) indexFew() {
+	all := make([]int32, 0, len(r.agents))
+	for _, global := range [...]bool{true, false} {
+		for i := range r.agents {
+			if isGlobal(r.agents[i].name) == global {
+				all = append(all, int32(i))
+			}
+		}
+		if global {
+			r.global = all
+		}
+	}
+	r.global, r.named = all[:len(r.global):len(r.global)], all[len(r.global):]
 }

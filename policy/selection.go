@@ -84,8 +84,11 @@ func (r *Robots) Named(token string) bool {
 }
 
 // candidates returns the user-agent lines whose name starts with the same word
-// as the folded token.
+// as the folded token, and others where there are few.
 func (r *Robots) candidates(folded []byte) []int32 {
+	if r.byWord == nil {
+		return r.named
+	}
 	return r.byWord[string(folded[:wordLength(folded)])]
 }
 

@@ -2,19 +2,32 @@ package policy
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // addSitemap takes the path of a sitemap line, whose value is to be a whole URL.
 func (r *Robots) addSitemap(value string) {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || u.Path == "" {
-		return
+	if path, ok := plainPath(value); ok {
+		r.sitemaps = append(r.sitemaps, path)
+	} else if u, err := url.Parse(value); err == nil && u.Host != "" && u.Path != "" {
+		r.sitemaps = append(r.sitemaps, u.Path)
 	}
-	if r.sitemaps == nil {
-		r.sitemaps = make(map[string]struct{})
+}
+
+// plainPath returns the path of a URL in which nothing needs a closer look.
+func plainPath(value string) (path string, ok bool) {
+	rest, ok := strings.CutPrefix(value, "https://")
+	i := strings.IndexByte(rest, '/')
+	if !ok || i <= 0 || !isPlain(rest[i:]) || strings.IndexByte(rest, '?') >= 0 {
+		return "", false
 	}
-	r.sitemaps[u.Path] = struct{}{}
+	for _, c := range []byte(rest[:i]) {
+		if c != '.' && c != '-' && (lower(c) < 'a' || lower(c) > 'z') && (c < '0' || c > '9') {
+			return "", false
+		}
+	}
+	return rest[i:], true
 }
 
 // IsSitemap reports whether a path, decoded and without a query, is that of a
@@ -22,7 +35,7 @@ func (r *Robots) addSitemap(value string) {
 // /sitemap-2.xml.gz, as the indexes of sitemaps name them.
 func (r *Robots) IsSitemap(path string) bool {
 	if r != nil {
-		if _, ok := r.sitemaps[path]; ok {
+		if _, ok := slices.BinarySearch(r.sitemaps, path); ok {
 			return true
 		}
 	}

@@ -97,10 +97,14 @@ type spelling struct {
 	text     string
 	form     Form
 	from, to int
+	// decoded says that slashes and queries are decoded in this form and that nothing
+	// else was done to the others: what stands in one of them stands here, too, unless
+	// it has what is decoded here.
+	decoded bool
 }
 
 // spelled is a text that shares nothing with an earlier form.
-func spelled(text string, form Form) spelling { return spelling{text, form, 0, len(text)} }
+func spelled(text string, form Form) spelling { return spelling{text: text, form: form, to: len(text)} }
 
 // Set prepares a request target. See RFC 9112 section 3.2 for what it may look
 // like; an absolute form counts by its path and query, an empty one as /. A #
@@ -141,9 +145,15 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		t.slashedPaths(&paths, canonical[:end], 0, keepSlashes)
 		t.slashedPaths(&paths, second, FormOpaque, keepSlashes)
 	}
+	decoded := paths.count - 1 // the path that has its slashes decoded, the last one
+	if isOpaque || paths.list[decoded].form&FormDots != 0 {
+		decoded = -1
+	}
 	if !hasQuery {
-		for _, path := range paths.all() {
-			t.add(spelled(path.text, path.form))
+		for i, path := range paths.all() {
+			x := spelled(path.text, path.form)
+			x.decoded = i == decoded
+			t.add(x)
 		}
 		return
 	}
@@ -163,6 +173,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 			if j > 0 {
 				x.from, x.to = mark, max(mark+1, x.to)
 			}
+			x.decoded = i == decoded && j == queries.decoded()
 			t.add(x)
 		}
 	}

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // pattern is a rule with a wildcard inside, in canonical form and taken apart
@@ -23,16 +25,17 @@ type pattern struct {
 // matches reports whether the pattern matches. It takes time linear in the
 // target: the leftmost place for each part is the best one.
 func (p *pattern) matches(target string) bool {
-	if !strings.HasPrefix(target, p.prefix) {
-		return false
-	}
-	rest := target[len(p.prefix):]
-	if p.anchored {
-		var ok bool
-		if rest, ok = strings.CutSuffix(rest, p.suffix); !ok {
-			return false
-		}
-	}
+	return p.fits(target) && p.holds(target)
+}
+
+// fits reports whether a target starts and ends as the pattern does.
+func (p *pattern) fits(target string) bool {
+	return strings.HasPrefix(target, p.prefix) && strings.HasSuffix(target[len(p.prefix):], p.suffix)
+}
+
+// holds reports whether the middle stands in a target that fits.
+func (p *pattern) holds(target string) bool {
+	rest := target[len(p.prefix) : len(target)-len(p.suffix)]
 	if p.single {
 		return strings.Contains(rest, p.middle)
 	}
@@ -48,15 +51,6 @@ func (p *pattern) matches(target string) bool {
 	return true
 }
 
-// literals calls yield for each literal of the pattern.
-func (p *pattern) literals(yield func(string)) {
-	yield(p.prefix)
-	for part := range strings.SplitSeq(p.middle, "*") {
-		yield(part)
-	}
-	yield(p.suffix)
-}
-
 // fewPatterns is how many patterns are tried one after the other rather than
 // looked up.
 const fewPatterns = 8
@@ -67,23 +61,25 @@ const fewPatterns = 8
 // bytes in a row are filed under two, the few that remain are tried always. A
 // pattern is a candidate where up to four bytes before its gram are right too.
 type wildcards struct {
-	patterns []pattern // by falling length within each file
-	always   []int32   // patterns filed under no gram
-	long     gramIndex // of four bytes
-	short    gramIndex // of two bytes
+	patterns []pattern      // by falling length within each file
+	always   []int32        // patterns filed under no gram
+	long     gramIndex      // of four bytes
+	short    gramIndex      // of two bytes
+	allForms bool           // are looked through for literals, as one may stand in another form than the decoded one
+	cut      func() *pieces // cuts the patterns when a target is first walked through; nil if there are few
 }
 
 func newWildcards(patterns []pattern) wildcards {
+	patterns = byLength(patterns)
 	w := wildcards{patterns: patterns}
-	slices.SortFunc(patterns, func(a, b pattern) int {
-		return cmp.Or(-cmp.Compare(a.length, b.length), cmp.Compare(a.rule, b.rule))
-	})
 	if len(patterns) <= fewPatterns {
 		for i := range patterns {
 			w.always = append(w.always, int32(i))
 		}
 		return w
 	}
+	w.cut = sync.OnceValue(func() *pieces { return newPieces(patterns) })
+	w.allForms = slices.ContainsFunc(patterns, pattern.needsAllForms)
 	w.long.size, w.short.size = 4, 2
 	all := make([]int32, len(patterns))
 	for i := range all {
@@ -93,15 +89,64 @@ func newWildcards(patterns []pattern) wildcards {
 	return w
 }
 
+// byLength returns the patterns by falling length and, where that is the same, in their
+// order.
+func byLength(patterns []pattern) []pattern {
+	if len(patterns) <= fewPatterns {
+		slices.SortStableFunc(patterns, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
+		return patterns
+	}
+	keys := make([]uint64, len(patterns))
+	for i := range patterns {
+		keys[i] = uint64(^uint32(patterns[i].length))<<32 | uint64(i)
+	}
+	slices.Sort(keys)
+	all := make([]pattern, len(patterns))
+	for i, key := range keys {
+		all[i] = patterns[uint32(key)]
+	}
+	return all
+}
+
 // indexed reports whether there are patterns that are not always tried.
 func (w *wildcards) indexed() bool { return len(w.always) < len(w.patterns) }
+
+// needsAllForms reports whether a target may have a literal of the pattern in some form though
+// not in its decoded one: if it has what is decoded there, or may begin within that.
+func (p pattern) needsAllForms() bool {
+	for _, text := range [...]string{p.prefix, p.middle, p.suffix} {
+		last := byte('*') // so that each literal is behind one
+		for i := range len(text) {
+			c := text[i]
+			switch {
+			case c == '%' && isDecoded(text[i+1:]), c == '/' && last == '/',
+				last == '*' && (c == 'F' || c == 'C' || isDecoded(text[i:])):
+				return true
+			}
+			last = c
+		}
+	}
+	return false
+}
+
+// isDecoded reports whether a text starts with what is behind the % in the escape of a
+// slash, a backslash or a question mark.
+func isDecoded(text string) bool {
+	return strings.HasPrefix(text, "2F") || strings.HasPrefix(text, "3F") || strings.HasPrefix(text, "5C")
+}
 
 // find returns the patterns, but for those that are always tried, whose gram a
 // target contains in any form; nil if there are none.
 func (w *wildcards) find(spellings []spelling) (found *candidates) {
 	for i := range spellings {
-		found = w.long.find(&spellings[i], len(w.patterns), found)
-		found = w.short.find(&spellings[i], len(w.patterns), found)
+		if s := &spellings[i]; s.decoded && !w.allForms {
+			found = w.long.find(s.text, 0, len(s.text), len(w.patterns), nil)
+			return w.short.find(s.text, 0, len(s.text), len(w.patterns), found)
+		}
+	}
+	for _, s := range spellings {
+		found = w.long.find(s.text, s.from, s.to, len(w.patterns), found)
+		found = w.short.find(s.text, s.from, s.to, len(w.patterns), found)
 	}
 	return found
 }
@@ -109,17 +154,30 @@ func (w *wildcards) find(spellings []spelling) (found *candidates) {
 // match adds the patterns that match a target to out: the found ones and those
 // that are always tried.
 func (w *wildcards) match(target string, form Form, found *candidates, out *outcome) {
+	if w.tryAll(target, form, found, out, manyTries) && !w.walk(target, form, found, out) {
+		w.tryAll(target, form, found, out, math.MaxInt)
+	}
+}
+
+// tryAll tries the found patterns and those that are always tried. It reports whether
+// it has stopped after so many tries.
+func (w *wildcards) tryAll(target string, form Form, found *candidates, out *outcome, tries int) bool {
 	for _, i := range w.always {
-		if !w.try(int(i), target, form, out) {
+		if !w.try(int(i), target, form, out, &tries) {
 			break
 		}
 	}
-	if found == nil {
-		return
+	if found != nil {
+		w.tryFound(target, form, found, out, &tries)
 	}
+	return tries <= 0
+}
+
+// tryFound tries the found patterns.
+func (w *wildcards) tryFound(target string, form Form, found *candidates, out *outcome, tries *int) {
 	for word, set := range found.bits {
 		for ; set != 0; set &= set - 1 {
-			if !w.try(word<<6|bits.TrailingZeros64(set), target, form, out) {
+			if !w.try(word<<6|bits.TrailingZeros64(set), target, form, out, tries) {
 				return
 			}
 		}
@@ -127,14 +185,16 @@ func (w *wildcards) match(target string, form Form, found *candidates, out *outc
 }
 
 // try matches a pattern. It reports whether longer ones, which come first, left
-// anything to win.
-func (w *wildcards) try(i int, target string, form Form, out *outcome) bool {
+// anything to win and whether there were not too many tries.
+func (w *wildcards) try(i int, target string, form Form, out *outcome, tries *int) bool {
 	p := &w.patterns[i]
 	if p.length < max(out.allow.length, out.disallow.length) {
 		return false
 	}
-	if out.matters(p.allow, p.length, p.rule) && p.matches(target) {
-		out.take(p.allow, p.length, p.rule, form)
+	if out.matters(p.allow, p.length, p.rule) && p.fits(target) {
+		if *tries--; p.holds(target) {
+			out.take(p.allow, p.length, p.rule, form)
+		}
 	}
-	return true
+	return *tries > 0
 }

@@ -28,6 +28,7 @@ const (
 	SpaceInPath       policy.Code = "space-in-path"            // two paths in a line
 	DotSegment        policy.Code = "dot-segment"              // no client sends /./ and /../
 	IndexAllow        policy.Code = "index-allow"              // allows the directory for Google alone
+	RecordOutside     policy.Code = "record-outside-group"     // it is for nobody
 	DelayUnread       policy.Code = "crawl-delay-unread"       // those it is for do not read it
 	DelayValue        policy.Code = "crawl-delay-value"        // not a number of seconds
 	DelayCut          policy.Code = "crawl-delay-cut"          // longer than those it is for keep
@@ -104,6 +105,7 @@ var kinds = []kind{
 	{SpaceInPath, policy.Warning, "Two paths stand in one line"},
 	{DotSegment, policy.Warning, "A path has a dot segment"},
 	{IndexAllow, policy.Info, "An index page opens its directory for Google alone"},
+	{RecordOutside, policy.Warning, "A line about a group stands before any user-agent line"},
 	{DelayUnread, policy.Info, "Nobody obeys this Crawl-delay"},
 	{DelayValue, policy.Warning, "Crawl-delay is no number of seconds"},
 	{DelayCut, policy.Info, "A Crawl-delay is longer than a crawler keeps"},

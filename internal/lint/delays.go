@@ -30,12 +30,12 @@ func (c *checker) checkDelay(r policy.Record) {
 	if r.Group < 0 {
 		return
 	}
-	at, group := c.at(r.Line).keyColumn(), c.groups[r.Group]
-	if unread := ignoring(group.Agents); unread != nil {
-		c.add(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(unread, ", "))
+	at, by := c.at(r.Line).keyColumn(), c.delayedBy(r.Group)
+	if by.ignoring != nil {
+		c.add(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(by.ignoring, ", "))
 		return
 	}
-	switch cut := c.cutting(group.Agents, delay); {
+	switch cut := by.cut(delay); {
 	case cut != "":
 		c.add(DelayCut, r.Line, at, "%s; write that, or forbid what it is not to fetch", cut)
 	case delay > longDelay:
@@ -45,33 +45,62 @@ func (c *checker) checkDelay(r policy.Record) {
 		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages are %.0f days, so what is found first is old before the last is read; write %.2g at most for a month, or forbid what nobody needs to find",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
-	for _, a := range group.Agents {
-		if isGlobal(a.Name) && delay >= bingsLeast && !c.robots.Named("bingbot") {
-			c.add(DelayBindsBing, r.Line, at, "a Crawl-delay of the * group binds Bing, which fetches at most %d pages a day then; give bingbot a group of its own, with the same rules, if that is not meant", int(24*time.Hour/delay))
-		}
+	if by.global && delay >= bingsLeast && !c.robots.Named("bingbot") {
+		c.add(DelayBindsBing, r.Line, at, "a Crawl-delay of the * group binds Bing, which fetches at most %d pages a day then; give bingbot a group of its own, with the same rules, if that is not meant", int(24*time.Hour/delay))
 	}
 }
 
-// ignoring returns the names of a group if none of those that it names reads
-// Crawl-delay, else nil.
-func ignoring(agents []policy.Agent) (names []string) {
-	for _, a := range agents {
+// delayed are the names of a group by how they read its Crawl-delay lines.
+type delayed struct {
+	ignoring []string  // nil if any of them reads it, or if that is not known
+	cutting  []*cutter // those that keep none that is longer than so much
+	global   bool      // all whom no other group names are among them
+}
+
+// cutter is a crawler by a name that a file has for it.
+type cutter struct {
+	token   string
+	crawler *uaident.Crawler
+}
+
+// delayedBy returns who is delayed in a group. They are looked up once: a group can have
+// thousands of names, and thousands of lines.
+func (c *checker) delayedBy(group int) *delayed {
+	if r := c.delayed[group]; r != nil {
+		return r
+	}
+	r, all, seen := new(delayed), true, make(map[string]bool)
+	for _, a := range c.groups[group].Agents {
+		r.global = r.global || isGlobal(a.Name)
 		crawler, token := crawlerOf(a.Name)
-		if crawler == nil || crawler.CrawlDelay.Habit != uaident.DelayIgnored {
-			return nil
+		ignores := crawler != nil && crawler.CrawlDelay.Habit == uaident.DelayIgnored
+		if all = all && ignores; crawler == nil || seen[crawler.Token] {
+			continue
 		}
-		names = append(names, token)
+		seen[crawler.Token] = true
+		if ignores {
+			r.ignoring = append(r.ignoring, token)
+		}
+		if crawler.CrawlDelay.Max > 0 {
+			r.cutting = append(r.cutting, &cutter{token, crawler})
+		}
 	}
-	return names
+	if !all {
+		r.ignoring = nil
+	}
+	if c.delayed == nil {
+		c.delayed = make(map[int]*delayed)
+	}
+	c.delayed[group] = r
+	return r
 }
 
-// cutting tells which of the crawlers that a group names take a delay for a shorter
-// one, "" for none.
-func (c *checker) cutting(agents []policy.Agent, delay time.Duration) string {
+// cut tells which crawlers take a delay for a shorter one, "" for none.
+func (r *delayed) cut(delay time.Duration) string {
 	var cut []string
-	for _, a := range agents {
-		if crawler, token := crawlerOf(a.Name); crawler != nil && crawler.CrawlDelay.Max > 0 && delay > crawler.CrawlDelay.Max {
-			cut = append(cut, fmt.Sprintf("%s takes %g seconds for %g", token, delay.Seconds(), crawler.CrawlDelay.Max.Seconds()))
+	for _, x := range r.cutting {
+		if most := x.crawler.CrawlDelay.Max; delay > most {
+			cut = append(cut, fmt.Sprintf("%s takes %g seconds for %g", x.token, delay.Seconds(), most.Seconds()))
 		}
 	}
 	return strings.Join(cut, ", ")

@@ -115,8 +115,9 @@ type checker struct {
 	options Options
 	report  *Report
 	tallies []*tally
-	opening map[int]bool // see opensSite
-	room    int          // see compare
+	opening map[int]bool     // see opensSite
+	room    int              // see compare
+	delayed map[int]*delayed // see delayedBy
 }
 
 // add keeps a finding unless there are too many.

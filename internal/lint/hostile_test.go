@@ -48,7 +48,12 @@ func TestHostileFiles(t *testing.T) {
 		"a dictionary":       full("User-agent: *\n", func(i int) string { return "Content-Usage: " + strings.Repeat("a=(b c);d, ", 700) + "x\n" }),
 		"groups that hide":   "User-agent: *\nContent-Usage: train-ai=n\n" + groups(2, "Disallow: /%d\n"),
 		"licenses in groups": full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nLicense: x\nDisallow: /\n", i) }),
-		"delays":             full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nCrawl-delay: x\n", i) }),
+		"delays that count": full("", func(i int) string {
+			return fmt.Sprintf("User-agent: crawler-of-a-long-name%d\nCrawl-delay: %d\n", i, i)
+		}),
+		"delays unread": full("", func(i int) string { return "User-agent: Googlebot\nCrawl-delay: 1\n" }),
+		"delays of all": full("", func(i int) string { return "User-agent: *\nCrawl-delay: 1\n" }),
+		"delays":        full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nCrawl-delay: x\n", i) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			robots := policy.Parse([]byte(text))

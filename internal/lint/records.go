@@ -14,6 +14,9 @@ func (c *checker) checkRecords() {
 	told := make(map[string]bool)
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
+		if r.Group < 0 && isOfGroup(key) {
+			c.addOnce(RecordOutside, r.Line, "this line stands before any user-agent line and is for nobody; write User-agent: * above it")
+		}
 		switch key {
 		case "sitemap", "site-map":
 			c.checkSitemap(r)
@@ -31,6 +34,16 @@ func (c *checker) checkRecords() {
 		told[key] = true
 		c.tellRecord(key, r)
 	}
+}
+
+// isOfGroup reports whether lines with a key are about the crawlers of a group, by those
+// who read them at all.
+func isOfGroup(key string) bool {
+	switch key {
+	case "crawl-delay", "request-rate", "content-signal", "content-usage":
+		return true
+	}
+	return false
 }
 
 // tellRecord tells who reads a record, once in a file.

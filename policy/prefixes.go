@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+)
+
+// prefixes finds those of many texts that a target starts with. They are sorted, so
+// that each of them is the greatest text not above the target, or the longest text
+// that this one starts with, or the longest that that one starts with, and so on: one
+// binary search and a walk up.
+type prefixes struct {
+	texts   []string
+	parents []int32 // by text: the longest other one that it starts with; -1 if none
+	// Of many texts the first bytes behind what all begin with, as numbers: most steps of
+	// the search compare these alone.
+	keys   []uint64
+	common int // bytes that all texts begin with
+}
+
+// newPrefixes takes texts that are sorted, no two the same.
+func newPrefixes(texts []string) prefixes {
+	p := prefixes{texts: texts, parents: make([]int32, len(texts))}
+	for i, text := range texts {
+		parent := int32(i - 1)
+		for parent >= 0 && !strings.HasPrefix(text, texts[parent]) {
+			parent = p.parents[parent]
+		}
+		p.parents[i] = parent
+	}
+	p.addKeys()
+	return p
+}
+
+// fewPrefixes is how many texts are searched without keys.
+const fewPrefixes = 16
+
+func (p *prefixes) addKeys() {
+	if len(p.texts) <= fewPrefixes {
+		return
+	}
+	p.common = commonPrefix(p.texts[0], p.texts[len(p.texts)-1])
+	p.keys = make([]uint64, len(p.texts))
+	for i, text := range p.texts {
+		p.keys[i] = keyOf(text[p.common:])
+	}
+}
+
+// keyOf returns the first bytes of a text as a number. It grows with the text, and of
+// different texts it may be the same.
+func keyOf(text string) (key uint64) {
+	if len(text) >= 8 {
+		return binary.BigEndian.Uint64([]byte(text[:8]))
+	}
+	for i := range len(text) {
+		key |= uint64(text[i]) << (56 - 8*i)
+	}
+	return key
+}
+
+// find returns the longest text that a target starts with, -1 if it starts with none.
+func (p *prefixes) find(target string) (i int32) {
+	i, common := p.nearest(target)
+	for i >= 0 && len(p.texts[i]) > common {
+		i = p.parents[i]
+	}
+	return i
+}
+
+// nearest returns a text and how many bytes of it a target starts with, the most of all
+// texts: it is the longest that the target starts with, or starts with that one. It
+// returns -1 if the target starts with none.
+func (p *prefixes) nearest(target string) (i int32, common int) {
+	low, high := p.narrow(target)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if p.texts[mid] <= target {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if i = int32(low - 1); i < 0 {
+		return i, 0
+	}
+	return i, commonPrefix(p.texts[i], target)
+}
+
+// narrow returns between which texts the greatest is to be found that is not above a
+// target.
+func (p *prefixes) narrow(target string) (low, high int) {
+	if high = len(p.texts); p.keys == nil {
+		return 0, high
+	}
+	if len(target) < p.common || target[:p.common] != p.texts[0][:p.common] {
+		return 0, 0 // it starts with no text
+	}
+	key := keyOf(target[p.common:])
+	for low < high {
+		if mid := int(uint(low+high) >> 1); p.keys[mid] <= key {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if high > 0 && p.keys[high-1] == key {
+		return 0, high // the texts themselves tell
+	}
+	return high, high
+}
+
+// commonPrefix returns how many bytes a and b have in common at the start.
+func commonPrefix(a, b string) (n int) {
+	for ; len(a)-n >= 8 && len(b)-n >= 8; n += 8 {
+		if x := binary.LittleEndian.Uint64([]byte(a[n:n+8])) ^ binary.LittleEndian.Uint64([]byte(b[n:n+8])); x != 0 {
+			return n + bits.TrailingZeros64(x)/8
+		}
+	}
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
