@@ -117,7 +117,7 @@ func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}
-	found := plan.checkText(base, text)
+	found := plan.checkText(base, text, someHost(host))
 	for i := range found {
 		found[i].Host = host
 	}

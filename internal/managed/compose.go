@@ -41,7 +41,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	version := sha256.Sum256([]byte(text + added))
 	text += "\n# Added by robots_txt, version " + hex.EncodeToString(version[:6]) + "\n" + added
 	if p.hosts {
-		text = strings.ReplaceAll(text, hostPlaceholder, host)
+		text = atHost(text, host)
 	}
 	if len(text) > policy.MaxSize {
 		return nil, fmt.Errorf("the text would have %d bytes, and crawlers read %d; shorten the base or write fewer rules", len(text), policy.MaxSize)

@@ -230,11 +230,16 @@ func TestContestedAndLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := []byte("useragent: x\nDisallow: /y\n")
-	for i := 0; len(base) < policy.MaxSize-1000; i++ {
-		base = fmt.Appendf(base, "User-agent: b%d\nDisallow: /*a*b%d\n", i, i)
-	}
-	if _, err = plan.Compose(base, ""); err == nil || !strings.Contains(err.Error(), "too long") {
-		t.Errorf("got %v", err)
+	for name, group := range map[string]string{
+		"rules": "User-agent: b%d\nDisallow: /*a*b%[1]d\n",
+		"names": "User-agent: b%d\nCrawl-delay: 1\n",
+	} {
+		base := []byte("useragent: x\nDisallow: /y\n")
+		for i := 0; len(base) < policy.MaxSize-1000; i++ {
+			base = fmt.Appendf(base, group, i)
+		}
+		if _, err = plan.Compose(base, ""); err == nil || !strings.Contains(err.Error(), "too long") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

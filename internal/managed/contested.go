@@ -17,9 +17,13 @@ func contested(robots *policy.Robots) bool {
 	})
 }
 
-// maxCompared bounds the bytes of paths that are judged for all crawlers together,
-// and with that the time that a base may cost.
-const maxCompared = 2_000_000
+// maxCompared bounds the bytes of paths that are judged for all crawlers together, and
+// maxNames the names that are looked through for them: these bound the time that a base
+// may cost.
+const (
+	maxCompared = 2_000_000
+	maxNames    = 5_000_000
+)
 
 // check makes sure that a base which crawlers read in two ways has become stricter
 // for nobody whom no rule is about. It looks where rules are: at their own paths.
@@ -30,7 +34,7 @@ func (c *composition) check(composed *policy.Robots) error {
 	for _, path := range paths {
 		bytes += len(path)
 	}
-	if len(others)*bytes > maxCompared {
+	if len(others)*bytes > maxCompared || len(others)*len(before.Names()) > maxNames {
 		return errors.New("the base is read by crawlers in two ways, and too long to tell what the rules would do to others; run caddy robots-guard lint on it and mend what it finds")
 	}
 	for _, names := range others {

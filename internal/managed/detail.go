@@ -30,7 +30,7 @@ func (l *look) detail() report.ManagedDetail {
 	d.Text = l.page.text
 	plan := l.at.table.plan(l.at.turn)
 	d.Lines = plan.origins(d.Text, someHost(l.host))
-	for _, f := range plan.checkText(l.base(), []byte(d.Text)) {
+	for _, f := range plan.checkText(l.base(), []byte(d.Text), someHost(l.host)) {
 		d.Found = append(d.Found, report.ManagedFound{
 			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Message: f.Message,
 		})
@@ -133,7 +133,7 @@ func (r *Rule) added(host string) (lines []string) {
 		lines = append(lines, lineOf(r.Allow, path))
 	}
 	for i := range lines {
-		lines[i] = strings.ReplaceAll(lines[i], hostPlaceholder, host)
+		lines[i] = atHost(lines[i], host)
 	}
 	return lines
 }
@@ -171,9 +171,9 @@ func (p *Plan) origins(text, host string) []report.ManagedLine {
 		switch {
 		case r.Group >= 0:
 			add(r.Line, namesBy(about[r.Group], line, host))
-		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return strings.ReplaceAll(s, hostPlaceholder, host) == r.Value }):
+		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return atHost(s, host) == r.Value }):
 			add(r.Line, []string{"sitemap"})
-		case slices.ContainsFunc(p.lines, func(s string) bool { return strings.ReplaceAll(s, hostPlaceholder, host) == line }):
+		case slices.ContainsFunc(p.lines, func(s string) bool { return atHost(s, host) == line }):
 			add(r.Line, []string{"line"})
 		}
 	}

@@ -25,16 +25,16 @@ func (g Gate) Stops(findings []Finding) *Finding {
 	return &findings[i]
 }
 
-// check returns why a text may not be published, nil if it may.
-func (g Gate) check(plan *Plan, base, text []byte) error {
+// check returns why a text for a host may not be published, nil if it may.
+func (g Gate) check(plan *Plan, base, text []byte, host string) error {
 	if g.Off {
 		return nil
 	}
 	var found []Finding
 	if g.Warnings {
-		found = plan.checkText(base, text)
+		found = plan.checkText(base, text, host)
 	} else {
-		found = plan.checkErrors(base, text)
+		found = plan.checkErrors(base, text, host)
 	}
 	if f := g.Stops(found); f != nil {
 		return fmt.Errorf("gate: %s", f)
@@ -85,7 +85,7 @@ func (f *Finding) String() string {
 // checkErrors looks for what no crawler reads, for which lint takes ten times as long.
 // The other errors that lint finds are those of a sitemap, which were found when the
 // rules were loaded.
-func (p *Plan) checkErrors(base, text []byte) []Finding {
+func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	linted, _ := policy.Parse(text).Findings()
 	linted = slices.DeleteFunc(slices.Clone(linted), func(f policy.Finding) bool { return f.Severity < policy.Error })
 	if len(linted) == 0 {
@@ -100,19 +100,19 @@ func (p *Plan) checkErrors(base, text []byte) []Finding {
 	for _, f := range known {
 		before = append(before, lint.Finding{Code: f.Code, Line: f.Line})
 	}
-	return p.whatIsNew(base, text, before, found)
+	return p.whatIsNew(base, text, host, before, found)
 }
 
-// checkText looks at a text that was made of a base and a plan.
-func (p *Plan) checkText(base, text []byte) []Finding {
+// checkText looks at a text that was made of a base and a plan for a host.
+func (p *Plan) checkText(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
-	found := p.whatIsNew(base, text, lint.Look(before, lint.Options{}).Findings, lint.Look(after, lint.Options{}).Findings)
-	return append(found, p.checkWishes(before, after)...)
+	found := p.whatIsNew(base, text, host, lint.Look(before, lint.Options{}).Findings, lint.Look(after, lint.Options{}).Findings)
+	return append(found, p.checkWishes(before, after, host)...)
 }
 
 // whatIsNew returns the findings of a text that the base does not have: what a base
 // says is its owner's.
-func (p *Plan) whatIsNew(base, text []byte, before, after []lint.Finding) (found []Finding) {
+func (p *Plan) whatIsNew(base, text []byte, host string, before, after []lint.Finding) (found []Finding) {
 	known := make(map[string]bool)
 	for _, f := range before {
 		known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
@@ -125,7 +125,7 @@ func (p *Plan) whatIsNew(base, text []byte, before, after []lint.Finding) (found
 		finding := Finding{Severity: f.Severity, Code: f.Code, Message: f.Message}
 		if f.Line > 0 {
 			finding.Message = fmt.Sprintf("line %d of the robots.txt, %q: %s", f.Line, line, f.Message)
-			finding.Rules, finding.At = p.saying(line)
+			finding.Rules, finding.At = p.saying(line, host)
 		}
 		if f.Code == lint.NeverWins && len(finding.Rules) > 0 {
 			finding.Code = RuleIdle
@@ -150,15 +150,16 @@ func lineIn(text []byte, number int) string {
 	return ""
 }
 
-// saying returns the rules that say a line, and where the first of them stands.
-func (p *Plan) saying(line string) (rules []string, at string) {
+// saying returns the rules that say a line to a host, and where the first of them stands.
+func (p *Plan) saying(line, host string) (rules []string, at string) {
+	is := func(said string) bool { return atHost(said, host) == line }
 	for _, folded := range p.order {
 		w := p.asked[folded]
-		if w.whole != line && w.delay != line && !slices.Contains(w.paths, line) && !slices.Contains(linesOf(w.prefers), line) {
+		if w.whole != line && w.delay != line && !slices.ContainsFunc(w.paths, is) && !slices.ContainsFunc(linesOf(w.prefers), is) {
 			continue
 		}
 		for _, r := range w.rules {
-			if r.says(line) && !slices.Contains(rules, r.ID) {
+			if r.says(line, host) && !slices.Contains(rules, r.ID) {
 				rules = append(rules, r.ID)
 				at = cmp.Or(at, r.At)
 			}
@@ -167,13 +168,13 @@ func (p *Plan) saying(line string) (rules []string, at string) {
 	return rules, at
 }
 
-// says reports whether a rule makes a line.
-func (r *Rule) says(line string) bool {
+// says reports whether a rule makes a line at a host.
+func (r *Rule) says(line, host string) bool {
 	for what, said := range r.sayings() {
 		if r.preference != nil {
-			return r.preference.String() == line
+			return atHost(r.preference.String(), host) == line
 		}
-		if said == line || what == delayWord && line == "Crawl-delay: "+said {
+		if atHost(said, host) == line || what == delayWord && line == "Crawl-delay: "+said {
 			return true
 		}
 	}
@@ -182,18 +183,18 @@ func (r *Rule) says(line string) bool {
 
 // checkWishes finds rules that open what the base forbids, and those whose lines are
 // left out of the text.
-func (p *Plan) checkWishes(before, after *policy.Robots) (found []Finding) {
+func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []Finding) {
 	for _, folded := range p.order {
 		w := p.asked[folded]
 		old, new := before.Select(true, w.chain()...), after.Select(true, w.chain()...)
 		for _, r := range w.rules {
 			for _, path := range r.Paths {
-				if !r.Allow && new.Judge(sample(path)).Allowed {
+				if !r.Allow && new.Judge(sample(path, host)).Allowed {
 					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.ID}, At: r.At,
 						Message: fmt.Sprintf("%s may fetch %s all the same, since a longer or equal pattern allows it; remove that, or the rule", w.name, path)})
 				}
 			}
-			if path, opens := opened(before, old, new, r); opens {
+			if path, opens := opened(before, old, new, r, host); opens {
 				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.ID}, At: r.At,
 					Message: fmt.Sprintf("it opens %s to %s, which the robots.txt of the site forbids", path, w.name)})
 			}
@@ -203,7 +204,7 @@ func (p *Plan) checkWishes(before, after *policy.Robots) (found []Finding) {
 }
 
 // opened returns a path that a rule opens, by the paths of the base and its own.
-func opened(base *policy.Robots, old, new *policy.Selection, r *Rule) (path string, found bool) {
+func opened(base *policy.Robots, old, new *policy.Selection, r *Rule, host string) (path string, found bool) {
 	if !r.Allow || r.Delay != "" {
 		return "", false
 	}
@@ -216,14 +217,14 @@ func opened(base *policy.Robots, old, new *policy.Selection, r *Rule) (path stri
 		}
 	}
 	for _, path := range paths {
-		if s := sample(path); !old.Judge(s).Allowed && new.Judge(s).Allowed {
+		if s := sample(path, host); !old.Judge(s).Allowed && new.Judge(s).Allowed {
 			return path, true
 		}
 	}
 	return "", false
 }
 
-// sample returns a path that a pattern matches.
-func sample(pattern string) string {
-	return "/" + strings.TrimPrefix(strings.NewReplacer("*", "x", "$", "").Replace(pattern), "/")
+// sample returns a path that a pattern matches at a host.
+func sample(pattern, host string) string {
+	return "/" + strings.TrimPrefix(strings.NewReplacer("*", "x", "$", "").Replace(atHost(pattern, host)), "/")
 }

@@ -33,6 +33,9 @@ func TestCheck(t *testing.T) {
 		{"opens a path", during(allow("bingbot", "/private/press"), "r", open, open), RuleOpens, "it opens /private/press to bingbot"},
 		{"opens all", during(allow("bingbot"), "r", open, open), RuleOpens, "it opens /private/ to bingbot"},
 		{"left out of the text", during(disallow("bingbot", "/pub/a"), "r", open, open), RuleIdle, "bingbot may fetch /pub/a all the same"},
+		{"a path with the host", during(disallow("GPTBot", "/"+hostPlaceholder+"/a", "/a"), "r", open, open), "", ""},
+		{"opens a path with the host", during(allow("bingbot", "/private/"+hostPlaceholder), "r", open, open), RuleOpens, "it opens /private/" + hostPlaceholder + " to bingbot"},
+		{"forbidden already, with the host", during(disallow("bingbot", "/private/"+hostPlaceholder), "r", open, open), lint.CoveredRule, `"Disallow: /private/www.example.com"`},
 		{"forbidden already", during(disallow("bingbot", "/private/x"), "r", epoch.Add(time.Hour), open), lint.CoveredRule, `"Disallow: /private/x"`},
 		{"all search engines", during(disallow("*"), "r", open, open), lint.SearchShutOut, "search engines"},
 		{"beyond the horizon", during(allow("bingbot"), "r", epoch.Add(401*24*time.Hour), open), "", ""},
@@ -131,10 +134,10 @@ func TestBaseStopsNothing(t *testing.T) {
 	}
 	base := []byte("Disallow: /x\nUser-agent: *\nDisallow: y\nSitemap: /s.xml\n")
 	text, err := plan.Compose(base, "")
-	if err = errors.Join(err, Gate{Warnings: true}.check(plan, base, text), Gate{}.check(plan, base, text)); err != nil {
+	if err = errors.Join(err, Gate{Warnings: true}.check(plan, base, text, ""), Gate{}.check(plan, base, text, "")); err != nil {
 		t.Error(err)
 	}
-	if err := (Gate{}).check(plan, []byte("User-agent: *\nDisallow: /\n"), text); err == nil {
+	if err := (Gate{}).check(plan, []byte("User-agent: *\nDisallow: /\n"), text, ""); err == nil {
 		t.Error("rules that nobody reads are let pass where the base does not have them")
 	}
 }

@@ -255,7 +255,7 @@ func (p *Publisher) compose(base *policy.Version, at spot) made {
 	plan := at.table.plan(at.turn)
 	composed, err := plan.Compose(text, at.host)
 	if err == nil {
-		stage, err = StageGate, p.Gate.check(plan, text, composed)
+		stage, err = StageGate, p.Gate.check(plan, text, composed, at.host)
 	}
 	p.Observer.Composed(time.Since(began))
 	if err != nil {

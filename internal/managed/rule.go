@@ -256,3 +256,6 @@ func checkPath(path string) error {
 }
 
 func dependsOnHost(s string) bool { return strings.Contains(s, hostPlaceholder) }
+
+// atHost returns what a text says at a host.
+func atHost(s, host string) string { return strings.ReplaceAll(s, hostPlaceholder, host) }

@@ -56,8 +56,15 @@ type Store struct {
 	directory string
 	site      *Site
 	now       func() time.Time
+	last      stored // what was read last, which nobody else reads or writes meanwhile
 	// SetAside is told where a damaged state is kept now; nil for nobody.
 	SetAside func(key string, err error)
+}
+
+// stored is a state as it is stored, and as it is.
+type stored struct {
+	data  []byte
+	state State
 }
 
 // NewStore returns the store of a site. The name of the site may be any text that is
@@ -95,12 +102,16 @@ func (s *Store) read(ctx context.Context) (state State, data []byte, err error) 
 	if err != nil {
 		return State{}, nil, err
 	}
+	if s.last.data != nil && bytes.Equal(data, s.last.data) {
+		return s.last.state, data, nil // as it is nearly each minute
+	}
 	if err := json.Unmarshal(data, &state); err != nil || state.Revision <= 0 {
 		return State{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
 	if !state.isWhole() {
 		return State{}, data, fmt.Errorf("%w: %s: a change that is over does not say since when", ErrDamaged, s.stateKey())
 	}
+	s.last = stored{data, state}
 	return state, data, nil
 }
 

@@ -69,6 +69,9 @@ func (c *changes) take(v value, found *summary) error {
 	case c.store.isExpired(d.Saved):
 		return errExpired
 	}
+	if !v.own {
+		changedEarlier(&kept, c.store.peers.clockOf(v.key.instance))
+	}
 	held, complete := 0, true
 	if v.own || !kept.Site.IsFile() { // a file of the same name is another one for each instance
 		held, complete = c.restore(kept, !v.own)

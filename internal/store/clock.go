@@ -94,3 +94,22 @@ func knownEarlier(s *policy.State, by time.Duration) {
 		}
 	}
 }
+
+// changedEarlier sets right what such a clock has noted of changes. Nobody else has it.
+func changedEarlier(c *ledger.Changes, by time.Duration) {
+	if by == 0 {
+		return
+	}
+	visitedEarlier := func(visits []ledger.Visit) {
+		for i := range visits {
+			visits[i].At = visits[i].At.Add(-by)
+		}
+	}
+	c.Read = c.Read.Add(-by)
+	visitedEarlier(c.Visits)
+	for i := range c.Holds {
+		h := &c.Holds[i]
+		h.Since, h.Until = h.Since.Add(-by), h.Until.Add(-by)
+		visitedEarlier(h.Visits)
+	}
+}

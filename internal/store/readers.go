@@ -67,7 +67,7 @@ func (r *readers) take(v value, _ *summary) error {
 			e.Saw(read.Hash, now)
 			state = e.State()
 		}
-		if !v.own && !wanted[read.Site] && (state == nil || !state.Knows(read.Hash)) {
+		if !v.own && !wanted[read.Site] && (state == nil || !state.KnowsAt(read.Hash, read.At)) {
 			wanted[read.Site] = true
 			r.store.memory.Want(read.Site) // the peer may have a version that this instance has not seen
 		}

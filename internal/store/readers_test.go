@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -201,19 +203,36 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 }
 
 // TestVersionsOfPeers lets a crawler read at one instance what another instance never
-// had: the text comes over with the reading, so that the other knows what it allows. Its
-// own copy, which is fresh, stays.
+// had, or had long ago: the text comes over with the reading, so that the other knows what
+// it allows. Its own copy, which is fresh, stays.
 func TestVersionsOfPeers(t *testing.T) {
-	const ours, theirs = "User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /b\n"
+	for name, before := range map[string][]string{"new": nil, "come back": {theirs, ours}} {
+		t.Run(name, func(t *testing.T) { bringsVersion(t, before) })
+	}
+}
+
+// The texts that an instance has, and what a crawler reads at another one.
+const (
+	ours   = "User-agent: *\nDisallow: /\n"
+	theirs = "User-agent: *\nDisallow: /b\n"
+)
+
+// bringsVersion is TestVersionsOfPeers where the instance had some texts long before.
+func bringsVersion(t *testing.T, before []string) {
 	ctx, m := t.Context(), storetest.New()
-	here, there := newInstance(m, "here", noon), newInstance(m, "there", noon)
+	here, there := newInstance(m, "here", noon.Add(-40*time.Hour)), newInstance(m, "there", noon)
+	for _, text := range before {
+		here.learn(siteA, policy.Named, text)
+		here.time = here.time.Add(time.Hour)
+	}
+	here.time = noon
 	for _, i := range []*instance{here, there} {
 		i.learn(siteA, policy.Named, ours)
 		i.Read(ctx)
 	}
 	there.time = noon.Add(2 * time.Minute)
 	there.learn(siteA, policy.Named, theirs)
-	there.reads(siteA)
+	there.read.Read(bingOf(siteA), ledger.Reading{At: there.time, Status: 200, Hash: sha256.Sum256([]byte(theirs))})
 	there.later(t, 0)
 	there.later(t, noteInterval)
 	here.time = there.time.Add(time.Minute)
