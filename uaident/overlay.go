@@ -30,7 +30,7 @@ type overlayName struct {
 // nor a word that browsers use or that any robot's User-Agent may have. A version
 // at the end of a name (FooBot/2.1) and a `*` are ignored. It is nil if no name
 // is left; names beyond the first 256 and names longer than 100 bytes are
-// dropped.
+// dropped. It keeps copies of the names.
 func (r *Registry) Overlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
@@ -52,6 +52,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 		if o == nil {
 			o = new(Overlay)
 		}
+		name, text = strings.Clone(name), strings.Clone(text) // not all of the policy
 		n := overlayName{text: text, name: name, hash: words.Hash(first), many: len(first) < len(text)}
 		o.names = append(o.names, n)
 		o.bloom[n.hash>>6&3] |= 1 << (n.hash & 63)

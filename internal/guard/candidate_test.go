@@ -27,7 +27,7 @@ func TestCandidate(t *testing.T) {
 		}
 		visit := func() (counts [shadow.NumDifferences]uint64) {
 			t.Helper()
-			for range 2 { // the first has it read
+			for range 2 { // the first has it read, perhaps before it is judged itself
 				if j := g.Judge(requestBy("bingbot/2.0", "/shop/1")); j.Verdict.String() != "allowed" {
 					t.Errorf("the verdict is %s", j.Verdict)
 				}
@@ -82,12 +82,12 @@ func TestCandidateAtItsHosts(t *testing.T) {
 			Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
 		})
 		<-fetchDone(g, requestBy("bingbot/2.0", "/"))
-		for range 2 { // the first has it read
+		for range 2 { // the first has it read, perhaps before it is judged itself
 			g.Judge(requestBy("bingbot/2.0", "/shop/1"))
 			synctest.Wait()
 		}
 		found := g.shared.Found("change 1")
-		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].Judged[shadow.NewlyForbidden] != 1 {
+		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].Judged[shadow.NewlyForbidden] == 0 {
 			t.Fatalf("found is %+v", found)
 		}
 		page := found[0].Rows[0].Pages[shadow.NewlyForbidden-1][0].Key

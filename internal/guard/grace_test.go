@@ -111,3 +111,36 @@ func TestGraceOfNoFile(t *testing.T) {
 		})
 	}
 }
+
+// TestReadingOfLongAgo has a crawler read the text in force days ago, and the site serve
+// another one meanwhile: a copy lasts a day, so it has read that since, where nobody saw it.
+func TestReadingOfLongAgo(t *testing.T) {
+	for again, want := range map[bool]judge.Verdict{false: judge.Stale, true: judge.Disallowed} {
+		synctest.Test(t, func(t *testing.T) {
+			const milder = "User-agent: *\nDisallow: /private/\n"
+			text := strict
+			g := testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
+				return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+			}})
+			s := &changingSite{t: t, g: g}
+			asks := func(agent, address string) judge.Verdict {
+				j := g.Judge(from(requestBy(agent, "/x"), address))
+				synctest.Wait()
+				return j.Verdict
+			}
+			asks("GPTBot/1.0", "192.0.2.1")
+			s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "198.51.100.7"), text)
+			for _, text = range []string{milder, strict} {
+				time.Sleep(25 * time.Hour)
+				asks("GPTBot/1.0", "192.0.2.1")
+			}
+			if again {
+				s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "198.51.100.7"), text)
+			}
+			time.Sleep(time.Hour)
+			if got := asks("bingbot/2.0", "198.51.100.7"); got != want {
+				t.Errorf("which has read it again: %t: %s, want %s", again, got, want)
+			}
+		})
+	}
+}

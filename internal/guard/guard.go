@@ -147,7 +147,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	entry := g.shared.Cache.Get(site.Key)
 	atHand := g.atHand(entry, site.Key)
 	registry := g.Registry.Load()
-	client := registry.IdentifyWith(userAgent, overlayOf(registry, atHand))
+	client, agent := g.shared.familiar.identify(registry, userAgent, overlayOf(registry, atHand))
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -162,6 +162,10 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		},
 		Proof: proof,
 		Site:  site,
+		agent: agent,
+	}
+	if agent != nil {
+		j.Names = agent.names
 	}
 	if signed, ok := identity.SignatureOf(r); ok {
 		j.signature = signed.Reason.String()

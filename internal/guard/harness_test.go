@@ -96,6 +96,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),
 		Identities: identity.NewShared(),
+		familiar:   newFamiliar(),
 	}
 	shared.loads = newLoads(shared.clock, time.After)
 	if o.Shadow != nil {

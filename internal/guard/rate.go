@@ -100,7 +100,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 		}
 		if !looked { // most changes leave the delay as it is
 			reading, _ := g.lastReading(r, j)
-			if last, looked = reading.At, true; reading.Hash == state.Good.Hash {
+			if last, looked = reading.At, true; reading.Hash == state.Good.Hash && now.Sub(reading.At) < max(policy.MaxAge, g.graceOf(j)) {
 				break
 			}
 			if g.Forwarded != nil {

@@ -60,6 +60,9 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
 		UserAgent: request.UserAgentOf(r),
 		GroupLine: j.Evidence.Group.Line,
 	}
+	if j.agent != nil {
+		q.UserAgent, q.Lasting = j.agent.userAgent, true
+	}
 	if j.Action == judge.Slowed {
 		q.Action = j.Rate.instead
 	}

@@ -116,7 +116,7 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	if names, _ := version.Derived.(*policyNames); names != nil {
 		registry := g.Registry.Load()
 		if overlay := names.overlay(registry, version.Robots); overlay != nil { // which may know a name that the text in force does not
-			q.Client = registry.IdentifyWith(request.UserAgentOf(r), overlay)
+			q.Client, q.Names = registry.IdentifyWith(request.UserAgentOf(r), overlay), nil
 		}
 	}
 	var scratch judge.Scratch

@@ -66,10 +66,11 @@ type State struct {
 
 	findings *lint.Kept // what is wrong in the texts; nil in tests that do not ask
 
-	own     ownPages
-	sources standaloneSources
-	proxies proxies
-	rereads rereads
+	own      ownPages
+	familiar *familiar // User-Agents; nil in tests that remember none
+	sources  standaloneSources
+	proxies  proxies
+	rereads  rereads
 }
 
 // Policies returns what is known of the robots.txt of each site, in any order.
@@ -140,6 +141,7 @@ func NewState() *State {
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
 		findings:   lint.NewKept(),
+		familiar:   newFamiliar(),
 	}
 	s.loads = newLoads(s.clock, time.After)
 	s.Alerts = alert.NewBook(s, time.Now)

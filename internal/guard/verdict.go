@@ -167,8 +167,8 @@ func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, n
 		return false
 	}
 	last, _ := g.lastReading(r, j)
-	if last.Hash == state.Good.Hash {
-		return false
+	if last.Hash == state.Good.Hash && now.Sub(last.At) < max(policy.MaxAge, g.graceOf(j)) {
+		return false // an older copy it has read again since, perhaps where nobody saw it
 	}
 	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge || g.Forwarded != nil {
 		last = ledger.Reading{} // nobody knows what it was answered

@@ -22,6 +22,9 @@ type Request struct {
 	// and obeys the * group, "*" for one that no group names. By Client, if it has a
 	// name, settings then choose it, and nothing else.
 	Token string
+	// Names are those of the Client as [uaident.Identity.AppendChain] has them, nil to have
+	// them looked up. They are not changed.
+	Names []string
 	// Bound keeps what is found of the client in the robots.txt, for the next
 	// request by the same client and file. It may be nil.
 	Bound *Bound

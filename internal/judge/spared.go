@@ -53,6 +53,9 @@ const wellKnown = "/.well-known/"
 // path that some server may resolve to another place, by dot segments,
 // backslashes or escapes, is not.
 func isWellKnown(target string) bool {
+	if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, wellKnown) {
+		return false // no URL either
+	}
 	path, _, _ := strings.Cut(target, "?")
 	if scheme, rest, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/:") {
 		i := strings.IndexAny(rest, "/#\\")

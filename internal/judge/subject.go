@@ -25,9 +25,12 @@ func (r *Request) Subject(names []string, wildcard bool) Subject {
 		known := uaident.Default().Lookup(r.Token)
 		return Subject{Chain: append(names, r.Token), Wildcard: true, Forgiving: known != nil && known.Forgiving()}
 	}
-	false := r.Identity == verify.Spoofed
+	false, chain := r.Identity == verify.Spoofed, r.Names
+	if chain == nil {
+		chain = r.Client.AppendChain(names)
+	}
 	return Subject{
-		Chain:     r.Client.AppendChain(names),
+		Chain:     chain,
 		Wildcard:  (wildcard || false) && r.Spared() == NotSpared,
 		Forgiving: r.Client.Forgiving(),
 		False:     false,

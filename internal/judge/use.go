@@ -38,7 +38,7 @@ func (s *Settings) AgainstUse(q *Request, robots *policy.Robots, r *Result) *pol
 	if r.Group.SurePreferences(&target)[policy.TrainAI] != policy.PreferenceNo {
 		return nil
 	}
-	_, deciding := r.Group.Statements(&target)
+	deciding := r.Group.Deciding(&target)
 	for i := range deciding {
 		if deciding[i].Preferences[policy.TrainAI] == policy.PreferenceNo {
 			return &deciding[i]

@@ -46,15 +46,19 @@ func (l *Ledger) RecordAnswer(a *Answer) {
 // answer is one that is noted but not yet counted. Its names are those of the
 // configuration, the registry and the robots.txt, which live longer.
 type answer struct {
-	Answer
-	at int64
+	crawler
+	Kind   parity.Kind
+	Status parity.Status
+	Site   string
+	Bytes  int64
+	at     int64
 }
 
 func (n *notes) addAnswer(a *Answer) {
 	if n.answers == nil {
 		n.answers = make([]answer, 0, bufferRequests)
 	}
-	n.answers = append(n.answers, answer{*a, a.At.UnixMilli()})
+	n.answers = append(n.answers, answer{crawler{a.Token, a.Named, a.Class, a.Identity}, a.Kind, a.Status, a.Site, a.Bytes, a.At.UnixMilli()})
 }
 
 // countAnswers counts the answers that were taken. l.mu must be held.
@@ -64,7 +68,7 @@ func (l *Ledger) countAnswers() {
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
 		if of == nil || of.Site != a.Site || of.Token != a.Token || of.Class != a.Class || of.Identity != a.Identity {
-			row, of = l.row(l.site(a.Site), crawler{a.Token, a.Named, a.Class, a.Identity}, a.at), a
+			row, of = l.row(l.site(a.Site), a.crawler, a.at), a
 		}
 		row.noteAnswer(a)
 	}

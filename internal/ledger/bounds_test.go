@@ -205,3 +205,35 @@ func TestLedgerKeepsNothingOfTheRequest(t *testing.T) {
 	}
 	runtime.KeepAlive(l)
 }
+
+// TestLedgerOfManySites takes as much memory for 100,000 sites as for a thousand.
+func TestLedgerOfManySites(t *testing.T) {
+	const perSite = 2
+	day := func(sites int) (kept int64) {
+		c, empty := newClock(), heap()
+		l := New(c.now)
+		for site := range sites {
+			for i := range perSite {
+				q := gptbot(c.now().Add(time.Duration(i-perSite)*time.Hour), "/")
+				q.Site, q.Token = fmt.Sprintf("site%d.example.com", site), fmt.Sprint("bot", i)
+				l.Record(q)
+				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Status: parity.Success, Bytes: 1024})
+			}
+		}
+		l.flush()
+		kept = int64(heap()) - int64(empty)
+		if got := l.Snapshot().total(); got.Requests() != uint64(sites*perSite) {
+			t.Errorf("%d sites: %d requests were counted, want %d", sites, got.Requests(), sites*perSite)
+		}
+		t.Logf("%d sites take %d KiB", sites, kept>>10)
+		return kept
+	}
+	many := 100_000
+	if raceEnabled {
+		many = 5_000
+	}
+	thousand := day(1000)
+	if all := day(many); all > thousand+thousand/4+1<<20 {
+		t.Errorf("%d sites take %d KiB, a thousand %d KiB", many, all>>10, thousand>>10)
+	}
+}

@@ -142,3 +142,36 @@ func TestPendingIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestLastingUserAgentsAreNotCopied notes requests with User-Agents that may be kept, and
+// with others: these are written over.
+func TestLastingUserAgentsAreNotCopied(t *testing.T) {
+	for _, lasting := range []bool{true, false} {
+		l, agent := New(newClock().now), []byte("GPTBot/1.0")
+		for i := range 3 * bufferRequests {
+			agent[len(agent)-1] = byte('0' + i%8) // more than a row keeps
+			q := gptbot(noon, "/")
+			q.Lasting, q.UserAgent = lasting, string(agent)
+			l.Record(q)
+		}
+		row := l.Snapshot().row(t, "example.com", "GPTBot")
+		seen := make(map[string]bool)
+		for _, item := range row.Agents.Items {
+			seen[item.Key] = strings.HasPrefix(item.Key, "GPTBot/1.")
+		}
+		if len(seen) != maxAgents || len(seen) != len(row.Agents.Items) {
+			t.Errorf("lasting %v: the row keeps %v", lasting, seen)
+		}
+		for agent, ok := range seen {
+			if !ok {
+				t.Errorf("lasting %v: %q was never sent", lasting, agent)
+			}
+		}
+	}
+	l, q := New(newClock().now), gptbot(noon, "/")
+	q.Lasting, q.UserAgent = true, strings.Repeat("x", 2*maxAgent)
+	l.Record(q)
+	if got := len(l.Snapshot().row(t, "example.com", "GPTBot").Agents.Items[0].Key); got != maxAgent {
+		t.Errorf("%d bytes of a User-Agent are kept, want %d", got, maxAgent)
+	}
+}

@@ -56,6 +56,8 @@ type Request struct {
 	Method    string
 	Target    string // as requested
 	UserAgent string
+	// Lasting says that the UserAgent refers to nothing else, so that it may be kept as it is.
+	Lasting bool
 	// Network is the network that the request came from, as addr.Network has it.
 	Network netip.Prefix
 	Rule    Rule

@@ -27,6 +27,8 @@ type Row struct {
 	// requests after that, or all if it was never seen to read it.
 	Read      *Read  `json:"read,omitempty"`
 	SinceRead uint64 `json:"since_read"`
+	next      *Row   // in the index of the site
+
 	// The number of Read among the readings of this ledger, 0 if another has
 	// seen it, and the one before it: requests that came before Read may be
 	// counted after it.
@@ -108,7 +110,11 @@ func (w *Row) note(q *counted) {
 			w.count(c, q)
 		}
 	}
-	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, strings.Clone)
+	keep := strings.Clone
+	if q.lasting != "" {
+		keep = nil // it was cut before
+	}
+	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
 	if name := w.nameOf(q.Token, q.Name); name != "" {
 		w.Names.Add(name, 1, at, maxNames, strings.Clone)
 		if q.Verdict == judge.Disallowed {
@@ -276,6 +282,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 // clone returns a copy that shares nothing but the memory of strings.
 func (w *Row) clone() Row {
 	c := *w
+	c.next = nil
 	if w.Read != nil {
 		read := *w.Read
 		c.Read = &read

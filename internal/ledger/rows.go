@@ -32,7 +32,12 @@ func (s *Site) find(key rowKey) *Row {
 		if s.index == nil {
 			s.reindex()
 		}
-		return s.index[key]
+		for w := s.index[key.token]; w != nil; w = w.next {
+			if w.Identity == key.identity && w.Class == key.class {
+				return w
+			}
+		}
+		return nil
 	}
 	for _, w := range s.Rows {
 		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
@@ -43,11 +48,14 @@ func (s *Site) find(key rowKey) *Row {
 }
 
 func (s *Site) reindex() {
-	s.index = make(map[rowKey]*Row, len(s.Rows))
+	s.index = make(map[string]*Row, len(s.Rows))
 	for _, w := range s.Rows {
-		s.index[w.key()] = w
+		s.put(w)
 	}
 }
+
+// put adds a row to the index.
+func (s *Site) put(w *Row) { s.index[w.Token], w.next = w, s.index[w.Token] }
 
 // rowsChanged forgets what is known of the rows, from which some were taken out.
 func (s *Site) rowsChanged() { s.index, s.crowded = nil, crowded{} }
@@ -56,7 +64,7 @@ func (s *Site) rowsChanged() { s.index, s.crowded = nil, crowded{} }
 func (s *Site) add(w *Row) {
 	s.Rows, s.crowded = append(s.Rows, w), crowded{}
 	if s.index != nil {
-		s.index[w.key()] = w
+		s.put(w)
 	}
 }
 

@@ -27,8 +27,9 @@ type Site struct {
 	Marks []Mark `json:"marks,omitempty"`
 	// switchedAt is when this ledger was told the mode, 0 if it never was.
 	switchedAt int64
-	// index has the places of many rows; nil if they have to be looked up anew.
-	index map[rowKey]*Row
+	// index has many rows by their token, each with the next of it; nil if they have to be
+	// looked up anew.
+	index map[string]*Row
 	// crowded is until when it is known that no other crawler finds room.
 	crowded crowded
 }

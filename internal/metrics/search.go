@@ -20,6 +20,7 @@ const maxSearchSeries = 6
 // or before.
 type searchBlocks struct {
 	*prometheus.GaugeVec
+	known  sync.Map // searchOf to its prometheus.Gauge, so that no request takes a lock; bounded by the labels of crawlers
 	mu     sync.Mutex
 	byHost map[string]map[searchLabels]bool // that have a series
 }
@@ -27,6 +28,12 @@ type searchBlocks struct {
 type searchLabels struct {
 	crawler  string
 	identity verify.State
+}
+
+// searchOf is who was blocked at a host, whether it has a series of its own or not.
+type searchOf struct {
+	host string
+	searchLabels
 }
 
 func newSearchBlocks(name func(string) string) *searchBlocks {
@@ -42,7 +49,17 @@ func newSearchBlocks(name func(string) string) *searchBlocks {
 // SearchBlocked notes that a search engine was blocked by a rule that does not
 // name it, see [judge.Result.ShutsOutSearch].
 func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.State, at time.Time) {
-	b := m.search
+	b, of := m.search, searchOf{host, searchLabels{crawler, identity}}
+	gauge, ok := b.known.Load(of)
+	if !ok {
+		gauge = b.gauge(host, of.searchLabels)
+		b.known.Store(of, gauge)
+	}
+	gauge.(prometheus.Gauge).Set(timestamp(at))
+}
+
+// gauge returns the series of these labels, or one that they share with others.
+func (b *searchBlocks) gauge(host string, labels searchLabels) prometheus.Gauge {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := b.byHost[host]
@@ -50,10 +67,9 @@ func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.St
 		known = make(map[searchLabels]bool)
 		b.byHost[host] = known
 	}
-	labels := searchLabels{crawler, identity}
 	if !known[labels] && len(known) >= maxSearchSeries {
 		labels.crawler = judge.OtherName
 	}
 	known[labels] = true
-	b.WithLabelValues(host, labels.crawler, labels.identity.String()).Set(timestamp(at))
+	return b.WithLabelValues(host, labels.crawler, labels.identity.String())
 }

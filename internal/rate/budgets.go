@@ -3,6 +3,7 @@ package rate
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 	"net/netip"
 	"time"
 
@@ -145,6 +146,7 @@ func (b *Budgets) spend(of *budget, pace *Pace, now time.Duration, who *Spender,
 	sharing := b.peers.sharing.Load() && !who.Invented
 	if sharing && of.name.Load() == 0 {
 		of.name.Store(nameOf(who, rules.Owner))
+		b.peers.named.Store(true)
 	}
 	of.spend(pace, now, rules, sharing, full)
 }
@@ -169,26 +171,28 @@ func (b *Budgets) Len() (n int) {
 func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	h := maphash.String(b.seed, site.Host)
 	if site.Secure {
-		h++
+		h = ^h // by more than limits or networks differ in
 	}
-	for _, s := range [...]string{site.Source, site.Server, site.Forwarded} {
-		if s != "" {
+	if len(site.Source)|len(site.Server)|len(site.Forwarded) > 0 { // most have none
+		for _, s := range [...]string{site.Source, site.Server, site.Forwarded} {
 			h = mix(h ^ maphash.String(b.seed, s))
 		}
 	}
-	return mix(h)
+	return h
 }
 
 // hashName tells names at a site apart.
 func (b *Budgets) hashName(site uint64, token string) uint64 {
-	return mix(site ^ maphash.String(b.seed, token))
+	return mix(bits.RotateLeft64(site, 32) ^ maphash.String(b.seed, token))
 }
 
 // hashNetwork tells networks of those with the same hash apart.
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
-	h = mix(h ^ binary.LittleEndian.Uint64(address[:8]))
-	return mix(h ^ binary.LittleEndian.Uint64(address[8:]) ^ uint64(network.Bits()))
+	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])
+	// One half is always the same: of a /48 the low one, of a /24 the high one. The last
+	// byte of the other one is 0, and tells which it is.
+	return mix(h ^ high ^ low ^ uint64(network.Bits())<<56)
 }
 
 // mix spreads what a hash tells over all its bits (the finalizer of MurmurHash3).

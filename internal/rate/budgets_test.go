@@ -72,6 +72,27 @@ func TestWhose(t *testing.T) {
 	}
 }
 
+// TestWhoseNetworks tries networks and limits that are nearly the same as numbers.
+func TestWhoseNetworks(t *testing.T) {
+	four, six := netip.MustParsePrefix("203.7.0.0/24"), netip.MustParsePrefix("2800:ffff:cb07::/48")
+	first, then := claimed, claimed
+	first.Network, then.Network, first.Many, then.Many = six, four, true, true
+	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: time.Minute, Burst: 1}}
+	b.Spend(start, &first, rules)
+	if b.Spend(start, &then, rules).Over {
+		t.Errorf("%v spends what %v has", six, four)
+	}
+	for i := range 32 {
+		host := fmt.Sprint(i, ".example")
+		plain, secure := &policy.Key{Site: host, Host: host}, &policy.Key{Site: host, Host: host, Secure: true}
+		b.Spend(start, &Spender{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{Owner: Rule{Interval: time.Minute, Burst: 4}})
+		b.Spend(start, &Spender{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{Owner: Rule{Interval: time.Minute, Burst: 5}})
+	}
+	if got := b.named.verified.len(); got != 2*32 {
+		t.Errorf("%d sites with limits of their own share %d budgets", 2*32, got)
+	}
+}
+
 // TestAThousandAddresses has a verified crawler come from 1,000 networks: all of its
 // requests are one budget.
 func TestAThousandAddresses(t *testing.T) {

@@ -38,6 +38,7 @@ type counts struct {
 // nothing is counted for others.
 type peers struct {
 	sharing atomic.Bool
+	named   atomic.Bool // some budget has a name
 	mu      sync.Mutex
 	all     map[string]*peer // by instance
 }
@@ -63,6 +64,9 @@ func nameOf(who *Spender, limit Rule) uint64 {
 
 // shared returns the budgets of crawlers by name at sites that the configuration names.
 func (b *Budgets) shared(yield func(*budget) bool) {
+	if !b.peers.named.Load() {
+		return
+	}
 	for _, t := range [...]*table{b.named.verified, b.named.claimed} {
 		for i := range t.places {
 			for j := range t.places[i] {

@@ -4,8 +4,10 @@ package refusal
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -35,7 +37,7 @@ func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 
 // Tell is Write for a proxy that asks: no error route can make something else of it.
 func Tell(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
-	return write(w, r, j, status, func(w http.ResponseWriter, r *http.Request, status int, _, body string) error {
+	return write(w, r, j, status, func(w http.ResponseWriter, r *http.Request, status int, _ func() string, body string) error {
 		uncached(w.Header())
 		return plain(w, r, status, body)
 	})
@@ -51,24 +53,26 @@ func write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 	case j.Reason == judge.Closed:
 		return closed(w, r, answer)
 	case j.Verdict == judge.AgainstPreference:
-		return answer(w, r, status, againstSummary(j), againstUse(j))
+		return answer(w, r, status, func() string { return againstSummary(j) }, againstUse(j))
 	case j.FalseName:
 		summary := falseName(j)
-		return answer(w, r, status, summary, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
+		return answer(w, r, status, func() string { return summary }, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
 			"publish the addresses that it uses.\n")
 	}
-	summary := fmt.Sprintf("robots.txt does not allow %s to fetch this URL: line %d, %s", text.Printable(j.Client.Name()), j.Evidence.Rule.Line, text.Printable(j.Evidence.Rule.String()))
-	return answer(w, r, status, summary, explanation(j))
+	return answer(w, r, status, func() string {
+		return fmt.Sprintf("robots.txt does not allow %s to fetch this URL: line %d, %s", text.Printable(j.Client.Name()), j.Evidence.Rule.Line, text.Printable(j.Evidence.Rule.String()))
+	}, explanation(j))
 }
 
-// answerer sends an answer: a status, what it says in a line, and the text.
-type answerer func(w http.ResponseWriter, r *http.Request, status int, summary, body string) error
+// answerer sends an answer: a status, what it says in a line, which only error routes are
+// told, and the text.
+type answerer func(w http.ResponseWriter, r *http.Request, status int, summary func() string, body string) error
 
 // closed answers a crawler while nobody can know what the robots.txt
 // forbids.
 func closed(w http.ResponseWriter, r *http.Request, answer answerer) error {
 	w.Header().Set("Retry-After", strconv.Itoa(int(closedRetryAfter.Seconds())))
-	const summary = "the robots.txt of this site cannot be read at the moment"
+	summary := func() string { return "the robots.txt of this site cannot be read at the moment" }
 	return answer(w, r, http.StatusServiceUnavailable, summary,
 		"The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
 			"(RFC 9309, section 2.3.1.4). Please come back later.\n")
@@ -76,11 +80,13 @@ func closed(w http.ResponseWriter, r *http.Request, answer answerer) error {
 
 // answer returns an error where an error route of the server will turn it into
 // a response, and writes the response itself elsewhere: Caddy's would be empty.
-func answer(w http.ResponseWriter, r *http.Request, status int, summary, body string) error {
+func answer(w http.ResponseWriter, r *http.Request, status int, summary func() string, body string) error {
 	uncached(w.Header())
-	err := caddyhttp.Error(status, errors.New(summary))
-	if errorroutes.Handle(r, err) {
-		return err
+	if errorroutes.Any(r) { // an error of Caddy looks up who calls
+		err := caddyhttp.Error(status, errors.New(summary()))
+		if errorroutes.Handle(r, err) {
+			return err
+		}
 	}
 	return plain(w, r, status, body)
 }
@@ -101,7 +107,7 @@ func plain(w http.ResponseWriter, r *http.Request, status int, body string) erro
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_, err := w.Write([]byte(body))
+	_, err := io.WriteString(w, body)
 	return err
 }
 
@@ -115,21 +121,31 @@ func falseName(j *guard.Judgement) string {
 	return fmt.Sprintf("This client calls itself %s, but its address does not fit %s that %s publishes.", text.Printable(j.Client.Name()), by, text.Printable(operator))
 }
 
+// explanationSize is how long an explanation mostly is at most, in bytes.
+const explanationSize = 768
+
 // explanation is what an honest crawler's author needs to mend it.
 func explanation(j *guard.Judgement) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The robots.txt of this site does not allow %s to fetch this URL.\n\n", text.Printable(j.Client.Name()))
-	fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own.String()+"/robots.txt"))
-	fmt.Fprintf(&b, "group: User-agent: %s (line %d)\n", text.Printable(j.Evidence.Group.Name), j.Evidence.Group.Line)
-	fmt.Fprintf(&b, "rule:  %s (line %d)\n", text.Printable(j.Evidence.Rule.String()), j.Evidence.Rule.Line)
+	b.Grow(explanationSize)
+	write := func(parts ...string) {
+		for _, part := range parts {
+			b.WriteString(part)
+		}
+	}
+	rule, group := &j.Evidence.Rule, &j.Evidence.Group
+	write("The robots.txt of this site does not allow ", text.Printable(j.Client.Name()), " to fetch this URL.\n\n")
+	write("file:  ", text.Printable(j.Site.Own.String()+"/robots.txt"), "\n")
+	write("group: User-agent: ", text.Printable(group.Name), " (line ", strconv.Itoa(group.Line), ")\n")
+	write("rule:  ", text.Printable(rule.String()), " (line ", strconv.Itoa(rule.Line), ")\n")
 	if j.Evidence.Form != 0 {
-		fmt.Fprintf(&b, "The rule matches another spelling of the same URL (%s).\n", j.Evidence.Form)
+		write("The rule matches another spelling of the same URL (", j.Evidence.Form.String(), ").\n")
 	}
 	if j.Identity == verify.Spoofed {
-		fmt.Fprintf(&b, "%s So the rules for everybody hold, too.\n", falseName(j))
+		write(falseName(j), " So the rules for everybody hold, too.\n")
 	}
 	if j.Version != nil {
-		fmt.Fprintf(&b, "read:  %s, SHA-256 %x\n", j.Version.LastRead.UTC().Format(time.RFC3339), j.Version.Hash)
+		write("read:  ", j.Version.LastRead.UTC().Format(time.RFC3339), ", SHA-256 ", hex.EncodeToString(j.Version.Hash[:]), "\n")
 	}
 	b.WriteString("\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,\n" +
 		"your client calls itself by that name in its User-Agent.\n")

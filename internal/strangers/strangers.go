@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -39,9 +40,21 @@ type Visit struct {
 // Book counts strangers. The zero Book is empty. It may be used by several goroutines at
 // once.
 type Book struct {
+	waiting atomic.Pointer[waiting] // the last visit that is not counted yet
+	number  atomic.Int64            // of these
+
 	mu    sync.Mutex
 	names map[string]*stranger
 }
+
+// waiting is a visit that came while somebody else was counting.
+type waiting struct {
+	Visit
+	before *waiting
+}
+
+// maxWaiting is how many visits wait to be counted; then who brings one waits.
+const maxWaiting = 4096
 
 type stranger struct {
 	class             uaident.Class
@@ -53,13 +66,57 @@ type stranger struct {
 }
 
 // Note counts a visit. Where there is no room for another name it takes the place of the
-// rarest, whose count is then the most that it can be too high by.
+// rarest, whose count is then the most that it can be too high by. It does not wait for who
+// counts another one: that one, or the next, counts both.
 func (b *Book) Note(v Visit) {
 	if v.Class != uaident.GenericCrawler && v.Class != uaident.Other || !isPlain(v.Name) {
 		return
 	}
-	b.mu.Lock()
+	if !b.mu.TryLock() {
+		if b.wait(v) {
+			return
+		}
+		b.mu.Lock()
+	}
 	defer b.mu.Unlock()
+	b.countWaiting()
+	b.count(v)
+}
+
+// wait leaves a visit to who counts next, if there is room.
+func (b *Book) wait(v Visit) bool {
+	if b.number.Add(1) > maxWaiting {
+		b.number.Add(-1)
+		return false
+	}
+	v.Name, v.UserAgent = strings.Clone(v.Name), strings.Clone(text.Cut(v.UserAgent, maxAgent)) // not all of its header
+	w := &waiting{Visit: v}
+	for {
+		w.before = b.waiting.Load()
+		if b.waiting.CompareAndSwap(w.before, w) {
+			return true
+		}
+	}
+}
+
+// countWaiting counts the visits that wait, in the order in which they came. b.mu must be
+// held.
+func (b *Book) countWaiting() {
+	if b.waiting.Load() == nil {
+		return
+	}
+	var all []*waiting
+	for w := b.waiting.Swap(nil); w != nil; w = w.before {
+		all = append(all, w)
+	}
+	for _, w := range slices.Backward(all) {
+		b.count(w.Visit)
+	}
+	b.number.Add(-int64(len(all)))
+}
+
+// count counts a visit. b.mu must be held.
+func (b *Book) count(v Visit) {
 	s := b.names[v.Name]
 	if s == nil {
 		s = b.add(v)
@@ -120,6 +177,7 @@ func isPlain(name string) bool {
 func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.countWaiting()
 	all := []report.Proposal{}
 	for name, s := range b.names {
 		c := uaident.Crawler{Token: name, Class: uaident.GenericCrawler}

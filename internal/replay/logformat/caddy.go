@@ -8,8 +8,59 @@ import (
 // caddyParser reads Caddy's access logs in JSON. Other messages in the same
 // file are not requests.
 type caddyParser struct {
-	buf  []byte
-	time timeMemo
+	buf     []byte
+	time    timeMemo
+	skipped [16][]byte // objects and arrays of which nothing is read, by their keys
+	keys    [32]keyMemo
+	nth     int // of the keys of this line that the server writes in the same order
+}
+
+// keyMemo is a key as it came in the last line, with what stands around it.
+type keyMemo struct {
+	text     []byte // such as ,"uri":
+	from, to int    // where the key stands in it
+}
+
+// key is [jsonCursor.key] where the server writes the same keys in each line, in the same
+// order: to compare one is faster than to look for its end.
+func (p *caddyParser) key(c *jsonCursor) (raw []byte, more, ok bool) {
+	known, start := &p.keys[p.nth%len(p.keys)], c.i
+	p.nth++
+	if len(known.text) > 0 && bytes.HasPrefix(c.b[start:], known.text) { // none is the beginning of another
+		c.i += len(known.text)
+		return known.text[known.from:known.to], true, true
+	}
+	raw, more, ok = c.key()
+	if quote := bytes.IndexByte(c.b[start:c.i], '"'); more && ok && c.i-start <= maxSkipped {
+		known.text = append(known.text[:0], c.b[start:c.i]...)
+		known.from, known.to = quote+1, quote+1+len(raw)
+	}
+	return raw, more, ok
+}
+
+// maxSkipped bounds each of these, in bytes.
+const maxSkipped = 1 << 10
+
+// value is [jsonCursor.value]. Much that is skipped is the same from line to line, such as
+// what a browser accepts: to compare it is faster than to look for its end.
+func (p *caddyParser) value(c *jsonCursor, key []byte) (raw []byte, ok bool) {
+	c.space()
+	if c.i >= len(c.b) || c.b[c.i] != '{' && c.b[c.i] != '[' {
+		return c.value()
+	}
+	place := len(key)
+	if place > 0 {
+		place += int(key[0]) + int(key[place/2])<<1
+	}
+	known, start := &p.skipped[place%len(p.skipped)], c.i
+	if len(*known) > 0 && bytes.HasPrefix(c.b[start:], *known) { // none is the beginning of another
+		c.i += len(*known)
+		return nil, true
+	}
+	if ok = c.nested(); ok && c.i-start <= maxSkipped {
+		*known = append((*known)[:0], c.b[start:c.i]...)
+	}
+	return nil, ok
 }
 
 var (
@@ -21,7 +72,7 @@ const notJSON = "not a JSON object, or cut off"
 
 func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 	*r = Record{}
-	p.buf = p.buf[:0]
+	p.buf, p.nth = p.buf[:0], 0
 	if len(line) == 0 {
 		return Other, ""
 	}
@@ -32,7 +83,7 @@ func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 	var logger, at []byte
 	hasRequest := false
 	for {
-		key, more, ok := c.key()
+		key, more, ok := p.key(&c)
 		if !ok {
 			return Malformed, notJSON
 		}
@@ -49,7 +100,7 @@ func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 				continue
 			}
 		}
-		value, ok := c.value()
+		value, ok := p.value(&c, key)
 		if !ok {
 			return Malformed, notJSON
 		}
@@ -84,7 +135,7 @@ func (p *caddyParser) request(c *jsonCursor, r *Record) (ok bool) {
 	c.object()
 	var target []byte
 	for {
-		key, more, ok := c.key()
+		key, more, ok := p.key(c)
 		if !ok {
 			return false
 		}
@@ -103,7 +154,7 @@ func (p *caddyParser) request(c *jsonCursor, r *Record) (ok bool) {
 		case "tls":
 			r.Scheme = schemeHTTPS
 		}
-		value, ok := c.value()
+		value, ok := p.value(c, key)
 		if !ok {
 			return false
 		}
@@ -144,11 +195,14 @@ func (p *caddyParser) headers(c *jsonCursor, r *Record) (ok bool) {
 			start := c.i
 			if c.next('[') {
 				r.Referer, _ = c.text()
+				if c.next(']') {
+					continue
+				}
 			}
 			c.i = start
 		}
 		if string(key) != "User-Agent" {
-			if _, ok := c.value(); !ok {
+			if _, ok := p.value(c, key); !ok {
 				return false
 			}
 			continue
@@ -169,6 +223,9 @@ func (p *caddyParser) headers(c *jsonCursor, r *Record) (ok bool) {
 				if !c.next(',') {
 					break
 				}
+			}
+			if c.next(']') {
+				continue
 			}
 		}
 		c.i = start

@@ -1,0 +1,184 @@
+package guard
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+	"weak"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func TestFamiliarUserAgentsAreIdentifiedTheSame(t *testing.T) {
+	f, first := newFamiliar(), uaident.Default()
+	second, err := first.With(uaident.Crawler{Token: "ShopWatch", Class: uaident.Search})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := []string{
+		uaChrome, "", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot-Image/1.0",
+		"ShopWatch/1.0 (+https://shopwatch.example/bot)", "ShopTool/2.0", "curl/8.5.0",
+	}
+	for _, registry := range []*uaident.Registry{first, second, first} {
+		for _, names := range [][]string{nil, {"ShopTool"}} {
+			overlay := registry.Overlay(names)
+			for turn := range 3 {
+				for _, agent := range agents {
+					got, known := f.identify(registry, agent, overlay)
+					if want := registry.IdentifyWith(agent, overlay); got != want {
+						t.Errorf("turn %d, %q with %v: %+v, want %+v", turn, agent, names, got, want)
+					}
+					if (known != nil) != (turn > 0) {
+						t.Errorf("turn %d, %q with %v: remembered %v", turn, agent, names, known != nil)
+					}
+					if known != nil && (known.userAgent != agent || !slices.Equal(known.names, got.AppendChain(nil))) {
+						t.Errorf("%q is remembered as %q with the names %q", agent, known.userAgent, known.names)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestUserAgentsThatDoNotReturnAreNotRemembered(t *testing.T) {
+	f := newFamiliar()
+	for i := range 3 * familiarSets {
+		if _, known := f.identify(uaident.Default(), fmt.Sprint("Visitor/", i), nil); known != nil {
+			t.Fatalf("visitor %d is remembered when it comes first", i)
+		}
+	}
+	for s := range f.sets {
+		for i := range f.sets[s].agents {
+			if f.sets[s].agents[i].Load() != nil {
+				t.Fatal("one is remembered that came once")
+			}
+		}
+	}
+	long := string(make([]byte, maxFamiliar+1))
+	for range 3 {
+		if _, known := f.identify(uaident.Default(), long, nil); known != nil {
+			t.Error("one is remembered that is too long")
+		}
+	}
+}
+
+func TestFamiliarUserAgentsOfAnotherRegistryAreForgotten(t *testing.T) {
+	f := newFamiliar()
+	kept := func() (n int) {
+		for s := range f.sets {
+			for i := range f.sets[s].agents {
+				if f.sets[s].agents[i].Load() != nil {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for range 2 {
+		f.identify(uaident.Default(), uaChrome, nil)
+	}
+	if kept() != 1 {
+		t.Errorf("%d are remembered, want 1", kept())
+	}
+	other, err := uaident.Default().With(uaident.Crawler{Token: "ShopWatch", Class: uaident.Search})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.identify(other, "curl/8.5.0", nil)
+	if kept() != 0 {
+		t.Errorf("%d of the registry of before are remembered", kept())
+	}
+
+	for range 2 { // a request of before that is a straggler
+		f.identify(uaident.Default(), "ShopWatch/1.0", nil)
+	}
+	f.of.Store(other)
+	if got, _ := f.identify(other, "ShopWatch/1.0", nil); got.Class != uaident.Search {
+		t.Errorf("it is %+v, as by the registry of before", got)
+	}
+}
+
+func TestFamiliarUserAgentsKeepNoRobotsTxt(t *testing.T) {
+	f, userAgent := newFamiliar(), "ShopTool/2.0"
+	text := []byte(strings.Repeat("x", 1<<20) + "ShopTool")
+	overlay, kept := func() (weak.Pointer[uaident.Overlay], weak.Pointer[byte]) {
+		whole := unsafe.String(&text[0], len(text)) // as that of a policy, whose names are parts of it
+		overlay := uaident.Default().Overlay([]string{whole[1<<20:]})
+		for range 3 {
+			if got, _ := f.identify(uaident.Default(), userAgent, overlay); got.Name() != "ShopTool" {
+				t.Fatalf("%+v", got)
+			}
+		}
+		if _, known := f.identify(uaident.Default(), userAgent, overlay); known == nil {
+			t.Fatal("it is not remembered")
+		}
+		return weak.Make(overlay), weak.Make(&text[0])
+	}()
+	text = nil
+	runtime.GC()
+	if overlay.Value() != nil {
+		t.Error("the names of a policy that nobody has any more are kept")
+	}
+	if kept.Value() != nil {
+		t.Error("the text of a policy that nobody has any more is kept")
+	}
+	for range 3 {
+		if got, _ := f.identify(uaident.Default(), userAgent, nil); got.Known() {
+			t.Errorf("%+v where no policy names it", got)
+		}
+	}
+}
+
+func TestFamiliarUserAgentsOfPoliciesThatAreGone(t *testing.T) {
+	agent := familiarAgent{overlay: weak.Make(uaident.Default().Overlay([]string{"ShopTool"}))}
+	runtime.GC()
+	if agent.isBeside(nil) {
+		t.Error("it counts where there is no policy")
+	}
+}
+
+func TestFamiliarUserAgentsFromManySides(t *testing.T) {
+	f, want := newFamiliar(), uaident.Default().Identify("Googlebot/2.1")
+	var sides sync.WaitGroup
+	for side := range 4 {
+		sides.Go(func() {
+			for i := range 2000 {
+				f.identify(uaident.Default(), fmt.Sprint("Visitor/", side, i%50), nil)
+				if got, _ := f.identify(uaident.Default(), "Googlebot/2.1", nil); got != want {
+					t.Errorf("%+v, want %+v", got, want)
+					return
+				}
+			}
+		})
+	}
+	sides.Wait()
+}
+
+func BenchmarkFamiliar(b *testing.B) {
+	for name, agents := range map[string]int{"returning": 1000, "never seen": 1 << 20} {
+		b.Run(name, func(b *testing.B) {
+			f, all := newFamiliar(), make([]string, agents)
+			for i := range all {
+				all[i] = fmt.Sprintf("Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) (compatible; Googlebot/2.%d; +https://crawl.example/about)", i)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				f.identify(uaident.Default(), all[i%len(all)], nil)
+			}
+		})
+		b.Run(name+"/identify", func(b *testing.B) {
+			all := make([]string, agents)
+			for i := range all {
+				all[i] = fmt.Sprintf("Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) (compatible; Googlebot/2.%d; +https://crawl.example/about)", i)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				uaident.Default().IdentifyWith(all[i%len(all)], nil)
+			}
+		})
+	}
+}

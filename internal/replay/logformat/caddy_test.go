@@ -1,0 +1,78 @@
+package logformat
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestCaddyLinesBesideOthers reads lines with one parser, which remembers the lines before,
+// and each with a new one: all say the same.
+func TestCaddyLinesBesideOthers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	any := func(of ...string) string { return of[random.IntN(len(of))] }
+	line := func() string {
+		var header []string
+		for _, name := range []string{"Accept", "User-Agent", "Referer", "Cookie"} {
+			if random.IntN(3) > 0 {
+				header = append(header, fmt.Sprintf(`"%s":%s`, name, any(`["a"]`, `["a","b"]`, `["a\"]"]`, `[ "a" ]`, `[]`, `"a"`, `["Bot/1.0"`, `["a",["b"]]`, `null`, `7`)))
+			}
+		}
+		random.Shuffle(len(header), func(i, j int) { header[i], header[j] = header[j], header[i] })
+		request := []string{
+			`"client_ip":"192.0.2.7"`, `"uri":` + any(`"/a"`, `"/a\"b"`, `"/a\\"`, `{"x":1}`), `"method":` + any(`"GET"`, `"PO\u0053T"`),
+			any(`"host":"example.com"`, `"hos":"x"`, `"h\"ost":"x"`, `"host" : "example.com"`, `"":0`),
+			`"headers":{` + strings.Join(header, any(",", " , ")) + `}`, `"tls":` + any(`{"proto":"h2"}`, `{"proto":"h2","x":[{}]}`, `{"proto":"h2}"}`, `[1]`, `{`),
+		}
+		if random.IntN(4) == 0 {
+			random.Shuffle(len(request), func(i, j int) { request[i], request[j] = request[j], request[i] })
+		}
+		text := fmt.Sprintf(`{"ts":%d.5,"logger":"http.log.access",%s"request":{%s},"size":%d,"status":%s,"resp_headers":%s}`, random.IntN(9), any("", ` "extra" :[1,2], `, `"request":7,`),
+			strings.Join(request[random.IntN(3):], ","), random.IntN(9), any("200", "404", `"200"`), any(`{}`, `{"Server":["Caddy"]}`, `{"Server":["Caddy"],"Vary":["a"]}`, `{"S":"\\"}`))
+		if random.IntN(8) == 0 {
+			text = text[:random.IntN(len(text))]
+		}
+		return text
+	}
+	var same caddyParser
+	requests := 0
+	for i := range 20000 {
+		text := []byte(line())
+		var want, got Record
+		wantWhat, wantWhy := new(caddyParser).Parse(bytes.Clone(text), &want)
+		gotWhat, gotWhy := same.Parse(text, &got)
+		if gotWhat != wantWhat || gotWhy != wantWhy || !reflect.DeepEqual(got, want) {
+			t.Fatalf("line %d, %s:\n%v %q %+v,\nby itself %v %q %+v", i, text, gotWhat, gotWhy, got, wantWhat, wantWhy, want)
+		}
+		if gotWhat == Request {
+			requests++
+		}
+	}
+	if requests < 1000 {
+		t.Errorf("%d requests were read, which says little", requests)
+	}
+}
+
+// TestCaddyMemoryIsBounded reads a line with large keys and values.
+func TestCaddyMemoryIsBounded(t *testing.T) {
+	large := strings.Repeat("x", 1<<18)
+	line := fmt.Sprintf(`{"ts":1,"%s":1,"status":200,"resp_headers":{"a":["%s"]},"request":{"%s":["%s"],"uri":"/"}}`, large, large, large, large)
+	var p caddyParser
+	var r Record
+	if what, why := p.Parse([]byte(line), &r); what != Request {
+		t.Fatal(what, why)
+	}
+	kept := 0
+	for _, text := range p.skipped {
+		kept += cap(text)
+	}
+	for _, key := range p.keys {
+		kept += cap(key.text)
+	}
+	if most := (len(p.skipped) + len(p.keys)) * 2 * maxSkipped; kept > most {
+		t.Errorf("%d bytes are kept, want at most %d", kept, most)
+	}
+}
