@@ -103,10 +103,13 @@ func chainRequest(agent, target string) *http.Request {
 
 // chainRequests returns requests of these clients for pages that anybody may
 // fetch.
-func chainRequests(agents []string) []*http.Request {
+func chainRequests(agents []string) []*http.Request { return chainRequestsIn("/products/", agents) }
+
+// chainRequestsIn returns requests of these clients for pages in a folder.
+func chainRequestsIn(folder string, agents []string) []*http.Request {
 	requests := make([]*http.Request, len(agents))
 	for i, agent := range agents {
-		requests[i] = chainRequest(agent, fmt.Sprintf("/products/%d?page=2", i))
+		requests[i] = chainRequest(agent, fmt.Sprintf("%s%d?page=2", folder, i))
 	}
 	return requests
 }
@@ -123,9 +126,10 @@ func (w *nowhere) WriteHeader(int)             { clear(w.header) }
 // contest compares the handlers of a server without and with the guard.
 func (c *chains) contest() contest {
 	return contest{name: "Chain", rows: []contestRow{
-		c.row("browsers, all different", agentsOf(1000, 1000, browserKinds...)),
-		c.row("crawlers, all different", agentsOf(1000, 1000, knownKinds...)),
-		c.row("70 % browsers, 30 % robots", mixedAgents(1000, 1000)),
+		c.row("browsers, all different", "/products/", agentsOf(1000, 1000, browserKinds...)),
+		c.row("crawlers, all different", "/products/", agentsOf(1000, 1000, knownKinds...)),
+		c.row("crawlers, forbidden pages", "/private/", agentsOf(1000, 1000, knownKinds...)),
+		c.row("70 % browsers, 30 % robots", "/products/", mixedAgents(1000, 1000)),
 	}}
 }
 
@@ -135,9 +139,10 @@ const (
 	guardCell = "with `robots_guard enforce`"
 )
 
-func (c *chains) row(name string, agents []string) contestRow {
+// row has these clients ask for pages in a folder.
+func (c *chains) row(name, folder string, agents []string) contestRow {
 	serve := func(s *caddyhttp.Server) func() {
-		requests := chainRequests(agents)
+		requests := chainRequestsIn(folder, agents)
 		w := newNowhere()
 		next := 0
 		return func() {

@@ -5,22 +5,62 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"time"
 )
 
 // All instances of a world live by one clock. That of an instance is ahead of the
 // others by its skew in that its times go into the storage so much later than it
 // has them, and those of others come to it so much earlier: which is all that one
-// instance knows of another.
+// instance knows of another. A clock that is set right, or wrong, has another skew from
+// then on: what was noted before stays as it was.
 
 var storedTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
+// maxSkew is how far two clocks may be apart, and how far one is set at most.
+const maxSkew = time.Hour
+
+// setting is what an instance's clock was set to.
+type setting struct {
+	at   time.Time
+	skew time.Duration
+}
+
+// skewAt is by how much the clock was ahead at a time.
+func (l *link) skewAt(at time.Time) time.Duration {
+	for _, s := range slices.Backward(l.clock) {
+		if !at.Before(s.at) {
+			return s.skew
+		}
+	}
+	return l.clock[0].skew
+}
+
+// skew is by how much the clock is ahead now.
+func (l *link) skew() time.Duration { return l.clock[len(l.clock)-1].skew }
+
+// sets sets the clock of an instance.
+func (w *world) sets(dice *rand.Rand, i *instance) {
+	if i.storage == nil || !w.setsClocks {
+		return
+	}
+	by := time.Duration(dice.Int64N(int64(maxSkew/time.Second))) * time.Second
+	w.tell("the clock of %s is ahead by %s from now on, before by %s", i.id, by, i.storage.skew())
+	i.storage.clock = append(i.storage.clock, setting{time.Now(), by})
+	w.set = time.Now()
+	if dice.IntN(2) == 0 { // as a machine that begins with a clock that is wrong
+		i.crash()
+		w.tell("%s starts again", i.id)
+	}
+}
+
 // shifted returns a value of the storage with all its times so much later. The
 // counts of the ledger, which is no JSON, stay as they are.
-func shifted(value []byte, by time.Duration) []byte {
+func shifted(value []byte, by func(time.Time) time.Duration) []byte {
 	var envelope map[string]json.RawMessage
-	if by == 0 || json.Unmarshal(value, &envelope) != nil {
+	if json.Unmarshal(value, &envelope) != nil {
 		return value
 	}
 	shift := func(text []byte) []byte {
@@ -29,7 +69,7 @@ func shifted(value []byte, by time.Duration) []byte {
 			if err != nil || at.Year() == 1 { // the zero time
 				return quoted
 			}
-			return []byte(`"` + at.Add(by).UTC().Format(time.RFC3339Nano) + `"`)
+			return []byte(`"` + at.Add(by(at)).UTC().Format(time.RFC3339Nano) + `"`)
 		})
 	}
 	for name, text := range envelope {

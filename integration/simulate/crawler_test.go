@@ -11,11 +11,12 @@ import (
 
 // crawler keeps to the protocol: it asks for a page only if the robots.txt that it has
 // read allows it, and reads that again before its copy is older than keeps. RFC 9309 lets
-// it keep one for a day.
+// it keep one for a day, which is the lag of all but one.
 type crawler struct {
 	token     string
 	addresses []string // of a verified one anywhere, else in one network
 	keeps     time.Duration
+	lag       time.Duration       // the longest that it may
 	unseen    bool                // it reads the file where no guard sees that, as from a CDN
 	copies    map[string]*reading // by host
 }
@@ -32,12 +33,12 @@ type reading struct {
 // isBeyond reports whether nobody could tell an instance of a text: the crawler has read
 // it where no guard sees that, and it came and went between two looks of the instance, or
 // in the last minute.
-func (known *reading) isBeyond(i *instance, s *site) bool {
-	if known.text == s.text && s.mode == same {
+func (c *crawler) isBeyond(known *reading, i *instance, s *site) bool {
+	if known.text == i.shows(s) && s.mode == same {
 		return time.Since(s.changed) < 2*time.Minute
 	}
 	since, got := i.over(s, known.text)
-	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > policy.MaxAge
+	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > c.lag
 }
 
 // mayBeLost reports whether an instance cannot know of a reading: it was lost with the
@@ -49,6 +50,15 @@ func (known *reading) mayBeLost(i *instance) bool {
 	}
 	lost := func(l *link) bool { return l.cut || l.last.After(known.at) }
 	return (i != known.from || i.born.After(known.at)) && (lost(i.storage) || lost(known.from.storage))
+}
+
+// cannotKnow reports whether no instance can know of a reading what it takes to let its
+// crawler in. By a clock that was set, a copy may be older than it is.
+func (w *world) cannotKnow(c *crawler, known *reading, i *instance, s *site) bool {
+	if w.setsClocks && time.Since(w.set) < c.lag && time.Since(known.at) > c.lag-maxSkew {
+		return true
+	}
+	return c.unseen && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
 }
 
 var pages = []string{"/", "/a/x", "/a/y?q=1", "/b/", "/b/z", "/c", "/d//e", "/%61/x"}
@@ -66,6 +76,10 @@ func allows(robots *policy.Robots, token, page string) bool {
 
 // read lets a crawler read the robots.txt.
 func (w *world) read(c *crawler, i *instance, s *site, address string) (status int, text string) {
+	if c.unseen && w.owner != nil {
+		page := i.page(s.host, "")
+		return page.Code, page.Body.String()
+	}
 	if c.unseen {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -76,6 +90,11 @@ func (w *world) read(c *crawler, i *instance, s *site, address string) (status i
 	return answer.Code, answer.Body.String()
 }
 
+// isOdd reports whether a site serves different texts.
+func (w *world) isOdd(s *site) bool {
+	return s.mode == turns || s.mode == byAgent || w.owner != nil && w.differAt(s, w.instances)
+}
+
 // visit lets a crawler read what it has to read, and ask for a page if it may. It returns
 // the page, "" if it asked for none, and whether it was let in.
 func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (asked string, passed bool) {
@@ -84,10 +103,10 @@ func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (a
 		code, text := w.read(c, i, s, address)
 		switch {
 		case code == http.StatusOK:
-			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: s.mode == turns || s.mode == byAgent}
+			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s)}
 		case code >= 400 && code < 500 && code != http.StatusTooManyRequests:
-			known = &reading{at: time.Now(), from: i, odd: s.mode == turns || s.mode == byAgent}
-		case known == nil || time.Since(known.at) >= policy.MaxAge:
+			known = &reading{at: time.Now(), from: i, odd: w.isOdd(s)}
+		case known == nil || time.Since(known.at) >= c.lag:
 			return "", false // it knows nothing, so it asks for nothing
 		}
 		c.copies[s.host] = known

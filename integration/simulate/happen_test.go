@@ -14,14 +14,29 @@ func (w *world) happen(e event) {
 	s, i := w.sites[dice.IntN(len(w.sites))], w.instances[dice.IntN(len(w.instances))]
 	now := time.Now()
 	switch e.what {
+	case acts:
+		w.acts(dice, i)
+	case paces:
+		w.paces(dice, i, s)
+	case sets:
+		w.sets(dice, i)
+	case rushes:
+		w.rushes(i, s)
 	case edits:
-		text := newText(dice)
+		if w.owner != nil {
+			w.publishes(dice, i)
+			return
+		}
+		text := w.newText(dice)
 		if dice.IntN(3) == 0 && s.before != "" {
 			text = s.before // restored
 		}
 		w.edit(s, same, text, now)
 		w.tell("%s serves\n%s", s.host, indent(text))
 	case breaks:
+		if w.owner != nil {
+			return
+		}
 		m := mode(1 + dice.IntN(int(numModes)-1))
 		w.edit(s, m, s.text, now)
 		w.tell("%s %s", s.host, m)
@@ -85,7 +100,7 @@ func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
 	}
 	w.counts.pages++
 	w.tell("%s asks for %s%s at %s", c.token, s.host, page, i.id)
-	if known := c.copies[s.host]; !passed && !(c.unseen && known.isBeyond(i, s)) && !(known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-policy.MaxAge)))) {
+	if !passed && !w.cannotKnow(c, c.copies[s.host], i, s) {
 		w.fail("%s keeps to what it read %s ago, and is blocked for %s%s at %s", c.token, time.Since(c.copies[s.host].at), s.host, page, i.id)
 	}
 }
@@ -101,8 +116,8 @@ func (w *world) passes(dice *rand.Rand, i *instance, s *site) {
 			return
 		}
 	}
-	never := !allows(parsed(s.text), token, page)
 	w.mu.Unlock()
+	never := !allows(parsed(i.shows(s)), token, page)
 	if never {
 		return
 	}

@@ -2,10 +2,8 @@ package simulate
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -17,7 +15,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
-	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -40,60 +37,12 @@ type instance struct {
 	saw     map[*site]*served         // what the guard got last, and since when
 	got     map[*site]map[string]look // all that it got by itself, "" for no file
 
+	published *published // nil where nobody publishes
+
+	blank bool                    // it has not read yet what it has stored
 	dirty bool                    // there may be something to be written
 	noted time.Time               // when it last wrote what others look for
 	heard map[*instance]time.Time // the same of others, as far as it knows
-}
-
-// link is an instance's way to the storage that all share.
-type link struct {
-	*storetest.Storage
-	of   *instance
-	cut  bool
-	last time.Time     // when it was found to be cut
-	skew time.Duration // by which the clock of the instance is ahead
-}
-
-var errCut = errors.New("the storage cannot be reached")
-
-func (l *link) Store(ctx context.Context, key string, value []byte) error {
-	if l.cut {
-		return errCut
-	}
-	if strings.Contains(key, "/readers/") || strings.Contains(key, "/changes/") {
-		l.of.noted = time.Now()
-	}
-	return l.Storage.Store(ctx, key, shifted(value, l.skew))
-}
-
-func (l *link) Load(ctx context.Context, key string) ([]byte, error) {
-	if l.cut {
-		return nil, errCut
-	}
-	value, err := l.Storage.Load(ctx, key)
-	return shifted(value, -l.skew), err
-}
-
-func (l *link) List(ctx context.Context, path string, recursive bool) ([]string, error) {
-	if l.cut {
-		return nil, errCut
-	}
-	return l.Storage.List(ctx, path, recursive)
-}
-
-func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
-	if l.cut {
-		return 0, time.Time{}, errCut
-	}
-	size, modified, err := l.Storage.Stat(ctx, key)
-	return size, modified.Add(-l.skew), err
-}
-
-func (l *link) Delete(ctx context.Context, key string) error {
-	if l.cut {
-		return errCut
-	}
-	return l.Storage.Delete(ctx, key)
 }
 
 // start begins a process with nothing but what is stored.
@@ -105,6 +54,7 @@ func (i *instance) start() {
 			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
 		})
 		i.store.Read(context.Background())
+		i.blank = i.storage.cut
 		i.heard = make(map[*instance]time.Time)
 		for _, other := range i.world.instances {
 			i.heard[other] = other.noted
@@ -130,6 +80,14 @@ func (i *instance) gets(s *site, text string) {
 	i.got[s][text] = look{last: time.Now()}
 }
 
+// sawText notes that the guard got a text.
+func (i *instance) sawText(s *site, text string) {
+	if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.settled) {
+		i.saw[s] = &served{text: text, first: time.Now()}
+	}
+	i.saw[s].last = time.Now()
+}
+
 // over returns since when the guard may take a text for one that is not served any more:
 // others may have told it of the next one. ok is false if it never got it.
 func (i *instance) over(s *site, text string) (since time.Time, ok bool) {
@@ -149,14 +107,29 @@ func (i *instance) load() {
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
 		Registry: uaident.NewCurrent(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
-		Refuse: func(w http.ResponseWriter, _ *http.Request, _ *guard.Judgement, _ caddyhttp.Handler) error {
+		Refuse: func(w http.ResponseWriter, _ *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
+			if j.Action == judge.Slowed {
+				w.WriteHeader(http.StatusTooManyRequests)
+				return nil
+			}
 			w.WriteHeader(http.StatusForbidden)
 			return nil
 		},
 	}
 	c.Settings.Wildcard, _ = judge.ParseClasses(nil)
+	if i.world.holdsRates {
+		c.Rate = &rates
+	}
 	before := i.end
-	i.guard, i.end = guard.New(ctx, i.state, c), end
+	i.end = end
+	if i.world.owner != nil {
+		stop := i.publish(ctx)
+		i.end = func() {
+			end()
+			stop()
+		}
+	}
+	i.guard = guard.New(ctx, i.state, c)
 	i.state.Reread(ctx)
 	i.dirty = true
 	if before != nil {
@@ -190,7 +163,8 @@ func (i *instance) learn() {
 	if i.store == nil || i.storage.cut {
 		return
 	}
-	looks, news := 1, i.world.changeGuard > 0 // what is held back may come before its version
+	looks, news := 1, i.blank || i.world.changeGuard > 0 // what is held back may come before its version
+	i.blank = false
 	for _, other := range i.world.instances {
 		if other == i || !other.noted.After(i.heard[other]) {
 			continue
@@ -218,18 +192,23 @@ func (i *instance) look() {
 	}
 }
 
+// request returns a request as it comes to the server.
+func (i *instance) request(w http.ResponseWriter, host, path string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil)
+	r.RequestURI = path
+	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, i.server)
+}
+
 // ask sends a request and returns the answer.
 func (i *instance) ask(agent, address, host, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil)
-	r.RequestURI = path
+	r := i.request(w, host, path)
 	r.Header.Set("User-Agent", agent)
 	r.RemoteAddr = address + ":4711"
-	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, i.server)
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
 	i.asked++
 	i.dirty = true
-	if err := i.guard.Serve(w, r, i.world); err != nil {
+	if err := i.guard.Serve(w, r, i); err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 	return w

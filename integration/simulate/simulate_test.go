@@ -39,8 +39,8 @@ func TestWorlds(t *testing.T) {
 		}
 	})
 	years := float64(all.siteDays) / 365
-	t.Logf("%d worlds of %d days, %.1f site-years in %v, %.2f in a second: %d events, %d pages served to who keeps to the protocol, %d to strangers, %d refused to who does not",
-		worlds, days, years, time.Since(began).Round(time.Second), years/time.Since(began).Seconds(), all.events, all.pages, all.strangers, all.blocked)
+	t.Logf("%d worlds of %d days, %.1f site-years in %v, %.2f in a second: %d events, %d pages served to who keeps to the protocol, %d to strangers, %d refused to who does not, %d to who is too fast",
+		worlds, days, years, time.Since(began).Round(time.Second), years/time.Since(began).Seconds(), all.events, all.pages, all.strangers, all.blocked, all.slowed)
 	if !t.Failed() && (all.pages < worlds*100 || all.blocked < worlds || all.strangers < worlds) {
 		t.Errorf("too little happened: %+v", all)
 	}
@@ -49,7 +49,7 @@ func TestWorlds(t *testing.T) {
 // holds runs a plan, and fails with a story if an invariant breaks.
 func holds(t *testing.T, p plan) *world {
 	w := simulate(t, p)
-	w.counts.siteDays = days * p.hosts
+	w.counts.siteDays = p.days * p.hosts
 	if w.failure == "" {
 		return w
 	}
@@ -58,7 +58,7 @@ func holds(t *testing.T, p plan) *world {
 	if os.Getenv("SIMULATE_SHRINK") != "0" {
 		smaller = shrink(t, p, smaller)
 	}
-	t.Fatalf("seed %d: %s\n%d instances, verified: %t, stored: %t, change guard: %t\n%s", p.seed, smaller.failure, p.instances, p.verifies, p.stores, p.guards, strings.Join(smaller.story, "\n"))
+	t.Fatalf("seed %d: %s\n%d instances, verified: %t, stored: %t, change guard: %t, managed: %t, rates: %t, clocks set: %t\n%s", p.seed, smaller.failure, p.instances, p.verifies, p.stores, p.guards, p.manages, p.holdsRates, p.setsClocks, strings.Join(smaller.story, "\n"))
 	return nil
 }
 

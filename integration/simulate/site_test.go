@@ -134,15 +134,15 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (
 		return nil, false
 	}
 	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+		if w.owner != nil {
+			return i.fetchPage(s, as)
+		}
 		w.mu.Lock()
 		hanging := s.mode == hangs
 		status, text := s.answer(as.UserAgent, as.RemoteAddr == "" && as.ClientIP == "", time.Now())
 		header := s.header()
 		if status == http.StatusOK || status == http.StatusNotFound {
-			if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.settled) {
-				i.saw[s] = &served{text: text, first: time.Now()}
-			}
-			i.saw[s].last = time.Now()
+			i.sawText(s, text)
 		}
 		if as.UserAgent == "" && (status == http.StatusOK || status == http.StatusNotFound) {
 			i.gets(s, text)
@@ -167,10 +167,15 @@ func (s *site) header() http.Header {
 }
 
 // ServeHTTP serves the robots.txt as clients get it, and a page at all other paths.
-func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
+func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
+	w := i.world
 	s := w.site(r.Host)
 	if r.URL.Path != "/robots.txt" {
 		rw.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	if w.owner != nil {
+		i.servePage(rw, r)
 		return nil
 	}
 	w.mu.Lock()

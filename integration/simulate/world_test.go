@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,6 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -35,17 +35,23 @@ type world struct {
 	story       []string
 	failure     string // the invariant that was broken
 	counts      counts
-	tells       bool // the story
-	skewed      bool // clocks are apart
+	tells       bool      // the story
+	skewed      bool      // clocks are apart
+	holdsRates  bool      // who is too fast is slowed
+	setsClocks  bool      // they are set meanwhile
+	set         time.Time // when the last one was
+	owner       *owner    // nil where sites write their robots.txt themselves
+	operators   []string  // of crawlers that are verified
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
-type counts struct{ events, pages, blocked, strangers, siteDays int }
+type counts struct{ events, pages, blocked, slowed, strangers, siteDays int }
 
 func (c *counts) add(more counts) {
 	c.events += more.events
 	c.pages += more.pages
 	c.blocked += more.blocked
+	c.slowed += more.slowed
 	c.strangers += more.strangers
 	c.siteDays += more.siteDays
 }
@@ -62,24 +68,9 @@ func (w *world) site(host string) *site {
 // settle lets what is going on in the background end.
 func (w *world) settle() { synctest.Wait() }
 
-func (w *world) tell(format string, args ...any) {
-	if !w.tells {
-		return
-	}
-	w.story = append(w.story, fmt.Sprintf("%9s  ", time.Since(w.start).Round(time.Second))+fmt.Sprintf(format, args...))
-}
-
-// fail says that an invariant is broken. The first counts.
-func (w *world) fail(format string, args ...any) {
-	if w.failure == "" {
-		w.failure = fmt.Sprintf(format, args...)
-		w.tell("%s", w.failure)
-	}
-}
-
 // run lets a plan happen, until an invariant breaks. It has to be called in a bubble.
 func run(t *testing.T, p plan) *world {
-	w := &world{start: time.Now(), tells: p.tells}
+	w := &world{start: time.Now(), tells: p.tells, holdsRates: p.holdsRates, setsClocks: p.setsClocks, skewed: p.setsClocks && p.instances > 1}
 	dice := rand.New(rand.NewPCG(p.seed, 2))
 	if p.guards {
 		w.changeGuard = 24 * time.Hour
@@ -90,11 +81,15 @@ func run(t *testing.T, p plan) *world {
 	}
 	hosts := caddyhttp.MatchHost{}
 	for n := range p.hosts {
-		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), text: newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
+		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), text: w.newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
 		w.sites, hosts = append(w.sites, s), append(hosts, s.host)
 		s.changed, s.settled = w.start, w.start
 		s.phases = []phase{{same, s.text, w.start}}
 		w.tell("%s serves with max-age %s\n%s", s.host, s.maxAge, indent(s.text))
+	}
+	if p.manages {
+		w.owner = newOwner(rand.New(rand.NewPCG(p.seed, 5)), p)
+		w.tell("the owner publishes by rules, rollout %+v\n%s", w.owner.rollout, indent(string(w.owner.rules.Spec())))
 	}
 	storage := storetest.New()
 	for n := range p.instances {
@@ -102,7 +97,7 @@ func run(t *testing.T, p plan) *world {
 			Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}},
 		}}
 		if p.stores {
-			i.storage = &link{Storage: storage, of: i, skew: p.skews[n]}
+			i.storage = &link{Storage: storage, of: i, clock: []setting{{w.start, p.skews[n]}}}
 			if skew := p.skews[n]; skew != 0 {
 				w.skewed = true
 				w.tell("the clock of %s is ahead by %s", i.id, skew)
@@ -115,8 +110,10 @@ func run(t *testing.T, p plan) *world {
 	for _, e := range p.events {
 		time.Sleep(e.at - time.Since(w.start))
 		w.counts.events++
+		w.watch()
 		w.happen(e)
 		w.rest()
+		w.watch()
 		if w.failure != "" {
 			break
 		}
@@ -151,9 +148,10 @@ func (w *world) verify(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := verify.Config{Crawlers: uaident.Default().Crawlers()}
-	w.verified = tokens[:5]
+	w.verified = append(slices.Clone(tokens[:5]), slow)
 	for _, token := range w.verified {
 		c.Lists = append(c.Lists, verify.List{For: token, File: list})
+		w.operators = append(w.operators, uaident.Default().Lookup(token).Operator)
 	}
 	w.verifier = verify.New(verify.Options{KeepVerified: 64, KeepOthers: 64})
 	if err := w.verifier.Configure(c); err != nil {
@@ -166,7 +164,10 @@ func (w *world) verify(t *testing.T) {
 func (w *world) people(dice *rand.Rand) {
 	keeps := []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 	for n, token := range tokens {
-		c := &crawler{token: token, unseen: dice.IntN(4) == 0, keeps: keeps[dice.IntN(len(keeps))], copies: make(map[string]*reading)}
+		c := &crawler{token: token, unseen: dice.IntN(4) == 0, keeps: keeps[dice.IntN(len(keeps))], lag: policy.MaxAge, copies: make(map[string]*reading)}
+		if token == slow {
+			c.keeps, c.lag = slowLag, slowLag
+		}
 		if slices.Contains(w.verified, token) {
 			for address := range 4 {
 				c.addresses = append(c.addresses, fmt.Sprintf("198.18.%d.%d", 16*n+address, 1+address))
@@ -196,8 +197,4 @@ func (w *world) count() {
 			w.fail("instance %s was asked %d times since %s, and counted %d", i.id, i.asked, i.born.Sub(w.start), sum)
 		}
 	}
-}
-
-func indent(text string) string {
-	return "             | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n             | ")
 }

@@ -20,8 +20,8 @@ var mistakes = []mistake{
 	},
 	{
 		"who has read the text in force has grace", "internal/guard/verdict.go",
-		"	if last.Hash == state.Good.Hash {\n		return false\n	}",
-		"	if last.Hash == state.Good.Hash {\n		last = ledger.Reading{}\n	}",
+		"g.graceOf(j)) {\n		return false // an older copy",
+		"g.graceOf(j)) {\n		last = ledger.Reading{} // an older copy",
 	},
 	{
 		"what a crawler was served does not count", "internal/guard/served.go",
@@ -117,5 +117,55 @@ var mistakes = []mistake{
 		"429 is no file", "policy/answer.go",
 		"		return Refused",
 		"		return Unavailable",
+	},
+	{
+		"a crawler gets no longer than others by its operator's word", "internal/judge/grace.go",
+		"	return max(all, client.RobotsLag().Most)",
+		"	return all",
+	},
+	{
+		"a version of others is no news where as many are known as are kept", "policy/restore.go",
+		"!isNews(next.Past, before.Past)",
+		"len(next.Past) == len(before.Past)",
+	},
+	{
+		"a version that comes back elsewhere is taken for known", "internal/store/readers.go",
+		"!state.KnowsAt(read.Hash, read.At)",
+		"!state.Knows(read.Hash)",
+	},
+	{
+		"what shuts a search engine out waits for nobody", "internal/publication/steps.go",
+		"	if len(in.Reasons) > 0 {\n		s.Candidate.Stage",
+		"	if false {\n		s.Candidate.Stage",
+	},
+	{
+		"a reload publishes what was rolled back", "internal/publication/steps.go",
+		"	return id != s.Latest && (!known || before.ID != id)",
+		"	return id != s.PublishedID() || known && before.ID == \"\"",
+	},
+	{
+		"the history is read once and never again", "internal/release/run.go",
+		"		case <-timer.C:\n		}\n		_, err = r.store.Read(ctx)",
+		"		case <-timer.C:\n		}\n		err = nil",
+	},
+	{
+		"a history that was read last is taken for the latest", "internal/publication/store.go",
+		"s.last.data != nil && bytes.Equal(data, s.last.data)",
+		"len(data) == len(s.last.data)",
+	},
+	{
+		"other instances do not know who is served a change first", "internal/release/cohort.go",
+		"	if r.Trials == nil {\n		return nil",
+		"	if true {\n		return nil",
+	},
+	{
+		"a longer delay counts for who has not read it", "internal/guard/rate.go",
+		"		if asked.Every >= known.Every {",
+		"		if true {",
+	},
+	{
+		"who is too fast gets its page", "internal/rate/budgets.go",
+		"		pace.Slowed = pace.Over && binds",
+		"		pace.Slowed = pace.Full && binds",
 	},
 }

@@ -1,0 +1,115 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// link is an instance's way to the storage that all share.
+type link struct {
+	*storetest.Storage
+	of    *instance
+	cut   bool
+	last  time.Time // when it was found to be cut
+	clock []setting // of the instance, the first from the beginning
+
+	mu    sync.Mutex
+	known map[string]shiftedValue // what was read last, by key
+}
+
+var errCut = errors.New("the storage cannot be reached")
+
+func (l *link) Store(ctx context.Context, key string, value []byte) error {
+	if l.cut {
+		return errCut
+	}
+	if strings.Contains(key, "/readers/") || strings.Contains(key, "/changes/") {
+		l.of.noted = time.Now()
+	}
+	if !strings.Contains(key, "/specs/") {
+		l.mu.Lock()
+		value = l.out(value)
+		l.mu.Unlock()
+	}
+	return l.Storage.Store(ctx, key, value)
+}
+
+func (l *link) Load(ctx context.Context, key string) ([]byte, error) {
+	if l.cut {
+		return nil, errCut
+	}
+	value, err := l.Storage.Load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return l.in(key, value), nil
+}
+
+// out returns a value as the clock of the instance has its times.
+func (l *link) out(value []byte) []byte {
+	if len(l.clock) == 1 && l.skew() == 0 {
+		return value
+	}
+	return shifted(value, l.skewAt)
+}
+
+// in returns a value as an instance takes its times that goes by its clock as it is now.
+// Rules have none, and a name by what they say.
+func (l *link) in(key string, value []byte) []byte {
+	by := -l.skew()
+	if by == 0 || strings.Contains(key, "/specs/") {
+		return value
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known := l.known[key]; known.by == by && bytes.Equal(known.value, value) {
+		return known.shifted // a history is read each minute
+	}
+	to := shifted(value, func(time.Time) time.Duration { return by })
+	if l.known == nil {
+		l.known = make(map[string]shiftedValue)
+	}
+	l.known[key] = shiftedValue{value, to, by}
+	return to
+}
+
+// shiftedValue is a value of the storage as it is stored and as a clock has it.
+type shiftedValue struct {
+	value, shifted []byte
+	by             time.Duration
+}
+
+func (l *link) Lock(ctx context.Context, name string) error {
+	if l.cut {
+		return errCut
+	}
+	return l.Storage.Lock(ctx, name)
+}
+
+func (l *link) List(ctx context.Context, path string, recursive bool) ([]string, error) {
+	if l.cut {
+		return nil, errCut
+	}
+	return l.Storage.List(ctx, path, recursive)
+}
+
+func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
+	if l.cut {
+		return 0, time.Time{}, errCut
+	}
+	size, modified, err := l.Storage.Stat(ctx, key)
+	return size, modified.Add(-l.skew()), err
+}
+
+func (l *link) Delete(ctx context.Context, key string) error {
+	if l.cut {
+		return errCut
+	}
+	return l.Storage.Delete(ctx, key)
+}

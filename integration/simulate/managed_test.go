@@ -1,0 +1,275 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/release"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// owner is who publishes the robots.txt of all sites of a world by rules. Nobody has them
+// in a world where sites write it themselves.
+type owner struct {
+	rules, before *managed.Schedule // that configurations have from their next load on
+	rollout       publication.Rollout
+	maxAge        time.Duration
+	meant         map[string]bool // changes that a person has confirmed, or wants back
+	back          string          // what the owner has gone back to, "" once something else is wanted
+}
+
+// published is what an instance serves for the owner.
+type published struct {
+	*release.Release
+	publisher *managed.Publisher
+	shown     map[*site]string // to who is not verified, at the last look
+}
+
+// newOwner decides how changes come to all.
+func newOwner(dice *rand.Rand, p plan) *owner {
+	o := &owner{rules: newRules(dice), maxAge: []time.Duration{time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(3)], meant: make(map[string]bool)}
+	o.before = o.rules
+	hours := int64(1+dice.IntN(12)) * 3600
+	switch dice.IntN(4) {
+	case 0:
+		o.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: hours}
+	case 1:
+		o.rollout = publication.Rollout{Stage: publication.Hosts, Seconds: hours, Hosts: []string{fmt.Sprintf("%c.test", 'a'+p.hosts-1)}}
+	default:
+		if p.verifies {
+			o.rollout = publication.Rollout{Stage: publication.Crawlers, Seconds: hours, Percent: 60}
+		}
+	}
+	return o
+}
+
+// newRules writes rules that do not contradict each other.
+func newRules(dice *rand.Rand) *managed.Schedule {
+	who := append([]string{"*", "*", "search", "ai_training", "seo"}, tokens...)
+	paths := []string{"/", "/a/", "/a/x", "/b", "/b/z$", "/*?", "/c", "/d/e"}
+	for {
+		var rules []managed.Rule
+		for n := range 1 + dice.IntN(4) {
+			rules = append(rules, managed.Rule{ID: fmt.Sprintf("rule %d", n), For: []string{who[dice.IntN(len(who))]}, Allow: dice.IntN(4) == 0, Paths: []string{paths[dice.IntN(len(paths))]}})
+		}
+		if s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil); err == nil {
+			return s
+		}
+	}
+}
+
+// publish begins to publish what a new configuration says.
+func (i *instance) publish(ctx context.Context) (end func()) {
+	w := i.world
+	var hosts []string
+	for _, s := range w.sites {
+		hosts = append(hosts, s.host)
+	}
+	i.state.WatchServed(ctx)
+	next := release.New(release.Config{
+		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: release.Search, Rollout: w.owner.rollout,
+		Storage: i.storage, Sites: &i.state.Published, Keepers: &i.state.Kept,
+		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
+		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
+		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
+	})
+	p := managed.NewPublisher(managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics})
+	shown := make(map[*site]string)
+	if i.published != nil {
+		shown = i.published.shown
+	}
+	i.published = &published{next, p, shown}
+	stop := next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.Run(ctx)
+	}()
+	return func() {
+		stop()
+		<-ended
+	}
+}
+
+// page is what an instance answers for the robots.txt of a host, as the owner publishes
+// it, to an operator's verified crawlers, or to all others for "".
+func (i *instance) page(host, operator string) *httptest.ResponseRecorder {
+	rw := httptest.NewRecorder()
+	r := i.request(rw, host, "/robots.txt")
+	i.servePage(rw, r.WithContext(origin.WithOperator(r.Context(), operator)))
+	return rw
+}
+
+func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
+	page, until := i.published.publisher.Page(r)
+	if page == nil {
+		rw.WriteHeader(http.StatusNotFound)
+		return
+	}
+	page.Serve(rw, r, managed.Lifetime(i.world.owner.maxAge, time.Now(), until))
+}
+
+// publishes lets the owner want other rules: all configurations have them at once, or one
+// before others, or a list of rules says so to all.
+func (w *world) publishes(dice *rand.Rand, i *instance) {
+	next := newRules(dice)
+	if dice.IntN(3) == 0 {
+		next = w.owner.before
+	}
+	w.owner.rules, w.owner.before, w.owner.back = next, w.owner.rules, ""
+	w.tell("the owner wants change %s\n%s", publication.IDOf(next.Spec()), indent(string(next.Spec())))
+	switch dice.IntN(3) {
+	case 0:
+		w.tell("all reload")
+		for _, i := range w.instances {
+			i.load()
+		}
+	case 1:
+		w.tell("%s reloads, and others later", i.id)
+		i.load()
+	default:
+		w.tell("a list of rules says so")
+		for _, i := range w.instances {
+			i.published.Submit(next, publication.FromRules, release.Proposal{})
+		}
+	}
+	w.settle()
+}
+
+// acts lets the owner confirm a change, or want another one back.
+func (w *world) acts(dice *rand.Rand, i *instance) {
+	verb := []string{"confirm", "confirm", "promote", "stop", "rollback"}[dice.IntN(5)]
+	news, err := i.published.Act(context.Background(), verb, "", publication.By{Who: "ann", Why: "meant"})
+	if err != nil {
+		return // there is nothing to confirm, or no storage
+	}
+	state, _ := i.published.State()
+	w.tell("the owner says %s at %s: %s; change %s is published", verb, i.id, news, state.PublishedID())
+	if w.owner.back = ""; verb == "rollback" {
+		w.owner.back = state.PublishedID()
+	}
+	if verb == "promote" || verb == "stop" {
+		return
+	}
+	w.owner.meant[state.PublishedID()] = true
+	if c := state.Candidate; c != nil && c.Stage != publication.Confirmation {
+		w.owner.meant[c.ID] = true
+	}
+}
+
+// watch looks at what all instances serve. It holds three more invariants: what shuts a
+// search engine out is served only if a person has meant it, all instances that reach the
+// storage come to serve the same, and what the owner has gone back to stays.
+func (w *world) watch() {
+	if w.owner == nil {
+		return
+	}
+	for _, i := range w.instances {
+		for _, s := range w.sites {
+			i.sees(s)
+		}
+	}
+	if w.differ() || w.undone() != nil {
+		time.Sleep(3 * time.Minute) // in which all look at the storage
+	}
+	if w.differ() {
+		w.fail("instances that reach the storage serve different texts for more than three minutes")
+	}
+	if i := w.undone(); i != nil {
+		w.fail("%s does not publish change %s, to which the owner has gone back", i.id, w.owner.back)
+	}
+}
+
+// undone returns an instance that publishes another change than the owner has gone back
+// to, nil if none does.
+func (w *world) undone() *instance {
+	for _, i := range w.reaching() {
+		if state, known := i.published.State(); known && w.owner.back != "" && state.PublishedID() != w.owner.back {
+			return i
+		}
+	}
+	return nil
+}
+
+// sees notes what an instance serves at a site.
+func (i *instance) sees(s *site) {
+	w, now := i.world, time.Now()
+	text := i.page(s.host, "").Body.String()
+	before, known := i.published.shown[s]
+	w.mu.Lock()
+	s.note(text, now)
+	for _, operator := range w.operators {
+		s.note(i.page(s.host, operator).Body.String(), now)
+	}
+	if known && before != text || !known {
+		s.changed, s.settled = now, now
+	}
+	w.mu.Unlock()
+	i.published.shown[s] = text
+	if before == text {
+		return
+	}
+	w.tell("%s serves at %s\n%s", i.id, s.host, indent(text))
+	state, _ := i.published.State()
+	ids := []string{state.PublishedID()}
+	if state.Candidate != nil {
+		ids = append(ids, state.Candidate.ID)
+	}
+	for _, engine := range []string{"Googlebot", "bingbot"} {
+		if allows(parsed(text), engine, "/") {
+			continue
+		}
+		if !allows(parsed(before), engine, "/") { // it was so before
+			w.owner.meant[ids[0]] = true
+		} else if !slices.ContainsFunc(ids, func(id string) bool { return w.owner.meant[id] }) {
+			w.fail("%s shuts %s out of %s by change %s, which nobody has confirmed", i.id, engine, s.host, ids[0])
+		}
+	}
+}
+
+// differ reports whether two instances that reach the storage serve different texts.
+func (w *world) differ() bool {
+	return slices.ContainsFunc(w.sites, func(s *site) bool { return w.differAt(s, w.reaching()) })
+}
+
+// reaching returns the instances that reach the storage.
+func (w *world) reaching() []*instance {
+	return slices.DeleteFunc(slices.Clone(w.instances), func(i *instance) bool { return i.storage.cut })
+}
+
+// differAt reports whether two of some instances serve different texts at a site.
+func (w *world) differAt(s *site, instances []*instance) bool {
+	return slices.ContainsFunc(instances, func(i *instance) bool { return i.shows(s) != instances[0].shows(s) })
+}
+
+// shows returns the text of a site as all are served it who are not verified, at an
+// instance.
+func (i *instance) shows(s *site) string {
+	if i.world.owner == nil {
+		return s.text
+	}
+	return i.page(s.host, "").Body.String()
+}
+
+// fetchPage is how the guard reads what the owner publishes.
+func (i *instance) fetchPage(s *site, as origin.Witness) policy.Answer {
+	w := i.page(s.host, as.Operator)
+	if as.Operator == "" && as.UserAgent == "" {
+		i.world.mu.Lock()
+		defer i.world.mu.Unlock()
+		i.sawText(s, w.Body.String())
+		i.gets(s, w.Body.String())
+	}
+	return policy.Answer{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
+}

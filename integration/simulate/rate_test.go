@@ -1,0 +1,96 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// rates are those of a world in which crawlers are slowed that are too fast.
+var rates = rate.Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute, Enforce: true, Search: true}
+
+// delays are what texts ask for, in seconds.
+var delays = []string{"10", "20", "30"}
+
+// greedy is a crawler of which no text has a group of its own, and which reads none.
+const greedy = "MJ12bot"
+
+// newText writes a robots.txt. Where rates hold, each second one asks all for a delay.
+func (w *world) newText(dice *rand.Rand) string {
+	text := newText(dice)
+	if w.holdsRates && len(text)%2 == 0 {
+		text = strings.ReplaceAll(text, "User-agent: *\n", "User-agent: *\nCrawl-delay: "+delays[len(text)%len(delays)]+"\n")
+	}
+	return text
+}
+
+// delayOf returns what a text asks of a crawler, 0 for nothing. Nobody is asked for more
+// than the guard counts as the longest.
+func delayOf(robots *policy.Robots, token string) time.Duration {
+	if robots == nil {
+		return 0
+	}
+	client := uaident.Identify(token + "/1.0")
+	group, _, _ := (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Group(robots)
+	return group.Delay().Every
+}
+
+// paces lets a crawler that obeys fetch many pages, no faster than its copy asks for, and
+// as fast as it likes where that asks for nothing. It is the first invariant once more: it
+// is never slowed, nor blocked.
+func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
+	c := w.crawlers[dice.IntN(len(w.crawlers))]
+	first := dice.IntN(len(pages))
+	for n := range 50 {
+		address, page := c.addresses[n%len(c.addresses)], pages[(first+n)%len(pages)]
+		asked, passed := w.visit(c, i, s, address, page)
+		known := c.copies[s.host]
+		if known == nil {
+			return
+		}
+		if asked != "" {
+			w.counts.pages++
+			if !passed && !w.cannotKnow(c, known, i, s) {
+				w.tell("%s asks for %s%s at %s, the %dth page, with %s between them", c.token, s.host, page, i.id, n+1, delayOf(known.robots, c.token))
+				w.fail("%s keeps to what it read %s ago, and is refused %s%s at %s", c.token, time.Since(known.at), s.host, page, i.id)
+				return
+			}
+		}
+		time.Sleep(max(delayOf(known.robots, c.token), 200*time.Millisecond))
+	}
+}
+
+// rushes is the third invariant for rates: who asks three times as fast as the text has
+// asked for two days gets no more pages than it may have: of a window, half of which is
+// over when it is half as fast again as it may be in the mean, and for the rest of it one
+// in each delay.
+func (w *world) rushes(i *instance, s *site) {
+	long := 2*policy.MaxAge + max(time.Hour, w.changeGuard)
+	w.mu.Lock()
+	saw := i.saw[s]
+	known := saw != nil && saw.text == s.text && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode == same
+	w.mu.Unlock()
+	delay := delayOf(parsed(s.text), greedy)
+	if w.owner != nil || !known || delay == 0 || !allows(parsed(s.text), greedy, "/") {
+		return
+	}
+	passed, requests := 0, int(3*rates.Window/delay)
+	for range requests {
+		if answer := i.ask(greedy+"/1.0", "192.0.2.99", s.host, "/"); answer.Code == http.StatusNoContent {
+			passed++
+		}
+		time.Sleep(delay / 3)
+	}
+	w.settle()
+	w.tell("%s asks %d times for %s/ at %s, three times as fast as it may, and gets %d pages", greedy, requests, s.host, i.id, passed)
+	w.counts.slowed += requests - passed
+	if most := int(2*rates.Window/delay) + rates.Burst + 1; passed > most {
+		w.fail("%s gets %d pages of %s in %s at %s, where %d are what a delay of %s leaves", greedy, passed, s.host, rates.Window, i.id, most, delay)
+	}
+}

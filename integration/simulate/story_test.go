@@ -1,0 +1,55 @@
+package simulate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// tell adds to the story what happens, if it is told.
+func (w *world) tell(format string, args ...any) {
+	if !w.tells {
+		return
+	}
+	w.story = append(w.story, fmt.Sprintf("%9s  ", time.Since(w.start).Round(time.Second))+fmt.Sprintf(format, args...))
+}
+
+// fail says that an invariant is broken. The first counts.
+func (w *world) fail(format string, args ...any) {
+	if w.failure == "" {
+		w.failure = fmt.Sprintf(format, args...)
+		w.tell("%s", w.failure)
+		for _, i := range w.instances {
+			i.tellKnown()
+		}
+	}
+}
+
+// tellKnown tells what an instance knows of each site.
+func (i *instance) tellKnown() {
+	for _, e := range i.state.Cache.Entries() {
+		state := e.State()
+		if state == nil || state.Good == nil {
+			i.world.tell("%s knows nothing of %s", i.id, e.Key().Host)
+			continue
+		}
+		i.world.tell("%s knows of %s, having failed %d times since,", i.id, e.Key().Host, state.Failures)
+		for _, v := range append([]*policy.Version{state.Good}, state.Past...) {
+			i.world.tell("from %s to %s, over since %s\n%s", i.world.since(v.FirstRead), i.world.since(v.LastRead), i.world.since(v.Until), indent(v.Robots.Text()))
+		}
+	}
+}
+
+// since returns a time as the story has it, "never" for the zero time.
+func (w *world) since(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	return at.Sub(w.start).Round(time.Second).String()
+}
+
+func indent(text string) string {
+	return "             | " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n             | ")
+}
