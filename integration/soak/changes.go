@@ -2,124 +2,59 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 )
 
-// newWorld makes the sites, their files below a folder, and their origins.
-func newWorld(files string) (*world, error) {
-	w := &world{config: newFact(config(0))}
-	for _, s := range []*site{
-		{host: "files.test", enforces: true, readers: true},
-		{host: "checked.test", enforces: true}, // a reader who gets a 500 would mark the upstream down
-		{host: "failing.test", enforces: true, readers: true},
-		{host: "monitored.test", readers: true},
-		{host: inventedHost, enforces: true, readers: true, invented: true},
-	} {
-		s.text, s.state = newFact(text(0)), newFact(well)
-		if s.host == "files.test" {
-			s.publish = func(t text) error { return replaceFile(filepath.Join(files, "robots.txt"), t.String()) }
-			for _, path := range paths {
-				file := filepath.Join(files, path)
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					return nil, err
-				}
-				if err := os.WriteFile(file, []byte("page "+path), 0o644); err != nil {
-					return nil, err
-				}
-			}
-			if err := s.publish(0); err != nil {
-				return nil, err
-			}
-		} else {
-			var err error
-			if s.origin, err = startOrigin(s.text, s.state); err != nil {
-				return nil, err
-			}
-		}
-		w.sites = append(w.sites, s)
-	}
-	return w, nil
-}
+// patience is how long a change may take to be known everywhere. The base of a
+// managed text is read once a minute.
+const patience = 3 * time.Minute
 
-// replaceFile puts another file in the place of one at once.
-func replaceFile(name, content string) error {
-	next := name + ".next"
-	if err := os.WriteFile(next, []byte(content), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(next, name)
-}
-
-// warm asks at each site until its robots.txt is known.
-func (w *world) warm(t *traffic) error {
-	for _, s := range w.sites {
-		if s.invented {
-			continue
-		}
-		want := http.StatusForbidden
-		if !s.enforces {
-			want = http.StatusOK
-		}
-		if err := t.until(s, clients[5], "/private/x", want); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// until asks until the answer is as wanted.
-func (t *traffic) until(s *site, c client, path string, want int) error {
-	status := 0
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if status = t.probe(s, c, path); status == want {
+// eventually waits until something is so. What it returns else is told if it
+// never is.
+func eventually(what string, so func() error) error {
+	var err error
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err = so(); err == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s%s answers %s with %d, not %d", s.host, path, c.name, status, want)
+	return fmt.Errorf("%s: %w", what, err)
 }
 
-// reload gives the server the next configuration.
-func (w *world) reload(server *server) (err error) {
-	next := w.config.last() + 1
-	w.config.change(next, func() { err = server.load(next) })
-	return err
-}
-
-// reloads does so every second.
-func (w *world) reloads(ctx context.Context, server *server, n *int) error {
-	for rest(ctx, time.Second) {
-		if err := w.reload(server); err != nil {
-			return fmt.Errorf("after %d: %w", *n, err)
+// reloads reloads an instance every now and then.
+func (w *world) reloads(ctx context.Context, in *instance, every time.Duration, r *result) error {
+	for rest(ctx, every) {
+		if err := in.reload(); err != nil {
+			return err
 		}
-		*n++
+		atomic.AddInt64(&r.reloads, 1)
 	}
 	return nil
 }
 
 // changes goes through the states of a site's origin, and publishes another
 // robots.txt when it is well.
-func (w *world) changes(ctx context.Context, server *server, s *site, t *traffic, r *result) error {
-	for round := 0; rest(ctx, 4*time.Second); round++ {
-		if s.invented {
-			continue // the hosts change all the time
-		}
+func (w *world) changes(ctx context.Context, s *site, t *traffic, r *result) error {
+	if s.every == 0 {
+		return nil
+	}
+	for round := 0; rest(ctx, s.every); round++ {
 		var err error
 		next := s.text.last() + 1
-		s.text.change(next, func() { err = w.publish(server, s, next, t) })
+		s.text.change(next, func() { err = w.publish(s, next, t) })
 		if err != nil {
 			return err
 		}
 		atomic.AddInt64(&r.texts, 1)
-		states := s.failures()
-		if len(states) == 0 || !rest(ctx, 4*time.Second) {
+		if len(s.fails) == 0 || !rest(ctx, s.every) {
 			continue
 		}
-		failing := states[round%len(states)]
+		failing := s.fails[round%len(s.fails)]
 		s.state.change(failing, func() {
 			if failing == refuses {
 				s.origin.close()
@@ -132,7 +67,9 @@ func (w *world) changes(ctx context.Context, server *server, s *site, t *traffic
 					return
 				}
 			}
-			err = t.until(s, clients[0], "/page", http.StatusOK)
+			for _, in := range w.instances {
+				err = errors.Join(err, t.until(in, s, "Firefox", "/page", http.StatusOK))
+			}
 		})
 		if err != nil {
 			return err
@@ -142,38 +79,143 @@ func (w *world) changes(ctx context.Context, server *server, s *site, t *traffic
 	return nil
 }
 
-// failures returns how a site's origin fails.
-func (s *site) failures() []state {
-	switch s.host {
-	case "checked.test":
-		return []state{robots500, robotsHang, robotsReset}
-	case "failing.test":
-		return []state{all500, refuses, robotsHang}
+// until asks until the answer is as wanted.
+func (t *traffic) until(in *instance, s *site, client, path string, want int) error {
+	return eventually(fmt.Sprintf("%s: %s%s as %s", in.name, s.host, path, client), func() error {
+		if got := t.probe(in, s, named(client), path); got.status != want {
+			return fmt.Errorf("answered %d, not %d", got.status, want)
+		}
+		return nil
+	})
+}
+
+// publish puts a robots.txt where the site has it and waits until all instances
+// judge by it.
+func (w *world) publish(s *site, next text, t *traffic) error {
+	if s.publish != nil {
+		if err := s.publish(next); err != nil {
+			return err
+		}
+	}
+	for _, in := range w.instances {
+		if err := w.judgesBy(in, s, next, t); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// publish puts a robots.txt where the site has it and waits until the server
-// judges by it.
-func (w *world) publish(server *server, s *site, t text, by *traffic) error {
-	if s.publish != nil {
-		if err := s.publish(t); err != nil {
-			return err
+// judgesBy waits until an instance judges by a text.
+func (w *world) judgesBy(in *instance, s *site, want text, t *traffic) error {
+	tries := 0
+	return eventually(fmt.Sprintf("%s judges %s by version %d", in.name, s.host, int(want)), func() error {
+		if tries++; tries%20 == 1 { // an attempt may be far off after a failure
+			if err := in.refresh(s); err != nil {
+				return err
+			}
 		}
-	}
-	if err := server.refresh(s.host); err != nil { // an attempt may be far off after a failure
+		t.probe(in, s, named("bingbot"), "/page") // for it is read when a crawler comes
+		expected := want.String()
+		if s.managed {
+			got := t.probe(in, s, named("curl"), "/robots.txt")
+			if expected = got.body; !strings.Contains(expected, fmt.Sprintf("# version %d\n", int(want))) {
+				return errors.New("it serves another")
+			}
+		}
+		known, err := in.version(s)
+		if err == nil && known != hash(expected) {
+			err = fmt.Errorf("%q is in force", known)
+		}
 		return err
-	}
-	known := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		by.probe(s, clients[5], "/page") // for it is read when a crawler comes
-		var err error
-		if known, err = server.version(s.host); err != nil {
+	})
+}
+
+// knows waits until an instance that was just started judges as the others do.
+func (w *world) knows(in *instance, t *traffic) error {
+	for _, s := range w.sites {
+		if s.invented {
+			continue
+		}
+		if err := eventually(in.name+" comes to know "+s.host, func() error {
+			t.probe(in, s, named("bingbot"), "/page")
+			known, err := in.version(s)
+			switch {
+			case err != nil:
+				return err
+			case s.managed && known == "", !s.managed && known != hash(s.text.last().String()):
+				return fmt.Errorf("%q is in force", known)
+			}
+			return nil
+		}); err != nil {
 			return err
 		}
-		if known == hash(t) {
-			return nil
+		if s.managed {
+			if err := w.judgesBy(in, s, s.text.last(), t); err != nil {
+				return err
+			}
+		}
+		if s.strict {
+			t.probe(in, s, named("ClaudeBot"), "/robots.txt")
+			if err := t.until(in, s, "ClaudeBot", "/trained/x", in.config.last().status()); err != nil {
+				return err
+			}
 		}
 	}
-	return fmt.Errorf("%s: a minute after version %d was published, %s is in force", s.host, int(t), known)
+	return nil
+}
+
+// renames writes another edition of the registry file every now and then.
+func (w *world) renames(ctx context.Context, every time.Duration, t *traffic, r *result) error {
+	s := w.sites[0]
+	for rest(ctx, every) {
+		next := w.names.last() + 1
+		err := w.name(next)
+		w.names.change(next, func() {
+			for _, in := range w.instances {
+				err = errors.Join(err, eventually(in.name+" takes the registry", func() error {
+					if got := t.probe(in, s, named("Quuxle"), "/page"); got.class != next.class() {
+						return fmt.Errorf("its class is %q", got.class)
+					}
+					return nil
+				}))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		r.editions++
+	}
+	return nil
+}
+
+// kills ends an instance every now and then in the midst of all, and starts it
+// again. What it has counted is compared just before, while nobody asks.
+func (w *world) kills(ctx context.Context, in *instance, every time.Duration, t *traffic, r *result) error {
+	for rest(ctx, every) {
+		in.gate.Lock()
+		problems, counted, err := t.compare(in)
+		in.gate.Unlock()
+		if err != nil {
+			return err
+		}
+		r.compared(problems, counted)
+		rest(ctx, time.Second)
+		in.loading.Lock()
+		in.kill()
+		in.gate.Lock()
+		t.forget(in)
+		in.fresh.change(true, func() {})
+		err = in.start()
+		in.gate.Unlock()
+		in.loading.Unlock()
+		if err != nil {
+			return err
+		}
+		in.fresh.change(false, func() { err = w.knows(in, t) })
+		if err != nil {
+			return err
+		}
+		r.kills++
+	}
+	return nil
 }

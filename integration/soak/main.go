@@ -1,13 +1,14 @@
-// Command soak runs the built server under mixed traffic for a long time, while
-// the configuration is reloaded every second, robots.txt files change, and
-// origins fail and return. It knows what each request should be answered with,
-// counts what it sends, and watches what the server uses. It fails if an answer,
-// a counter or a leak is wrong. It needs the Go toolchain and no network.
+// Command soak runs three instances of the built server on one storage under mixed
+// traffic for a long time, by HTTP/1.1, 2 and 3, while configurations are reloaded,
+// robots.txt files and names of crawlers change, origins fail and return, and one
+// instance is killed and started again. It knows what each request should be
+// answered with, counts what it sends, and watches what the servers use. It fails
+// if an answer, a counter or a leak is wrong. It needs the Go toolchain and no
+// network.
 package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,8 +24,8 @@ import (
 const inventedHost = "invented.test"
 
 func main() {
-	length := flag.Duration("for", 30*time.Minute, "how long")
-	rate := flag.Float64("rate", 300, "requests a second")
+	length := flag.Duration("for", time.Hour, "how long")
+	rate := flag.Float64("rate", 60, "requests a second")
 	write := flag.Bool("write", false, "write the result to docs/proof.md and docs/soak.svg; run it at the top of the repository")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -54,44 +55,37 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	files := filepath.Join(folder, "site")
-	w, err := newWorld(files)
+	beat := beatFor(length)
+	w, err := newWorld(folder, beat)
 	if err != nil {
 		return nil, err
 	}
-	replace := []string{"$FILES", files}
+	replace := []string{"$FILES", filepath.Join(folder, "site"), "$REGISTRY", w.registry}
 	for _, s := range w.sites {
 		if s.origin != nil {
 			defer s.origin.close()
 			replace = append(replace, "$"+strings.ToUpper(strings.TrimSuffix(s.host, ".test")), s.origin.address)
 		}
 	}
-	server, err := startServer(folder, w.config.last(), replace...)
+	w.instances, err = startInstances(folder, 3, replace...)
+	for _, in := range w.instances {
+		defer in.stop()
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer server.stop()
-	t := newTraffic(w, server.port)
-	if err := w.warm(t); err != nil {
-		log, _ := server.logs("")
+	t := newTraffic(w)
+	idle, err := w.warm(t)
+	if err != nil {
+		log, _ := w.instances[0].logged("")
 		return nil, fmt.Errorf("%w\n%s", err, log)
-	}
-	// What the first reloads leave behind is no leak.
-	for range 3 {
-		if err := w.reload(server); err != nil {
-			return nil, err
-		}
-	}
-	time.Sleep(2 * time.Second)
-	idle, err := take(server, time.Now())
-	if err != nil {
-		return nil, err
 	}
 
 	begun := time.Now()
 	running, end := context.WithTimeout(ctx, length)
 	defer end()
-	r := &result{rate: rate}
+	last := len(w.instances) - 1
+	r := &result{rate: rate, samples: make([][]sample, last)}
 	var group sync.WaitGroup
 	var failures sync.Map
 	do := func(what string, f func() error) {
@@ -103,14 +97,21 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 		})
 	}
 	do("traffic", func() error { t.run(running, rate); return nil })
-	do("reloads", func() error { return w.reloads(running, server, &r.reloads) })
-	for _, s := range w.sites {
-		do("changes at "+s.host, func() error { return w.changes(running, server, s, t, r) })
+	for i, in := range w.instances {
+		do("reloads of "+in.name, func() error { return w.reloads(running, in, beat.loads, r) })
+		if i == last {
+			do("kills", func() error { return w.kills(running, in, beat.kills, t, r) })
+			continue
+		}
+		do("samples of "+in.name, func() (err error) {
+			r.samples[i], err = watch(running, in, begun, beat.samples)
+			return err
+		})
 	}
-	do("samples", func() (err error) {
-		r.samples, err = watch(running, server, begun, max(length/400, time.Second))
-		return err
-	})
+	for _, s := range w.sites {
+		do("changes at "+s.host, func() error { return w.changes(running, s, t, r) })
+	}
+	do("registry", func() error { return w.renames(running, beat.names, t, r) })
 	group.Wait()
 	r.took = time.Since(begun)
 	failures.Range(func(what, err any) bool {
@@ -120,24 +121,53 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 	if ctx.Err() != nil {
 		return nil, errors.New("interrupted")
 	}
-
-	metrics, err := server.metrics()
-	if err != nil {
-		return nil, err
-	}
-	problems, counted := t.compare(metrics)
-	r.finish(t, problems, counted)
-	if length >= 5*time.Minute { // less says nothing about what grows
-		r.problems = append(r.problems, grown(r.samples)...)
-	}
-	if err := settle(server, idle); err != nil {
-		r.problems = append(r.problems, err.Error())
-	}
-	if log, found := server.logs("panic"); found {
-		r.problems = append(r.problems, "there was a panic:\n"+log)
-	}
-	return r, nil
+	return r, w.judge(t, r, idle, length)
 }
 
-// hash returns a text's version as the admin API tells it.
-func hash(t text) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(t.String()))) }
+// warm makes sure that all instances know all sites, and returns what they use
+// then.
+func (w *world) warm(t *traffic) (idle []sample, err error) {
+	for _, in := range w.instances {
+		if err := w.knows(in, t); err != nil {
+			return nil, err
+		}
+		for range 3 { // what the first reloads leave behind is no leak
+			if err := in.reload(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	time.Sleep(2 * time.Second)
+	for _, in := range w.instances {
+		one, err := take(in, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		idle = append(idle, one)
+	}
+	return idle, nil
+}
+
+// judge looks at the instances when all is over.
+func (w *world) judge(t *traffic, r *result, idle []sample, length time.Duration) error {
+	for i, in := range w.instances {
+		problems, counted, err := t.compare(in)
+		if err != nil {
+			return err
+		}
+		r.compared(problems, counted)
+		if length >= 5*time.Minute && i < len(r.samples) { // less says nothing about what grows
+			r.problems = append(r.problems, grown(in.name, r.samples[i])...)
+		}
+		_, calls := in.life()
+		calls.close()
+		if err := settle(in, idle[i]); err != nil {
+			r.problems = append(r.problems, err.Error())
+		}
+		if log, found := in.logged("panic"); found {
+			r.problems = append(r.problems, "there was a panic:\n"+log)
+		}
+	}
+	r.finish(t)
+	return nil
+}

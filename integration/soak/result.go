@@ -6,38 +6,50 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
 // result is what came of it all.
 type result struct {
-	rate           float64
-	took           time.Duration
-	reloads        int
-	texts, outages int64
-	samples        []sample
-	sent, broken   int
-	loose, wrongs  int
-	counted        int
-	slowest        time.Duration
-	problems       []string
+	rate            float64
+	took            time.Duration
+	reloads         int64
+	texts, outages  int64
+	editions, kills int
+	samples         [][]sample // of the instances that live through it
+	sent, broken    int
+	lost            int
+	by              map[protocol]int
+	statuses        map[int]int
+	loose, wrongs   int
+	pending, older  int
+	counted         int
+	slowest         time.Duration
+	mu              sync.Mutex // guards problems and counted
+	problems        []string
+}
+
+// compared adds what came of comparing the counters of a life.
+func (r *result) compared(problems []string, counted int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problems = append(r.problems, problems...)
+	r.counted += counted
 }
 
 // finish adds what the traffic has seen.
-func (r *result) finish(t *traffic, problems []string, counted int) {
+func (r *result) finish(t *traffic) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r.sent, r.loose, r.wrongs, r.slowest, r.counted = t.sent, t.loose, t.wrongs, t.slowest, counted
-	for _, tally := range t.counts {
-		r.broken += tally.broken
-	}
+	r.sent, r.broken, r.lost, r.loose, r.wrongs, r.slowest = t.sent, t.broken, t.lost, t.loose, t.wrongs, t.slowest
+	r.by, r.statuses, r.pending, r.older = t.by, t.statuses, t.pending, t.older
 	if t.wrongs > 0 {
 		r.problems = append(r.problems, fmt.Sprintf("%d wrong answers, the first:\n%s", t.wrongs, strings.Join(t.wrong, "\n")))
 	}
 	if r.broken > r.sent/10 { // Caddy itself breaks some connections while it reloads
 		r.problems = append(r.problems, fmt.Sprintf("%d of %d requests had no answer", r.broken, r.sent))
 	}
-	r.problems = append(r.problems, problems...)
 }
 
 // String is the table that is shown and written.
@@ -49,15 +61,24 @@ func (r *result) String() string {
 	b.WriteString("| | |\n|---|---|\n")
 	row("duration", "%s", r.took.Round(time.Second))
 	row("requests", "%d, %.0f a second", r.sent, float64(r.sent)/r.took.Seconds())
+	row("answers by HTTP/1.1, HTTP/2, HTTP/3", "%d, %d, %d", r.by[1], r.by[2], r.by[3])
+	row("answers 200, 403 or 410, 429, 500 or 502", "%d, %d, %d, %d", r.statuses[200], r.statuses[403]+r.statuses[410], r.statuses[429], r.statuses[500]+r.statuses[502])
 	row("of them while something changed, so that two answers were right", "%d", r.loose)
+	row("let pass of what was forbidden, since it was not known yet what the crawler was served", "%d", r.pending)
+	row("by a configuration before, to which Caddy had left a connection by HTTP/2", "%d", r.older)
 	row("wrong answers", "**%d**", r.wrongs)
-	row("without an answer, since Caddy breaks some connections at a reload", "%d", r.broken)
-	row("reloads, other robots.txt files, outages", "%d, %d, %d", r.reloads, r.texts, r.outages)
-	row("requests in the metrics of the guard, as many as were sent", "%d", r.counted)
+	row("without an answer, since an instance was killed or Caddy broke the connection at a reload", "%d", r.broken)
+	row("reloads, other robots.txt files, outages, editions of the registry", "%d, %d, %d, %d", r.reloads, r.texts, r.outages, r.editions)
+	row("times that an instance was killed and started again", "%d", r.kills)
+	row("requests in the metrics of the guards, as many as were sent", "%d", r.counted)
+	row("answered in the second before an instance was killed, and so in no metric", "%d", r.lost)
 	row("the slowest page for a browser", "%s", r.slowest.Round(time.Millisecond))
-	for _, s := range watched {
-		if len(r.samples) >= 8 {
-			row(s.name+", median of the second and of the last quarter", "%.1f%s, %.1f%s", s.quarter(r.samples, false)*s.scale, s.unit, s.quarter(r.samples, true)*s.scale, s.unit)
+	for i, samples := range r.samples {
+		for _, s := range watched {
+			if len(samples) >= 8 {
+				row(fmt.Sprintf("%s of instance %c, median of the second and of the last quarter", s.name, 'A'+i),
+					"%.1f%s, %.1f%s", s.quarter(samples, false)*s.scale, s.unit, s.quarter(samples, true)*s.scale, s.unit)
+			}
 		}
 	}
 	for _, problem := range r.problems {

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// sample is what the server uses at a time.
+// sample is what an instance uses at a time.
 type sample struct {
 	at                       time.Duration // since the start
 	goroutines, files, bytes float64       // bytes of the heap after a collection of garbage
 }
 
-// take asks the server.
-func take(s *server, begun time.Time) (sample, error) {
-	if _, err := s.ask(http.MethodGet, "/debug/pprof/heap?gc=1", "", nil); err != nil {
+// take asks an instance.
+func take(in *instance, begun time.Time) (sample, error) {
+	if _, err := in.ask(http.MethodGet, "/debug/pprof/heap?gc=1", "", nil); err != nil {
 		return sample{}, err
 	}
-	m, err := s.metrics()
+	m, err := in.metrics()
 	if err != nil {
 		return sample{}, err
 	}
@@ -28,9 +28,9 @@ func take(s *server, begun time.Time) (sample, error) {
 }
 
 // watch takes samples until ctx ends.
-func watch(ctx context.Context, s *server, begun time.Time, every time.Duration) (all []sample, err error) {
+func watch(ctx context.Context, in *instance, begun time.Time, every time.Duration) (all []sample, err error) {
 	for rest(ctx, every) {
-		one, err := take(s, begun)
+		one, err := take(in, begun)
 		if err != nil {
 			return all, err
 		}
@@ -74,27 +74,27 @@ func (s series) quarter(all []sample, last bool) float64 {
 }
 
 // grown tells what there is more of at the end than there may be.
-func grown(all []sample) (problems []string) {
+func grown(name string, all []sample) (problems []string) {
 	for _, s := range watched {
 		if before, after := s.quarter(all, false), s.quarter(all, true); after > before*(1+s.share)+s.few {
-			problems = append(problems, fmt.Sprintf("%s grew from %.1f to %.1f%s", s.name, before*s.scale, after*s.scale, s.unit))
+			problems = append(problems, fmt.Sprintf("%s: %s grew from %.1f to %.1f%s", name, s.name, before*s.scale, after*s.scale, s.unit))
 		}
 	}
 	return problems
 }
 
-// settle waits until the server, idle again, has gone back to what it used
+// settle waits until an instance, idle again, has gone back to what it used
 // before, which takes a little for goroutines of connections that are closed.
-func settle(s *server, before sample) error {
+func settle(in *instance, before sample) error {
 	var now sample
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
 		var err error
-		if now, err = take(s, time.Now()); err != nil {
+		if now, err = take(in, time.Now()); err != nil {
 			return err
 		}
 		if now.goroutines <= before.goroutines+20 && now.files <= before.files+20 {
 			return nil
 		}
 	}
-	return fmt.Errorf("%v goroutines and %v open files when idle again, %v and %v before", now.goroutines, now.files, before.goroutines, before.files)
+	return fmt.Errorf("%s: %v goroutines and %v open files when idle again, %v and %v before", in.name, now.goroutines, now.files, before.goroutines, before.files)
 }

@@ -2,149 +2,87 @@ package main
 
 import (
 	"fmt"
-	"net/http"
-	"slices"
+	"os"
+	"path/filepath"
+	"time"
 )
 
-// text is a robots.txt. Each version is another text; odd ones forbid /new/,
-// too.
-type text int
-
-func (t text) String() string {
-	more := ""
-	if t.forbidsNew() {
-		more = "Disallow: /new/\n"
+// newWorld makes the sites, their files below a folder, and their origins.
+// Everything changes as often as the beat says.
+func newWorld(folder string, beat beat) (*world, error) {
+	w := &world{names: newFact(names(0)), registry: filepath.Join(folder, "registry.json")}
+	if err := w.name(0); err != nil {
+		return nil, err
 	}
-	return fmt.Sprintf("# version %d\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n%s", int(t), more)
-}
-
-func (t text) forbidsNew() bool { return t%2 == 1 }
-
-// state is what is wrong with an origin.
-type state string
-
-const (
-	well        state = "well"
-	robots500   state = "robots.txt 500"
-	robotsHang  state = "robots.txt hangs"
-	robotsReset state = "robots.txt reset"
-	all500      state = "all 500"
-	refuses     state = "refuses"
-)
-
-// config is a configuration by number. It decides the status of a refusal.
-type config int
-
-func (c config) status() int {
-	if c/8%2 == 1 {
-		return http.StatusGone
+	for _, s := range []*site{
+		{host: "files.test", enforces: true, readers: true, every: beat.texts},
+		// A reader who gets a 500 would mark the upstream down.
+		{host: "checked.test", enforces: true, every: beat.texts, fails: []state{robots500, robotsHang, robotsReset}},
+		{host: "failing.test", enforces: true, readers: true, every: beat.texts, fails: []state{all500, refuses, robotsHang}},
+		{host: "strict.test", enforces: true, readers: true, strict: true},
+		{host: "managed.test", enforces: true, readers: true, managed: true, every: beat.managed},
+		{host: "monitored.test", clear: true, readers: true, every: beat.texts},
+		{host: inventedHost, clear: true, enforces: true, readers: true, invented: true},
+	} {
+		s.text, s.state = newFact(text(0)), newFact(well)
+		var err error
+		if s.host == "files.test" {
+			err = s.files(filepath.Join(folder, "site"))
+		} else {
+			s.origin, err = startOrigin(s.text, s.state)
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.sites = append(w.sites, s)
 	}
-	return http.StatusForbidden
+	return w, nil
 }
 
-// site is one of the sites of the server under test.
-type site struct {
-	host     string
-	enforces bool
-	readers  bool // clients ask for robots.txt, too
-	invented bool // host is the end of names that clients make up, whose robots.txt may not be read in time, or at all
-	text     *fact[text]
-	state    *fact[state]
-	origin   *origin          // nil for files
-	publish  func(text) error // nil where the origin takes it from text
-}
-
-// kind is what a client counts as. The guard judges crawlers only.
-type kind int
-
-const (
-	browser kind = iota
-	bystander
-	crawler
-	banned // a crawler that the robots.txt names and forbids everything
-)
-
-// client is somebody who asks.
-type client struct {
-	name, userAgent, label string // label: in the metrics; empty if not counted
-	kind                   kind
-}
-
-var clients = []client{
-	{"Firefox", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "", browser},
-	{"Chrome", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36", "", browser},
-	{"Safari", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Mobile/15E148 Safari/604.1", "", browser},
-	{"curl", "curl/8.7.1", "curl", bystander},
-	{"Feedly", "Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", "Feedly", bystander},
-	{"bingbot", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "bingbot", crawler},
-	{"Googlebot", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", crawler},
-	{"unknown", "FooBarBot/3.1 (+https://foo.example/bot)", "_other", crawler},
-	{"GPTBot", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)", "GPTBot", banned},
-}
-
-var paths = []string{"/page", "/private/x", "/new/x", "/robots.txt"}
-
-// forbidden reports whether a text forbids a client a path.
-func forbidden(c client, path string, t text) bool {
-	switch {
-	case path == "/robots.txt" || c.kind == browser || c.kind == bystander:
-		return false
-	case c.kind == banned:
-		return true
-	}
-	return path == "/private/x" || path == "/new/x" && t.forbidsNew()
-}
-
-// served returns the status of an answer that the guard lets pass.
-func served(path string, s state) int {
-	switch {
-	case s == refuses:
-		return http.StatusBadGateway
-	case s == all500, s == robots500 && path == "/robots.txt":
-		return http.StatusInternalServerError
-	}
-	return http.StatusOK
-}
-
-// moment is when a request was sent, as the facts of its site know it.
-type moment struct{ text, state, config int }
-
-// now returns the moment at which a request to a site begins.
-func (w *world) now(s *site) moment {
-	return moment{s.text.mark(), s.state.mark(), w.config.mark()}
-}
-
-// expected returns the statuses that an answer may have whose request was sent
-// at a moment. It is one, unless something was changing meanwhile.
-func (w *world) expected(s *site, c client, path string, sent moment) []int {
-	var may []int
-	add := func(status int) {
-		if !slices.Contains(may, status) {
-			may = append(may, status)
+// files makes what a site of files serves.
+func (s *site) files(folder string) error {
+	s.publish = func(t text) error { return replaceFile(filepath.Join(folder, "robots.txt"), t.String()) }
+	for _, path := range paths {
+		file := filepath.Join(folder, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte("page "+path), 0o644); err != nil {
+			return err
 		}
 	}
-	texts := s.text.since(sent.text)
-	// Who reads the new text through the guard before it does puts its copy in
-	// doubt, by which nobody is blocked.
-	lenient := s.invented || s.readers && len(texts) > 1
-	for _, t := range texts {
-		if s.enforces && forbidden(c, path, t) {
-			for _, k := range w.config.since(sent.config) {
-				add(k.status())
-			}
-			if !lenient {
-				continue
-			}
-		}
-		for _, state := range s.state.since(sent.state) {
-			add(served(path, state))
-		}
-	}
-	return may
+	return s.publish(0)
 }
 
-// world is all that the oracle knows.
-type world struct {
-	sites  []*site
-	config *fact[config]
+// name writes an edition of the registry file.
+func (w *world) name(n names) error {
+	return replaceFile(w.registry, fmt.Sprintf(`{"serial": %d, "crawlers": [
+	{"token": "Quuxle", "operator": "Quux", "class": %q, "source": "https://quuxle.test/"}
+]}
+`, int(n)+1, n.class()))
+}
+
+// replaceFile puts another file in the place of one at once.
+func replaceFile(name, content string) error {
+	next := name + ".next"
+	if err := os.WriteFile(next, []byte(content), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, name)
+}
+
+// beat is how often what changes.
+type beat struct{ loads, texts, managed, names, kills, samples time.Duration }
+
+// beatFor returns that of a run of some length. All of it happens in a short one,
+// too, but for a managed text, whose base is read once a minute at most.
+func beatFor(length time.Duration) beat {
+	of := func(parts int, least, most time.Duration) time.Duration {
+		return min(max(length/time.Duration(parts), least), most)
+	}
+	return beat{
+		loads: of(60, 2*time.Second, 9*time.Second), texts: of(60, 4*time.Second, 8*time.Second),
+		managed: 90 * time.Second, names: of(3, 4*time.Second, time.Minute), kills: of(3, 4*time.Second, 80*time.Second),
+		samples: max(length/400, time.Second),
+	}
 }
