@@ -25,7 +25,7 @@ const inventedHost = "invented.test"
 
 func main() {
 	length := flag.Duration("for", time.Hour, "how long")
-	rate := flag.Float64("rate", 60, "requests a second")
+	rate := flag.Float64("rate", 100, "requests a second")
 	write := flag.Bool("write", false, "write the result to docs/proof.md and docs/soak.svg; run it at the top of the repository")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

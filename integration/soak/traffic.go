@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -99,7 +100,7 @@ func (t *traffic) ask(in *instance, s *site, c client, path string, by protocol,
 		t.loose++
 	}
 	passed := slices.ContainsFunc(s.state.since(sent.state), func(state state) bool { return served(path, state) == got.status })
-	right := slices.Contains(may, got.status) || got.status == http.StatusOK && t.isFirst(in, s, c, path) || passed && t.isPending(in, s, c, path)
+	right := slices.Contains(may, got.status) || got.status == http.StatusOK && t.isFirst(in, s, c, path) || passed && t.isPending(in, s, c, path, got.verdict)
 	if !slices.Contains(configured, answering) {
 		// Caddy sometimes leaves a connection by HTTP/2 to the configuration before.
 		right = right && by == 2 && again && got.config >= 0 && answering < configured[0]
@@ -111,8 +112,10 @@ func (t *traffic) ask(in *instance, s *site, c client, path string, by protocol,
 	}
 	t.wrongs++
 	if len(t.wrong) < 20 {
-		t.wrong = append(t.wrong, fmt.Sprintf("%s %s %s %s%s as %s: %d by %s, verdict %q, class %q, by configuration %d, want %v by %v; text %d, origin %q, took %s",
-			begun.UTC().Format("15:04:05.000"), in.name, by, host, path, c.name, got.status, got.protocol, got.verdict, got.class, got.config, may, configured, int(s.text.last()), s.state.last(), took))
+		wrong := fmt.Sprintf("%s %s %s %s%s as %s: %d by %s, verdict %q, class %q, by configuration %d, want %v by %v; text %d, origin %q, took %s",
+			begun.UTC().Format("15:04:05.000"), in.name, by, host, path, c.name, got.status, got.protocol, got.verdict, got.class, got.config, may, configured, int(s.text.last()), s.state.last(), took)
+		fmt.Fprintln(os.Stderr, wrong) // it may be long until the end
+		t.wrong = append(t.wrong, wrong)
 	}
 }
 
@@ -127,9 +130,10 @@ func (t *traffic) isFirst(in *instance, s *site, c client, path string) bool {
 
 // isPending reports whether a request that was let pass is one of the few that are while
 // it is not known yet what its crawler was served: of each network eight and then eight
-// in an hour at each site that has changed its robots.txt, in a life.
-func (t *traffic) isPending(in *instance, s *site, c client, path string) bool {
-	if !s.readers || s.every == 0 || !s.enforces || !s.forbidden(c, path, 1) {
+// in an hour at each site that has changed its robots.txt, in a life. Errors of a proxy
+// do not tell their verdict.
+func (t *traffic) isPending(in *instance, s *site, c client, path, verdict string) bool {
+	if verdict != "stale" && verdict != "" || !s.readers || s.every == 0 || !s.enforces || !s.forbidden(c, path, 1) {
 		return false
 	}
 	pending := t.grants(count{in.name, s.host, ""}, 9+int(8*time.Since(in.born()).Hours()))

@@ -80,15 +80,18 @@ func TestPending(t *testing.T) {
 	sent := &traffic{counts: make(map[count]tally)}
 	changing := &site{host: "files.test", enforces: true, readers: true, every: time.Second}
 	for _, fixed := range []*site{{enforces: true, readers: true}, {enforces: true, every: time.Second}, {readers: true, every: time.Second}} {
-		if sent.isPending(in, fixed, named("bingbot"), "/private/x") {
+		if sent.isPending(in, fixed, named("bingbot"), "/private/x", "stale") {
 			t.Errorf("%+v", fixed)
 		}
 	}
-	if sent.isPending(in, changing, named("bingbot"), "/page") || sent.isPending(in, changing, named("Firefox"), "/private/x") {
+	if sent.isPending(in, changing, named("bingbot"), "/page", "stale") || sent.isPending(in, changing, named("Firefox"), "/private/x", "stale") {
 		t.Error("what is never forbidden")
 	}
+	if sent.isPending(in, changing, named("bingbot"), "/private/x", "allowed") {
+		t.Error("by another verdict")
+	}
 	for i := range 12 {
-		if got := sent.isPending(in, changing, named("bingbot"), "/private/x"); got != (i < 9) {
+		if got := sent.isPending(in, changing, named("bingbot"), "/private/x", "stale"); got != (i < 9) {
 			t.Errorf("%d: %v", i, got)
 		}
 	}
