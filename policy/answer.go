@@ -23,6 +23,9 @@ type Answer struct {
 	// does not resolve, a body that ended early. Beside a status from 500 on it may
 	// say why the server failed.
 	Err error
+	// Via is where redirects led on the way to the answer: of those to the site itself
+	// the request target, of others the URL.
+	Via []string
 }
 
 // Meaning is what an answer says about the rules of a site.

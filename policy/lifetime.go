@@ -55,7 +55,8 @@ type Version struct {
 	Hash [sha256.Size]byte
 	// Status is the HTTP status of the last answer, for a file 200 or 404.
 	Status int
-	// Served says that some answer was this text, or that there is none (404, 410): others
+	// Served says that some answer was this text, or that there is none (404, 410, a
+	// redirect that leads nowhere): others
 	// may have got the same. Not so where all have refused it to who asked, as by 403.
 	Served bool
 	// ETag and LastModified are the validators that came with it, "" if none did.
@@ -84,6 +85,8 @@ type State struct {
 	// FailingSince is when the first of them ended.
 	Failures     int
 	FailingSince time.Time
+	// Via is where the file was redirected to when it was asked for last, as in [Answer].
+	Via []string
 	// Last is the meaning of the last answer, Status its HTTP status and Err its
 	// error, if any. A state that was restored has no status.
 	Last   Meaning
@@ -101,9 +104,11 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 	if meaning == Unchanged && s.Good == nil {
 		meaning = Unreachable // nobody asked for that
 	}
-	next := State{Good: s.Good, Past: s.Past, Last: meaning, Status: a.Status, Err: a.Err}
+	next := State{Good: s.Good, Past: s.Past, Via: storableVia(a.Via), Last: meaning, Status: a.Status, Err: a.Err}
 	if !meaning.Known() {
-		next.Failures = s.Failures + 1
+		if next.Failures = s.Failures + 1; len(next.Via) == 0 {
+			next.Via = s.Via // it may not have come so far
+		}
 		next.FailingSince = s.FailingSince
 		if s.Failures == 0 {
 			next.FailingSince = now
@@ -141,7 +146,7 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	good.LastRead = now
 	if meaning != Unchanged {
 		good.Status = a.Status
-		good.Served = good.Served || a.Status < 300 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
+		good.Served = good.Served || a.Status < 400 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
 		good.ETag, good.LastModified = validator(a.Header.Get("ETag")), validator(a.Header.Get("Last-Modified"))
 	}
 	s.Good = &good

@@ -23,11 +23,11 @@ func (s State) Adopt(other State, now time.Time) State {
 		next := s
 		next.Good, next.Past = o, other.Past
 		if s.Failures == 0 {
-			next.Due, next.Last = other.Due, other.Last
+			next.Via, next.Due, next.Last = other.Via, other.Due, other.Last
 		}
 		return next
 	case o.LastRead.After(s.Good.LastRead):
-		next := State{Due: other.Due, Last: other.Last}
+		next := State{Via: other.Via, Due: other.Due, Last: other.Last}
 		if s.Failures > 0 && !o.LastRead.After(s.FailingSince) {
 			next = s // it could not be read since, here as there
 		}

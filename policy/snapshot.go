@@ -33,7 +33,7 @@ const maxValidator = 1024
 type Snapshot struct {
 	// Key is whose it is.
 	Key Key
-	// State has Good, Past and Due, and nothing else.
+	// State has Good, Past, Via and Due, and nothing else.
 	State State
 	// Saved is when the snapshot was taken.
 	Saved time.Time
@@ -51,6 +51,7 @@ type (
 		Key
 		Saved   time.Time     `json:"saved"`
 		Due     time.Time     `json:"due"`
+		Via     []string      `json:"via,omitempty"`
 		Current versionJSON   `json:"current"`
 		Past    []versionJSON `json:"past,omitempty"`
 	}
@@ -85,7 +86,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 		return nil, err
 	}
 	p := policyJSON{
-		Key: s.Key, Saved: s.Saved.UTC(), Current: good.encoded(),
+		Key: s.Key, Saved: s.Saved.UTC(), Via: storableVia(s.State.Via), Current: good.encoded(),
 	}
 	p.Due = s.State.Due.UTC()
 	if latest := p.Current.LastRead.Add(MaxAge); p.Due.After(latest) {
@@ -94,8 +95,9 @@ func (s Snapshot) Encode() ([]byte, error) {
 	const (
 		perVersion = 16 << 10 // more than all of a version but its text can take
 		perKey     = 6 * maxKey
+		perVia     = 6 * maxVia * MaxRedirects
 	)
-	room := MaxSnapshot - perKey - 2*perVersion - encodedSize(p.Current)
+	room := MaxSnapshot - perKey - perVia - 2*perVersion - encodedSize(p.Current)
 	for _, v := range s.State.Past {
 		e := v.encoded()
 		if room -= perVersion + encodedSize(e); room < 0 || len(p.Past) == MaxVersions {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -52,6 +53,9 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if len(p.Past) > MaxVersions {
 		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Past), MaxVersions)
 	}
+	if len(p.Via) > MaxRedirects || slices.ContainsFunc(p.Via, func(place string) bool { return !isVia(place) }) {
+		return Snapshot{}, errors.New("its redirects cannot be")
+	}
 	good, err := p.Current.version()
 	if err != nil {
 		return Snapshot{}, err
@@ -59,7 +63,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if !good.Until.IsZero() || !sane(p.Saved) || !sane(p.Due) || p.Due.After(good.LastRead.Add(MaxAge)) {
 		return Snapshot{}, errors.New("its times cannot be")
 	}
-	s.State = State{Good: good, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
+	s.State = State{Good: good, Via: p.Via, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
 	for i := range p.Past {
 		v, err := p.Past[i].version()
 		if err != nil {

@@ -71,7 +71,7 @@ func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
 	}
 	state := entry.State()
 	from.Robots, from.Closed = state.Usable(time.Now(), guard.Fallback)
-	from.Version = state.Good
+	from.Version, from.Via = state.Good, state.Via
 	if state.Failures > 0 {
 		from.Note = "the last attempts to read it failed"
 	}

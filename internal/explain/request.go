@@ -17,6 +17,7 @@ type Rules struct {
 	Name    string          // file, URL or authority
 	Robots  *policy.Robots  // nil where nobody knows it
 	Version *policy.Version // of a running server, nil elsewhere
+	Via     []string        // where it redirects to there, as in [judge.Rules]
 	Note    string          // such as that there is none
 	Closed  bool            // nobody knows the rules, and the configuration closes the site over it
 }
@@ -52,7 +53,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	q := judge.Request{Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
 	var scratch judge.Scratch
 	var result judge.Result
-	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, Closed: from.Closed}, &scratch, &result)
+	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, Via: from.Via, Closed: from.Closed}, &scratch, &result)
 	e := &Explanation{
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
 		Forms: []Form{}, Matches: []Match{},

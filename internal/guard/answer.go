@@ -165,6 +165,7 @@ var (
 // robotsAnswer is what a client got for /robots.txt.
 type robotsAnswer struct {
 	status             int
+	location           string // where a redirect leads, in the end as placeOf has it
 	etag, lastModified string
 	coded              bool              // it has a Content-Encoding, and so do the validators
 	text               []byte            // decoded, as far as it counts
@@ -181,6 +182,12 @@ func (a robotsAnswer) differs(s *policy.State) bool {
 	}
 	good := s.Good
 	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
+	if isRedirect(a.status) {
+		if len(s.Via) == 0 {
+			return !isRedirect(good.Status)
+		}
+		return a.location != s.Via[0]
+	}
 	switch (policy.Answer{Status: a.status}).Meaning() {
 	case policy.Unavailable:
 		// Others, such as 401, 412 and 416, may be due to the client's own header.

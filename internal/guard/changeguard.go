@@ -32,7 +32,7 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 // noteVisit remembers a page that a search engine was served, or was let through to
 // where nobody saw the answer.
 func (g *Guard) noteVisit(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Version == nil ||
+	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Reason == judge.RobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
 		return
 	}

@@ -25,6 +25,7 @@ type Judgement struct {
 	agent     *familiarAgent  // its User-Agent as it is remembered, nil if it is not
 	held      bool            // allowed by a version that the change guard keeps in force
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
+	via       []string        // where that redirects to, as it was asked for last
 	Rate      Rate            // how fast the crawler asks
 	at        time.Time       // when it was counted in the ledger, zero if it was not
 	answer    answer          // what the site answered, if the request passed

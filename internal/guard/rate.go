@@ -34,7 +34,7 @@ type Rate struct {
 // spend counts a request by how fast its crawler may ask, if anything is asked of it.
 // texts are those that it was served in place of our copy.
 func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) {
-	if g.Rate == nil || j.Action == judge.Blocked || g.shed(j) {
+	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.RobotsTxt || g.shed(j) {
 		return
 	}
 	limit, robots := g.Rate.LimitOf(j.Client), j.robots()

@@ -200,3 +200,32 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 		blocked("once it is back", judge.Allowed)
 	})
 }
+
+// TestReadAgainBeforeSlowing lets the owner ask for no delay any more: who has read that
+// elsewhere is not slowed by a copy that may be kept for a day.
+func TestReadAgainBeforeSlowing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := "User-agent: *\nCrawl-delay: 60\n"
+		g, reads := longLived(t, &text)
+		settings := *slow
+		settings.Enforce, settings.Search = true, true
+		g.Rate = &settings
+		slowed := func() (n int) {
+			for range 20 {
+				if j := g.Judge(requestBy("CCBot/2.0", "/x")); j.Action == judge.Slowed {
+					n++
+				}
+				reads()
+			}
+			return n
+		}
+		if slowed() == 0 {
+			t.Fatal("nothing is slowed")
+		}
+		time.Sleep(2 * time.Minute)
+		text = "User-agent: *\nDisallow:\n"
+		if n := slowed(); n > 0 {
+			t.Errorf("%d requests are slowed by a delay that nobody asks for any more", n)
+		}
+	})
+}

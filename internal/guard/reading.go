@@ -26,7 +26,7 @@ import (
 // answer that is not what our copy says makes the copy due.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	// Handlers behind may change the request.
-	a := asking{site: g.siteOf(r), plain: request.OriginalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), unsure: j != nil && j.Identity != verify.Verified && request.MaybeInvented(r), witness: witnessOf(r)}
+	a := asking{site: g.siteOf(r), plain: request.OriginalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), unsure: j != nil && j.Identity != verify.Verified && request.MaybeInvented(r), witness: witnessOf(r), from: request.ClientAddr(r)}
 	a.exact, a.canonical = r.Host == a.site.Own.Host, isCanonical(r, a.site.Own)
 	if j != nil {
 		a.readers = g.readersOf(r, j)
@@ -41,6 +41,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if code := statusCode(r, watched.status, err, true); j != nil && code != 0 {
 		g.countAnswer(j, parity.RobotsTxt, code, watched.bytes())
 	}
+	answer.location = placeOf(answer, a.site.Own)
 	now := time.Now()
 	entry := g.shared.Cache.Get(a.site.Key)
 	if g.SourceKey == "" && entry != nil && a.exact && a.asksForFile && answer.differs(entry.State()) {
@@ -48,6 +49,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	}
 	if j != nil && entry != nil && entry.Suspect() {
 		g.state(asks, entry, a.site, false, now, 0) // from when the guard knows of a change its grace counts
+	}
+	if j != nil && r.Method == http.MethodGet && isRedirect(answer.status) && a.canonical && a.plain && !a.unsure {
+		g.rememberRedirect(a, answer, now)
 	}
 	if j == nil || !answer.isReading(r.Method) {
 		return err
@@ -70,6 +74,7 @@ type asking struct {
 	asksForFile bool
 	unsure      bool // the client may have written its address itself
 	witness     origin.Witness
+	from        netip.Addr
 	readers     []ledger.Reader
 }
 
@@ -216,7 +221,8 @@ func operatorOf(j *Judgement) string {
 }
 
 // readings returns what a crawler has read last: how many, the latest first. A
-// verified one may have read it before its first address was verified.
+// verified one may have read it before its first address was verified. Nobody knows what
+// one has read that was redirected, whatever it had read before.
 func (g *Guard) readings(r *http.Request, j *Judgement, all *[3]ledger.Reading) (n int) {
 	who := g.readersOf(r, j)
 	if j.Identity == verify.Verified {
@@ -229,14 +235,19 @@ func (g *Guard) readings(r *http.Request, j *Judgement, all *[3]ledger.Reading) 
 		}
 	}
 	slices.SortFunc(all[:n], func(a, b ledger.Reading) int { return b.At.Compare(a.At) })
+	if last := slices.IndexFunc(all[:n], func(read ledger.Reading) bool { return isRedirect(read.Status) }); last >= 0 {
+		return last
+	}
 	return n
 }
 
 // lastReading returns what a crawler has read last.
 func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.Reading, bool) {
 	var all [3]ledger.Reading
-	n := g.readings(r, j, &all)
-	return all[0], n > 0
+	if g.readings(r, j, &all) == 0 {
+		return ledger.Reading{}, false
+	}
+	return all[0], true
 }
 
 // hasRead tells what a crawler knows of the rules it broke, as far as the guard

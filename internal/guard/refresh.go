@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -41,8 +42,8 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site request.Site, w
 	return entry.State()
 }
 
-// readAgain reads the robots.txt before a crawler is blocked that may know a newer one, and
-// returns what is known then, nil if that is the same text. A crawler may have read the
+// readAgain reads the robots.txt before a crawler is blocked or slowed that may know a newer one, and
+// returns what is known then, nil if that is the same text by the same way. A crawler may have read the
 // file where this guard does not see it, at a cache or at another instance, since the copy
 // was read: what holds by its age need not be what the site serves by now. That happens at
 // most once in the least time that a copy is kept, and after an attempt that failed when
@@ -63,7 +64,7 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 		awaitClosed(r, done, time.Until(until))
 	}
 	// It may have been read meanwhile on behalf of this request, since it was due.
-	if newer := entry.State(); newer != nil && newer.Good != nil && newer.Good.Hash != state.Good.Hash {
+	if newer := entry.State(); newer != nil && newer.Good != nil && (newer.Good.Hash != state.Good.Hash || !slices.Equal(newer.Via, state.Via)) {
 		return newer
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -37,9 +38,20 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		if newer := g.readAgain(r, j, entry, state, waits, now, until); newer != nil {
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
 		}
+		if j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && g.wasLed(r, j, entry.State(), now) {
+			g.Settings.Excuse(&j.Request, &j.Result)
+		}
 	}
 	g.holdToUse(r, j, by, now)
 	g.spend(r, j, by, texts, now)
+	if j.Rate.State == rate.Slowed && !j.Rate.Limited { // by a delay that the owner may have left out since
+		if newer := g.readAgain(r, j, entry, entry.State(), waits, now, until); newer != nil {
+			j.Rate = Rate{}
+			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
+			g.holdToUse(r, j, by, now)
+			g.spend(r, j, by, texts, now)
+		}
+	}
 }
 
 // judgeBy judges by what is known of the site. It returns that, or what is known of
@@ -52,6 +64,9 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 		state, elsewhere = known, true // what is served by another spelling counts for nobody
 	} else {
 		texts, pending = g.servedTo(r, j, entry, state, waits, now, until)
+	}
+	if state != nil {
+		j.via = state.Via
 	}
 	ours, closed := inForce(state, now, g.Fallback)
 	if never := state == nil || state.Good == nil; never && !closed {
@@ -103,7 +118,7 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, 
 // decide judges by a version, nil where nobody knows the rules; closed says that
 // everything is closed for that reason.
 func (g *Guard) decide(j *Judgement, version *policy.Version, closed bool) {
-	rules := judge.Rules{Closed: closed}
+	rules := judge.Rules{Via: j.via, Closed: closed}
 	if j.Version = version; version != nil {
 		rules.Robots = version.Robots
 	}

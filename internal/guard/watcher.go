@@ -42,7 +42,7 @@ func (w *watcher) ReadFrom(r io.Reader) (int64, error) {
 func (w *watcher) seen(err error) robotsAnswer {
 	header := w.Header()
 	a := robotsAnswer{
-		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
+		status: w.status, location: header.Get("Location"), etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
 		coded: header.Get("Content-Encoding") != "",
 	}
 	switch {

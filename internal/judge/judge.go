@@ -1,6 +1,9 @@
 package judge
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -10,6 +13,9 @@ import (
 type Rules struct {
 	// Robots is the robots.txt, nil where nobody knows it.
 	Robots *policy.Robots
+	// Via is where the robots.txt redirects to, targets of this site among it: who
+	// follows reads the rules.
+	Via []string
 	// Closed says that the configuration closes the site while that is so.
 	Closed bool
 }
@@ -67,7 +73,7 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case IsACMEChallenge(q.Method, q.path()):
 		r.Verdict, r.Reason = Exempt, Challenge
 		return
-	case q.path() == robotsTxt:
+	case q.path() == robotsTxt, len(rules.Via) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.Via, q.Target):
 		r.Reason = RobotsTxt
 		return
 	case q.hasClient() && s.Exempt.Has(q.Client, q.Identity):

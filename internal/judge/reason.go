@@ -14,7 +14,7 @@ const (
 	ForPrograms                  // nor for /.well-known/
 	NobodyJudged                 // a browser, or a client without a name
 	Challenge                    // the token of a certificate validator
-	RobotsTxt                    // the file itself
+	RobotsTxt                    // the file itself, or where it redirects to
 	Configured                   // exempt by the configuration
 	NoRules                      // nobody knows the rules
 	Closed                       // and the configuration closes the site meanwhile

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// follow gets a URL and goes where the answers redirect to, as RFC 9309 section
+// Follow gets a URL and goes where the answers redirect to, as RFC 9309 section
 // 2.3.1.2 asks. A redirect that leads no further, be it the sixth, one back to
 // where it came from or one without a usable Location, is itself the answer:
 // then there is no robots.txt.
@@ -20,8 +20,11 @@ import (
 // Conditions are for the first hop only: elsewhere "not modified" would be said
 // of another file than the one that is known. So the validators of a file that
 // was found elsewhere are not kept either.
-func follow(ctx context.Context, u *url.URL, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.Answer) policy.Answer {
+//
+// isOwn reports whether a URL is one of the site; nil for never.
+func Follow(ctx context.Context, u *url.URL, isOwn func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.Answer) policy.Answer {
 	seen := make(map[string]bool)
+	var via []string
 	for {
 		seen[u.String()] = true
 		answer := get(ctx, u, conditions)
@@ -32,9 +35,15 @@ func follow(ctx context.Context, u *url.URL, conditions http.Header, get func(co
 				answer.Header.Del("ETag")
 				answer.Header.Del("Last-Modified")
 			}
+			answer.Via = via
 			return answer
 		}
 		u, conditions = next, nil
+		if isOwn != nil && isOwn(u) {
+			via = append(via, u.RequestURI())
+		} else {
+			via = append(via, u.String())
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func TestFollow(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var asked []string
-			answer := follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
+			answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
 				asked = append(asked, u.String())
 				if to, ok := tc.redirects[u.String()]; ok {
 					return policy.Answer{Status: 302, Header: http.Header{"Location": {to}}}
@@ -58,7 +58,7 @@ func TestFollow(t *testing.T) {
 }
 
 func TestFollowStopsAtError(t *testing.T) {
-	answer := follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/"}, nil, func(context.Context, *url.URL, http.Header) policy.Answer {
+	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/"}, isA, nil, func(context.Context, *url.URL, http.Header) policy.Answer {
 		return policy.Answer{Status: 302, Header: http.Header{"Location": {"/x"}}, Err: errors.New("broke off")}
 	})
 	if answer.Err == nil {
@@ -98,5 +98,21 @@ func TestAuthority(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func isA(u *url.URL) bool { return u.Host == "a" }
+
+// TestFollowTellsTheWay says where redirects led, for crawlers go the same way.
+func TestFollowTellsTheWay(t *testing.T) {
+	redirects := map[string]string{"/robots.txt": "/x?y=%61", "/x": "//b/z#w", "/z": "http://a/last"}
+	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
+		if to, ok := redirects[u.Path]; ok {
+			return policy.Answer{Status: 302, Header: http.Header{"Location": {to}}}
+		}
+		return policy.Answer{Status: 503}
+	})
+	if got, want := strings.Join(answer.Via, " "), "/x?y=%61 http://b/z /last"; got != want || answer.Status != 503 {
+		t.Errorf("status %d by %s, want 503 by %s", answer.Status, got, want)
 	}
 }

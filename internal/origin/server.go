@@ -53,7 +53,7 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 	own, isProxied := authorityOf(req), request.IsTrustedProxy(r)
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
 		first := own.url("/robots.txt")
-		return follow(ctx, first, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+		return Follow(ctx, first, own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
 			switch {
 			case u == first:
 				return s.serve(ctx, server, req, u, conditions)

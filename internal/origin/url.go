@@ -56,7 +56,7 @@ func (s *URL) fetch(ctx context.Context, l Location, have *policy.Version) polic
 	if err != nil {
 		return policy.Answer{Err: fmt.Errorf("source: %w", err)}
 	}
-	return follow(ctx, u, conditionsOf(have), func(ctx context.Context, at *url.URL, conditions http.Header) policy.Answer {
+	return Follow(ctx, u, nil, conditionsOf(have), func(ctx context.Context, at *url.URL, conditions http.Header) policy.Answer {
 		if at == u && l.Host != "" {
 			return s.outbound.getAs(ctx, u, l.Host, conditions)
 		}

@@ -24,6 +24,7 @@ type SiteTexts struct {
 	asks     *rate.Limiter
 	witness  origin.Witness // who was served the file last
 	refused  bool           // the guard is refused what that client was served
+	led      []led          // where clients were redirected to, the latest last
 }
 
 // Client is who is served a text: an operator whose crawlers are verified,

@@ -1,0 +1,57 @@
+package guard
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// isRedirect reports whether an answer sends a crawler elsewhere for the file.
+func isRedirect(status int) bool {
+	return status >= 300 && status < 400 && status != http.StatusNotModified
+}
+
+// placeOf returns where an answer for the robots.txt of a site redirects to, as
+// [policy.Answer] has it, "" for nowhere.
+func placeOf(a robotsAnswer, own policy.Key) string {
+	if !isRedirect(a.status) || a.location == "" {
+		return ""
+	}
+	base := url.URL{Scheme: request.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
+	to, err := base.Parse(a.location)
+	if err != nil {
+		return ""
+	}
+	to.Fragment, to.RawFragment, to.User = "", "", nil
+	if to.Scheme == base.Scheme && request.NormalHost(to.Host, own.Secure) == own.Host {
+		return to.RequestURI()
+	}
+	return to.String()
+}
+
+// rememberRedirect remembers that a crawler was redirected for the file: nobody knows what
+// it has read then, whatever it had read before.
+func (g *Guard) rememberRedirect(a asking, answer robotsAnswer, now time.Time) {
+	for _, reader := range a.readers {
+		g.shared.readers.Read(reader, ledger.Reading{At: now, Status: answer.status})
+	}
+	if g.SourceKey == "" && a.asksForFile {
+		g.shared.served.Site(a.site.Own).Led(addr.Network(a.from), answer.location, now)
+	}
+}
+
+// wasLed reports whether a client asks for what it was just redirected to for the file,
+// which could not be read here since then: it may be slow, or fail. That is said a few
+// times an hour only.
+func (g *Guard) wasLed(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
+	if g.SourceKey != "" || state == nil || state.Good == nil {
+		return false
+	}
+	known, network := g.shared.served.Site(j.Site.Own), addr.Network(request.ClientAddr(r))
+	return known.WasLed(network, j.Target, state.Good.LastRead, now) && known.MayPass(network, now)
+}
