@@ -18,6 +18,7 @@ type crawler struct {
 	keeps     time.Duration
 	lag       time.Duration       // the longest that it may
 	unseen    bool                // it reads the file where no guard sees that, as from a CDN
+	patience  int                 // how many redirects it follows
 	copies    map[string]*reading // by host
 }
 
@@ -27,7 +28,9 @@ type reading struct {
 	text   string
 	at     time.Time
 	from   *instance
-	odd    bool // the site served others another text
+	odd    bool   // the site served others another text
+	seen   string // the text as the guard gets it
+	led    bool   // it was redirected there, so that nobody saw what it read
 }
 
 // isBeyond reports whether nobody could tell an instance of a text: the crawler has read
@@ -37,7 +40,7 @@ func (c *crawler) isBeyond(known *reading, i *instance, s *site) bool {
 	if known.text == i.shows(s) && s.mode == same {
 		return time.Since(s.changed) < 2*time.Minute
 	}
-	since, got := i.over(s, known.text)
+	since, got := i.over(s, known.seen)
 	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > c.lag
 }
 
@@ -58,7 +61,7 @@ func (w *world) cannotKnow(c *crawler, known *reading, i *instance, s *site) boo
 	if w.setsClocks && time.Since(w.set) < c.lag && time.Since(known.at) > c.lag-maxSkew {
 		return true
 	}
-	return c.unseen && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
+	return (c.unseen || known.led) && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
 }
 
 var pages = []string{"/", "/a/x", "/a/y?q=1", "/b/", "/b/z", "/c", "/d//e", "/%61/x"}
@@ -75,19 +78,12 @@ func allows(robots *policy.Robots, token, page string) bool {
 }
 
 // read lets a crawler read the robots.txt.
-func (w *world) read(c *crawler, i *instance, s *site, address string) (status int, text string) {
+func (w *world) read(c *crawler, i *instance, s *site, address string) (status int, text string, hops int) {
 	if c.unseen && w.owner != nil {
 		page := i.page(s.host, "")
-		return page.Code, page.Body.String()
+		return page.Code, page.Body.String(), 0
 	}
-	if c.unseen {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return s.answer(c.token, false, time.Now())
-	}
-	answer := i.ask(c.token+"/1.0", address, s.host, "/robots.txt")
-	w.settle()
-	return answer.Code, answer.Body.String()
+	return w.follows(c, i, s, address)
 }
 
 // isOdd reports whether a site serves different texts.
@@ -100,12 +96,15 @@ func (w *world) isOdd(s *site) bool {
 func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (asked string, passed bool) {
 	known := c.copies[s.host]
 	if known == nil || time.Since(known.at) >= c.keeps {
-		code, text := w.read(c, i, s, address)
+		code, text, hops := w.read(c, i, s, address)
 		switch {
 		case code == http.StatusOK:
-			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s)}
-		case code >= 400 && code < 500 && code != http.StatusTooManyRequests:
-			known = &reading{at: time.Now(), from: i, odd: w.isOdd(s)}
+			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s), seen: text, led: hops > 0}
+			if hops > mostHops {
+				known.seen = ""
+			}
+		case code >= 300 && code < 500 && code != http.StatusTooManyRequests:
+			known = &reading{at: time.Now(), from: i, odd: w.isOdd(s), led: hops > 0}
 		case known == nil || time.Since(known.at) >= c.lag:
 			return "", false // it knows nothing, so it asks for nothing
 		}

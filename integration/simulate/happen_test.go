@@ -18,6 +18,8 @@ func (w *world) happen(e event) {
 		w.acts(dice, i)
 	case paces:
 		w.paces(dice, i, s)
+	case leads:
+		w.leads(dice, s)
 	case sets:
 		w.sets(dice, i)
 	case rushes:

@@ -32,7 +32,10 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 		answer := i.ask(token+"/1.0", address, s.host, "/robots.txt")
 		w.settle()
 		w.tell("%s reads %s at %s from %s, and will not obey", token, s.host, i.id, address)
-		if answer.Code == http.StatusOK && s.mode == same && time.Since(s.changed) > 10*time.Minute {
+		if reads = answer.Code == http.StatusOK; answer.Header().Get("Location") != "" { // what it has read before is forgotten by that
+			w.liars = slices.DeleteFunc(w.liars, func(l liar) bool { return l.token == token && l.site == s })
+		}
+		if reads && s.mode == same && time.Since(s.changed) > 10*time.Minute {
 			w.liars = append(w.liars[max(0, len(w.liars)-maxLiars+1):], liar{token, address, i, s, time.Now()})
 		}
 	}
@@ -50,7 +53,7 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 	text := i.shows(s)
 	w.mu.Lock()
 	saw := i.saw[s]
-	known := saw != nil && saw.text == text && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode.hasOneText()
+	known := saw != nil && saw.text == text && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode.hasOneText() && !s.way.isLong()
 	holds := known || reads && s.mode == same && time.Since(s.changed) > short && time.Since(s.settled) > short
 	old := saw != nil && s.mode == same && time.Since(s.changed) > time.Hour && time.Since(saw.last) > policy.MaxAge && len(w.instances) == 1
 	w.mu.Unlock()
@@ -93,7 +96,7 @@ func (w *world) returns(dice *rand.Rand) {
 	}
 	since, before := l.site.since(l.at), l.site.since(time.Now().Add(-policy.MaxAge))
 	forbids := func(page string) bool {
-		return !slices.ContainsFunc(since, func(p phase) bool { return !p.mode.hasOneText() || allows(parsed(p.text), l.token, page) })
+		return !slices.ContainsFunc(since, func(p phase) bool { return !p.hasOneText() || allows(parsed(p.text), l.token, page) })
 	}
 	page := ""
 	for n := range pages {

@@ -257,7 +257,7 @@ func (w *world) differAt(s *site, instances []*instance) bool {
 // instance.
 func (i *instance) shows(s *site) string {
 	if i.world.owner == nil {
-		return s.text
+		return s.shown()
 	}
 	return i.page(s.host, "").Body.String()
 }

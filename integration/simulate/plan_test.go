@@ -37,10 +37,11 @@ const (
 	paces  = numActions + 1 // a crawler that obeys fetches many pages
 	rushes = numActions + 2 // one that does not
 	sets   = numActions + 3 // the clock of an instance
+	leads  = numActions + 4 // a site to where its robots.txt is, by redirects
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -52,6 +53,7 @@ type plan struct {
 	manages                  bool             // the robots.txt are published by rules
 	holdsRates               bool             // who is too fast is slowed
 	setsClocks               bool             // clocks are set meanwhile
+	redirects                bool             // sites redirect their robots.txt
 	skews                    [3]time.Duration // by which the clocks of instances are ahead
 	events                   []event
 	tells                    bool // the world its story
@@ -104,6 +106,7 @@ func (p *plan) manage() {
 	}
 	p.holdsRates = dice.IntN(3) == 0
 	p.setsClocks = p.stores && dice.IntN(3) == 0
+	p.redirects = !p.manages && dice.IntN(2) == 0
 }
 
 // managedDensity is how much more often something happens in such a world.
@@ -136,6 +139,9 @@ func (p *plan) act() {
 	}
 	if p.setsClocks {
 		add(sets, p.days/5)
+	}
+	if p.redirects {
+		add(leads, p.days*p.hosts/2)
 	}
 }
 

@@ -2,8 +2,7 @@ package simulate
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -43,14 +42,19 @@ type site struct {
 	settled      time.Time // since when nobody could be served anything but the text
 	past         []served  // all that anybody was served, the latest last
 	phases       []phase   // how it has answered, the latest last
+	way          way       // where it redirects to
 }
 
 // phase is how a site answers from a time on.
 type phase struct {
 	mode mode
 	text string
+	long bool // not everybody comes to it
 	from time.Time
 }
+
+// hasOneText reports whether nobody was served another text.
+func (p phase) hasOneText() bool { return p.mode.hasOneText() && !p.long }
 
 // hasOneText reports whether nobody is served another text than the site's in a mode.
 func (m mode) hasOneText() bool { return m == same || m == fails || m == hangs || m == limits }
@@ -83,13 +87,13 @@ func (s *site) change(m mode, text string, now time.Time) {
 		s.before, s.text = s.text, text
 	}
 	s.mode, s.changed = m, now
-	s.phases = append(s.phases, phase{m, text, now})
+	s.phases = append(s.phases, phase{m, s.shown(), s.way.isLong(), now})
 }
 
 // answer is what a client gets for /robots.txt. guard says that it is the guard, by itself.
 func (s *site) answer(agent string, guard bool, now time.Time) (status int, text string) {
 	s.asked++
-	text = s.text
+	text = s.shown()
 	switch s.mode {
 	case turns:
 		if s.asked%2 == 0 {
@@ -137,25 +141,7 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (
 		if w.owner != nil {
 			return i.fetchPage(s, as)
 		}
-		w.mu.Lock()
-		hanging := s.mode == hangs
-		status, text := s.answer(as.UserAgent, as.RemoteAddr == "" && as.ClientIP == "", time.Now())
-		header := s.header()
-		if status == http.StatusOK || status == http.StatusNotFound {
-			i.sawText(s, text)
-		}
-		if as.UserAgent == "" && (status == http.StatusOK || status == http.StatusNotFound) {
-			i.gets(s, text)
-		}
-		w.mu.Unlock()
-		if hanging {
-			<-ctx.Done()
-			return policy.Answer{Err: context.Cause(ctx)}
-		}
-		if status == http.StatusServiceUnavailable {
-			return policy.Answer{Status: status, Err: errors.New("the site answered 503")}
-		}
-		return policy.Answer{Status: status, Body: []byte(text), Header: header}
+		return i.fetchFrom(ctx, s, as)
 	}, true
 }
 
@@ -169,22 +155,19 @@ func (s *site) header() http.Header {
 // ServeHTTP serves the robots.txt as clients get it, and a page at all other paths.
 func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 	w := i.world
-	s := w.site(r.Host)
-	if r.URL.Path != "/robots.txt" {
-		rw.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	if w.owner != nil {
+	if w.owner != nil && r.URL.Path == "/robots.txt" {
 		i.servePage(rw, r)
 		return nil
 	}
 	w.mu.Lock()
-	status, text := s.answer(r.UserAgent(), false, time.Now())
-	for name, values := range s.header() {
-		rw.Header()[name] = values
-	}
+	a, ok := w.answerAt(r.Host, r.RequestURI, r.UserAgent(), false)
 	w.mu.Unlock()
-	rw.WriteHeader(status)
-	_, err := fmt.Fprint(rw, text)
+	if !ok {
+		rw.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	maps.Copy(rw.Header(), a.Header)
+	rw.WriteHeader(a.Status)
+	_, err := rw.Write(a.Body)
 	return err
 }

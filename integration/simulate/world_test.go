@@ -42,6 +42,7 @@ type world struct {
 	set         time.Time // when the last one was
 	owner       *owner    // nil where sites write their robots.txt themselves
 	operators   []string  // of crawlers that are verified
+	ways        int       // that sites have redirected to
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
@@ -84,7 +85,7 @@ func run(t *testing.T, p plan) *world {
 		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), text: w.newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
 		w.sites, hosts = append(w.sites, s), append(hosts, s.host)
 		s.changed, s.settled = w.start, w.start
-		s.phases = []phase{{same, s.text, w.start}}
+		s.phases = []phase{{mode: same, text: s.text, from: w.start}}
 		w.tell("%s serves with max-age %s\n%s", s.host, s.maxAge, indent(s.text))
 	}
 	if p.manages {
@@ -164,7 +165,7 @@ func (w *world) verify(t *testing.T) {
 func (w *world) people(dice *rand.Rand) {
 	keeps := []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 	for n, token := range tokens {
-		c := &crawler{token: token, unseen: dice.IntN(4) == 0, keeps: keeps[dice.IntN(len(keeps))], lag: policy.MaxAge, copies: make(map[string]*reading)}
+		c := &crawler{token: token, unseen: dice.IntN(4) == 0, keeps: keeps[dice.IntN(len(keeps))], lag: policy.MaxAge, patience: []int{mostHops, 10, 20}[n%3], copies: make(map[string]*reading)}
 		if token == slow {
 			c.keeps, c.lag = slowLag, slowLag
 		}

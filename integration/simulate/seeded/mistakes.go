@@ -168,4 +168,39 @@ var mistakes = []mistake{
 		"		pace.Slowed = pace.Over && binds",
 		"		pace.Slowed = pace.Full && binds",
 	},
+	{
+		"four redirects are followed", "policy/answer.go",
+		"const MaxRedirects = 5",
+		"const MaxRedirects = 4",
+	},
+	{
+		"six redirects are followed", "policy/answer.go",
+		"const MaxRedirects = 5",
+		"const MaxRedirects = 6",
+	},
+	{
+		"a redirect that leads nowhere is a failure", "policy/answer.go",
+		"	case a.Err != nil || a.Status < 200:",
+		"	case a.Err != nil || a.Status < 200 || a.Status/100 == 3 && a.Status != 304:",
+	},
+	{
+		"where a robots.txt redirects to is a page like others", "internal/judge/judge.go",
+		"	case q.path() == robotsTxt, len(rules.Via)",
+		"	case q.path() == robotsTxt, len(rules.Via) > 9 && len(rules.Via)",
+	},
+	{
+		"where a robots.txt redirects to that fails is not known", "policy/lifetime.go",
+		"len(next.Via) == 0 {",
+		"true {",
+	},
+	{
+		"who is redirected knows what it has read before", "internal/guard/reading.go",
+		"return isRedirect(read.Status) })",
+		"return false })",
+	},
+	{
+		"who was led to a file that nobody can read is held to the copy", "internal/guard/verdict.go",
+		"g.wasLed(r, j, entry.State(), now)",
+		"false",
+	},
 }

@@ -1,0 +1,200 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// mostHops is how many redirects everybody follows. Some crawlers follow more.
+const mostHops = 5
+
+// way is where a site redirects its robots.txt to. The zero way is that it answers
+// itself.
+type way struct {
+	hops   []string // hosts and paths, in order
+	round  bool     // the last leads back to the first
+	status int
+	text   string // what is served at its end in place of the site's text, "" for that
+}
+
+// isLong reports whether not everybody comes to its end.
+func (y way) isLong() bool { return y.round || len(y.hops) > mostHops }
+
+// next returns where a client is redirected to from a hop, 0 for /robots.txt, or "".
+func (y way) next(hop int) string {
+	switch {
+	case hop < len(y.hops):
+		return y.hops[hop]
+	case y.round:
+		return y.hops[0]
+	}
+	return ""
+}
+
+// elsewhere is a host that nobody guards.
+const elsewhere = "elsewhere.test"
+
+// webPage is what some sites serve in place of a robots.txt.
+const webPage = "<!DOCTYPE html>\n<html><body>Please log in.\n</body></html>\n"
+
+// newWay decides where a site redirects to: to itself, where its rules may forbid to go,
+// and elsewhere. n makes its paths other ones than those before.
+func newWay(dice *rand.Rand, host string, n int) way {
+	y := way{status: []int{301, 302, 303, 307, 308}[dice.IntN(5)]}
+	paths := []string{"/a/robots", "/b/rules", "/c.txt", "/d/e/r", "/files/robots.txt", "/robots"}
+	for hop := range []int{1, 1, 2, 3, 5, 5, 6, 8}[dice.IntN(8)] {
+		at := host
+		if dice.IntN(3) == 0 {
+			at = elsewhere
+		}
+		y.hops = append(y.hops, fmt.Sprintf("%s%s?%d.%d", at, paths[dice.IntN(len(paths))], n, hop))
+	}
+	y.round = dice.IntN(8) == 0
+	if dice.IntN(8) == 0 {
+		y.text = webPage
+	}
+	return y
+}
+
+// leads lets a site redirect its robots.txt elsewhere, or no more.
+func (w *world) leads(dice *rand.Rand, s *site) {
+	y := way{}
+	if dice.IntN(4) > 0 {
+		w.ways++
+		y = newWay(dice, s.host, w.ways)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.mode == turns || s.mode == byAgent {
+		s.unclear = time.Now()
+	}
+	now := time.Now()
+	s.way, s.changed, s.settled = y, now, now
+	s.phases = append(s.phases, phase{s.mode, s.shown(), y.isLong(), now})
+	w.tell("%s redirects to %q, round: %t, web page: %t", s.host, y.hops, y.round, y.text != "")
+}
+
+// shown is the text at the end of the way to it.
+func (s *site) shown() string {
+	if s.way.text != "" {
+		return s.way.text
+	}
+	return s.text
+}
+
+// robotsAt returns whose robots.txt is asked for at a URL, nil for nobody's, and where it is
+// redirected to from there, "" for nowhere. It goes by what sites do now.
+func (w *world) robotsAt(host, target string) (of *site, to string) {
+	if target == "/robots.txt" {
+		if s := w.site(host); s != nil {
+			return s, s.way.next(0)
+		}
+		return nil, ""
+	}
+	for _, s := range w.sites {
+		if n := slices.Index(s.way.hops, host+target); n >= 0 {
+			return s, s.way.next(n + 1)
+		}
+	}
+	return nil, ""
+}
+
+// answerAt is what a client gets for a URL that may be that of a robots.txt; ok is false
+// if it is not. It is to be called with the world locked.
+func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Answer, ok bool) {
+	s, to := w.robotsAt(host, target)
+	switch {
+	case s == nil:
+		return a, false
+	case to != "":
+		return policy.Answer{Status: s.way.status, Header: http.Header{"Location": {"http://" + to}}}, true
+	}
+	status, text := s.answer(agent, guard, time.Now())
+	return policy.Answer{Status: status, Body: []byte(text), Header: s.header()}, true
+}
+
+// fetchFrom reads the robots.txt of a site as the guard, redirects followed.
+func (i *instance) fetchFrom(ctx context.Context, s *site, as origin.Witness) policy.Answer {
+	w := i.world
+	isOwn := func(u *url.URL) bool { return u.Host == s.host }
+	answer := origin.Follow(ctx, &url.URL{Scheme: "http", Host: s.host, Path: "/robots.txt"}, isOwn, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		a, ok := w.answerAt(u.Host, u.RequestURI(), as.UserAgent, as.RemoteAddr == "" && as.ClientIP == "")
+		if !ok {
+			return policy.Answer{Status: http.StatusNotFound}
+		}
+		return a
+	})
+	if answer.Status == http.StatusServiceUnavailable {
+		if answer.Err = errors.New("the site answered 503"); s.mode == hangs {
+			<-ctx.Done()
+			answer = policy.Answer{Err: context.Cause(ctx), Via: answer.Via}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := string(answer.Body)
+	switch {
+	case answer.Status >= 400 && answer.Status != http.StatusNotFound, answer.Err != nil:
+		return answer
+	case s.way.isLong():
+		text = "" // to which it should not have come
+	case answer.Status >= 300 && answer.Status < 400:
+		text = s.shown() // to which it should have
+	}
+	i.sawText(s, text)
+	if as.UserAgent == "" {
+		i.gets(s, text)
+	}
+	return answer
+}
+
+// follows lets a crawler read the robots.txt where it is redirected to. Its answer is a
+// redirect if it has no more patience. hops are how many it has followed.
+func (w *world) follows(c *crawler, i *instance, s *site, address string) (status int, text string, hops int) {
+	host, target := s.host, "/robots.txt"
+	for {
+		a := w.get(c, i, s, host, target, address, hops)
+		to, isRedirect := strings.CutPrefix(a.Header.Get("Location"), "http://")
+		if !isRedirect || hops == c.patience {
+			return a.Status, string(a.Body), hops
+		}
+		hops++
+		host, target, _ = strings.Cut(to, "/")
+		target = "/" + target
+		w.tell("%s is redirected to %s", c.token, to)
+	}
+}
+
+// get lets a crawler ask for a URL at which there may be a robots.txt. None of those is
+// refused to it: it could not know the rules. Where that has several steps, and nobody
+// answers at the end, no instance knows of the later ones before it has waited for that.
+func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, hops int) policy.Answer {
+	if c.unseen || host == elsewhere {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		a, ok := w.answerAt(host, target, c.token, false)
+		if !ok {
+			a.Status = http.StatusNotFound
+		}
+		return a
+	}
+	answer := i.ask(c.token+"/1.0", address, host, target)
+	w.settle()
+	isRefused := answer.Code == http.StatusForbidden || answer.Code == http.StatusTooManyRequests && s.mode != limits
+	if isRefused && (hops < 2 || s.mode != hangs) {
+		w.fail("%s is redirected to %s%s for the robots.txt, and that is refused at %s", c.token, host, target, i.id)
+	}
+	return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()}
+}
