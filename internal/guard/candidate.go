@@ -70,7 +70,7 @@ func (s *State) Found(source string) []shadow.Trial {
 
 // triedAt returns what is tried at a site: what the configuration of the guard says, or
 // the candidate that is about it. The zero tried is nothing.
-func (g *Guard) triedAt(s request.Site) tried {
+func (g *Guard) triedAt(s *request.Site) tried {
 	if g.tried.entry != nil || g.shared.tried == nil || g.SourceKey != "" {
 		return g.tried
 	}
@@ -87,7 +87,7 @@ func (g *Guard) triedAt(s request.Site) tried {
 }
 
 // of returns what a candidate makes for a host of a site.
-func (t *tries) of(c *candidate, s request.Site, host string) tried {
+func (t *tries) of(c *candidate, s *request.Site, host string) tried {
 	key := policy.Key{Source: c.Source, Host: s.Own.Host}
 	entry := t.cache.Get(key)
 	if entry == nil {

@@ -48,7 +48,7 @@ func (g *Guard) noteVisit(j *Judgement) {
 
 // holds returns the versions that stay in force although the robots.txt has
 // changed. It tells the owner what has begun or ended since it was last asked.
-func (g *Guard) holds(s request.Site, state *policy.State) []changeguard.Hold {
+func (g *Guard) holds(s *request.Site, state *policy.State) []changeguard.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ const (
 )
 
 // logHold warns that a change is held back.
-func (g *Guard) logHold(s request.Site, current *policy.Version, h changeguard.Hold) {
+func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.Hold) {
 	suppressed, ok := g.shared.holdLines.line(s.Label, "")
 	if !ok {
 		return
@@ -93,7 +93,7 @@ func (g *Guard) logHold(s request.Site, current *policy.Version, h changeguard.H
 }
 
 // logRelease tells that a change is not held back any more.
-func (g *Guard) logRelease(s request.Site, current *policy.Version, h changeguard.Hold, why string) {
+func (g *Guard) logRelease(s *request.Site, current *policy.Version, h changeguard.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.Segment == policy.Invented && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
@@ -103,7 +103,7 @@ func (g *Guard) logRelease(s request.Site, current *policy.Version, h changeguar
 	}
 }
 
-func (g *Guard) holdFields(s request.Site, current *policy.Version, h changeguard.Hold) []zap.Field {
+func (g *Guard) holdFields(s *request.Site, current *policy.Version, h changeguard.Hold) []zap.Field {
 	var crawlers []string
 	for _, v := range h.Visits {
 		if len(crawlers) < maxLoggedCrawlers && !slices.Contains(crawlers, v.Crawler) {

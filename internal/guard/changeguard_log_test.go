@@ -54,7 +54,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if hosts := s.g.shared.changes.HeldHosts(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
-	s.g.holds(request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, s.entry.State())
+	s.g.holds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, s.entry.State())
 	lines = s.logs.TakeAll()
 	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "not in force any more") {
 		t.Errorf("lines at the end: %v", lines)
@@ -66,7 +66,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
-	own := request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}
+	own := &request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}
 	for _, change := range []struct{ text, says string }{
 		{strict, "the version before stays in force"},
 		{loose, "not in force any more"},

@@ -20,7 +20,7 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 	s.become(strict)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
-	own := request.NewSite(s.entry.Key())
+	own := new(request.NewSite(s.entry.Key()))
 	if holds := s.g.holds(own, &old); len(holds) != 1 {
 		t.Errorf("%d holds after a look at the version before, want 1", len(holds))
 	}
@@ -84,7 +84,7 @@ func TestChangesAreBounded(t *testing.T) {
 		t.Errorf("%d invented hosts are remembered, want %d", n, maxChangingInvented)
 	}
 
-	own := request.NewSite(s.entry.Key())
+	own := new(request.NewSite(s.entry.Key()))
 	text := "User-agent: *\n"
 	for i := range 2 * maxHolds {
 		target := fmt.Sprintf("/%c", 'a'+i)

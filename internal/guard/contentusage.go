@@ -34,11 +34,13 @@ func (g *Guard) stating(w http.ResponseWriter, r *http.Request, j *Judgement) ht
 // statedToAll returns what the robots.txt in force states to everybody about the use of
 // what a request is for. j is nil for a request that nobody judges.
 func (g *Guard) statedToAll(r *http.Request, j *Judgement) policy.Preferences {
-	var site request.Site
-	if j != nil {
+	site := g.namedSite(r)
+	switch {
+	case j != nil:
 		site = j.Site
-	} else {
-		site = g.siteOf(r)
+	case site == nil:
+		own := g.otherSite(r)
+		site = &own
 	}
 	entry := g.shared.Cache.Get(site.Key)
 	if entry == nil {

@@ -152,7 +152,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 }
 
 // emitChanged tells that the robots.txt of a configured site has changed.
-func (g *Guard) emitChanged(s request.Site, before, after policy.State) {
+func (g *Guard) emitChanged(s *request.Site, before, after policy.State) {
 	if g.Events == nil || s.Segment != policy.Named || before.Good == nil || !g.Events.wanted(eventChanged) {
 		return
 	}

@@ -119,8 +119,8 @@ func TestChangedEvent(t *testing.T) {
 	}
 	one := read(policy.State{}, "User-agent: *\nDisallow:\n")
 	two := read(one, "User-agent: *\nDisallow: /\nNonsense: x\n")
-	named := request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
-	invented := named
+	named := &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
+	invented := new(*named)
 	invented.Segment = policy.Invented
 	onFetched := g.onFetched(named)
 	onFetched(policy.State{}, one) // read for the first time

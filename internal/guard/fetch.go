@@ -100,7 +100,7 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 	if r == nil {
 		return nil, errNoProxy
 	}
-	refresh, ok := g.refresher(r, e, request.NewSite(key))
+	refresh, ok := g.refresher(r, e, new(request.NewSite(key)))
 	if !ok {
 		return nil, errNoSite
 	}

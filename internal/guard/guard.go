@@ -70,12 +70,13 @@ type Config struct {
 type Guard struct {
 	Config
 	shared    *State
-	eachHost  bool                           // each host has a source of its own
-	tried     tried                          // what its configuration tries
-	Metrics   *metrics.Metrics               // the same as of the State
-	sites     cowmap.Map[string, policy.Key] // by label, for which it has judged
-	gone      bool                           // its configuration has ended; guarded by presences.mu
-	lastHosts atomic.Pointer[request.Hosts]  // of the server that was asked last
+	eachHost  bool                                     // each host has a source of its own
+	tried     tried                                    // what its configuration tries
+	Metrics   *metrics.Metrics                         // the same as of the State
+	sites     cowmap.Map[string, policy.Key]           // by label, for which it has judged
+	ofSource  cowmap.Map[*request.Site, *request.Site] // those that the configuration names, with where their robots.txt comes from
+	gone      bool                                     // its configuration has ended; guarded by presences.mu
+	lastHosts atomic.Pointer[request.Hosts]            // of the server that was asked last
 }
 
 // New makes a guard that lasts as long as ctx, with what it shares with
@@ -143,9 +144,16 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	if userAgent == "" || request.HasNoPath(r) {
 		return nil
 	}
-	site := g.siteOf(r)
-	entry := g.shared.Cache.Get(site.Key)
-	atHand := g.atHand(entry, site.Key)
+	var spelt request.Site // of a host that the configuration does not name just so
+	site := g.namedSite(r)
+	key := &spelt.Key
+	if site != nil {
+		key = &site.Key
+	} else {
+		spelt = g.otherSite(r)
+	}
+	entry := g.shared.Cache.Get(*key)
+	atHand := g.atHand(entry, key)
 	registry := g.Registry.Load()
 	client, agent := g.shared.familiar.identify(registry, userAgent, overlayOf(registry, atHand))
 	if client.Class == uaident.Browser {
@@ -154,6 +162,9 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	original := request.OriginalRequest(r)
 	if request.IsACMEChallenge(original) {
 		return nil
+	}
+	if site == nil {
+		site = new(spelt) // a browser's request needs no memory for it
 	}
 	who, proof := g.Identity.Identify(r, client)
 	j := &Judgement{
@@ -180,19 +191,40 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 
 // atHand returns what is known of a site without reading anything, nil if nothing
 // is. Of a host that clients have invented that is what its neighbours have.
-func (g *Guard) atHand(entry *policy.Entry, key policy.Key) *policy.State {
+func (g *Guard) atHand(entry *policy.Entry, key *policy.Key) *policy.State {
 	if entry != nil {
 		if state := entry.State(); state != nil {
 			return state
 		}
 	}
-	return g.shared.Cache.Shared(key)
+	return g.shared.Cache.Shared(*key)
 }
 
 // siteOf returns the site that a request is for, and whose robots.txt it is
 // judged by.
-func (g *Guard) siteOf(r *http.Request) request.Site {
+func (g *Guard) siteOf(r *http.Request) *request.Site {
+	if site := g.namedSite(r); site != nil {
+		return site
+	}
+	return new(g.otherSite(r))
+}
+
+// otherSite is siteOf for a host that need not be one of the configuration.
+func (g *Guard) otherSite(r *http.Request) request.Site {
 	return g.sourced(request.NewSite(g.hostsOf(r).Key(r)))
+}
+
+// namedSite is siteOf for a host just as the configuration names it, and nil for all
+// others. It is made once.
+func (g *Guard) namedSite(r *http.Request) *request.Site {
+	site := g.hostsOf(r).Site(r)
+	if site == nil || g.SourceKey == "" {
+		return site
+	}
+	if sourced, ok := g.ofSource.Load(site); ok {
+		return sourced
+	}
+	return g.ofSource.LoadOrStore(site, func() *request.Site { return new(g.sourced(*site)) })
 }
 
 // sourced returns a site with where its robots.txt comes from.

@@ -46,7 +46,7 @@ func browserRequest() *http.Request {
 }
 
 // browserServer is where it arrives: a guard looks at the routes of a server once.
-var browserServer = new(caddyhttp.Server)
+var browserServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com"}}}}}}
 
 func BenchmarkGuardBrowser(b *testing.B) {
 	g := testGuard(b, options{Enforce: true}, serving(mixedRobots))

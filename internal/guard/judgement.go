@@ -21,7 +21,7 @@ type Judgement struct {
 	judge.Result
 	Proof     verify.Method   // what decided about the identity
 	signature string          // what came of checking the request's signature, "" if none was checked
-	Site      request.Site    // whose robots.txt it is about
+	Site      *request.Site   // whose robots.txt it is about; it is not changed
 	agent     *familiarAgent  // its User-Agent as it is remembered, nil if it is not
 	held      bool            // allowed by a version that the change guard keeps in force
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known

@@ -65,7 +65,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 
 // logFetched tells the owner when the robots.txt was read, changed or could
 // not be read. Hosts that only clients name are worth a debug line only.
-func (g *Guard) logFetched(s request.Site, before, after policy.State, changed bool) {
+func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed bool) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
 	case after.Failures == 1:
@@ -106,7 +106,7 @@ func (g *Guard) logFetched(s request.Site, before, after policy.State, changed b
 
 // logRefused warns that the guard is refused the robots.txt that clients are
 // served.
-func (g *Guard) logRefused(s request.Site, answer policy.Answer) {
+func (g *Guard) logRefused(s *request.Site, answer policy.Answer) {
 	level := zapcore.WarnLevel
 	if s.Segment == policy.Invented {
 		level = zapcore.DebugLevel

@@ -99,7 +99,7 @@ func TestLogSchema(t *testing.T) {
 		}
 	}
 	version := &policy.Version{FirstRead: time.Now().Add(-time.Hour)}
-	full := &Judgement{
+	full := &Judgement{Site: new(request.Site),
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Identity: verify.Verified, Target: "/x"},
 		Result: judge.Result{
 			Verdict: judge.Disallowed, Action: judge.Blocked,
@@ -108,7 +108,7 @@ func TestLogSchema(t *testing.T) {
 		Proof: verify.Ranges, signature: "verified", held: true, Version: version,
 		Rate: Rate{State: rate.Over, Delay: policy.Delay{Every: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, Limited: true, Seen: 500, Wait: time.Second}},
 	}
-	bare := &Judgement{
+	bare := &Judgement{Site: new(request.Site),
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
 		Result:  judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked},
 	}
@@ -174,23 +174,23 @@ func TestLogSchema(t *testing.T) {
 		worse := bad.After(refused, time.Now(), freshness, 0)
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(request.Site{}, good, bad, false)
-			g.logFetched(request.Site{}, bad, worse, false)
+			g.logFetched(&request.Site{}, good, bad, false)
+			g.logFetched(&request.Site{}, bad, worse, false)
 		})
 		compare(t, got, all, "robots.txt cannot be read", "robots.txt still cannot be read")
 		without := maps.Clone(all)
 		delete(without, "error")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(request.Site{}, policy.State{}, good, true)
-			g.logFetched(request.Site{}, good, good, true)
-			g.logFetched(request.Site{}, bad, good, false)
+			g.logFetched(&request.Site{}, policy.State{}, good, true)
+			g.logFetched(&request.Site{}, good, good, true)
+			g.logFetched(&request.Site{}, bad, good, false)
 		})
 		compare(t, got, without, "robots.txt read", "robots.txt changed", "robots.txt can be read again")
 		always["error"] = all["error"]
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(request.Site{}, policy.State{}, never, false)
+			g.logFetched(&request.Site{}, policy.State{}, never, false)
 		})
 		compare(t, got, always, "robots.txt cannot be read")
 	})
@@ -202,13 +202,13 @@ func TestLogSchema(t *testing.T) {
 		}
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFindings(request.Site{}, parsed("User-agent: *\nDisalow: /x\n"))
+			g.logFindings(&request.Site{}, parsed("User-agent: *\nDisalow: /x\n"))
 		})
 		compare(t, got, all, "robots.txt has findings")
 		for name, quiet := range map[string]func(){
-			"a text without any": func() { g.logFindings(request.Site{}, parsed("User-agent: *\nDisallow: /x\n")) },
+			"a text without any": func() { g.logFindings(&request.Site{}, parsed("User-agent: *\nDisallow: /x\n")) },
 			"no text": func() {
-				g.logFindings(request.Site{}, &policy.Version{Status: http.StatusNotFound, Robots: policy.Parse(nil)})
+				g.logFindings(&request.Site{}, &policy.Version{Status: http.StatusNotFound, Robots: policy.Parse(nil)})
 			},
 		} {
 			if got := logLines(t, func(l *zap.Logger) { g.Logger = l; quiet() }); len(got) > 0 {
@@ -223,7 +223,7 @@ func TestLogSchema(t *testing.T) {
 			g.Logger = l
 			r := requestBy("bingbot/2.0", "/")
 			<-fetchDone(g, r)
-			here := &Judgement{Site: request.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.Named}}
+			here := &Judgement{Site: &request.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.Named}}
 			g.presence(here)
 			g.shared.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)

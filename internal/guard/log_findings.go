@@ -11,7 +11,7 @@ import (
 
 // logFindings tells the owner once what is wrong with a new text: how much, and
 // the worst of it. Hosts that only clients name are worth a debug line only.
-func (g *Guard) logFindings(s request.Site, v *policy.Version) {
+func (g *Guard) logFindings(s *request.Site, v *policy.Version) {
 	if s.Segment == policy.Invented && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
 		return // nobody would read it
 	}

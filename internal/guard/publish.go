@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -65,7 +66,7 @@ func hasAccessLog(ctx context.Context) bool {
 // Block makes a request one that a guard has blocked, for whatever handles it
 // next.
 func Block(r *http.Request) {
-	j := &Judgement{Result: judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked}}
+	j := &Judgement{Site: new(request.Site), Result: judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked}}
 	caddyhttp.SetVar(r.Context(), Var, j)
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(j.placeholder)

@@ -67,7 +67,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 
 // asking is a request for a robots.txt as it came.
 type asking struct {
-	site        request.Site
+	site        *request.Site
 	exact       bool // it names the site by the very authority that the guard uses
 	canonical   bool // or by that with another port
 	plain       bool // it has no query

@@ -183,7 +183,7 @@ func (p *presence) mode() (mode string) {
 
 // prefers reports whether the key of a site tells more than the one that is
 // known: clients choose ports, and may choose http where there is https.
-func prefers(s request.Site, known policy.Key) bool {
+func prefers(s *request.Site, known policy.Key) bool {
 	switch {
 	case s.Segment == policy.Invented, s.Key == known:
 		return false

@@ -134,7 +134,7 @@ func TestPresences(t *testing.T) {
 	shared := new(State)
 	shared.Cache = policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)
 	shared.Ledger = ledger.New(time.Now)
-	here := &Judgement{Site: request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
+	here := &Judgement{Site: &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
 	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
 	mode := func() string { return shared.Reports(time.Now()).Live["example.com"].Mode }
 	for _, step := range []struct {
@@ -174,7 +174,7 @@ func TestPrefers(t *testing.T) {
 		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.Named, false},
 		{file, https, policy.Named, true},
 	} {
-		if got := prefers(request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
+		if got := prefers(&request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestMarksOfSites(t *testing.T) {
 	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
 	for _, g := range []*Guard{monitor, enforce} {
 		for _, label := range []string{"example.com", "www.example.com", "_other"} {
-			j := &Judgement{Site: request.Site{Label: label, Key: key}}
+			j := &Judgement{Site: &request.Site{Label: label, Key: key}}
 			g.presence(j)
 			shared.Ledger.Record(&ledger.Request{At: at(), Site: label, Token: "GPTBot"})
 		}
@@ -222,7 +222,7 @@ func TestGuardLeaves(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	cancel()
 	g := &Guard{shared: &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, nil)}}
-	g.presence(&Judgement{Site: request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
+	g.presence(&Judgement{Site: &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })
 	<-done

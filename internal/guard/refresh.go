@@ -16,7 +16,7 @@ import (
 // state returns what is known of the site, nil if nothing is. If the
 // robots.txt is due it is fetched in the background. Only who is to wait waits for
 // that, only for a first copy or one that is too old, and for most at most.
-func (g *Guard) state(r *http.Request, entry *policy.Entry, site request.Site, waits bool, now time.Time, most time.Duration) *policy.State {
+func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, waits bool, now time.Time, most time.Duration) *policy.State {
 	state := entry.State()
 	if !entry.Due(now) {
 		return state
@@ -73,17 +73,18 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 // refresher returns what begins to read the robots.txt of a site on behalf of a
 // request, as [policy.Entry.Refresh] does. ok is false if it cannot be read on
 // behalf of that.
-func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site request.Site) (refresh func() <-chan struct{}, ok bool) {
+func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Site) (refresh func() <-chan struct{}, ok bool) {
 	fetch, ok := g.Source.Prepare(r, site.Key, origin.Witness{})
 	if !ok {
 		return nil, false
 	}
+	own := *site // so that those who do not refresh need no memory for it
 	return func() <-chan struct{} {
 		var have *policy.Version
 		if state := entry.State(); state != nil {
 			have = state.Good
 		}
-		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, site, fetch), have, site.Key), g.onFetched(site))
+		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, &own, fetch), have, own.Key), g.onFetched(&own))
 	}, true
 }
 
@@ -105,7 +106,7 @@ func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) 
 
 // onFetched returns what is to be done when an attempt to fetch a robots.txt has
 // changed what is known of the site.
-func (g *Guard) onFetched(s request.Site) func(before, after policy.State) {
+func (g *Guard) onFetched(s *request.Site) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.Failures == 0 && (before.Good == nil || before.Good.Hash != after.Good.Hash)
 		if s.Label != judge.OtherName && s.Segment == policy.Named {

@@ -79,8 +79,8 @@ func (g *Guard) standalone() *standaloneSource {
 
 // siteWith returns the site that is told of when something with this key was read: it
 // may stand for all sites of the guard, and is told of once.
-func (g *Guard) siteWith(key policy.Key) request.Site {
-	s := request.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
+func (g *Guard) siteWith(key policy.Key) *request.Site {
+	s := &request.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
 	for label, own := range g.sites.All() {
 		if (own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
 			s.Label = label

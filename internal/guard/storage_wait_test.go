@@ -102,7 +102,7 @@ func TestWaitsForAllOfTheStorage(t *testing.T) {
 				o.g.shared.Cache.Restore(key, policy.Named, s, true)
 				answer := o.keeps(t, tc.cold)
 				time.AfterFunc(100*time.Millisecond, func() {
-					reader := o.g.claimedReader(r, &Judgement{Request: judge.Request{Client: o.g.Registry.Load().Identify("bingbot/2.0")}, Site: request.NewSite(key)})
+					reader := o.g.claimedReader(r, &Judgement{Request: judge.Request{Client: o.g.Registry.Load().Identify("bingbot/2.0")}, Site: new(request.NewSite(key))})
 					o.g.shared.readers.Read(reader, ledger.Reading{At: time.Now(), Status: 200, Hash: s.Good.Hash})
 					answer()
 				})

@@ -139,7 +139,7 @@ func (g *Guard) allows(j *Judgement, version *policy.Version) bool {
 
 // adoptUnnamed takes over what is known of a site from when its server had no name
 // in keys: a reload has added another server for the same host.
-func (g *Guard) adoptUnnamed(s request.Site) {
+func (g *Guard) adoptUnnamed(s *request.Site) {
 	unnamed := s.Key
 	if unnamed.Server = ""; s.Key.Server == "" {
 		return

@@ -35,7 +35,7 @@ func refusesUs(a policy.Answer) bool {
 
 // asWitness returns what fetches a robots.txt as the guard, and, where that is
 // refused, as the client that was served it last: what crawlers get, we get.
-func (g *Guard) asWitness(r *http.Request, s request.Site, fetch origin.Fetch) origin.Fetch {
+func (g *Guard) asWitness(r *http.Request, s *request.Site, fetch origin.Fetch) origin.Fetch {
 	if g.SourceKey != "" {
 		return fetch
 	}

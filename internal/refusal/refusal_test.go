@@ -32,7 +32,7 @@ func TestWrite(t *testing.T) {
 	} {
 		j := &guard.Judgement{
 			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},
-			Site:    request.NewSite(policy.Key{Secure: true, Host: "example.com"}),
+			Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 		}
 		var scratch judge.Scratch
 		settings := judge.Settings{Enforce: true, FalseName: tc.falseName}

@@ -19,7 +19,7 @@ func TestWriteAgainstUse(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: /blog/ train-ai=n\n"))
 	j := &guard.Judgement{
 		Request: judge.Request{Client: uaident.Identify("ClaudeBot/1.0"), Method: http.MethodGet, Target: "/blog/a"},
-		Site:    request.NewSite(policy.Key{Secure: true, Host: "example.com"}),
+		Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 	}
 	settings := judge.Settings{Enforce: true, EnforceUse: true}
 	var scratch judge.Scratch

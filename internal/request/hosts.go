@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
@@ -20,14 +21,18 @@ import (
 type Hosts struct {
 	Server    *caddyhttp.Server // nil for none
 	Name      string            // of the server in keys
-	exact     map[string]bool
+	exact     map[string]*namedHost
 	below     map[string]string // wildcards such as *.example.com by what follows their *.
 	wildcards []string          // of other shapes
 }
 
+// namedHost is a host that the configuration names, with its sites by http and by https
+// once they were asked for.
+type namedHost [2]atomic.Pointer[Site]
+
 // HostsOfServer collects the hosts from the matchers of a server's routes.
 func HostsOfServer(server *caddyhttp.Server) *Hosts {
-	h := &Hosts{Server: server, exact: make(map[string]bool), below: make(map[string]string)}
+	h := &Hosts{Server: server, exact: make(map[string]*namedHost), below: make(map[string]string)}
 	if server != nil {
 		Walk(server, func(p Place, route caddyhttp.Route) {
 			if !p.Errors {
@@ -120,7 +125,7 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 		case strings.Contains(name, "*"):
 			h.wildcards = append(h.wildcards, name)
 		default:
-			h.exact[name] = true
+			h.exact[name] = new(namedHost)
 		}
 	}
 }
@@ -130,7 +135,7 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 // a wildcard such as *.example.com the label is the wildcard: clients choose the
 // rest.
 func (h *Hosts) Label(host string) (label string, named bool) {
-	if h.exact[host] {
+	if h.exact[host] != nil {
 		return host, true
 	}
 	if _, rest, ok := strings.Cut(host, "."); ok {
@@ -196,6 +201,28 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 		}
 	}
 	return key
+}
+
+// Site returns the site of a request for a host just as the configuration names it: that
+// of its Key, which is made once. It is nil for all others, of which there may be any number.
+func (h *Hosts) Site(r *http.Request) *Site {
+	host := h.exact[r.Host]
+	if host == nil || IsTrustedProxy(r) {
+		return nil
+	}
+	known := &host[0]
+	if IsSecure(r, false) {
+		known = &host[1]
+	}
+	site := known.Load()
+	if site == nil {
+		if strings.Contains(r.Host, ":") {
+			return nil // an address of IPv6 without its brackets, of which the end may be a port
+		}
+		site = new(NewSite(h.Key(r)))
+		known.Store(site)
+	}
+	return site
 }
 
 // canonical returns the usual form of a host without a port if Caddy routes that

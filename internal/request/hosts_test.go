@@ -106,7 +106,12 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			if got := testHosts().Key(r); got != tc.want {
+			hosts := testHosts()
+			named := hosts.exact[tc.host] != nil && !tc.trusted
+			if got := hosts.Site(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.Site(r) != got) {
+				t.Errorf("site = %+v, want that of the key once if it is named so", got)
+			}
+			if got := hosts.Key(r); got != tc.want {
 				t.Errorf("key = %+v\nwant  %+v", got, tc.want)
 			}
 		})
