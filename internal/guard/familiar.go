@@ -4,13 +4,13 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
-	"weak"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of the familiar User-Agents: how many sets of two there are, and bytes of each
-// User-Agent. With the names of a client they take 8 MB at most.
+// Bounds of the familiar User-Agents: how many sets there are, of two crawlers and four
+// browsers, and bytes of each crawler's User-Agent. With the names of a client they take
+// 8 MB at most.
 const (
 	familiarSets = 4096
 	maxFamiliar  = 512
@@ -20,63 +20,74 @@ const (
 // remembered when it comes for the second time in turn among few, so that those which
 // never return cost a hash and no memory. It takes no lock.
 type familiar struct {
+	sets [familiarSets]familiarSet // first, so that each is in one line of the processor's cache
 	seed maphash.Seed
-	of   atomic.Pointer[uaident.Registry] // that all are identified by but for some stragglers
-	sets [familiarSets]familiarSet
+	of   atomic.Pointer[period]
+	last atomic.Uint64 // number of a period
 }
 
-// familiarSet has the User-Agents of some hashes.
+// period is while all are identified by a registry, but for some stragglers.
+type period struct {
+	registry *uaident.Registry
+	number   uint64 // which no other has
+}
+
+// familiarSet has the User-Agents of some hashes. Of a browser there is but the hash: who
+// wants to be taken for one sends the User-Agent of one, and need not look for the hash.
 type familiarSet struct {
-	missed [4]atomic.Uint32 // part of the hash of the last ones that were not there
-	agents [2]atomic.Pointer[familiarAgent]
+	browsers [4]atomic.Uint64
+	missed   [4]atomic.Uint32 // part of the hash of the last ones that were not there
+	agents   [2]atomic.Pointer[familiarAgent]
 }
 
 // familiarAgent is who a client is by its User-Agent. It never changes.
 type familiarAgent struct {
 	userAgent string
 	registry  *uaident.Registry
-	overlay   weak.Pointer[uaident.Overlay] // which goes with its policy; zero for none
+	beside    uint64 // number of the overlay
 	client    uaident.Identity
 	names     []string // as [uaident.Identity.AppendChain] has them
 }
 
 func newFamiliar() *familiar { return &familiar{seed: maphash.MakeSeed()} }
 
-// identify is [uaident.Registry.IdentifyWith]. It returns the User-Agent as it is
-// remembered, too, nil where it is not: unlike the header that has it, that may be kept.
-func (f *familiar) identify(registry *uaident.Registry, userAgent string, overlay *uaident.Overlay) (uaident.Identity, *familiarAgent) {
+// identify is [uaident.Registry.IdentifyWith]; of a browser that returns it has nothing but
+// the class. It returns the User-Agent as it is remembered, too, nil where it is not: unlike
+// the header that has it, that may be kept.
+func (f *familiar) identify(registry *uaident.Registry, userAgent string, beside *overlayBeside) (uaident.Identity, *familiarAgent) {
 	if f == nil || len(userAgent) > maxFamiliar {
-		return registry.IdentifyWith(userAgent, overlay), nil
+		return registry.IdentifyWith(userAgent, beside.overlay), nil
 	}
-	if f.of.Load() != registry {
-		f.forget(registry)
+	now := f.of.Load()
+	if now == nil || now.registry != registry {
+		now = f.begin(registry)
 	}
-	hash := maphash.String(f.seed, userAgent)
-	if overlay != nil { // sites may have different ones
-		hash ^= maphash.Comparable(f.seed, overlay)
-	}
+	hash := maphash.String(f.seed, userAgent) ^ now.number*0x9e3779b97f4a7c15 ^ beside.number*0xc2b2ae3d27d4eb4f // two odd numbers
+	hash = max(hash, 1)                                                                                          // 0 is none
 	set := &f.sets[hash%familiarSets]
+	for i := range set.browsers {
+		if set.browsers[i].Load() == hash {
+			return uaident.Identity{Class: uaident.Browser}, nil
+		}
+	}
 	for i := range set.agents {
-		if a := set.agents[i].Load(); a != nil && a.userAgent == userAgent && a.registry == registry && a.isBeside(overlay) {
+		if a := set.agents[i].Load(); a != nil && a.userAgent == userAgent && a.registry == registry && a.beside == beside.number {
 			return a.client, a
 		}
 	}
 	if tag := uint32(hash >> 32); set.missed[hash>>16%4].Swap(tag) != tag {
-		return registry.IdentifyWith(userAgent, overlay), nil
+		return registry.IdentifyWith(userAgent, beside.overlay), nil
 	}
-	a := &familiarAgent{userAgent: strings.Clone(userAgent), registry: registry, overlay: weak.Make(overlay)}
-	a.client = registry.IdentifyWith(a.userAgent, overlay)
+	client := registry.IdentifyWith(userAgent, beside.overlay)
+	if client.Class == uaident.Browser {
+		set.browsers[hash>>20%4].Store(hash)
+		return client, nil
+	}
+	a := &familiarAgent{userAgent: strings.Clone(userAgent), registry: registry, beside: beside.number}
+	a.client = registry.IdentifyWith(a.userAgent, beside.overlay) // which refers to it
 	a.names = a.client.AppendChain(nil)
 	set.place(hash).Store(a)
 	return a.client, a
-}
-
-// isBeside reports whether it was identified with this overlay.
-func (a *familiarAgent) isBeside(overlay *uaident.Overlay) bool {
-	if overlay == nil {
-		return a.overlay == weak.Pointer[uaident.Overlay]{} // that of one which is gone is not
-	}
-	return a.overlay.Value() == overlay
 }
 
 // place returns where one of this hash goes: where there is none yet, else in the place of
@@ -90,17 +101,16 @@ func (s *familiarSet) place(hash uint64) *atomic.Pointer[familiarAgent] {
 	return &s.agents[hash>>20%2]
 }
 
-// forget begins anew with another registry, so that none is kept that is not in use.
-func (f *familiar) forget(registry *uaident.Registry) {
-	if f.of.Swap(registry) == nil {
-		return
+// begin begins anew with another registry, so that none is kept that is not in use.
+func (f *familiar) begin(registry *uaident.Registry) *period {
+	next := &period{registry, f.last.Add(1)}
+	if f.of.Swap(next) == nil {
+		return next
 	}
 	for s := range f.sets {
-		for i := range f.sets[s].missed {
-			f.sets[s].missed[i].Store(0)
-		}
 		for i := range f.sets[s].agents {
 			f.sets[s].agents[i].Store(nil)
 		}
 	}
+	return next
 }

@@ -25,14 +25,19 @@ func TestFamiliarUserAgentsAreIdentifiedTheSame(t *testing.T) {
 	}
 	for _, registry := range []*uaident.Registry{first, second, first} {
 		for _, names := range [][]string{nil, {"ShopTool"}} {
-			overlay := registry.Overlay(names)
+			overlay := besideOf(registry, registry.Overlay(names))
 			for turn := range 3 {
 				for _, agent := range agents {
 					got, known := f.identify(registry, agent, overlay)
-					if want := registry.IdentifyWith(agent, overlay); got != want {
+					want := registry.IdentifyWith(agent, overlay.overlay)
+					browser := want.Class == uaident.Browser
+					if browser && got.Class == uaident.Browser {
+						got = want // nothing else is remembered of it
+					}
+					if got != want {
 						t.Errorf("turn %d, %q with %v: %+v, want %+v", turn, agent, names, got, want)
 					}
-					if (known != nil) != (turn > 0) {
+					if (known != nil) != (turn > 0 && !browser) {
 						t.Errorf("turn %d, %q with %v: remembered %v", turn, agent, names, known != nil)
 					}
 					if known != nil && (known.userAgent != agent || !slices.Equal(known.names, got.AppendChain(nil))) {
@@ -47,7 +52,7 @@ func TestFamiliarUserAgentsAreIdentifiedTheSame(t *testing.T) {
 func TestUserAgentsThatDoNotReturnAreNotRemembered(t *testing.T) {
 	f := newFamiliar()
 	for i := range 3 * familiarSets {
-		if _, known := f.identify(uaident.Default(), fmt.Sprint("Visitor/", i), nil); known != nil {
+		if _, known := f.identify(uaident.Default(), fmt.Sprint("Visitor/", i), &noOverlay); known != nil {
 			t.Fatalf("visitor %d is remembered when it comes first", i)
 		}
 	}
@@ -60,7 +65,7 @@ func TestUserAgentsThatDoNotReturnAreNotRemembered(t *testing.T) {
 	}
 	long := string(make([]byte, maxFamiliar+1))
 	for range 3 {
-		if _, known := f.identify(uaident.Default(), long, nil); known != nil {
+		if _, known := f.identify(uaident.Default(), long, &noOverlay); known != nil {
 			t.Error("one is remembered that is too long")
 		}
 	}
@@ -79,7 +84,7 @@ func TestFamiliarUserAgentsOfAnotherRegistryAreForgotten(t *testing.T) {
 		return n
 	}
 	for range 2 {
-		f.identify(uaident.Default(), uaChrome, nil)
+		f.identify(uaident.Default(), "curl/8.5.0", &noOverlay)
 	}
 	if kept() != 1 {
 		t.Errorf("%d are remembered, want 1", kept())
@@ -88,16 +93,16 @@ func TestFamiliarUserAgentsOfAnotherRegistryAreForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.identify(other, "curl/8.5.0", nil)
+	f.identify(other, "wget/1.0", &noOverlay)
 	if kept() != 0 {
 		t.Errorf("%d of the registry of before are remembered", kept())
 	}
 
 	for range 2 { // a request of before that is a straggler
-		f.identify(uaident.Default(), "ShopWatch/1.0", nil)
+		f.identify(uaident.Default(), "ShopWatch/1.0", &noOverlay)
 	}
-	f.of.Store(other)
-	if got, _ := f.identify(other, "ShopWatch/1.0", nil); got.Class != uaident.Search {
+	f.begin(other)
+	if got, _ := f.identify(other, "ShopWatch/1.0", &noOverlay); got.Class != uaident.Search {
 		t.Errorf("it is %+v, as by the registry of before", got)
 	}
 }
@@ -105,39 +110,51 @@ func TestFamiliarUserAgentsOfAnotherRegistryAreForgotten(t *testing.T) {
 func TestFamiliarUserAgentsKeepNoRobotsTxt(t *testing.T) {
 	f, userAgent := newFamiliar(), "ShopTool/2.0"
 	text := []byte(strings.Repeat("x", 1<<20) + "ShopTool")
-	overlay, kept := func() (weak.Pointer[uaident.Overlay], weak.Pointer[byte]) {
+	kept := func() weak.Pointer[byte] {
 		whole := unsafe.String(&text[0], len(text)) // as that of a policy, whose names are parts of it
-		overlay := uaident.Default().Overlay([]string{whole[1<<20:]})
+		beside := besideOf(uaident.Default(), uaident.Default().Overlay([]string{whole[1<<20:]}))
 		for range 3 {
-			if got, _ := f.identify(uaident.Default(), userAgent, overlay); got.Name() != "ShopTool" {
+			if got, _ := f.identify(uaident.Default(), userAgent, beside); got.Name() != "ShopTool" {
 				t.Fatalf("%+v", got)
 			}
 		}
-		if _, known := f.identify(uaident.Default(), userAgent, overlay); known == nil {
+		if _, known := f.identify(uaident.Default(), userAgent, beside); known == nil {
 			t.Fatal("it is not remembered")
 		}
-		return weak.Make(overlay), weak.Make(&text[0])
+		return weak.Make(&text[0])
 	}()
 	text = nil
 	runtime.GC()
-	if overlay.Value() != nil {
-		t.Error("the names of a policy that nobody has any more are kept")
-	}
 	if kept.Value() != nil {
 		t.Error("the text of a policy that nobody has any more is kept")
 	}
 	for range 3 {
-		if got, _ := f.identify(uaident.Default(), userAgent, nil); got.Known() {
+		if got, _ := f.identify(uaident.Default(), userAgent, &noOverlay); got.Known() {
 			t.Errorf("%+v where no policy names it", got)
 		}
 	}
 }
 
-func TestFamiliarUserAgentsOfPoliciesThatAreGone(t *testing.T) {
-	agent := familiarAgent{overlay: weak.Make(uaident.Default().Overlay([]string{"ShopTool"}))}
-	runtime.GC()
-	if agent.isBeside(nil) {
-		t.Error("it counts where there is no policy")
+// TestFamiliarBrowsersByPolicy has a policy name what is a browser where no policy does,
+// in the place of one that did not.
+func TestFamiliarBrowsersByPolicy(t *testing.T) {
+	f, registry := newFamiliar(), uaident.Default()
+	const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ShopTool/2.0 Chrome/140.0.0.0 Safari/537.36"
+	browser := func(names ...string) bool {
+		beside, last := besideOf(registry, registry.Overlay(names)), uaident.Identity{}
+		for range 4 {
+			last, _ = f.identify(registry, userAgent, beside)
+		}
+		return last.Class == uaident.Browser
+	}
+	for range 3 {
+		if !browser() || !browser("OtherTool") {
+			t.Error("it is no browser where nobody names it")
+		}
+		if browser("ShopTool") {
+			t.Error("it is a browser where the policy names it")
+		}
+		runtime.GC() // so that overlays may come to lie where others did
 	}
 }
 
@@ -147,8 +164,8 @@ func TestFamiliarUserAgentsFromManySides(t *testing.T) {
 	for side := range 4 {
 		sides.Go(func() {
 			for i := range 2000 {
-				f.identify(uaident.Default(), fmt.Sprint("Visitor/", side, i%50), nil)
-				if got, _ := f.identify(uaident.Default(), "Googlebot/2.1", nil); got != want {
+				f.identify(uaident.Default(), fmt.Sprint("Visitor/", side, i%50), &noOverlay)
+				if got, _ := f.identify(uaident.Default(), "Googlebot/2.1", &noOverlay); got != want {
 					t.Errorf("%+v, want %+v", got, want)
 					return
 				}
@@ -167,7 +184,7 @@ func BenchmarkFamiliar(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				f.identify(uaident.Default(), all[i%len(all)], nil)
+				f.identify(uaident.Default(), all[i%len(all)], &noOverlay)
 			}
 		})
 		b.Run(name+"/identify", func(b *testing.B) {

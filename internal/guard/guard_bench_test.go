@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -25,11 +26,17 @@ func TestBrowsersCostNoAllocation(t *testing.T) {
 }
 
 func TestABrowserThroughTheHandlerCostsNoAllocation(t *testing.T) {
+	testThroughTheHandler(t, browserServer)
+	testThroughTheHandler(t, namedServer)
+}
+
+func testThroughTheHandler(t *testing.T, server *caddyhttp.Server) {
+	t.Helper()
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	g.Judge(requestBy("bingbot/2.0", "/"))
 	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 	serve := func(handler func(*http.Request)) float64 {
-		return testing.AllocsPerRun(200, func() { handler(browserRequest()) })
+		return testing.AllocsPerRun(200, func() { handler(browserAt(server)) })
 	}
 	without := serve(func(r *http.Request) { _ = next.ServeHTTP(nil, r) })
 	with := serve(func(r *http.Request) { _ = g.Serve(nil, r, next) })
@@ -39,19 +46,30 @@ func TestABrowserThroughTheHandlerCostsNoAllocation(t *testing.T) {
 }
 
 // browserRequest is a request as Caddy passes it to a handler.
-func browserRequest() *http.Request {
-	r := requestBy(uaChrome, "/some/page?with=query")
-	repl := caddy.NewReplacer()
-	return caddyhttp.PrepareRequest(r, repl, httptest.NewRecorder(), browserServer)
+func browserRequest() *http.Request { return browserAt(browserServer) }
+
+func browserAt(server *caddyhttp.Server) *http.Request {
+	return caddyhttp.PrepareRequest(requestBy(uaChrome, "/some/page?with=query"), caddy.NewReplacer(), httptest.NewRecorder(), server)
 }
 
 // browserServer is where it arrives: a guard looks at the routes of a server once.
-var browserServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com"}}}}}}
+// namedServer is one that names the host.
+var browserServer, namedServer = new(caddyhttp.Server), &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com"}}}}}}
+
+// namedGuard is one that has read the robots.txt of the host that the server names.
+func namedGuard(b *testing.B) *Guard {
+	g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
+	r := browserAt(namedServer)
+	r.Header.Set("User-Agent", "bingbot/2.0")
+	if j := g.Judge(r); j.Version == nil {
+		b.Fatal("nobody knows the rules")
+	}
+	return g
+}
 
 func BenchmarkGuardBrowser(b *testing.B) {
-	g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
-	g.Judge(requestBy("bingbot/2.0", "/"))
-	r := browserRequest()
+	g := namedGuard(b)
+	r := browserAt(namedServer)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
@@ -61,9 +79,8 @@ func BenchmarkGuardBrowser(b *testing.B) {
 }
 
 func BenchmarkGuardCrawler(b *testing.B) {
-	g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
-	g.Judge(requestBy("bingbot/2.0", "/"))
-	r := browserRequest()
+	g := namedGuard(b)
+	r := browserAt(namedServer)
 	r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
 	if id := uaident.Identify(r.Header.Get("User-Agent")); id.Class != uaident.Search {
 		b.Fatal(id)
@@ -92,6 +109,28 @@ func BenchmarkGuardCrawlerTrying(b *testing.B) {
 					g.Judge(r)
 				}
 			})
+		})
+	}
+}
+
+// BenchmarkGuardThousand has a thousand browsers, or crawlers, that return.
+func BenchmarkGuardThousand(b *testing.B) {
+	for name, userAgent := range map[string]string{
+		"browsers": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.%d.0 Safari/537.36",
+		"crawlers": "Mozilla/5.0 (Linux; Android 6.0.1) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.%d.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+	} {
+		b.Run(name, func(b *testing.B) {
+			g := namedGuard(b)
+			requests := make([]*http.Request, 1000)
+			for i := range requests {
+				requests[i] = browserAt(namedServer)
+				requests[i].Header.Set("User-Agent", fmt.Sprintf(userAgent, i))
+				g.Judge(requests[i])
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				g.Judge(requests[i%len(requests)])
+			}
 		})
 	}
 }

@@ -11,30 +11,47 @@ import (
 // policy outlives configurations, each of which may have a registry of its own.
 type policyNames struct{ last atomic.Pointer[overlayBeside] }
 
+// overlayBeside is an overlay, nil for none, with the registry that it was made for.
 type overlayBeside struct {
 	registry *uaident.Registry
 	overlay  *uaident.Overlay
+	number   uint64 // which no other has; 0 without an overlay
+}
+
+// overlays is the last number of an overlay, and noOverlay is where nobody knows a policy.
+var (
+	overlays  atomic.Uint64
+	noOverlay overlayBeside
+)
+
+// besideOf returns an overlay with its registry.
+func besideOf(registry *uaident.Registry, overlay *uaident.Overlay) *overlayBeside {
+	b := &overlayBeside{registry: registry, overlay: overlay}
+	if overlay != nil {
+		b.number = overlays.Add(1)
+	}
+	return b
 }
 
 // deriveNames is what the cache keeps beside each policy.
 func deriveNames(*policy.Robots) any { return new(policyNames) }
 
 // overlay returns the names of robots that registry does not know.
-func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
-	if known := n.last.Load(); known != nil && known.registry == registry {
-		return known.overlay
+func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots) *overlayBeside {
+	known := n.last.Load()
+	if known == nil || known.registry != registry {
+		known = besideOf(registry, registry.Overlay(robots.Names()))
+		n.last.Store(known)
 	}
-	overlay := registry.Overlay(robots.Names())
-	n.last.Store(&overlayBeside{registry, overlay})
-	return overlay
+	return known
 }
 
 // overlayOf returns the names that only the policy of a site knows.
-func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
+func overlayOf(registry *uaident.Registry, state *policy.State) *overlayBeside {
 	if state != nil && state.Good != nil {
 		if names, ok := state.Good.Derived.(*policyNames); ok {
 			return names.overlay(registry, state.Good.Robots)
 		}
 	}
-	return nil
+	return &noOverlay
 }
