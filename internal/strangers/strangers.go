@@ -43,8 +43,9 @@ type Book struct {
 	waiting atomic.Pointer[waiting] // the last visit that is not counted yet
 	number  atomic.Int64            // of these
 
-	mu    sync.Mutex
-	names map[string]*stranger
+	mu     sync.Mutex
+	names  map[string]*stranger
+	rarest byCount // the same
 }
 
 // waiting is a visit that came while somebody else was counting.
@@ -57,6 +58,8 @@ type waiting struct {
 const maxWaiting = 4096
 
 type stranger struct {
+	name              string
+	place             int // in the heap
 	class             uaident.Class
 	count, error      uint64
 	reads             uint64
@@ -130,6 +133,7 @@ func (b *Book) count(v Visit) {
 		s.read = v.At
 	} else {
 		s.count++
+		b.rarest.counted(s)
 	}
 	if v.Network.IsValid() && len(s.networks) <= maxNetworks {
 		s.networks[v.Network] = true
@@ -141,18 +145,19 @@ func (b *Book) add(v Visit) *stranger {
 	if b.names == nil {
 		b.names = make(map[string]*stranger)
 	}
-	s := &stranger{class: v.Class, first: v.At, agent: text.Cut(text.Printable(v.UserAgent), maxAgent), networks: make(map[netip.Prefix]bool)}
-	if len(b.names) >= maxNames {
-		rarest := ""
-		for name, known := range b.names {
-			if rarest == "" || known.count < b.names[rarest].count {
-				rarest = name
-			}
-		}
-		s.count, s.error = b.names[rarest].count, b.names[rarest].count
-		delete(b.names, rarest)
+	var s *stranger
+	if len(b.names) < maxNames {
+		s = &stranger{networks: make(map[netip.Prefix]bool)}
+		b.rarest.add(s)
+	} else { // it keeps the place and the count
+		s = b.rarest[0]
+		delete(b.names, s.name)
+		clear(s.networks)
+		*s = stranger{place: s.place, count: s.count, error: s.count, networks: s.networks}
 	}
-	b.names[strings.Clone(v.Name)] = s
+	s.name, s.class, s.first = strings.Clone(v.Name), v.Class, v.At
+	s.agent = text.Cut(text.Printable(text.Cut(v.UserAgent, maxAgent)), maxAgent)
+	b.names[s.name] = s
 	return s
 }
 

@@ -2,6 +2,8 @@ package strangers
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"net/netip"
 	"strings"
 	"testing"
@@ -73,5 +75,56 @@ func TestPlainNames(t *testing.T) {
 		if got := isPlain(name); got != want {
 			t.Errorf("isPlain(%q) is %v", name, got)
 		}
+	}
+}
+
+// TestTheRarestMakesRoom compares with looking through all of them.
+func TestTheRarestMakesRoom(t *testing.T) {
+	var b Book
+	dice := rand.New(rand.NewPCG(1, 2))
+	counts := make(map[string]uint64)
+	for i := range 20_000 {
+		name := fmt.Sprint("Name", int(math.Abs(dice.NormFloat64()*60)))
+		if counts[name]++; counts[name] == 1 && len(counts) > maxNames {
+			delete(counts, name)
+			least := uint64(math.MaxUint64)
+			for _, n := range counts {
+				least = min(least, n)
+			}
+			b.Note(Visit{Name: name, Class: uaident.Other, At: time.Unix(int64(i), 0)})
+			if got := b.names[name]; got == nil || got.count != least+1 || got.error != least || len(b.names) != maxNames {
+				t.Fatalf("visit %d: %+v, want %d with an error of %d", i, got, least+1, least)
+			}
+			for other := range counts { // whoever of the rarest it was
+				if b.names[other] == nil {
+					if counts[other] != least {
+						t.Fatalf("visit %d: %s made room, which came %d times and not %d", i, other, counts[other], least)
+					}
+					delete(counts, other)
+				}
+			}
+			counts[name] = least + 1
+			continue
+		}
+		b.Note(Visit{Name: name, Class: uaident.Other, At: time.Unix(int64(i), 0)})
+		if got := b.names[name].count; got != counts[name] {
+			t.Fatalf("visit %d: %s came %d times, want %d", i, name, got, counts[name])
+		}
+	}
+}
+
+func BenchmarkNote(b *testing.B) {
+	for _, names := range []int{10, 1000} {
+		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {
+			var book Book
+			visits := make([]Visit, names)
+			for i := range visits {
+				visits[i] = Visit{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, UserAgent: fmt.Sprint("Name", i, "/1.0"), At: time.Unix(0, 0)}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				book.Note(visits[i%names])
+			}
+		})
 	}
 }

@@ -1,0 +1,39 @@
+package strangers
+
+import "container/heap"
+
+// byCount are strangers as a heap of which the rarest is first.
+type byCount []*stranger
+
+func (h byCount) Len() int           { return len(h) }
+func (h byCount) Less(i, j int) bool { return h[i].count < h[j].count }
+func (h *byCount) Push(s any)        { *h = append(*h, s.(*stranger)) }
+
+func (h byCount) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+// Pop implements [heap.Interface].
+func (h *byCount) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// add adds a stranger.
+func (h *byCount) add(s *stranger) {
+	s.place = len(*h)
+	heap.Push(h, s)
+}
+
+// counted takes note that a stranger has come once more, which mostly moves nobody.
+func (h *byCount) counted(s *stranger) {
+	below := 2*s.place + 1
+	for _, other := range (*h)[min(below, len(*h)):min(below+2, len(*h))] {
+		if other.count < s.count {
+			heap.Fix(h, s.place)
+			return
+		}
+	}
+}
