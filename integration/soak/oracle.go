@@ -44,8 +44,8 @@ func (w *world) now(in *instance, s *site) moment {
 
 // expected returns the statuses that an answer may have whose request was sent
 // at a moment and came to a configuration. It is one, unless something was changing
-// meanwhile.
-func (w *world) expected(in *instance, s *site, c client, path string, sent moment, by config) []int {
+// meanwhile, or the client has read another text last, which may be what it is held to.
+func (w *world) expected(in *instance, s *site, c client, path string, sent moment, by config, read []text) []int {
 	var may []int
 	add := func(status int) {
 		if !slices.Contains(may, status) {
@@ -61,10 +61,10 @@ func (w *world) expected(in *instance, s *site, c client, path string, sent mome
 	// doubt, by which nobody is blocked. One that has just been started may know
 	// none yet.
 	lenient := s.invented || fresh || s.readers && len(texts) > 1
-	for _, t := range texts {
+	for i, t := range append(texts, read...) {
 		if s.enforces && s.forbidden(c, path, t) {
 			add(by.status())
-			if !lenient {
+			if !lenient || i >= len(texts) {
 				continue
 			}
 		}

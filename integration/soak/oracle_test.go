@@ -48,7 +48,7 @@ func TestExpected(t *testing.T) {
 	} {
 		w, in := &world{names: newFact(names(0))}, &instance{config: newFact(row.config), fresh: newFact(false)}
 		s := &site{enforces: !row.monitors, strict: row.strict, managed: row.managed, text: newFact(row.text), state: newFact(row.state)}
-		if got := w.expected(in, s, named(row.client), row.path, w.now(in, s), row.config); !slices.Equal(got, []int{row.want}) {
+		if got := w.expected(in, s, named(row.client), row.path, w.now(in, s), row.config, nil); !slices.Equal(got, []int{row.want}) {
 			t.Errorf("%+v: got %v", row, got)
 		}
 	}
@@ -59,8 +59,8 @@ func TestExpected(t *testing.T) {
 func TestExpectedMeanwhile(t *testing.T) {
 	w, in := &world{names: newFact(names(0))}, &instance{config: newFact(config(0)), fresh: newFact(false)}
 	s := &site{enforces: true, every: time.Second, text: newFact(text(0)), state: newFact(well)}
-	private := func() []int { return w.expected(in, s, named("bingbot"), "/private/x", w.now(in, s), 0) }
-	asked := func(sent moment) []int { return w.expected(in, s, named("bingbot"), "/new/x", sent, 0) }
+	private := func() []int { return w.expected(in, s, named("bingbot"), "/private/x", w.now(in, s), 0, nil) }
+	asked := func(sent moment) []int { return w.expected(in, s, named("bingbot"), "/new/x", sent, 0, nil) }
 	before := w.now(in, s)
 	if got := asked(before); !slices.Equal(got, []int{200}) {
 		t.Errorf("before: %v", got)
@@ -87,7 +87,32 @@ func TestExpectedMeanwhile(t *testing.T) {
 	if got := private(); !slices.Equal(got, []int{403, 200}) {
 		t.Errorf("what both forbid, when it was just started: %v", got)
 	}
-	if got := w.expected(in, s, named("bingbot"), "/page", w.now(in, s), 0); !slices.Equal(got, []int{200}) {
+	if got := w.expected(in, s, named("bingbot"), "/page", w.now(in, s), 0, nil); !slices.Equal(got, []int{200}) {
 		t.Errorf("what none forbids, when it was just started: %v", got)
+	}
+}
+
+// TestReadings holds a client to what it has read last, as far as others may know.
+func TestReadings(t *testing.T) {
+	w, in := &world{names: newFact(names(0))}, &instance{config: newFact(config(0)), fresh: newFact(false)}
+	s := &site{enforces: true, readers: true, every: time.Second, text: newFact(text(3)), state: newFact(well)}
+	all, who, now := make(readings), reader{"files.test", "bingbot"}, time.Now()
+	asks := func(path string) []int {
+		return w.expected(in, s, named("bingbot"), path, w.now(in, s), 0, all.of(who, now))
+	}
+	all.note(who, text(2).String(), now)
+	all.note(who, "no robots.txt", now)
+	if got := asks("/new/x"); !slices.Equal(got, []int{403, 200}) {
+		t.Errorf("what it has read allows it: %v", got)
+	}
+	if got := asks("/private/x"); !slices.Equal(got, []int{403}) {
+		t.Errorf("what both forbid: %v", got)
+	}
+	all.note(who, text(3).String(), now.Add(time.Second))
+	if got := all.of(who, now.Add(2*time.Second)); !slices.Equal(got, []text{2, 3}) {
+		t.Errorf("at once: %v", got)
+	}
+	if got := all.of(who, now.Add(2*lag)); !slices.Equal(got, []text{3}) {
+		t.Errorf("later: %v", got)
 	}
 }

@@ -63,7 +63,7 @@ func (r *result) String() string {
 	row("requests", "%d, %.0f a second", r.sent, float64(r.sent)/r.took.Seconds())
 	row("answers by HTTP/1.1, HTTP/2, HTTP/3", "%d, %d, %d", r.by[1], r.by[2], r.by[3])
 	row("answers 200, 403 or 410, 429, 500 or 502", "%d, %d, %d, %d", r.statuses[200], r.statuses[403]+r.statuses[410], r.statuses[429], r.statuses[500]+r.statuses[502])
-	row("of them while something changed, so that two answers were right", "%d", r.loose)
+	row("of them while something changed, or to who had read another text last, so that two answers were right", "%d", r.loose)
 	row("let pass of what was forbidden, since it was not known yet what the crawler was served", "%d", r.pending)
 	row("by a configuration before, to which Caddy had left a connection by HTTP/2", "%d", r.older)
 	row("wrong answers", "**%d**", r.wrongs)

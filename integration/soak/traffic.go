@@ -20,7 +20,8 @@ type traffic struct {
 
 	mu       sync.Mutex
 	counts   map[count]tally // of the lives that are under way
-	wrong    []string        // the first answers that should not have been
+	read     readings
+	wrong    []string // the first answers that should not have been
 	wrongs   int
 	sent     int
 	broken   int
@@ -47,7 +48,7 @@ type tally struct {
 }
 
 func newTraffic(w *world) *traffic {
-	return &traffic{world: w, counts: make(map[count]tally), by: make(map[protocol]int), statuses: make(map[int]int)}
+	return &traffic{world: w, counts: make(map[count]tally), read: make(readings), by: make(map[protocol]int), statuses: make(map[int]int)}
 }
 
 // run makes so many requests a second until ctx ends.
@@ -88,9 +89,9 @@ func (t *traffic) ask(in *instance, s *site, c client, path string, by protocol,
 	}
 	configured, classes := in.config.since(sent.config), t.world.names.since(sent.names)
 	answering := config(got.config)
-	may := t.world.expected(in, s, c, path, sent, answering)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	may := t.world.expected(in, s, c, path, sent, answering, t.read.of(reader{s.host, c.name}, begun))
 	t.by[by]++
 	t.statuses[got.status]++
 	if c.kind == browser && path != "/robots.txt" {
@@ -200,6 +201,9 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 		t.broken++
 	} else {
 		tally.answered++
+		if path == "/robots.txt" && got.status == http.StatusOK && !s.invented {
+			t.read.note(reader{s.host, c.name}, got.body, time.Now())
+		}
 		switch got.status {
 		case http.StatusForbidden, http.StatusGone:
 			tally.refused++
