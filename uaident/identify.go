@@ -82,6 +82,9 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 		return s.withFamily(r, id)
 	}
 	if fallback.Crawler != nil {
+		if len(fallback.Token) == len(appEngine) {
+			return s.hosted(fallback)
+		}
 		return fallback
 	}
 	if i := s.firstProduct(); i >= 0 && !s.likeBrowser() {

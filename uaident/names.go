@@ -25,6 +25,10 @@ func (s *scan) nameFrom(i int) string {
 	robot := 0
 	if says(s.text(w)) {
 		robot = end
+	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // "foo/FooBot"
+		if name := words.FirstWord(s.ua[at+1:]); robotLike(name) {
+			return cutVersion(name)
+		}
 	}
 	at := s.afterApostrophe(int(w.end))
 	if at > int(w.end) {
@@ -59,7 +63,7 @@ func (s *scan) nameFrom(i int) string {
 func (s *scan) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
-	if w.kind == words.Unknown && int(w.end) < len(s.ua) && s.ua[w.end] == '/' {
+	if w.kind == words.Unknown {
 		return cutVersion(s.text(w)) // FooBot/1.0 needs no words before it
 	}
 	for n := 1; n < maxNameWords; n++ {
@@ -129,7 +133,7 @@ func (s *scan) beforeInName(start int) int {
 // goOn are words that go on after a name.
 var goOn = [...]string{
 	"from", "by", "for", "used", "powered", "via", "at", "and", "on", "the", "mozilla", "http", "https", "version",
-	"beta", "like", "compatible", "is", "www",
+	"beta", "like", "compatible", "is", "www", "a", "an", "this",
 }
 
 // generic are words that say that something is a robot, and nothing else.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
 // Every crawler of the registry is identified where products stand.
@@ -71,6 +73,16 @@ func TestLookup(t *testing.T) {
 		}
 		if got != tt.token {
 			t.Errorf("Lookup(%q) = %q, not %q", tt.name, got, tt.token)
+		}
+	}
+}
+
+// A name that begins with a word which most browsers send would have each of them
+// looked up as if it could be that name, which takes half as long again.
+func TestNoNameBeginsWithAWordOfBrowsers(t *testing.T) {
+	for word := range strings.FieldsSeq("Mozilla Windows NT Win64 x64 AppleWebKit KHTML Gecko Chrome Safari Version Mobile Macintosh Intel Mac OS X iPhone CPU Linux X11 Edg Firefox rv") {
+		if !Default().isStop(words.Hash(word)) {
+			t.Errorf("%s is not found at the first look", word)
 		}
 	}
 }

@@ -31,6 +31,7 @@ var robotParts = newParts("bot", "crawler", "spider", "crawl", "spyder", "scrape
 var serviceWords = newParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"monitorbot", "pingbot", "statusbot", "rssbot", "rss-bot", "rssreader", "feedbot", "feed-bot", "feedreader", "dcv",
+	"podca", "fetcher", // podcast, podcatcher
 )
 
 // What an address has in it that is a robot's.
@@ -50,11 +51,17 @@ var toolParts = newParts(
 // How names of HTTP libraries end.
 var libraryParts = newParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
 
+// inBot are words of languages and names of people that end like a robot's; Cubot
+// makes phones: CUBOT_NOTE_S.
+var inBot = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot", "talbot", "verbot"}
+
+const maxInBot = len("aufgebot")
+
 // robotLike reports whether an unknown word is spelled like a robot's name:
 // FooBot, foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google.
 func robotLike(w string) bool {
 	if hasPart(w, robotParts, 0) {
-		return !hasFoldedPrefix(w, "cubot") // makes phones: CUBOT_NOTE_S
+		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxInBot || !isOneOf(w, inBot[:]))
 	}
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
 		return true

@@ -180,7 +180,7 @@ func (s *scan) run(r *Registry, ua string) {
 			if next&afterCompatible != 0 {
 				s.signs |= signCompatible
 			}
-			if robotLike(ua[start:end]) {
+			if robotLike(ua[start:end]) && (start == 0 || ua[start-1] != '$') { // not "$BotName", which somebody forgot to fill in
 				s.signs |= signRobotLike
 				w.flags |= isRobot
 			}

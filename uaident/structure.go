@@ -12,13 +12,14 @@ import (
 func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
-	case id.Token == "" || id.Evidence == FromConvention:
-	case servesSomebody(id.Token), isGoogles(id.Token):
+	case id.Token == "":
+	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token):
 		id.Class, id.Evidence = Other, FromTool
+	case id.Evidence == FromConvention:
 	case id.Evidence == FromSuffix:
 	case s.robotWord() >= 0:
 		id.Class, id.Evidence = GenericCrawler, FromSuffix
-	case s.hasRobotContact():
+	case s.hasRobotContact() && !toolLike(id.Token): // an address alone makes no robot of a LinkChecker
 		id.Class, id.Evidence = GenericCrawler, FromRobotContact
 	}
 	return id

@@ -1,0 +1,36 @@
+package uaident
+
+// Clients that act for somebody, by what tells it.
+var serviceTests = map[string][]identifyTest{
+	// As their operators document them, or as they are seen; the registry names
+	// its source for each.
+	"services": {
+		{"Stripe/1.0 (+https://stripe.com/docs/webhooks)", "Stripe", Service, FromRegistry},
+		{"GitHub-Hookshot/044aadd", "GitHub-Hookshot", Service, FromRegistry},
+		{"PayPal IPN ( https://www.paypal.com/ipn )", "PayPal IPN", Service, FromRegistry},
+		{"Amazon Simple Notification Service Agent", "Amazon Simple Notification Service Agent", Service, FromRegistry},
+		{"LineBotWebhook/2.0", "LineBotWebhook", Service, FromRegistry},
+		{"Patreon HTTP Robot", "Patreon HTTP Robot", Service, FromRegistry},
+		{"DigiCert DCV Bot/1.1", "DigiCert DCV Bot", Service, FromRegistry},
+		{"Mozilla/5.0 (compatible; Let's Encrypt validation server; +https://www.letsencrypt.org)", "Let's Encrypt validation server", Service, FromRegistry},
+		{"kube-probe/1.31", "kube-probe", Service, FromRegistry},
+		{"ELB-HealthChecker/2.0", "ELB-HealthChecker", Service, FromRegistry},
+		{"GoogleHC/1.0", "GoogleHC", Service, FromRegistry},
+		{"Lemmy/0.19.5; +https://lemmy.example", "Lemmy", Service, FromRegistry},
+		{"Misskey/2024.5.0 (https://misskey.example)", "Misskey", Service, FromRegistry},
+		{"Microsoft-BotFramework/3.1 (+https://botframework.com/ua)", "Microsoft-BotFramework", Service, FromRegistry},
+	},
+	"services that nobody has heard of": {
+		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
+		{"AcmeUptimeBot/1.0 (+https://acme.example)", "AcmeUptimeBot", Other, FromTool},
+		{"AcmeUnfurlBot/1.0", "AcmeUnfurlBot", Other, FromTool},
+		{"AcmeRssBot/2.1", "AcmeRssBot", Other, FromTool},
+		{"acme-dcv-robot", "acme-dcv-robot", Other, FromTool},
+		{"Acme Notification Agent", "Acme Notification Agent", Other, FromTool},
+		{"Mozilla/5.0 (compatible; AcmeUptimeBot/1.0; +https://acme.example)", "AcmeUptimeBot", Other, FromTool},
+		{"Mozilla/5.0 (compatible; AcmeImageFetcher/9.0; +https://acme.example)", "AcmeImageFetcher", Other, FromTool},
+		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
+		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
+		{"AcmeLinkChecker/1.0 (+https://acme.example/bot)", "AcmeLinkChecker", Other, FromContact},
+	},
+}
