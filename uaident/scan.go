@@ -252,6 +252,7 @@ func contactLength(ua string, start, end int) int {
 	switch {
 	case len(rest) >= 3 && rest[0] == ':' && rest[1] == '/' && rest[2] == '/' && isOneOf(ua[start:end], schemes[:]):
 	case len(rest) > 1 && rest[0] == '@' && words.Alnum(rest[1]) && hasDot(rest):
+	case len(rest) > 1 && rest[0] == '+' && isTag(rest[1:]):
 	case end-start > 4 && hasFoldedPrefix(ua[start:end], "www."):
 	default:
 		return 0
@@ -264,6 +265,13 @@ func contactLength(ua string, start, end int) int {
 		end++
 	}
 	return end - start
+}
+
+// isTag reports whether s begins with what may follow a plus sign in a mail address:
+// "crawlers+links@example.com".
+func isTag(s string) bool {
+	s = s[len(words.FirstWord(s)):]
+	return len(s) > 1 && s[0] == '@' && words.Alnum(s[1]) && hasDot(s)
 }
 
 // hasDot reports whether the word after the @ sign in s begins like a domain,

@@ -45,6 +45,7 @@ var (
 	wordRE    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_!-]*(?:\.[A-Za-z0-9_!-]+)*`)
 	escapeRE  = regexp.MustCompile(`^%[0-9A-Fa-f]{2}`)
 	versionRE = regexp.MustCompile(`^/[0-9][A-Za-z0-9_!.-]*`)
+	tagRE     = regexp.MustCompile(`^\+(?:[A-Za-z0-9][A-Za-z0-9_!-]*(?:\.[A-Za-z0-9_!-]+)*)?@`)
 	wwwRE     = regexp.MustCompile(`^(?i:www)\..`)
 	hostRE    = regexp.MustCompile(`[A-Za-z].*\.[A-Za-z]`)
 	restRE    = regexp.MustCompile(`^[^] ();,"'<>[\t]*`)
@@ -54,7 +55,7 @@ var (
 // ua, or "".
 func contactSlowly(ua, w string) string {
 	rest := ua[len(w):]
-	host, mail := strings.CutPrefix(rest, "@")
+	host, mail := strings.CutPrefix(tagRE.ReplaceAllString(rest, "@"), "@")
 	switch {
 	case strings.HasPrefix(rest, "://") && isASCII(w) && (strings.EqualFold(w, "http") || strings.EqualFold(w, "https")):
 	case mail && hostRE.MatchString(wordRE.FindString(host)):
@@ -110,7 +111,7 @@ func checkWords(t *testing.T, ua string) {
 func TestWords(t *testing.T) {
 	everyUA(func(ua string) { checkWords(t, ua) })
 	for _, ua := range []string{
-		"a.b..c .d e.", "-a _b !c a-b_c!d", "foo/1.2.3bar-baz qux", "a@b.c x@1.2 a@b", "http://x https://y)z ftp://w",
+		"a.b..c .d e.", "-a _b !c a-b_c!d", "foo/1.2.3bar-baz qux", "a@b.c x@1.2 a@b a+b@c.d a+@b.c a+b a+1@2.3 a+b@", "http://x https://y)z ftp://w",
 		"www.example.com, www. wwww", "%20Foo%2FBar%zz", "Mozilla/5.0 (KHTML, like Gecko) AppleWebKit/537.36 (KHTML, like Gecko) X",
 	} {
 		checkWords(t, ua)

@@ -40,7 +40,7 @@ func (s *scan) product(fallback Identity) Identity {
 		}
 		return other(name, FromCompatible)
 	}
-	if i := s.robotWord(); i >= 0 && (s.likeBrowser() || s.hasVersion(i)) {
+	if i := s.robotWord(); i >= 0 && (s.likeBrowser() || s.hasVersion(i) && !s.byApp()) {
 		if name := s.nameEndingAt(i); name != "" {
 			return robot(name, FromSuffix)
 		}
@@ -66,7 +66,7 @@ func (s *scan) product(fallback Identity) Identity {
 		return Identity{}
 	}
 	switch {
-	case s.robotWord() >= 0:
+	case s.robotWord() >= 0 && !s.byApp():
 		return robot(name, FromSuffix)
 	case s.signs&sign(words.Contact) != 0:
 		return other(name, FromContact)
@@ -77,6 +77,12 @@ func (s *scan) product(fallback Identity) Identity {
 		return other(name, FromContact)
 	}
 	return Identity{}
+}
+
+// byApp reports whether an app on a phone asks, with its system's own library, which
+// appends itself: "Chatbot/5 CFNetwork/1335.0.3 Darwin/21.6.0".
+func (s *scan) byApp() bool {
+	return strings.Contains(s.ua, "CFNetwork/") || strings.Contains(s.ua, "Dalvik/")
 }
 
 // hasVersion reports whether word i is followed by a slash, as products are.
