@@ -23,7 +23,7 @@ func (s *scan) nameFrom(i int) string {
 		return s.ua[start:end]
 	}
 	robot := 0
-	if says(s.text(w)) {
+	if w.flags&isRobot != 0 || says(s.text(w)) {
 		robot = end
 	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // "foo/FooBot"
 		if name := words.FirstWord(s.ua[at+1:]); robotLike(name) {
