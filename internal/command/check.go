@@ -46,6 +46,7 @@ nothing but train models is held to train-ai=n, as if it had read the robots.txt
 With --batch each line of standard input is a JSON object with "id", "robots" or
 "robots_b64" (the file's text, plain or in base64), "token" or "user_agent",
 "url" and, if wanted, "method". The answer to each is a line on standard output.
+A "user_agent" of null is that of a client that sends none.
 Lines without a robots.txt are judged by --robots, which may then also be a
 directory as of audit: with "host" and "time" (seconds since 1970, or like
 2026-11-20T10:00:00Z) a line is judged by the text that this host served then, and

@@ -27,11 +27,24 @@ type batchRequest struct {
 	Robots    *string         `json:"robots"`
 	RobotsB64 []byte          `json:"robots_b64"`
 	Token     string          `json:"token"`
-	UserAgent *string         `json:"user_agent"`
+	UserAgent batchAgent      `json:"user_agent"`
 	URL       string          `json:"url"`
 	Method    string          `json:"method"`
 	Host      string          `json:"host"` // with --robots
 	Time      batchTime       `json:"time"` // with --robots
+}
+
+// batchAgent is a User-Agent, if one is given. null is that of a client that sends none,
+// as databases have it, unless the line has a token.
+type batchAgent struct {
+	text        string
+	given, null bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *batchAgent) UnmarshalJSON(value []byte) error {
+	*a = batchAgent{given: true, null: string(value) == "null"}
+	return json.Unmarshal(value, &a.text)
 }
 
 // batchTime is the time of a request: a number of seconds since 1970, as a
@@ -170,6 +183,10 @@ func (b *batch) answer(line []byte) batchResult {
 	if !request.plain(line) {
 		request = batchRequest{}
 		if err := json.Unmarshal(line, &request); err != nil {
+			var whose struct{ ID json.RawMessage }
+			if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
+				unknown.ID = whose.ID
+			}
 			unknown.Error = "not a request as check --help describes it: " + err.Error()
 			return unknown
 		}
@@ -177,7 +194,8 @@ func (b *batch) answer(line []byte) batchResult {
 	if request.ID != nil {
 		unknown.ID = request.ID
 	}
-	if request.UserAgent != nil && request.Token != "" {
+	isAgent := request.UserAgent.given && (request.Token == "" || !request.UserAgent.null)
+	if isAgent && request.Token != "" {
 		unknown.Error = `both "token" and "user_agent" are given; leave out one`
 		return unknown
 	}
@@ -185,9 +203,9 @@ func (b *batch) answer(line []byte) batchResult {
 	if robots == nil { // none is known of the host
 		return unknown
 	}
-	who := claimant{token: request.Token, method: request.Method, isAgent: request.UserAgent != nil}
-	if who.isAgent {
-		who.client = b.identify(*request.UserAgent, overlay)
+	who := claimant{token: request.Token, method: request.Method, isAgent: isAgent}
+	if isAgent {
+		who.client = b.identify(request.UserAgent.text, overlay)
 	}
 	r := judgeURL(robots, who, request.URL)
 	return batchResult{ID: unknown.ID, Crawler: r.Crawler, Class: r.Class, Allowed: r.Allowed, Verdict: r.Verdict,

@@ -45,8 +45,7 @@ func (q *batchRequest) plainField(key []byte, c *plainCursor) (ok bool) {
 		return ok && err == nil && seconds < maxBatchTime
 	case "user_agent":
 		value, ok = c.text()
-		text := string(value)
-		q.UserAgent = &text
+		q.UserAgent = batchAgent{text: string(value), given: true}
 		return ok
 	}
 	value, ok = c.text()

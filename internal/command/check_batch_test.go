@@ -48,10 +48,16 @@ func TestBatchByDirectory(t *testing.T) {
 		{`{"id":9,"url":"/x"}`, [2]string{`{"id":9,"allowed":true,"verdict":"unknown"`, `"crawler":"","class":""}`}},
 		{`{"id":10,"robots":"User-agent: *\nDisallow: /","url":"/x"}`, [2]string{`{"id":10,"allowed":false`, `"crawler":"","class":""}`}},
 		{`{"id":11,"robots":"","host":"a.example","url":"/new"}`, [2]string{`{"id":11,"allowed":true,"verdict":"allowed"`, `"crawler":"","class":""}`}},
-		{`{"id":12,"host":"a.example","time":"yesterday","url":"/new"}`, [2]string{`{"id":null`, `"time\" is yesterday`}},
-		{`{"id":13,"host":"a.example","time":-5,"url":"/new"}`, [2]string{`{"id":null`, `"time\" is -5`}},
-		{`{"id":14,"host":"a.example","time":"9999-01-01T00:00:00Z","url":"/new"}`, [2]string{`{"id":null`, `"time\" is 9999`}},
-		{`{"id":15,"host":"a.example","time":[1],"url":"/new"}`, [2]string{`{"id":null`, `"time\" is [1]`}},
+		{`{"id":12,"host":"a.example","time":"yesterday","url":"/new"}`, [2]string{`{"id":12,`, `"time\" is yesterday`}},
+		{`{"id":13,"host":"a.example","time":-5,"url":"/new"}`, [2]string{`{"id":13,`, `"time\" is -5`}},
+		{`{"id":14,"host":"a.example","time":"9999-01-01T00:00:00Z","url":"/new"}`, [2]string{`{"id":14,`, `"time\" is 9999`}},
+		{`{"id":15,"host":"a.example","time":[1],"url":"/new"}`, [2]string{`{"id":15,`, `"time\" is [1]`}},
+		{`{"url":5,"id":"sixteen"}`, [2]string{`{"id":"sixteen",`, `cannot unmarshal number`}},
+		{`{"id":17,`, [2]string{`{"id":null,`, `unexpected end`}},
+		{`{"id":18,"host":"a.example","user_agent":null,"url":"/new"}`, [2]string{`{"id":18,"allowed":true,"verdict":"exempt"`, `"class":"browser"}`}},
+		{`{"id":19,"host":"a.example","user_agent":null,"token":"x","url":"/new"}`, [2]string{`{"id":19,"allowed":false`, `"crawler":"x","class":""}`}},
+		{`{"id":20,"host":"a.example","user_agent":"","token":"x","url":"/new"}`, [2]string{`{"id":20,`, `leave out one`}},
+		{`{"id":21,"host":"a.example","url":"/new"}`, [2]string{`{"id":21,"allowed":false`, `"crawler":"","class":""}`}},
 	}
 	cmd := checkCommand(Config{})
 	var in, out bytes.Buffer
