@@ -115,5 +115,5 @@ func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (a
 	}
 	answer := i.ask(c.token+"/1.0", address, s.host, page)
 	w.settle()
-	return page, answer.Code == http.StatusNoContent
+	return page, answer.Code == http.StatusNoContent || answer.Code == http.StatusTooManyRequests && w.mayBeSlow(c.token)
 }

@@ -18,6 +18,14 @@ func (w *world) happen(e event) {
 		w.acts(dice, i)
 	case paces:
 		w.paces(dice, i, s)
+	case hurries:
+		w.hurries(dice, i, s)
+	case crowds:
+		w.crowds(dice, i, s)
+	case strains:
+		w.strains(i, s)
+	case strolls:
+		w.strolls(dice)
 	case leads:
 		w.leads(dice, s)
 	case sets:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/refusal"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -107,19 +109,16 @@ func (i *instance) load() {
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
 		Registry: uaident.NewCurrent(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
-		Refuse: func(w http.ResponseWriter, _ *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
+		Refuse: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
 			if j.Action == judge.Slowed {
-				w.WriteHeader(http.StatusTooManyRequests)
-				return nil
+				return refusal.Write(w, r, j, http.StatusForbidden)
 			}
 			w.WriteHeader(http.StatusForbidden)
 			return nil
 		},
 	}
 	c.Settings.Wildcard, _ = judge.ParseClasses(nil)
-	if i.world.holdsRates {
-		c.Rate = &rates
-	}
+	c.Rate = i.world.rateSettings()
 	before := i.end
 	i.end = end
 	if i.world.owner != nil {
@@ -201,13 +200,26 @@ func (i *instance) request(w http.ResponseWriter, host, path string) *http.Reque
 
 // ask sends a request and returns the answer.
 func (i *instance) ask(agent, address, host, path string) *httptest.ResponseRecorder {
+	i.asked++
+	i.dirty = true
+	w := i.send(agent, address, host, path)
+	slowed := w.Header().Get("RateLimit") != ""
+	if i.world.mayBeSlow(strings.TrimSuffix(agent, "/1.0")) && (w.Code == http.StatusNoContent || slowed) {
+		i.world.paceOf(i, i.world.site(host)).asks(i.world, i, slowed)
+	}
+	if slowed {
+		i.world.tell("%s is answered 429 at %s: %s", agent, i.id, w.Header()["Ratelimit"])
+	}
+	return w
+}
+
+// send is ask for a request that is counted by nobody, or by who sends it.
+func (i *instance) send(agent, address, host, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := i.request(w, host, path)
 	r.Header.Set("User-Agent", agent)
 	r.RemoteAddr = address + ":4711"
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, address)
-	i.asked++
-	i.dirty = true
 	if err := i.guard.Serve(w, r, i); err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 	}

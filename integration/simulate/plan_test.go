@@ -33,15 +33,19 @@ const (
 	ignores
 	returns // one that has read, and disobeys later
 	numActions
-	acts   = numActions     // an owner who publishes
-	paces  = numActions + 1 // a crawler that obeys fetches many pages
-	rushes = numActions + 2 // one that does not
-	sets   = numActions + 3 // the clock of an instance
-	leads  = numActions + 4 // a site to where its robots.txt is, by redirects
+	acts    = numActions     // an owner who publishes
+	paces   = numActions + 1 // a crawler that obeys fetches many pages
+	rushes  = numActions + 2 // one that does not
+	sets    = numActions + 3 // the clock of an instance
+	leads   = numActions + 4 // a site to where its robots.txt is, by redirects
+	hurries = numActions + 5 // a crawler, beyond the limit of the owner
+	crowds  = numActions + 6 // many requests at once
+	strains = numActions + 7 // a site is slow
+	strolls = numActions + 8 // a search engine
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -54,6 +58,7 @@ type plan struct {
 	holdsRates               bool             // who is too fast is slowed
 	setsClocks               bool             // clocks are set meanwhile
 	redirects                bool             // sites redirect their robots.txt
+	limits                   bool             // the owner has set some, beside rates
 	skews                    [3]time.Duration // by which the clocks of instances are ahead
 	events                   []event
 	tells                    bool // the world its story
@@ -107,6 +112,7 @@ func (p *plan) manage() {
 	p.holdsRates = dice.IntN(3) == 0
 	p.setsClocks = p.stores && dice.IntN(3) == 0
 	p.redirects = !p.manages && dice.IntN(2) == 0
+	p.limits = p.holdsRates && dice.IntN(2) == 0
 }
 
 // managedDensity is how much more often something happens in such a world.
@@ -142,6 +148,20 @@ func (p *plan) act() {
 	}
 	if p.redirects {
 		add(leads, p.days*p.hosts/2)
+	}
+	if p.limits {
+		add(hurries, p.days/3)
+		add(crowds, p.days/3)
+		add(strains, p.days/6)
+		p.stroll(dice)
+	}
+}
+
+// stroll adds thirty hours in which the search engine asks each 150 seconds.
+func (p *plan) stroll(dice *rand.Rand) {
+	began := time.Duration(dice.Int64N(int64(p.days-2) * int64(24*time.Hour)))
+	for at := began; at < began+30*time.Hour; at += 150 * time.Second {
+		p.events = append(p.events, event{at, strolls, dice.Uint64()})
 	}
 }
 

@@ -47,6 +47,9 @@ func delayOf(robots *policy.Robots, token string) time.Duration {
 func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 	c := w.crawlers[dice.IntN(len(w.crawlers))]
 	first := dice.IntN(len(pages))
+	if w.mayBeSlow(c.token) {
+		return // it strolls
+	}
 	for n := range 50 {
 		address, page := c.addresses[n%len(c.addresses)], pages[(first+n)%len(pages)]
 		asked, passed := w.visit(c, i, s, address, page)
@@ -62,7 +65,7 @@ func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 				return
 			}
 		}
-		time.Sleep(max(delayOf(known.robots, c.token), 200*time.Millisecond))
+		time.Sleep(w.every(c.token, known))
 	}
 }
 

@@ -163,6 +163,7 @@ func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 	a, ok := w.answerAt(r.Host, r.RequestURI, r.UserAgent(), false)
 	w.mu.Unlock()
 	if !ok {
+		time.Sleep(time.Duration(w.takes.Load()))
 		rw.WriteHeader(http.StatusNoContent)
 		return nil
 	}

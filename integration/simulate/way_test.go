@@ -170,7 +170,9 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string) (statu
 		if !isRedirect || hops == c.patience {
 			return a.Status, string(a.Body), hops
 		}
-		hops++
+		if hops++; hops > mostHops { // to the guard, which follows no more, these are pages like others
+			time.Sleep(w.every(c.token, nil))
+		}
 		host, target, _ = strings.Cut(to, "/")
 		target = "/" + target
 		w.tell("%s is redirected to %s", c.token, to)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,14 +36,17 @@ type world struct {
 	story       []string
 	failure     string // the invariant that was broken
 	counts      counts
-	tells       bool      // the story
-	skewed      bool      // clocks are apart
-	holdsRates  bool      // who is too fast is slowed
-	setsClocks  bool      // they are set meanwhile
-	set         time.Time // when the last one was
-	owner       *owner    // nil where sites write their robots.txt themselves
-	operators   []string  // of crawlers that are verified
-	ways        int       // that sites have redirected to
+	tells       bool         // the story
+	skewed      bool         // clocks are apart
+	holdsRates  bool         // who is too fast is slowed
+	setsClocks  bool         // they are set meanwhile
+	set         time.Time    // when the last one was
+	owner       *owner       // nil where sites write their robots.txt themselves
+	operators   []string     // of crawlers that are verified
+	ways        int          // that sites have redirected to
+	hasLimits   bool         // the owner has set some
+	takes       atomic.Int64 // how long a page takes, in nanoseconds
+	enginePaces map[string]*pace
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
@@ -71,7 +75,7 @@ func (w *world) settle() { synctest.Wait() }
 
 // run lets a plan happen, until an invariant breaks. It has to be called in a bubble.
 func run(t *testing.T, p plan) *world {
-	w := &world{start: time.Now(), tells: p.tells, holdsRates: p.holdsRates, setsClocks: p.setsClocks, skewed: p.setsClocks && p.instances > 1}
+	w := &world{start: time.Now(), tells: p.tells, holdsRates: p.holdsRates, setsClocks: p.setsClocks, hasLimits: p.limits, enginePaces: make(map[string]*pace), skewed: p.setsClocks && p.instances > 1}
 	dice := rand.New(rand.NewPCG(p.seed, 2))
 	if p.guards {
 		w.changeGuard = 24 * time.Hour
@@ -112,6 +116,7 @@ func run(t *testing.T, p plan) *world {
 		time.Sleep(e.at - time.Since(w.start))
 		w.counts.events++
 		w.watch()
+		w.forget()
 		w.happen(e)
 		w.rest()
 		w.watch()
@@ -126,6 +131,18 @@ func run(t *testing.T, p plan) *world {
 	}
 	w.settle()
 	return w
+}
+
+// forget lets the stores of a world with limits forget how often others were asked more
+// than a minute ago, as they do every two seconds.
+func (w *world) forget() {
+	if !w.hasLimits {
+		return
+	}
+	for _, i := range w.instances {
+		i.dirty = true
+		i.keep()
+	}
 }
 
 // rest lets the stores do what they do all the time, after so long that nothing that is

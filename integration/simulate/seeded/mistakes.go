@@ -203,4 +203,34 @@ var mistakes = []mistake{
 		"g.wasLed(r, j, entry.State(), now)",
 		"false",
 	},
+	{
+		"a search engine is slowed twice as often", "internal/rate/slowing.go",
+		"slowingShare = 20 ",
+		"slowingShare = 10 ",
+	},
+	{
+		"a search engine is slowed without end", "internal/rate/slowing.go",
+		"case began != 0 && now-began >= slowingDay:",
+		"case false:",
+	},
+	{
+		"a place is not given back", "internal/rate/places.go",
+		"	p.taken.Add(-1)\n	if all := p.all.Load(); all != nil {",
+		"	if all := p.all.Load(); all != nil {",
+	},
+	{
+		"a search engine is shed", "internal/rate/load.go",
+		"uaident.GenericCrawler, uaident.Archive, uaident.Research)\n}",
+		"uaident.GenericCrawler, uaident.Archive, uaident.Research, uaident.Search)\n}",
+	},
+	{
+		"load never ends", "internal/rate/load.go",
+		"	return lasted, l.began.CompareAndSwap(began, 0)",
+		"	return lasted, false",
+	},
+	{
+		"who is too fast is told to wait for half as long", "internal/rate/budget.go",
+		"	return max(0, pace.Ahead(now)-(burst-1)*r.Interval)",
+		"	return max(0, pace.Ahead(now)-(burst-1)*r.Interval) / 2",
+	},
 }

@@ -1,0 +1,293 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// The limits of an owner: of a crawler, of a class, and of a search engine that is
+// slowed seldom. Load begins and ends as by default.
+var ownersLimits = []rate.Limit{
+	newLimit("GPTBot", 30, time.Minute, 5, 2),
+	newLimit("seo", 20, time.Minute, 4, 0),
+	newLimit(engine, 12, time.Hour, 3, 0),
+}
+
+// engine is the crawler of a search engine.
+const engine = "Googlebot"
+
+func newLimit(client string, requests int, per time.Duration, burst, concurrent int) rate.Limit {
+	clients, err := judge.ParseSelector(uaident.Default(), []string{client}, false)
+	if err != nil {
+		panic(err) // the registry has them
+	}
+	return rate.Limit{
+		Client: client, Clients: clients, Requests: requests, Per: per,
+		Rule: rate.Rule{Interval: per / time.Duration(requests), Burst: burst}, Concurrent: concurrent,
+	}
+}
+
+// rateSettings are those of all guards of a world.
+func (w *world) rateSettings() *rate.Settings {
+	switch {
+	case !w.holdsRates:
+		return nil
+	case !w.hasLimits:
+		return &rates
+	}
+	s := rates
+	s.Limits = ownersLimits
+	s.Shed = &rate.Shedding{Thresholds: rate.DefaultThresholds, Classes: rate.DefaultClasses()}
+	return &s
+}
+
+// limitOf returns the limit of a crawler, nil for none.
+func (w *world) limitOf(token string) *rate.Limit {
+	if s := w.rateSettings(); s != nil {
+		return s.LimitOf(uaident.Identify(token + "/1.0"))
+	}
+	return nil
+}
+
+// every is how much time a crawler leaves between two pages that keeps to all that it is
+// asked for, nil for what it does not know yet.
+func (w *world) every(token string, known *reading) time.Duration {
+	least := 200 * time.Millisecond
+	if known != nil {
+		least = max(least, delayOf(known.robots, token))
+	}
+	if l := w.limitOf(token); l != nil {
+		least = max(least, l.Rule.Interval)
+	}
+	return least
+}
+
+// mayBeSlow reports whether a crawler that obeys may be answered 429: only that of a
+// search engine, which knows nothing of a limit and comes as often as it likes. What is
+// held against the guard then are the two invariants of pace.
+func (w *world) mayBeSlow(token string) bool { return w.hasLimits && token == engine }
+
+// pace is how often a search engine has asked at a site of an instance, and was slowed.
+type pace struct {
+	born          time.Time // the instance, which remembers no more
+	asked, slowed []time.Time
+	began         time.Time // when it was slowed first, without a pause since
+}
+
+// paceOf returns the pace of the search engine.
+func (w *world) paceOf(i *instance, s *site) *pace {
+	key := i.id + s.host
+	if w.enginePaces[key] == nil || w.enginePaces[key].born != i.born {
+		w.enginePaces[key] = &pace{born: i.born}
+	}
+	return w.enginePaces[key]
+}
+
+// asks notes a request of the search engine, and holds two invariants: no more than one
+// in twenty of its requests of a day is slowed, and none after a day of that without a
+// pause. A window of a day is between nine tenths of it and a whole one.
+func (p *pace) asks(w *world, i *instance, slowed bool) {
+	now := time.Now()
+	if n := len(p.asked); n > 0 && now.Sub(p.asked[n-1]) > 10*time.Minute {
+		p.began = time.Time{}
+	}
+	p.asked = append(p.asked, now)
+	if !slowed {
+		return
+	}
+	w.counts.slowed++
+	p.slowed = append(p.slowed, now)
+	since := func(all []time.Time, d time.Duration) (n int) {
+		for _, at := range all {
+			if now.Sub(at) < d {
+				n++
+			}
+		}
+		return n
+	}
+	if asked, slowed := since(p.asked, 24*time.Hour), since(p.slowed, 24*time.Hour*9/10); slowed*20 > asked {
+		w.fail("%s is slowed %d times in a day at %s, in which it asks %d times", engine, slowed, i.id, asked)
+	}
+	if p.began.IsZero() {
+		p.began = now
+	}
+	if lasts := now.Sub(p.began); lasts > 24*time.Hour+time.Minute {
+		w.fail("%s is slowed at %s since %s without a pause", engine, i.id, lasts)
+	}
+}
+
+// strolls lets the search engine fetch a page: many such events are a day and more in
+// which it asks twice as fast as it may.
+func (w *world) strolls(dice *rand.Rand) {
+	i, s := w.instances[0], w.sites[0]
+	c := w.crawlers[0]
+	page := pages[dice.IntN(len(pages))]
+	if asked, passed := w.visit(c, i, s, c.addresses[0], page); asked != "" {
+		w.counts.pages++
+		if !passed && !w.cannotKnow(c, c.copies[s.host], i, s) {
+			w.fail("%s keeps to what it read, and is blocked for %s%s at %s", c.token, s.host, page, i.id)
+		}
+	}
+}
+
+// hurries lets a crawler ask ten times as fast as its limit is. It gets no more pages than
+// that leaves it; and having waited for as long as it is told, it gets the next.
+func (w *world) hurries(dice *rand.Rand, i *instance, s *site) {
+	c := w.crawlers[[]int{2, 5, 6}[dice.IntN(3)]]
+	limit, page := w.limitOf(c.token), w.open(s, c.token)
+	if limit == nil || page == "" {
+		return
+	}
+	time.Sleep(2 * time.Minute)
+	passed, began := 0, time.Now()
+	for range 60 {
+		answer := i.ask(c.token+"/1.0", c.addresses[0], s.host, page)
+		switch answer.Code {
+		case http.StatusNoContent:
+			passed++
+		case http.StatusTooManyRequests:
+			w.counts.slowed++
+			if dice.IntN(8) > 0 {
+				break
+			}
+			wait, err := toWait(answer)
+			time.Sleep(time.Duration(wait) * time.Second)
+			if again := i.ask(c.token+"/1.0", c.addresses[0], s.host, page); err != nil || again.Code != http.StatusNoContent {
+				w.fail("%s is answered %d at %s, having waited for the %d seconds that it was told", c.token, again.Code, i.id, wait)
+				return
+			}
+			passed++
+		}
+		time.Sleep(limit.Rule.Interval / 10)
+	}
+	w.settle()
+	if most := int(time.Since(began)/limit.Rule.Interval) + limit.Rule.Burst + 1; passed > most {
+		w.fail("%s gets %d pages in %s at %s, where its limit %s leaves %d", c.token, passed, time.Since(began), i.id, limit, most)
+	}
+}
+
+// crowds lets a crawler ask for several pages at once, which take their time. As many pass
+// as there are places, of which one network has half where nobody knows who it is; and
+// all are given back.
+func (w *world) crowds(dice *rand.Rand, i *instance, s *site) {
+	c, page := w.crawlers[2], w.open(s, "GPTBot")
+	if page == "" {
+		return
+	}
+	places := w.limitOf(c.token).Concurrent
+	if w.verifier == nil {
+		places = (places + 1) / 2
+	}
+	time.Sleep(2 * time.Minute)
+	n := 1 + dice.IntN(4)
+	var passed atomic.Int32
+	var all sync.WaitGroup
+	w.takes.Store(int64(3 * time.Second))
+	for range n {
+		i.asked++
+		all.Go(func() {
+			if i.send(c.token+"/1.0", c.addresses[0], s.host, page).Code == http.StatusNoContent {
+				passed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	w.takes.Store(0)
+	w.counts.slowed += n - int(passed.Load())
+	w.tell("%s asks for %d pages at once at %s, and gets %d", c.token, n, i.id, passed.Load())
+	if want := min(n, places); int(passed.Load()) != want {
+		w.fail("%s asks for %d pages at once at %s, and gets %d, where there are %d places", c.token, n, i.id, passed.Load(), places)
+	}
+	if again := i.ask(c.token+"/1.0", c.addresses[0], s.host, page); again.Code != http.StatusNoContent {
+		w.fail("%s asks for a page at %s, once all others are answered, and gets %d", c.token, i.id, again.Code)
+	}
+}
+
+// strains makes the pages of a site slow for a while, for people too. Then crawlers of
+// some classes are answered 503, a search engine is not, and who has waited for as long as
+// it was told gets its page.
+func (w *world) strains(i *instance, s *site) {
+	const trains, searches = "CCBot", "bingbot"
+	page := w.open(s, trains)
+	if page == "" || w.open(s, searches) != page {
+		return
+	}
+	seconds := func(n int) {
+		for range n {
+			go i.send("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "192.0.2.50", s.host, page)
+			time.Sleep(time.Second)
+		}
+	}
+	ask := func(token string) *httptest.ResponseRecorder {
+		return i.ask(token+"/1.0", "192.0.2.60", s.host, page)
+	}
+	before := ask(trains).Code
+	w.takes.Store(int64(3 * time.Second))
+	seconds(90)
+	during, engine, file := ask(trains), ask(searches).Code, i.ask(trains+"/1.0", "192.0.2.60", s.host, "/robots.txt").Code
+	w.takes.Store(0)
+	wait, err := toWait(during)
+	seconds(10)
+	time.Sleep(time.Duration(wait) * time.Second)
+	after := ask(trains).Code
+	w.settle()
+	w.tell("%s is slow: %s gets %d before, %d during and %d after that, and %s %d", s.host, trains, before, during.Code, after, searches, engine)
+	w.counts.slowed++
+	switch {
+	case before != http.StatusNoContent || after != http.StatusNoContent || err != nil:
+		w.fail("%s gets %d at %s before it is slow and %d after that, having waited for %d seconds", trains, before, i.id, after, wait)
+	case during.Code != http.StatusServiceUnavailable || engine != http.StatusNoContent:
+		w.fail("%s gets %d and %s %d at %s, which has been slow for 90 seconds", trains, during.Code, searches, engine, i.id)
+	case file == http.StatusForbidden || file == http.StatusTooManyRequests && s.mode != limits:
+		w.fail("%s gets %d for the robots.txt at %s, which is slow", trains, file, i.id)
+	}
+}
+
+// open returns a page that no text of a site has ever forbidden a crawler, nor asked it to
+// wait for; "" if there is none.
+func (w *world) open(s *site, token string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*policy.Robots
+	for _, known := range append([]served{{text: s.shown()}}, s.past...) {
+		if all = append(all, parsed(known.text)); delayOf(all[len(all)-1], token) > 0 {
+			return ""
+		}
+	}
+	for _, page := range pages {
+		if !slices.ContainsFunc(all, func(robots *policy.Robots) bool { return !allows(robots, token, page) }) {
+			return page
+		}
+	}
+	return ""
+}
+
+// toWait returns how many seconds an answer asks a crawler to wait. That is up to a tenth
+// more by chance, which would make another world of each run, so it is the most here.
+func toWait(answer *httptest.ResponseRecorder) (seconds int, err error) {
+	header := answer.Header()
+	_, least, ok := strings.Cut(header.Get("RateLimit"), ";t=")
+	if !ok { // under load
+		return int(rate.DefaultThresholds.Calm.Seconds() * 1.1), nil
+	}
+	asked, err := strconv.Atoi(header.Get("Retry-After"))
+	n, wrong := strconv.Atoi(least)
+	if err = errors.Join(err, wrong); err == nil && (asked < n || asked > n+n/10) {
+		err = fmt.Errorf("it is asked to wait for %d seconds, where %d are left", asked, n)
+	}
+	return n, err
+}
