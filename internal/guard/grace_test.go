@@ -144,3 +144,39 @@ func TestReadingOfLongAgo(t *testing.T) {
 		})
 	}
 }
+
+// TestReadingOfATextServedInTurns lets a crawler read the text before once more, after
+// another one was found in its place.
+func TestReadingOfATextServedInTurns(t *testing.T) {
+	const group = "User-agent: bingbot\nUser-agent: DuckAssistBot\nDisallow: /"
+	for _, tc := range []struct {
+		client string
+		after  time.Duration
+		want   judge.Verdict
+	}{
+		{"bingbot/2.0", 23 * time.Hour, judge.Stale},
+		{"bingbot/2.0", 43 * time.Hour, judge.Disallowed},
+		{"DuckAssistBot/1.2", 43 * time.Hour, judge.Stale},
+		{"DuckAssistBot/1.2", 73 * time.Hour, judge.Disallowed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			text := group + "private/\n"
+			g, reads := longLived(t, &text)
+			ask := func() judge.Verdict {
+				j := g.Judge(from(requestBy(tc.client, "/x"), "192.0.2.1"))
+				reads()
+				return j.Verdict
+			}
+			ask()
+			text = group + "\n"
+			time.Sleep(25 * time.Hour)
+			ask() // finds the other text
+			s := &changingSite{t: t, g: g}
+			s.reads(from(requestBy(tc.client, "/robots.txt"), "192.0.2.1"), group+"private/\n")
+			time.Sleep(tc.after)
+			if got := ask(); got != tc.want {
+				t.Errorf("%s after %s is %s, want %s", tc.client, tc.after, got, tc.want)
+			}
+		})
+	}
+}

@@ -185,7 +185,7 @@ func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, n
 	if last.Hash == state.Good.Hash && now.Sub(last.At) < max(policy.MaxAge, g.graceOf(j)) {
 		return false // an older copy it has read again since, perhaps where nobody saw it
 	}
-	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge || g.Forwarded != nil {
+	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < max(policy.MaxAge, g.graceOf(j)) || g.Forwarded != nil {
 		last = ledger.Reading{} // nobody knows what it was answered
 	}
 	refused := g.shared.served.Site(j.Site.Own).IsRefused()
