@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -16,8 +15,6 @@ import (
 // has them, and those of others come to it so much earlier: which is all that one
 // instance knows of another. A clock that is set right, or wrong, has another skew from
 // then on: what was noted before stays as it was.
-
-var storedTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
 // maxSkew is how far two clocks may be apart, and how far one is set at most.
 const maxSkew = time.Hour
@@ -63,15 +60,7 @@ func shifted(value []byte, by func(time.Time) time.Duration) []byte {
 	if json.Unmarshal(value, &envelope) != nil {
 		return value
 	}
-	shift := func(text []byte) []byte {
-		return storedTime.ReplaceAllFunc(text, func(quoted []byte) []byte {
-			at, err := time.Parse(time.RFC3339Nano, string(bytes.Trim(quoted, `"`)))
-			if err != nil || at.Year() == 1 { // the zero time
-				return quoted
-			}
-			return []byte(`"` + at.Add(by(at)).UTC().Format(time.RFC3339Nano) + `"`)
-		})
-	}
+	shift := func(text []byte) []byte { return shiftedTimes(text, by) }
 	for name, text := range envelope {
 		envelope[name] = shift(text)
 	}
@@ -86,4 +75,31 @@ func shifted(value []byte, by func(time.Time) time.Duration) []byte {
 		panic(err) // which it was before
 	}
 	return text
+}
+
+// shiftedTimes returns JSON with all its times, which are in UTC, so much later.
+func shiftedTimes(text []byte, by func(time.Time) time.Duration) (shifted []byte) {
+	const date, least = len(`"2006-01-02T`), len(`"2006-01-02T15:04:05Z"`)
+	shifted = make([]byte, 0, len(text)+64)
+	for {
+		begin := bytes.IndexByte(text, '"')
+		if begin < 0 {
+			return append(shifted, text...)
+		}
+		length := bytes.IndexByte(text[begin+1:], '"') + 2
+		if length < 2 {
+			return append(shifted, text...)
+		}
+		quoted := text[begin : begin+length]
+		shifted, text = append(shifted, text[:begin]...), text[begin+length:]
+		if length >= least && quoted[date-1] == 'T' && quoted[date-4] == '-' && quoted[length-2] == 'Z' {
+			if at, err := time.Parse(time.RFC3339Nano, string(quoted[1:length-1])); err == nil && at.Year() != 1 { // the zero time
+				shifted = append(shifted, '"')
+				shifted = at.Add(by(at)).UTC().AppendFormat(shifted, time.RFC3339Nano)
+				shifted = append(shifted, '"')
+				continue
+			}
+		}
+		shifted = append(shifted, quoted...)
+	}
 }

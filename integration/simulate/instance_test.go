@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"time"
 
@@ -193,8 +194,14 @@ func (i *instance) look() {
 
 // request returns a request as it comes to the server.
 func (i *instance) request(w http.ResponseWriter, host, path string) *http.Request {
-	r := httptest.NewRequest(http.MethodGet, "http://"+host+path, nil)
-	r.RequestURI = path
+	u, err := url.ParseRequestURI(path)
+	if err != nil {
+		panic(err) // a world asks for no other
+	}
+	r := &http.Request{
+		Method: http.MethodGet, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: host, URL: u, RequestURI: path,
+		Header: make(http.Header, 1), Body: http.NoBody, RemoteAddr: "192.0.2.1:1234",
+	}
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, i.server)
 }
 

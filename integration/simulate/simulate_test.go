@@ -19,7 +19,7 @@ const days = 30
 
 // TestWorlds lets worlds happen and holds them against the invariants.
 func TestWorlds(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a world is small, and soon over
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // a world is small, and soon over
 	worlds, first := number(t, "SIMULATE_WORLDS", 10), number(t, "SIMULATE_SEED", 1)
 	began := time.Now()
 	var next atomic.Int64
