@@ -95,9 +95,9 @@ func (p *parser) skipByteOrderMark(text string) string {
 
 // lines calls readLine for each line of text; LF, CR and CRLF end one.
 func (p *parser) lines(text string) {
-	// The next CR is looked for only when it has been passed, so that a file
-	// with one kind of line end is not searched for the other at every line.
-	lf, cr := -1, -1
+	// The next CR and the next # are looked for only when they have been passed, so that
+	// a file with one kind of line end is not searched for the other at every line.
+	lf, cr, comment := -1, -1, -1
 	p.binary = strings.IndexByte(text, 0) >= 0
 	for pos := 0; pos < len(text); {
 		if lf < pos {
@@ -106,9 +106,12 @@ func (p *parser) lines(text string) {
 		if cr < pos {
 			cr = next(text, pos, '\r')
 		}
+		if comment < pos {
+			comment = next(text, pos, '#')
+		}
 		end := min(lf, cr)
 		p.line++
-		p.readLine(text[pos:end])
+		p.readLine(text[pos:end], comment-pos)
 		pos = end + 1
 		if end == cr && lf == cr+1 {
 			pos++
@@ -126,18 +129,16 @@ func (p *parser) untilNUL(s string) string {
 	return s[:i]
 }
 
-// readLine reads one line without its end.
-func (p *parser) readLine(s string) {
+// readLine reads one line without its end. comment is where the next # is, if it is in the
+// line.
+func (p *parser) readLine(s string, comment int) {
 	if len(s) >= longLine {
 		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey another rule than you wrote")
 	}
 	if p.binary {
 		s = p.untilNUL(s)
 	}
-	if i := strings.IndexByte(s, '#'); i >= 0 {
-		s = s[:i]
-	}
-	if s = trim(s); s == "" {
+	if s = trim(s[:min(comment, len(s))]); s == "" {
 		return
 	}
 	var name, value string
