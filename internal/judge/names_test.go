@@ -26,7 +26,7 @@ func TestUnknownNames(t *testing.T) {
 		{"GTPBot", "did you mean GPTBot?", false},
 		{"Bignbot", "did you mean bingbot?", false},
 		{"CCBto", "did you mean CCBot?", false},
-		{"OpenAI", "did you mean ChatGPT-User or GPTBot or OAI-AdsBot or OAI-SearchBot?", false},
+		{"OpenAI", "did you mean ChatGPT-User or GPTBot or OAI-AdsBot or OAI-SearchBot or ChatGPT-Browser?", false},
 		{"AcmeSpidre", "did you mean AcmeSpider?", false},
 		{"verifed", "did you mean verified?", true},
 		{"verified", "no class and no known crawler", false},
