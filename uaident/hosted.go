@@ -14,8 +14,9 @@ const (
 )
 
 // hosted gives a client that names only the platform which it runs on the name of its
-// program as the token. The platform's stays in the chain.
-func (s *scan) hosted(id Identity) Identity {
+// program as the token. The platform's stays in the chain. The name of a crawler that is
+// known is none: whoever likes calls a program so, and nobody would verify it.
+func (s *scan) hosted(r *Registry, id Identity) Identity {
 	if !hasFoldedPrefix(id.Token, appEngine) {
 		return id
 	}
@@ -23,7 +24,7 @@ func (s *scan) hosted(id Identity) Identity {
 	if len(program) > 1 && program[1] == '~' { // the region: s~, e~
 		program = program[2:]
 	}
-	if name := words.FirstWord(program); name != "" {
+	if name := words.FirstWord(program); name != "" && r.Lookup(name) == nil {
 		id.Token = name
 	}
 	return id

@@ -83,7 +83,7 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	}
 	if fallback.Crawler != nil {
 		if len(fallback.Token) == len(appEngine) {
-			return s.hosted(fallback)
+			return s.hosted(r, fallback)
 		}
 		return fallback
 	}

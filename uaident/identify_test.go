@@ -116,6 +116,7 @@ var identifyTests = map[string][]identifyTest{
 		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "example", Library, FromLibrary},
 		{chrome + " AppEngine-Google; (+http://code.google.com/appengine; appid: example)", "example", Library, FromLibrary},
 		{"AppEngine-Google; (+http://code.google.com/appengine)", "AppEngine-Google", Library, FromLibrary},
+		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~slurp)", "AppEngine-Google", Library, FromLibrary},
 		// A name instead of a version.
 		{"foo/FooBot (Foo; http://foo.example/crawler)", "FooBot", GenericCrawler, FromRobotContact},
 		{"foo/foobar (crawler; http://foo.example/about)", "foo", GenericCrawler, FromSuffix},
