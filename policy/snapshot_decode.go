@@ -53,7 +53,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if len(p.Past) > MaxVersions {
 		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Past), MaxVersions)
 	}
-	if len(p.Via) > MaxRedirects || slices.ContainsFunc(p.Via, func(place string) bool { return !isVia(place) }) {
+	if len(p.Via) > MaxRedirects || slices.ContainsFunc(p.Via, func(place string) bool { return !IsVia(place) }) {
 		return Snapshot{}, errors.New("its redirects cannot be")
 	}
 	good, err := p.Current.version()

@@ -12,13 +12,14 @@ const maxVia = 1024
 // a page like others.
 func storableVia(via []string) (kept []string) {
 	for _, place := range via {
-		if len(kept) < MaxRedirects && isVia(place) {
+		if len(kept) < MaxRedirects && IsVia(place) {
 			kept = append(kept, place)
 		}
 	}
 	return slices.Clip(kept)
 }
 
-func isVia(place string) bool {
+// IsVia reports whether a place can be kept as one of [State.Via].
+func IsVia(place string) bool {
 	return place != "" && len(place) <= maxVia && utf8.ValidString(place)
 }

@@ -183,7 +183,10 @@ func (a robotsAnswer) differs(s *policy.State) bool {
 	good := s.Good
 	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
 	if isRedirect(a.status) {
-		if len(s.Via) == 0 {
+		switch {
+		case a.location != "" && !policy.IsVia(a.location):
+			return false // nobody knows whether it is the same
+		case len(s.Via) == 0:
 			return !isRedirect(good.Status)
 		}
 		return a.location != s.Via[0]

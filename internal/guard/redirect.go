@@ -28,6 +28,9 @@ func placeOf(a robotsAnswer, own policy.Key) string {
 		return ""
 	}
 	to.Fragment, to.RawFragment, to.User = "", "", nil
+	if to.Path == "" {
+		to.Path = "/" // as it is asked for
+	}
 	if to.Scheme == base.Scheme && request.NormalHost(to.Host, own.Secure) == own.Host {
 		return to.RequestURI()
 	}
@@ -49,9 +52,13 @@ func (g *Guard) rememberRedirect(a asking, answer robotsAnswer, now time.Time) {
 // which could not be read here since then: it may be slow, or fail. That is said a few
 // times an hour only.
 func (g *Guard) wasLed(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
-	if g.SourceKey != "" || state == nil || state.Good == nil {
+	if g.SourceKey != "" {
 		return false
 	}
+	var since time.Time // never, where it is judged by what its neighbours have
+	if state != nil && state.Good != nil {
+		since = state.Good.LastRead
+	}
 	known, network := g.shared.served.Site(j.Site.Own), addr.Network(request.ClientAddr(r))
-	return known.WasLed(network, j.Target, state.Good.LastRead, now) && known.MayPass(network, now)
+	return known.WasLed(network, j.Target, since, now) && known.MayPass(network, now)
 }

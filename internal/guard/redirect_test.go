@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -138,5 +140,57 @@ func TestLedToWhatNobodyCanRead(t *testing.T) {
 			s.expect("who was led there", "/slow.txt", judge.Stale)
 		}
 		s.expect("in the end", "/slow.txt", judge.Disallowed)
+	})
+}
+
+// TestTheSameRedirect is no news where the guard knows it otherwise than it is sent.
+func TestTheSameRedirect(t *testing.T) {
+	long := "/" + strings.Repeat("x", 2000) + ".txt"
+	for to, via := range map[string][]string{
+		"http://else.test":        {"http://else.test/"},
+		long:                      nil, // which is not kept
+		"http://else.test" + long: nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newRedirectedSite(t)
+			s.serves(strict, via...)
+			s.expect("at first", "/x", judge.Disallowed)
+			before := s.g.shared.Cache.Entries()[0].State()
+			time.Sleep(time.Minute / 2)
+			if s.redirects(to); s.g.shared.Cache.Entries()[0].State() != before {
+				t.Errorf("%.30s is news", to)
+			}
+		})
+	}
+}
+
+// TestLedAtAHostByItsNeighbours judges a host that could not be read by what its
+// neighbours have, and by where it redirects to.
+func TestLedAtAHostByItsNeighbours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newRedirectedSite(t)
+		s.serves(strict)
+		visit := func(host, target string, next caddyhttp.Handler) *Judgement {
+			r, w := requestBy("bingbot/2.0", target), httptest.NewRecorder()
+			r.Host = host
+			r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, exampleServer)
+			caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "192.0.2.1")
+			_ = s.g.Serve(w, r, next) // an error is the answer to a blocked request
+			synctest.Wait()
+			j, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
+			return j
+		}
+		visit("a.example.net", "/x", nothingNext)
+		s.answer = policy.Answer{Status: http.StatusBadGateway}
+		visit("b.example.net", "/robots.txt", caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+			w.Header().Set("Location", "/rules.txt")
+			w.WriteHeader(http.StatusFound)
+			return nil
+		}))
+		for target, want := range map[string]judge.Verdict{"/rules.txt": judge.Stale, "/x": judge.Disallowed} {
+			if j := visit("b.example.net", target, nothingNext); j.Verdict != want {
+				t.Errorf("%s is %s, want %s", target, j.Verdict, want)
+			}
+		}
 	})
 }
