@@ -55,7 +55,10 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	rules := g.Rate.Rules(j.Client, j.Identity, delay.Every, limit)
 	who := rate.Spender{
 		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
-		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(j.Client), Network: addr.Network(request.ClientAddr(r)),
+		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(j.Client),
+	}
+	if who.Token == "" || who.Identity != verify.Verified { // one who is known spends from whatever address
+		who.Network = addr.Network(request.ClientAddr(r))
 	}
 	if rules.Concurrent > 0 {
 		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {

@@ -22,7 +22,8 @@ type Spender struct {
 	Identity verify.State
 	// Many says that whoever likes runs what has the name: a library, a feed reader.
 	Many bool
-	// Network is where the request comes from, as addr.Network has it.
+	// Network is where the request comes from, as addr.Network has it. Of a verified
+	// crawler with a token nobody looks at it.
 	Network netip.Prefix
 	// Holds is where the request has taken a place before, nil if nowhere: it takes no
 	// second one there.
