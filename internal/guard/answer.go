@@ -144,7 +144,7 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 // countAnswer counts what the site answered to a request that passed.
 func (g *Guard) countAnswer(j *Judgement, kind parity.Kind, code int, size int64) {
 	status, ok := parity.StatusOf(code)
-	if !ok || g.shared.Ledger == nil || j.at.IsZero() {
+	if !ok || g.shared.Ledger == nil || !j.recorded {
 		return // no answer, or its request is not counted either
 	}
 	token, class, named := j.counted()

@@ -20,14 +20,15 @@ type Judgement struct {
 	judge.Request
 	judge.Result
 	Proof     verify.Method   // what decided about the identity
+	held      bool            // allowed by a version that the change guard keeps in force
+	recorded  bool            // it was counted in the ledger
 	signature string          // what came of checking the request's signature, "" if none was checked
 	Site      *request.Site   // whose robots.txt it is about; it is not changed
 	agent     *familiarAgent  // its User-Agent as it is remembered, nil if it is not
-	held      bool            // allowed by a version that the change guard keeps in force
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
 	via       []string        // where that redirects to, as it was asked for last
 	Rate      Rate            // how fast the crawler asks
-	at        time.Time       // when it was counted in the ledger, zero if it was not
+	at        time.Time       // when it was judged by the rules, or counted in the ledger without that
 	answer    answer          // what the site answered, if the request passed
 	flight    flight          // what the request has taken while it is under way
 }

@@ -28,8 +28,11 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	if g.shared.own.reads(j) {
 		return
 	}
-	q := g.ledgerRequest(r, j)
-	j.at = q.At
+	if j.at.IsZero() {
+		j.at = time.Now()
+	}
+	q := g.ledgerRequest(r, j, j.at)
+	j.recorded = true
 	g.shared.Ledger.Record(&q)
 	g.noteStranger(r, j, &q, false)
 }
@@ -39,15 +42,15 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading
 	if g.shared.Ledger == nil {
 		return
 	}
-	q := g.ledgerRequest(r, j)
+	q := g.ledgerRequest(r, j, time.Now())
 	g.noteStranger(r, j, &q, true)
 	g.shared.Ledger.RecordRead(&q, ledger.Read{At: read.At.UnixMilli(), Status: read.Status, Version: read.Hash})
 }
 
 // ledgerRequest returns a judged request as the ledger counts it.
-func (g *Guard) ledgerRequest(r *http.Request, j *Judgement) ledger.Request {
+func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledger.Request {
 	q := ledger.Request{
-		At:        time.Now(),
+		At:        at,
 		Site:      j.Site.Label,
 		Shared:    j.Site.Segment == policy.Invented,
 		Identity:  j.Identity,

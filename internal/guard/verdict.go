@@ -25,6 +25,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		g.shared.awaitStored(r, g.FetchWait)
 		now = time.Now()
 	}
+	j.at = now
 	if entry == nil {
 		entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
 		g.adoptUnnamed(j.Site)
