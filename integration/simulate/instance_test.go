@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/refusal"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -40,7 +41,8 @@ type instance struct {
 	saw     map[*site]*served         // what the guard got last, and since when
 	got     map[*site]map[string]look // all that it got by itself, "" for no file
 
-	published *published // nil where nobody publishes
+	published *published        // nil where nobody publishes
+	told      *managed.Schedule // what the owner has wanted as it heard last
 
 	blank bool                    // it has not read yet what it has stored
 	dirty bool                    // there may be something to be written

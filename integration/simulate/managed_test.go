@@ -76,6 +76,10 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	for _, s := range w.sites {
 		hosts = append(hosts, s.host)
 	}
+	if i.told != nil && i.told != w.owner.rules {
+		w.owner.back = "" // it hears only now of what the owner has wanted since
+	}
+	i.told = w.owner.rules
 	i.state.WatchServed(ctx)
 	next := release.New(release.Config{
 		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: release.Search, Rollout: w.owner.rollout,
@@ -142,6 +146,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 		w.tell("a list of rules says so")
 		for _, i := range w.instances {
 			i.published.Submit(next, publication.FromRules, release.Proposal{})
+			i.told = next
 		}
 	}
 	w.settle()
@@ -250,7 +255,11 @@ func (w *world) reaching() []*instance {
 
 // differAt reports whether two of some instances serve different texts at a site.
 func (w *world) differAt(s *site, instances []*instance) bool {
-	return slices.ContainsFunc(instances, func(i *instance) bool { return i.shows(s) != instances[0].shows(s) })
+	if len(instances) < 2 {
+		return false
+	}
+	first := instances[0].shows(s)
+	return slices.ContainsFunc(instances[1:], func(i *instance) bool { return i.shows(s) != first })
 }
 
 // shows returns the text of a site as all are served it who are not verified, at an

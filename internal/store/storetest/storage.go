@@ -140,18 +140,18 @@ func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]s
 	} else {
 		m.Lists = append(m.Lists, directory)
 	}
-	found := make(map[string]bool)
+	found, prefix := make(map[string]bool), directory+"/"
 	for key := range m.Values {
-		rest, ok := strings.CutPrefix(key, directory+"/")
-		if !ok {
+		if !strings.HasPrefix(key, prefix) {
 			continue
 		}
-		parts := strings.Split(rest, "/")
-		if !recursive {
-			parts = parts[:1]
-		}
-		for i := range parts {
-			found[directory+"/"+strings.Join(parts[:i+1], "/")] = true
+		end := len(prefix)
+		for more := true; more && (recursive || end == len(prefix)); {
+			var part string
+			part, _, more = strings.Cut(key[end:], "/")
+			end += len(part)
+			found[key[:end]] = true
+			end++
 		}
 	}
 	if len(found) == 0 {
