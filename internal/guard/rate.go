@@ -73,6 +73,14 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	}
 }
 
+// pass lets a request that would be slowed pass, and says how it stands all the same.
+func (j *Judgement) pass() {
+	j.Action, j.Rate.instead = j.Rate.instead, judge.None
+	if j.Rate.Slowed = false; j.Rate.State == rate.Slowed {
+		j.Rate.State = rate.Over
+	}
+}
+
 // knownDelay returns what a crawler knows that it is asked for: the least of the texts
 // that it was served, and of those before the current one that it may still follow.
 // stale says that the current one asks for more.

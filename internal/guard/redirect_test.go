@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -191,6 +192,28 @@ func TestLedAtAHostByItsNeighbours(t *testing.T) {
 			if j := visit("b.example.net", target, nothingNext); j.Verdict != want {
 				t.Errorf("%s is %s, want %s", target, j.Verdict, want)
 			}
+		}
+	})
+}
+
+// TestWhoIsLedIsNotSlowed lets a crawler that asks too fast read the rules all the same.
+func TestWhoIsLedIsNotSlowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &redirectedSite{t: t}
+		limits := enforcing(func(s *rate.Settings) { s.Limits = []rate.Limit{limitOf(t, "CCBot", 1)} })
+		s.g = testGuard(t, options{Enforce: true, Rate: limits}, witnessedSource(func(origin.Witness) policy.Answer { return s.answer }))
+		s.serves("")
+		ccBot := func(target string) *http.Request { return from(requestBy("CCBot/2.0", target), "192.0.2.1") }
+		s.g.Judge(ccBot("/x"))
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		s.answer = policy.Answer{Status: http.StatusBadGateway}
+		s.redirects("/slow.txt")
+		for target, want := range map[string]rate.State{"/x": rate.Slowed, "/slow.txt": rate.Over} {
+			if j := s.g.Judge(ccBot(target)); j.Rate.State != want || (j.Action == judge.Slowed) != (want == rate.Slowed) {
+				t.Errorf("%s is %s, %s, want %s", target, j.Rate.State, j.Action, want)
+			}
+			synctest.Wait()
 		}
 	})
 }

@@ -53,6 +53,9 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			g.spend(r, j, by, texts, now)
 		}
 	}
+	if j.Action == judge.Slowed && j.Identity != verify.Spoofed && g.wasLed(r, j, entry.State(), now) {
+		j.pass() // some take a robots.txt that is answered 429 for a site that is closed
+	}
 }
 
 // judgeBy judges by what is known of the site. It returns that, or what is known of
