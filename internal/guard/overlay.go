@@ -2,6 +2,7 @@ package guard
 
 import (
 	"sync/atomic"
+	"weak"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -11,9 +12,10 @@ import (
 // policy outlives configurations, each of which may have a registry of its own.
 type policyNames struct{ last atomic.Pointer[overlayBeside] }
 
-// overlayBeside is an overlay, nil for none, with the registry that it was made for.
+// overlayBeside is an overlay, nil for none, with the registry that it was made for. It
+// does not keep that: a policy that nobody asks about any more may be there for long.
 type overlayBeside struct {
-	registry *uaident.Registry
+	registry weak.Pointer[uaident.Registry]
 	overlay  *uaident.Overlay
 	number   uint64 // which no other has; 0 without an overlay
 }
@@ -26,7 +28,7 @@ var (
 
 // besideOf returns an overlay with its registry.
 func besideOf(registry *uaident.Registry, overlay *uaident.Overlay) *overlayBeside {
-	b := &overlayBeside{registry: registry, overlay: overlay}
+	b := &overlayBeside{registry: weak.Make(registry), overlay: overlay}
 	if overlay != nil {
 		b.number = overlays.Add(1)
 	}
@@ -39,7 +41,7 @@ func deriveNames(*policy.Robots) any { return new(policyNames) }
 // overlay returns the names of robots that registry does not know.
 func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots) *overlayBeside {
 	known := n.last.Load()
-	if known == nil || known.registry != registry {
+	if known == nil || known.registry.Value() != registry {
 		known = besideOf(registry, registry.Overlay(robots.Names()))
 		n.last.Store(known)
 	}

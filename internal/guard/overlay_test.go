@@ -1,0 +1,38 @@
+package guard
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestOverlaysKeepNoRegistry replaces a registry while a policy is kept that was asked
+// about before and is not again, as a version that has been replaced.
+func TestOverlaysKeepNoRegistry(t *testing.T) {
+	var kept policyNames
+	robots := policy.Parse([]byte("User-agent: NobodyKnows\nDisallow: /\n"))
+	before := func() weak.Pointer[uaident.Registry] {
+		registry, err := uaident.Default().With(uaident.Crawler{Token: "Quuxle", Class: uaident.SEO})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := kept.overlay(registry, robots)
+		if kept.overlay(registry, robots) != first {
+			t.Error("the overlay is made again for the same registry")
+		}
+		return weak.Make(registry)
+	}()
+	for range 5 { // what was just allocated may outlive one collection
+		runtime.GC()
+	}
+	if before.Value() != nil {
+		t.Error("the registry is kept")
+	}
+	if got := kept.overlay(uaident.Default(), robots); got.overlay == nil || got.registry.Value() != uaident.Default() {
+		t.Errorf("for another registry: %+v", got)
+	}
+	runtime.KeepAlive(&kept)
+}
