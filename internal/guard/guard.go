@@ -163,18 +163,12 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	if request.IsACMEChallenge(original) {
 		return nil
 	}
-	if site == nil {
-		site = new(spelt) // a browser's request needs no memory for it
-	}
 	who, proof := g.Identity.Identify(r, client)
-	j := &Judgement{
-		Request: judge.Request{
-			Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
-		},
-		Proof: proof,
-		Site:  site,
-		agent: agent,
+	j := newJudgement(site, &spelt)
+	j.Request = judge.Request{
+		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
 	}
+	j.Proof, j.agent = proof, agent
 	if agent != nil {
 		j.Names = agent.names
 	}
@@ -211,7 +205,11 @@ func (g *Guard) siteOf(r *http.Request) *request.Site {
 
 // otherSite is siteOf for a host that need not be one of the configuration.
 func (g *Guard) otherSite(r *http.Request) request.Site {
-	return g.sourced(request.NewSite(g.hostsOf(r).Key(r)))
+	site := request.NewSite(g.hostsOf(r).Key(r))
+	if g.SourceKey == "" {
+		return site // without the copies
+	}
+	return g.sourced(site)
 }
 
 // namedSite is siteOf for a host just as the configuration names it, and nil for all

@@ -33,6 +33,19 @@ type Judgement struct {
 	flight    flight          // what the request has taken while it is under way
 }
 
+// newJudgement returns one about a site that is kept anyway, or with memory for another.
+func newJudgement(kept, other *request.Site) *Judgement {
+	if kept != nil {
+		return &Judgement{Site: kept}
+	}
+	both := &struct {
+		Judgement
+		site request.Site
+	}{site: *other}
+	both.Site = &both.site
+	return &both.Judgement
+}
+
 // KnownName returns the crawler's name as the registry or the robots.txt spells
 // it, "" if neither does: only such a name may be kept, for clients can invent
 // all others.
