@@ -103,6 +103,19 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
+// TestRateOfAnotherNetwork counts the requests of a claimed name by network, and of all
+// networks those alone that are none too many by that.
+func TestRateOfAnotherNetwork(t *testing.T) {
+	g := testGuard(t, options{Rate: slow}, serving("User-agent: *\nCrawl-delay: 40\n"))
+	ask := func(address string) Rate { return g.Judge(from(requestBy("bingbot/2.0", "/"), address)).Rate }
+	for range 40 {
+		ask("192.0.2.1")
+	}
+	if one, other := ask("192.0.2.2"), ask("198.51.100.1"); one.Seen != 41 || other.Seen >= 10 {
+		t.Errorf("%d were seen of the network, and %d with another", one.Seen, other.Seen)
+	}
+}
+
 // TestRateOff counts nothing without the option.
 func TestRateOff(t *testing.T) {
 	g := testGuard(t, options{}, serving("User-agent: *\nCrawl-delay: 40\n"))

@@ -69,6 +69,7 @@ func TestKey(t *testing.T) {
 		}
 	}
 	secure := func(r *http.Request) { r.TLS = new(tls.ConnectionState) }
+	hosts := testHosts() // which keep sites from one case to the next
 	for _, tc := range []struct {
 		name, host string
 		change     func(*http.Request)
@@ -106,7 +107,6 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			hosts := testHosts()
 			named := hosts.exact[tc.host] != nil && !tc.trusted
 			if got := hosts.Site(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.Site(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
@@ -124,6 +124,17 @@ func arriving(host string, at net.Addr, trusted bool) *http.Request {
 	r.Host = host
 	ctx := context.WithValue(r.Context(), http.LocalAddrContextKey, at)
 	return r.WithContext(context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: trusted}))
+}
+
+// TestSiteOfIPv6 has an address without its brackets, the end of which is taken for a port:
+// the site is that of the listener, and not kept for another.
+func TestSiteOfIPv6(t *testing.T) {
+	hosts := testHosts()
+	for _, port := range []int{1, 9501} {
+		if got := hosts.Site(arriving("::1", &net.TCPAddr{Port: port}, false)); got != nil {
+			t.Errorf("at port %d: %+v", port, got)
+		}
+	}
 }
 
 // TestKeyByListener takes the port of the listener for the site's where it is

@@ -113,6 +113,20 @@ func TestTheRarestMakesRoom(t *testing.T) {
 	}
 }
 
+// TestWhoMakesRoomLeavesNothing has a name from one network take the place of one from many.
+func TestWhoMakesRoomLeavesNothing(t *testing.T) {
+	var b Book
+	for i := range maxNames {
+		for network := range 5 {
+			b.Note(Visit{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(network), 0}), 24), Robots: true, At: start})
+		}
+	}
+	b.Note(Visit{Name: "Newcomer", Class: uaident.Other, UserAgent: "Newcomer/1.0", Network: netip.MustParsePrefix("198.51.100.0/24"), At: start.Add(time.Hour)})
+	if s := b.names["Newcomer"]; len(s.networks) != 1 || s.reads != 0 || !s.read.IsZero() || s.class != uaident.Other || s.first != start.Add(time.Hour) || s.agent != "Newcomer/1.0" {
+		t.Errorf("%+v", s)
+	}
+}
+
 func BenchmarkNote(b *testing.B) {
 	for _, names := range []int{10, 1000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {
