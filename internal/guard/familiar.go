@@ -9,8 +9,7 @@ import (
 )
 
 // Bounds of the familiar User-Agents: how many sets there are, of two crawlers and four
-// browsers, and bytes of each crawler's User-Agent. With the names of a client they take
-// 8 MB at most.
+// browsers, and bytes of a User-Agent. With the names of a client they take 8 MB at most.
 const (
 	familiarSets = 4096
 	maxFamiliar  = 512
