@@ -31,6 +31,18 @@ func newAuth(t *testing.T, status int, free ...string) *harness.Origin {
 	})
 }
 
+// TestBehindTrustedProxies warns of a login also where proxies are trusted, and not of what
+// lets only these pass: from which of their addresses the guard asks nobody knows yet.
+func TestBehindTrustedProxies(t *testing.T) {
+	t.Parallel()
+	const trust = "servers {\ntrusted_proxies static 192.0.2.0/24\n}"
+	s := serve(t, trust, "robots_guard enforce\nbasic_auth {\nanna $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG\n}\n")
+	warned(t, s, true, refused+", so that nothing is restricted until a crawler has read it: its request, which has no login, is refused")
+	s = serve(t, trust, "robots_guard enforce\n@others not remote_ip 192.0.2.0/24 127.0.0.1\nrespond @others 403\n")
+	s.Warm("/")
+	warned(t, s, false, refused)
+}
+
 // TestAuthentication has a site ask everybody for a login. The guard reads the
 // robots.txt where that is left out, by a matcher or by the service; else that nothing
 // is restricted is warned of. It never asks on somebody's behalf.

@@ -42,8 +42,12 @@ func warn(logger *zap.Logger, host string, status int, of placement.Read) {
 	if !slices.Contains(of.Hosts, host) {
 		what = "the guard could not read the robots.txt of a host that nobody has; where it is one of yours, nothing is restricted until a crawler has read it"
 	}
-	logger.Warn(fmt.Sprintf("%s: its request, which comes from 127.0.0.1 and has no login, is refused; "+
-		"leave /robots.txt out of what refuses it by a matcher (not path /robots.txt), or write source file into robots_guard; on the way: %s", what, strings.Join(of.By, ", ")),
+	request := "its request, which comes from 127.0.0.1 and has no login"
+	if of.Proxied {
+		request = "its request, which has no login"
+	}
+	logger.Warn(fmt.Sprintf("%s: %s, is refused; "+
+		"leave /robots.txt out of what refuses it by a matcher (not path /robots.txt), or write source file into robots_guard; on the way: %s", what, request, strings.Join(of.By, ", ")),
 		zap.String("host", host), zap.Int("status", status))
 }
 

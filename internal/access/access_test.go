@@ -48,15 +48,18 @@ func TestRefused(t *testing.T) {
 // of a wildcard or of any.
 func TestWarn(t *testing.T) {
 	for _, test := range []struct {
-		hosts []string
-		want  string
+		hosts   []string
+		proxied bool
+		want    string
 	}{
-		{[]string{"a.test"}, "the guard cannot read the robots.txt of this site"},
-		{[]string{"*.a.test"}, "of a host that nobody has"},
-		{nil, "of a host that nobody has"},
+		{[]string{"a.test"}, false, "the guard cannot read the robots.txt of this site"},
+		{[]string{"*.a.test"}, false, "of a host that nobody has"},
+		{nil, false, "of a host that nobody has"},
+		{nil, false, "which comes from 127.0.0.1 and has no login, is refused"},
+		{nil, true, "its request, which has no login, is refused"},
 	} {
 		core, logs := observer.New(zap.WarnLevel)
-		r := placement.Read{Hosts: test.hosts, By: []string{"basic_auth", "respond"}}
+		r := placement.Read{Hosts: test.hosts, By: []string{"basic_auth", "respond"}, Proxied: test.proxied}
 		warn(zap.New(core), placement.ProbeHosts(r.Hosts)[0], http.StatusForbidden, r)
 		for _, piece := range []string{test.want, "on the way: basic_auth, respond"} {
 			if said := logs.All()[0].Message; !strings.Contains(said, piece) {

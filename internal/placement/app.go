@@ -37,8 +37,10 @@ func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
 			}
 			warnDashboards(server, placed, logger)
 			warnEarly(placed, logger)
-			if !trusts(server) { // else the guard asks as the proxy that a client comes through
-				reads = append(reads, w.reads()...)
+			if of := w.reads(); trusts(server) {
+				reads = append(reads, proxied(of)...)
+			} else {
+				reads = append(reads, of...)
 			}
 		}
 	}
@@ -85,7 +87,8 @@ func matcherJSON(matcher any) json.RawMessage {
 		}
 		return caddyconfig.JSON(sets, nil)
 	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // the latter by automatic HTTPS
-		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery:
+		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery,
+		*caddyhttp.VarsMatcher, *caddyhttp.MatchExpression:
 		return caddyconfig.JSON(matcher, nil)
 	}
 	return caddyconfig.JSON(fmt.Sprintf("%p", matcher), nil)

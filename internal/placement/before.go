@@ -36,25 +36,6 @@ func (y *way) cachedBy() string {
 	return ""
 }
 
-// leavesOut reports whether a matcher goes by paths, and not for /robots.txt.
-func (m Match) leavesOut() bool {
-	switch m.Name {
-	case "path":
-		is, ok := isFor(m.Config, robotsTXTPath)
-		return ok && !is
-	case "not":
-		var sets []map[string]json.RawMessage
-		if err := json.Unmarshal(m.Config, &sets); err != nil {
-			return false
-		}
-		return slices.ContainsFunc(sets, func(set map[string]json.RawMessage) bool {
-			is, ok := isFor(set["path"], robotsTXTPath)
-			return ok && is && len(set) == 1
-		})
-	}
-	return false
-}
-
 const robotsTXTPath = "/robots.txt"
 
 // isFor reports whether a matcher of paths is for this one. ok is false if that

@@ -36,6 +36,8 @@ func TestBeforeText(t *testing.T) {
 		"a cache of all texts":       {inside(`{"match": [{"path": ["*.txt"]}], "handle": [{"handler": "cache"}]}, {"handle": [` + guard + `, ` + text + `]}`), true, "cache"},
 		"a cache of all but that":    {inside(`{"match": [{"not": [{"path": ["/robots.txt"]}]}], "handle": [{"handler": "cache"}]}, {"handle": [` + guard + `, ` + text + `]}`), true, ""},
 		"a cache of all but logins":  {inside(`{"match": [{"not": [{"path": ["/login"]}]}], "handle": [{"handler": "cache"}]}, {"handle": [` + guard + `, ` + text + `]}`), true, "cache"},
+		"a cache of that, in a set":  {inside(`{"match": [{"path": ["*.png"]}, {"path": ["/robots.txt"]}], "handle": [{"handler": "cache"}]}, {"handle": [` + guard + `, ` + text + `]}`), true, "cache"},
+		"a cache of two pictures":    {inside(`{"match": [{"path": ["*.png"]}, {"method": ["GET"], "path": ["*.gif"]}], "handle": [{"handler": "cache"}]}, {"handle": [` + guard + `, ` + text + `]}`), true, ""},
 		"a cache in another route":   {inside(`{"group": "g", "match": [{"path": ["/x"]}], "handle": [{"handler": "cache"}]}, {"group": "g", "handle": [` + guard + `, ` + text + `]}`), true, ""},
 		"a cache around all servers": {`[{"handle": [{"handler": "cache"}]}, {"match": [{"host": ["b"]}], "handle": [` + guard + `, ` + text + `]}]`, true, "cache"},
 	} {

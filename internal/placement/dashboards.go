@@ -76,7 +76,9 @@ func (p *Placed) isOpen() bool {
 	if err := json.Unmarshal(p.Config, &d); err != nil || d.Public {
 		return false
 	}
-	chooses := func(m Match) bool { return !slices.Contains(indifferent, m.Name) }
+	chooses := func(m Match) bool {
+		return m.inEach(func(m Match) bool { return !slices.Contains(indifferent, m.Name) })
+	}
 	if slices.ContainsFunc(p.Matches, chooses) {
 		return false
 	}

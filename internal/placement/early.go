@@ -3,7 +3,6 @@ package placement
 import (
 	"bytes"
 	"encoding/json"
-	"net/textproto"
 	"slices"
 	"strings"
 
@@ -37,64 +36,39 @@ func warnEarly(placed []*Placed, logger *zap.Logger) {
 // nearest to it first. One that may be meant so is left out.
 func (y *way) early() (all []Early) {
 	told := make(map[Early]bool)
+	tell := func(e Early) {
+		if !told[e] {
+			told[e], all = true, append(all, e)
+		}
+	}
+	if m := y.blind(); m != "" { // so that no request comes to the guard
+		tell(Early{"the matcher " + m, whyPlaceholder})
+	}
 	for b := y.before.nearestOdd(); b != nil; b = b.odd {
+		if b.blind != "" && b.guard == nil && b.meets(y) {
+			tell(Early{"the matcher " + b.blind, whyPlaceholder})
+			continue
+		}
 		if slices.Contains(y.groups, b.group) { // of another route of the group
 			continue
 		}
-		var e Early
 		switch {
 		case b.caches && b.isForAnybody() && b.meets(y):
-			e = Early{b.name, whyCache}
+			tell(Early{b.name, whyCache})
 		case b.early && b.meets(y) && b.guard == nil: // no request comes to it through a guard
-			if e = (Early{b.name, whyPlaceholder}); b.name == "headers" {
-				e = Early{"header", whyHeader}
+			if b.name == "headers" {
+				tell(Early{"header", whyHeader})
+			} else {
+				tell(Early{b.name, whyPlaceholder})
 			}
-		default:
-			continue
-		}
-		if !told[e] {
-			told[e], all = true, append(all, e)
 		}
 	}
 	return all
 }
 
-// aboutRequest are the matchers that look at what is asked for, and not at who asks.
-var aboutRequest = []string{"file", "method", "path", "path_regexp", "protocol", "query"}
-
 // isForAnybody reports whether a handler is for browsers and crawlers alike.
 func (b *passed) isForAnybody() bool {
 	return !slices.ContainsFunc(b.matches, func(m Match) bool { return !m.isForAnybody() })
-}
-
-func (m Match) isForAnybody() bool {
-	switch m.Name {
-	case "not":
-		var sets []map[string]json.RawMessage
-		if json.Unmarshal(m.Config, &sets) != nil {
-			return false
-		}
-		for _, set := range sets {
-			for name, config := range set {
-				if !(Match{name, config}).isForAnybody() {
-					return false
-				}
-			}
-		}
-		return true
-	case "header":
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(m.Config, &fields) != nil {
-			return false
-		}
-		for name := range fields {
-			if textproto.CanonicalMIMEHeaderKey(name) == "User-Agent" {
-				return false
-			}
-		}
-		return true
-	}
-	return slices.Contains(aboutRequest, m.Name)
 }
 
 // meets reports whether some request certainly comes both through a handler and the
@@ -110,20 +84,25 @@ func (b *passed) meets(y *way) bool {
 		if slices.ContainsFunc(b.matches, func(other Match) bool { return m.Name == other.Name && bytes.Equal(m.Config, other.Config) }) {
 			continue
 		}
-		if m.Name != "path" || !b.asksFor(m.Config) {
+		if m.Name != "path" || !asksFor(b.matches, m.Config) {
 			return false
 		}
 	}
 	return true
 }
 
-// asksFor reports whether some path of those that a handler is for is also one of a
+// asksFor reports whether some path of those that matchers are for is also one of a
 // matcher of paths.
-func (b *passed) asksFor(paths json.RawMessage) bool {
-	for _, m := range b.matches {
+func asksFor(matches []Match, paths json.RawMessage) bool {
+	for _, m := range matches {
 		var own []string
 		switch {
 		case m.Name == "method" || m.Name == "protocol" || m.Name == "header":
+			continue
+		case m.Name == anyOf:
+			if !slices.ContainsFunc(m.sets(), func(set []Match) bool { return asksFor(set, paths) }) {
+				return false
+			}
 			continue
 		case m.Name != "path" || json.Unmarshal(m.Config, &own) != nil:
 			return false
@@ -141,8 +120,7 @@ func (b *passed) asksFor(paths json.RawMessage) bool {
 // usesVerdict reports whether a handler puts something of the verdict into use as a
 // request comes to it.
 func (b *passed) usesVerdict() bool {
-	of := []byte("{http.robots_guard.")
-	if !bytes.Contains(b.config, of) {
+	if !bytes.Contains(b.config, ofVerdict) {
 		return false
 	}
 	switch b.name {
@@ -160,7 +138,7 @@ func (b *passed) usesVerdict() bool {
 		if json.Unmarshal(b.config, &h) != nil || len(h.Response) > 0 && json.Unmarshal(h.Response, &when) != nil {
 			return false
 		}
-		return bytes.Contains(h.Request, of) || bytes.Contains(h.Response, of) && !when.Deferred && when.Require == nil
+		return bytes.Contains(h.Request, ofVerdict) || bytes.Contains(h.Response, ofVerdict) && !when.Deferred && when.Require == nil
 	}
 	return false
 }

@@ -52,6 +52,10 @@ func TestEarly(t *testing.T) {
 		"paths below":                      {only(`{"path": ["/a/b/*"]}`, `{"path": ["/a/*"]}`), []string{"cache"}},
 		"other paths":                      {only(`{"path": ["/a/*"]}`, `{"path": ["/b/*"]}`), nil},
 		"pictures, and a guard for pages":  {only(`{"path": ["*.png"]}`, `{"not": [{"path": ["*.png"]}]}`), nil},
+		"for people or pictures":           {first(`{"not": [{"crawler": {}}]}, {"path": ["*.png"]}`, cache), nil},
+		"paths in two sets":                {only(`{"method": ["GET"], "path": ["/x"]}, {"path": ["/a/b"]}`, `{"path": ["/a/*"]}`), []string{"cache"}},
+		"other paths in two sets":          {only(`{"path": ["/x"]}, {"path": ["/b/*"]}`, `{"path": ["/a/*"]}`), nil},
+		"a host in one set, not the other": {`[{"match": [{"host": ["b"]}, {"path": ["/x"]}], "handle": [` + cache + `]}, {"match": [{"host": ["a"], "path": ["/x"]}], "handle": [` + guard + `]}]`, []string{"cache"}},
 		"GET, and a guard for paths":       {only(`{"method": ["GET"]}`, `{"path": ["/a/*"]}`), []string{"cache"}},
 		"an expression, a guard for paths": {only(`{"expression": "x"}`, `{"path": ["/a/*"]}`), nil},
 
@@ -65,6 +69,13 @@ func TestEarly(t *testing.T) {
 		"a header of the request":        {first(``, `{"handler": "headers", "request": {"set": {"X-V": ["{http.robots_guard.verdict}"]}}}`), []string{"header"}},
 		"a variable":                     {first(``, `{"handler": "vars", "v": "{http.robots_guard.crawler}"}`), []string{"vars"}},
 		"a field of the log":             {first(``, `{"handler": "log_append", "key": "v", "value": "{http.robots_guard.verdict}"}`), nil},
+		"a matcher":                      {first(`{"vars": {"{http.robots_guard.verdict}": ["disallowed"]}}`, `{"handler": "subroute", "routes": [{"handle": [{"handler": "log_append"}]}]}`), []string{"the matcher vars"}},
+		"a matcher, one of two sets":     {first(`{"method": ["PUT"]}, {"expression": "{http.robots_guard.class} == 'seo'"}`, `{"handler": "vars"}`), []string{"the matcher expression"}},
+		"a matcher of another handle":    {site(`{"group": "g", "match": [{"expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}]}, {"group": "g", "handle": [` + guard + `]}`), []string{"the matcher expression"}},
+		"a matcher of the guard":         {site(`{"match": [{"expression": "{http.robots_guard.class} == 'seo'"}], "handle": [` + guard + `]}`), []string{"the matcher expression"}},
+		"a matcher behind":               {site(`{"handle": [` + guard + `]}, {"match": [{"expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}]}`), nil},
+		"a matcher behind the first":     {site(`{"handle": [` + guard + `]}, {"match": [{"expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}, ` + guard + `]}`), nil},
+		"a matcher of another site":      {`[{"match": [{"host": ["b"], "expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}]}, {"match": [{"host": ["a"]}], "handle": [` + guard + `]}]`, nil},
 		"words of others":                {first(``, `{"handler": "headers", "response": 5, "x": "{http.robots_guard.verdict}"}`), nil},
 	} {
 		var got []string

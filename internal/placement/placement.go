@@ -33,12 +33,6 @@ type Placed struct {
 	only   string // the one path, or one of a few, that comes to it; "" for more
 }
 
-// Match is a matcher.
-type Match struct {
-	Name   string
-	Config json.RawMessage
-}
-
 // passed is a handler that a request may have come through, with those before it.
 type passed struct {
 	name    string
@@ -52,6 +46,7 @@ type passed struct {
 
 	caches  bool   // it keeps answers for others
 	early   bool   // it uses a verdict as a request comes to it
+	blind   string // a matcher on the way to it that uses a verdict, "" for none
 	refuses string // the directive by which it may refuse who asks for /robots.txt, "" for none
 	// The nearest handlers before it that are told apart, so that nobody goes through those
 	// of all other sites: a guard, and one that caches or uses a verdict.
@@ -61,7 +56,7 @@ type passed struct {
 // pass returns a handler as one that a request has come through.
 func pass(name string, config json.RawMessage, asks bool, here way, before *passed) *passed {
 	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, asks: asks, before: before}
-	b.caches, b.early = slices.Contains(caches, name), b.usesVerdict()
+	b.caches, b.early, b.blind = slices.Contains(caches, name), b.usesVerdict(), here.blind()
 	if !slices.ContainsFunc(b.matches, Match.leavesOut) {
 		b.refuses = b.directive()
 	}
@@ -81,7 +76,7 @@ func (b *passed) nearestGuard() *passed {
 
 // nearestOdd returns a handler or the nearest before it that caches or uses a verdict.
 func (b *passed) nearestOdd() *passed {
-	if b == nil || b.caches || b.early {
+	if b == nil || b.caches || b.early || b.blind != "" {
 		return b
 	}
 	return b.odd

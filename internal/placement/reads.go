@@ -13,6 +13,9 @@ type Read struct {
 	// By are the directives that the guard's request may come through, and that may
 	// refuse it; there is one at least.
 	By []string
+	// ByAddress says that one of these may go by where a request comes from.
+	ByAddress bool
+	Proxied   bool // the server trusts proxies
 }
 
 // refusing are handlers that let only some requests pass: Caddy's own, and those of
@@ -64,15 +67,38 @@ func (w *walk) reads() (all []Read) {
 				continue
 			}
 			i := slices.IndexFunc(all, func(r Read) bool { return slices.Equal(r.Hosts, hosts) })
-			switch {
-			case i >= 0 && !slices.Contains(all[i].By, b.refuses):
-				all[i].By = append(all[i].By, b.refuses)
-			case i < 0 && len(all) < MostReads:
-				all = append(all, Read{Server: w.server, Hosts: hosts, By: []string{b.refuses}})
+			if i < 0 && len(all) == MostReads {
+				continue
+			}
+			if i < 0 {
+				i, all = len(all), append(all, Read{Server: w.server, Hosts: hosts})
+			}
+			r := &all[i]
+			if r.ByAddress = r.ByAddress || !b.asksForLogin(); !slices.Contains(r.By, b.refuses) {
+				r.By = append(r.By, b.refuses)
 			}
 		}
 		if len(all) == MostReads {
 			break
+		}
+	}
+	return all
+}
+
+// asksForLogin reports whether a handler that may refuse a request does so by a login
+// alone, wherever it comes from.
+func (b *passed) asksForLogin() bool {
+	return (b.refuses == "basic_auth" || b.refuses == "forward_auth") && b.isForAnybody()
+}
+
+// proxied returns those of the reads at a server that trusts proxies of which the answer
+// can be asked for: the guard asks from the address of the proxy that a client comes
+// through, which nobody knows yet.
+func proxied(reads []Read) (all []Read) {
+	for _, r := range reads {
+		if !slices.ContainsFunc(reads, func(o Read) bool { return o.ByAddress && share(o.Hosts, r.Hosts) }) {
+			r.Proxied = true
+			all = append(all, r)
 		}
 	}
 	return all

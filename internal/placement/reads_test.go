@@ -40,6 +40,9 @@ func TestReads(t *testing.T) {
 		"reverse_proxy":                       {some(``, `{"handler": "reverse_proxy"}`), ""},
 		"respond to some addresses":           {respond(`{"remote_ip": {"ranges": ["private_ranges"]}}`), "a: respond"},
 		"respond to User-Agents":              {respond(`{"header_regexp": {"User-Agent": {"pattern": "(?i)bot"}}}`), "a: respond"},
+		"in one set of two":                   {respond(`{"path": ["/admin/*"]}, {"remote_ip": {"ranges": ["private_ranges"]}}`), "a: respond"},
+		"for another path, in two sets":       {some(`{"path": ["/admin/*"]}, {"path": ["/private/*"]}`, auth), ""},
+		"for that path, in one of two sets":   {some(`{"path": ["/admin/*"]}, {"path": ["/*.txt"]}`, auth), "a: basic_auth"},
 		"respond for some paths":              {respond(`{"path_regexp": {"pattern": "x"}}`), ""},
 		"respond to all":                      {respond(``), ""},
 		"an error for some":                   {some(`{"expression": "x"}`, `{"handler": "error", "status_code": "403"}`), "a: error"},
@@ -64,6 +67,39 @@ func TestReads(t *testing.T) {
 		}
 		if all := strings.Join(got, "; "); all != test.want {
 			t.Errorf("%s: got %q, want %q", name, all, test.want)
+		}
+	}
+}
+
+// Behind a proxy the guard asks from an address that nobody knows yet: only where that makes
+// no difference the question is asked.
+func TestReadsBehindProxies(t *testing.T) {
+	const (
+		guard   = `{"handle": [{"handler": "robots_guard"}]}`
+		auth    = `{"handler": "authentication"}`
+		forward = `{"handler": "reverse_proxy", "rewrite": {"method": "GET"}, "handle_response": [{}]}`
+		inside  = `{"not": [{"remote_ip": {"ranges": ["192.0.2.0/24"]}}]}`
+		ours    = `{"match": [` + inside + `], "handle": [{"handler": "static_response", "status_code": 403}]}`
+	)
+	for name, test := range map[string]struct {
+		routes string
+		want   int
+	}{
+		"a login":                           {`[` + guard + `, {"handle": [` + auth + `, ` + forward + `]}]`, 1},
+		"a login for other addresses":       {`[` + guard + `, {"match": [` + inside + `], "handle": [` + auth + `]}]`, 0},
+		"proxies only":                      {`[` + ours + `, ` + guard + `]`, 0},
+		"proxies only, and a login":         {`[` + ours + `, ` + guard + `, {"handle": [` + auth + `]}]`, 0},
+		"proxies only, and a host's login":  {`[` + ours + `, ` + guard + `, {"match": [{"host": ["a"]}], "handle": [` + auth + `]}]`, 0},
+		"a host's proxies, another's login": {`[{"match": [{"host": ["b"]}], "handle": [{"handler": "defender"}]}, ` + guard + `, {"match": [{"host": ["a"]}], "handle": [` + auth + `]}]`, 1},
+		"a firewall":                        {`[` + guard + `, {"handle": [{"handler": "waf"}]}]`, 0},
+	} {
+		w := walk{server: "srv0"}
+		if _, err := w.routes(routesIn(t, test.routes), way{}); err != nil {
+			t.Fatal(err)
+		}
+		all := proxied(w.reads())
+		if len(all) != test.want || len(all) > 0 && !all[0].Proxied {
+			t.Errorf("%s: %+v", name, all)
 		}
 	}
 }

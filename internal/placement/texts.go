@@ -42,7 +42,7 @@ func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all T
 			}
 			for _, p := range placed {
 				if p.Name == RobotsTXT {
-					chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return m.Name != "path" })
+					chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return !m.isOfPaths() })
 					all = append(all, Text{name(p.Config), server, p.Hosts, chooses, p.Guarded, p.Cached})
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -88,25 +89,34 @@ func (y *way) match(sets []map[string]json.RawMessage) error {
 		return nil
 	}
 	var hosts []string
-	y.matches = slices.Clip(y.matches)
-	for _, set := range sets {
-		for name, config := range set {
-			if name != "host" {
-				y.matches = append(y.matches, Match{name, config})
-				if name == "path" && len(sets) == 1 {
-					y.only = cmp.Or(exactPath(config), y.only)
-				}
-				continue
-			}
-			var names []string
-			if err := json.Unmarshal(config, &names); err != nil {
-				return err
-			}
-			hosts = append(hosts, names...)
+	rest, anyHost := make([]map[string]json.RawMessage, len(sets)), false
+	for i, set := range sets {
+		rest[i] = maps.Clone(set)
+		delete(rest[i], "host")
+		config, ok := set["host"]
+		if !ok {
+			anyHost = true
+			continue
 		}
+		var names []string
+		if err := json.Unmarshal(config, &names); err != nil {
+			return err
+		}
+		hosts = append(hosts, names...)
 	}
-	if len(hosts) > 0 {
+	if !anyHost {
 		y.hosts = hosts
+	}
+	y.matches = slices.Clip(y.matches)
+	if len(rest) == 1 {
+		y.matches = append(y.matches, matchesOf(rest[0])...)
+		y.only = cmp.Or(exactPath(rest[0]["path"]), y.only)
+	} else if slices.ContainsFunc(rest, func(set map[string]json.RawMessage) bool { return len(set) > 0 }) {
+		config, err := json.Marshal(rest)
+		if err != nil {
+			return err
+		}
+		y.matches = append(y.matches, Match{anyOf, config})
 	}
 	text, err := json.Marshal(sets) // in one order, without spaces
 	y.reach += "\n" + string(text)
