@@ -139,6 +139,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.receivers, err = notify.New(a.Notify, a.told, a.state.Metrics, a.logger); err != nil {
 		return err
 	}
+	if err := guard.OnceStarted(ctx, a.askSites); err != nil {
+		return err
+	}
 	if err := a.provisionIdentity(); err != nil || !a.history().Kept {
 		return err
 	}
@@ -206,8 +209,6 @@ func (a *App) Start() error {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
-		managed.CheckReach(a.ctx, a.texts, a.logger),
-		access.Check(a.ctx, a.reads, a.logger),
 		a.state.ShowRegistry(a.known.Status),
 		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
 	}
@@ -225,6 +226,12 @@ func (a *App) Start() error {
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	a.done = a.newStore().Start(ctx, !a.state.Warm())
 	return nil
+}
+
+// askSites asks for the robots.txt of the sites, once all apps run: what stands before it may
+// ask another site of this server, such as for a login.
+func (a *App) askSites() {
+	a.release = append(a.release, managed.CheckReach(a.ctx, a.texts, a.logger), access.Check(a.ctx, a.reads, a.logger))
 }
 
 // Stop writes what is pending and ends the use of the storage, which the

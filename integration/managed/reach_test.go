@@ -53,6 +53,19 @@ func TestAnsweredBefore(t *testing.T) {
 		import managed
 		reverse_proxy $ORIGIN
 	}
+	http://own.test:$PORT { # which asks another site of this server
+		route {
+			forward_auth 127.0.0.1:$PORT {
+				uri /verify
+				header_up Host auth.test
+			}
+			import managed
+			reverse_proxy $ORIGIN
+		}
+	}
+	http://auth.test:$PORT {
+		respond "welcome"
+	}
 	http://some.test:$PORT {
 		@some header X-Some *
 		robots_txt @some {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -46,6 +47,37 @@ type events struct {
 // NewEvents returns the events of a configuration. It loads the events app,
 // which is harmless if nobody subscribes.
 func NewEvents(ctx caddy.Context, logger *zap.Logger) (*events, error) {
+	app, err := eventsApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &events{
+		emit:     func(name string, data map[string]any) { app.Emit(ctx, name, data) },
+		wanted:   app.ShouldEmit,
+		emitting: make(chan struct{}, maxEmitting),
+		logger:   logger,
+	}, nil
+}
+
+// OnceStarted has do called once all apps of a configuration run that is being provisioned.
+func OnceStarted(ctx caddy.Context, do func()) error {
+	app, err := eventsApp(ctx)
+	if err != nil {
+		return err
+	}
+	return app.On("started", handler(do))
+}
+
+// handler is a handler of an event.
+type handler func()
+
+// Handle implements [caddyevents.Handler].
+func (do handler) Handle(context.Context, caddy.Event) error {
+	do()
+	return nil
+}
+
+func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	module, err := ctx.App("events")
 	if err != nil {
 		return nil, fmt.Errorf("getting the events app: %w", err)
@@ -54,12 +86,7 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*events, error) {
 	if !ok {
 		return nil, fmt.Errorf("the app named events is a %T", module)
 	}
-	return &events{
-		emit:     func(name string, data map[string]any) { app.Emit(ctx, name, data) },
-		wanted:   app.ShouldEmit,
-		emitting: make(chan struct{}, maxEmitting),
-		logger:   logger,
-	}, nil
+	return app, nil
 }
 
 // Send emits an event in a goroutine of its own, since handlers run before Emit
