@@ -57,7 +57,7 @@ type Handler struct {
 	Lines []string `json:"lines,omitempty"`
 
 	// Serve a robots.txt that forbids everything to everybody, and
-	// `X-Robots-Tag: noindex` with every answer.
+	// `X-Robots-Tag: noindex` with every answer but that of a robots_guard before it.
 	Staging bool `json:"staging,omitempty"`
 
 	// The hosts that this is for, such as `staging.example.com` or `*.test`.

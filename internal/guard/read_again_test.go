@@ -201,6 +201,44 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 	})
 }
 
+// TestTheEndOfAnOutage has a site closed while its robots.txt cannot be read: the request
+// for which it is read at last is judged by it, and not sent away.
+func TestTheEndOfAnOutage(t *testing.T) {
+	for _, fallback := range []policy.Fallback{policy.DisallowAll, policy.DisallowGoogle} {
+		synctest.Test(t, func(t *testing.T) {
+			answer := policy.Answer{Status: http.StatusServiceUnavailable}
+			source := &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}
+			g := testGuard(t, options{Enforce: true, Unreachable: fallback}, source)
+			judged := func(when string, want judge.Verdict, closed bool) {
+				t.Helper()
+				if j := g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != want || (j.Reason == judge.Closed) != closed {
+					t.Errorf("%s: %s, closed: %t", when, j.Verdict, j.Reason == judge.Closed)
+				}
+				synctest.Wait()
+			}
+			judged("at first", judge.Unknown, true)
+			time.Sleep(10 * time.Minute)
+			judged("while it fails", judge.Unknown, true)
+			answer = policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+			judged("until it is asked for again", judge.Unknown, true)
+			time.Sleep(10 * time.Minute)
+			judged("once it is back", judge.Allowed, false)
+		})
+	}
+}
+
+// TestJudgedAgain forgets of the judgement before that the change guard held something back.
+func TestJudgedAgain(t *testing.T) {
+	g := testGuard(t, options{Enforce: true}, serving(loose))
+	r := requestBy("bingbot/2.0", "/x")
+	j := g.Judge(r)
+	j.held = true
+	entry, now := g.shared.Cache.Get(j.Site.Key), time.Now()
+	if g.judgeBy(r, j, entry, entry.State(), true, true, now, now); j.Verdict != judge.Allowed || j.held {
+		t.Errorf("%s, held: %t", j.Verdict, j.held)
+	}
+}
+
 // TestReadAgainBeforeSlowing lets the owner ask for no delay any more: who has read that
 // elsewhere is not slowed by a copy that may be kept for a day.
 func TestReadAgainBeforeSlowing(t *testing.T) {

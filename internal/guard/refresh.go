@@ -15,7 +15,8 @@ import (
 
 // state returns what is known of the site, nil if nothing is. If the
 // robots.txt is due it is fetched in the background. Only who is to wait waits for
-// that, only for a first copy or one that is too old, and for most at most.
+// that, only for a first copy or one that is too old, or while the site is closed for want of
+// one, and for most at most.
 func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, waits bool, now time.Time, most time.Duration) *policy.State {
 	state := entry.State()
 	if !entry.Due(now) {
@@ -35,8 +36,13 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 		}
 		done = refresh()
 	}
-	if done == nil || !waits || state != nil && !state.Expired(now) {
+	if done == nil || !waits {
 		return state
+	}
+	if state != nil && !state.Expired(now) {
+		if _, closed := state.Usable(now, g.Fallback); !closed {
+			return state
+		}
 	}
 	awaitClosed(r, done, most-time.Since(begun))
 	return entry.State()

@@ -63,6 +63,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 // crawler was served instead. again says that it has been judged before, until is how long
 // the request may wait.
 func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits, again bool, now, until time.Time) (by *policy.State, texts []*policy.Version) {
+	j.held = false
 	pending, elsewhere := false, false
 	if known := g.knownSpelling(r, j, state, waits, now, until); known != nil {
 		state, elsewhere = known, true // what is served by another spelling counts for nobody

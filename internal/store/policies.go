@@ -46,6 +46,7 @@ type storedPolicy struct {
 	hash     [sha256.Size]byte
 	status   int
 	lastRead time.Time
+	via      []string
 }
 
 func newPolicies(s *Store, kind string, cache *policy.Cache) *policies {
@@ -86,7 +87,7 @@ func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Durati
 	switch {
 	case p.short && good.FirstRead.Before(p.began):
 		return false // the configuration before has stored it, the next one will look
-	case known.hash != good.Hash, known.status != good.Status, known.forgotten(state):
+	case known.hash != good.Hash, known.status != good.Status, !slices.Equal(known.via, state.Via), known.forgotten(state):
 		return true
 	}
 	return good.LastRead.Sub(known.lastRead) >= renew
@@ -103,16 +104,17 @@ func (known storedPolicy) forgotten(now *policy.State) bool {
 
 // pending returns how the policy of an entry is written.
 func (p *policies) pending(e *policy.Entry) pending {
-	var good *policy.Version
+	var state *policy.State
 	return pending{
 		name:  siteName(e.Key()),
 		about: zap.Stringer("site", e.Key()),
 		encode: func() ([]byte, error) {
-			state := e.State()
-			good = state.Good
+			state = e.State()
 			return policy.Snapshot{Key: e.Key(), State: *state, Saved: p.store.now()}.Encode()
 		},
-		stored: func() { p.stored[e.Key()] = storedPolicy{good.Hash, good.Status, good.LastRead} },
+		stored: func() {
+			p.stored[e.Key()] = storedPolicy{state.Good.Hash, state.Good.Status, state.Good.LastRead, state.Via}
+		},
 	}
 }
 
@@ -158,7 +160,7 @@ func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
 		return // by a clock that was wrong; it will be replaced
 	}
 	if known := p.stored[site]; good.LastRead.After(known.lastRead) {
-		p.stored[site] = storedPolicy{good.Hash, good.Status, good.LastRead}
+		p.stored[site] = storedPolicy{good.Hash, good.Status, good.LastRead, snapshot.State.Via}
 	}
 }
 

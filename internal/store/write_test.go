@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -101,5 +102,33 @@ func TestStoreForgets(t *testing.T) {
 	i.Write(t.Context())
 	if len(i.policies.stored) != 1 {
 		t.Errorf("%d are remembered, want 1", len(i.policies.stored))
+	}
+}
+
+// TestStoreWritesWhereItLeads writes a policy of which nothing is new but where the
+// robots.txt is redirected to: crawlers are let through to that after a restart, too.
+func TestStoreWritesWhereItLeads(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	first := newInstance(m, "first", noon)
+	first.Read(ctx)
+	for n, via := range [][]string{nil, {"/a"}, {"/a"}, {"/b"}} {
+		first.time = noon.Add(time.Duration(n) * time.Minute)
+		e := first.cache.Add(siteA, policy.Named)
+		e.MakeDue()
+		<-e.Refresh(policy.Freshness{}, func() policy.Answer {
+			return policy.Answer{Status: http.StatusOK, Body: []byte("# a\n"), Via: via}
+		}, nil)
+		first.Write(ctx)
+	}
+	if m.Writes != 3 {
+		t.Errorf("%d writes, want 3", m.Writes)
+	}
+	again := newInstance(m, "first", noon.Add(time.Hour/2))
+	again.Read(ctx)
+	if via := again.cache.Get(siteA).State().Via; len(via) != 1 || via[0] != "/b" {
+		t.Errorf("it leads to %v", via)
+	}
+	if again.Write(ctx); m.Writes != 3 {
+		t.Error("what was read was written again")
 	}
 }
