@@ -85,7 +85,7 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 	running, end := context.WithTimeout(ctx, length)
 	defer end()
 	last := len(w.instances) - 1
-	r := &result{rate: rate, samples: make([][]sample, last)}
+	r := &result{rate: rate, samples: make([][]sample, last), heaps: make([]heaps, last)}
 	var group sync.WaitGroup
 	var failures sync.Map
 	do := func(what string, f func() error) {
@@ -104,7 +104,7 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 			continue
 		}
 		do("samples of "+in.name, func() (err error) {
-			r.samples[i], err = watch(running, in, begun, beat.samples)
+			r.samples[i], err = watch(running, in, begun, beat.samples, length/4, &r.heaps[i])
 			return err
 		})
 	}
@@ -157,7 +157,12 @@ func (w *world) judge(t *traffic, r *result, idle []sample, length time.Duration
 		}
 		r.compared(problems, counted)
 		if length >= 5*time.Minute && i < len(r.samples) { // less says nothing about what grows
-			r.problems = append(r.problems, grown(in.name, r.samples[i])...)
+			if problems := grown(in.name, r.samples[i]); len(problems) > 0 {
+				r.problems = append(r.problems, problems...)
+				if err := r.heaps[i].keep(in, length); err != nil {
+					return err
+				}
+			}
 		}
 		_, calls := in.life()
 		calls.close()

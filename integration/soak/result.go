@@ -18,6 +18,7 @@ type result struct {
 	texts, outages  int64
 	editions, kills int
 	samples         [][]sample // of the instances that live through it
+	heaps           []heaps    // of the same
 	sent, broken    int
 	lost            int
 	by              map[protocol]int

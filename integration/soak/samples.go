@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"time"
 )
@@ -17,24 +16,28 @@ type sample struct {
 
 // take asks an instance.
 func take(in *instance, begun time.Time) (sample, error) {
-	if _, err := in.ask(http.MethodGet, "/debug/pprof/heap?gc=1", "", nil); err != nil {
+	bytes, err := in.heap()
+	if err != nil {
 		return sample{}, err
 	}
 	m, err := in.metrics()
 	if err != nil {
 		return sample{}, err
 	}
-	return sample{time.Since(begun), m["go_goroutines"], m["process_open_fds"], m["go_memstats_heap_alloc_bytes"]}, nil
+	return sample{time.Since(begun), m["go_goroutines"], m["process_open_fds"], bytes}, nil
 }
 
-// watch takes samples until ctx ends.
-func watch(ctx context.Context, in *instance, begun time.Time, every time.Duration) (all []sample, err error) {
+// watch takes samples until ctx ends, and looks at the heap once it is warm.
+func watch(ctx context.Context, in *instance, begun time.Time, every, warm time.Duration, h *heaps) (all []sample, err error) {
 	for rest(ctx, every) {
 		one, err := take(in, begun)
 		if err != nil {
 			return all, err
 		}
 		all = append(all, one)
+		if err := h.look(in, all, one.at >= warm); err != nil {
+			return all, err
+		}
 	}
 	return all, nil
 }

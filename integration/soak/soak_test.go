@@ -60,3 +60,16 @@ func TestSoak(t *testing.T) {
 		t.Error("nothing happened")
 	}
 }
+
+// TestRisen tells a heap that rises at once from noise, and from what is yet too short.
+func TestRisen(t *testing.T) {
+	heap := func(last float64, before int) (all []sample) {
+		for i := range before {
+			all = append(all, sample{bytes: 30e6 + 5e6*math.Sin(float64(i))})
+		}
+		return append(all, sample{bytes: last})
+	}
+	if !risen(heap(55e6, 12)) || risen(heap(40e6, 12)) || risen(heap(55e6, 9)) {
+		t.Error(risen(heap(55e6, 12)), risen(heap(40e6, 12)), risen(heap(55e6, 9)))
+	}
+}
