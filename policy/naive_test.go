@@ -67,8 +67,8 @@ func naiveForms(target string) (literal, all []string) {
 	query = naiveCanonical(query, false)
 	queries, decoded := []string{""}, ""
 	if hasQuery {
-		decoded = "?" + strings.NewReplacer("%2F", "/", "%3F", "?").Replace(query)
-		queries = []string{"?" + query, "?" + strings.NewReplacer("/", "%2F", "?", "%3F").Replace(query)}
+		decoded = "?" + naiveDecoded.Replace(query)
+		queries = []string{"?" + query, "?" + naiveEncoded.Replace(query)}
 	}
 	paths := []string{whole}
 	if !strings.HasPrefix(whole, "/") {
@@ -90,7 +90,7 @@ func naiveForms(target string) (literal, all []string) {
 		if a := naiveResolve(p); !naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
 			plain = append(plain, naiveEnds(p, a)...)
 		}
-		p = strings.NewReplacer("%2F", "/", "%5C", "/").Replace(p)
+		p = naiveSlashed.Replace(p)
 		slashed = append(slashed, naiveEnds(p, naiveResolve(naiveMerge(p)))...)
 		slashed = append(slashed, naiveEnds(p, naiveMerge(naiveResolve(p)))...)
 	}
@@ -107,6 +107,13 @@ func naiveForms(target string) (literal, all []string) {
 	}
 	return literal, append(slices.Clone(literal), all...)
 }
+
+var (
+	naiveDecoded = strings.NewReplacer("%2F", "/", "%3F", "?")
+	naiveEncoded = strings.NewReplacer("/", "%2F", "?", "%3F")
+	naiveSlashed = strings.NewReplacer("%2F", "/", "%5C", "/")
+	naiveLines   = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+)
 
 var naiveOpaque = regexp.MustCompile(`(?s)^[A-Za-z][A-Za-z0-9+.-]*:([^/].*)?$`)
 
@@ -186,7 +193,7 @@ func naiveGroups(text string, forgiving, split bool) (groups []Group) {
 			break
 		}
 	}
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	text = naiveLines.Replace(text)
 	naming, extended := false, false
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.Split(strings.Split(line, "\x00")[0], "#")[0]

@@ -83,18 +83,17 @@ func (f *smallForm) matches(pattern string) bool {
 
 // smallRules are rules with their canonical forms, of which many share one.
 type smallRules struct {
-	paths     []string
-	of        []int    // by path: which of the patterns
-	patterns  []string // "" for those that match nothing
-	hasStar   []bool   // by path
-	matching  []bool   // by pattern: a form of the target that is looked at matches
-	literally []bool   // and a form in which nothing is decoded
+	paths    []string
+	of       []int  // by path: which of the patterns
+	hasStar  []bool // by path
+	patterns []string
+	found    sync.Map // by form of a target: which patterns match it, []int
 }
 
 func newSmallRules(paths []string) *smallRules {
 	r, known := &smallRules{paths: paths}, make(map[string]int)
 	for _, path := range paths {
-		pattern := ""
+		pattern := "" // matches nothing
 		if path[0] == '/' || path[0] == '*' {
 			pattern = naiveCanonical(path, true)
 		}
@@ -109,46 +108,84 @@ func newSmallRules(paths []string) *smallRules {
 	return r
 }
 
-// look finds which patterns match a target, and whether it has literal forms.
-func (r *smallRules) look(target string) (hasLiteral bool) {
-	literal, all := naiveForms(target)
-	r.matching, r.literally = r.match(all), r.match(literal)
-	return len(literal) > 0
-}
-
-func (r *smallRules) match(texts []string) []bool {
-	var forms []*smallForm
-	for i, text := range texts {
-		if !slices.Contains(texts[:i], text) {
-			forms = append(forms, newSmallForm(text))
+// matching returns which patterns match a form of a target. Many targets share it, so each
+// is tried once.
+func (r *smallRules) matching(form string) []int {
+	if known, ok := r.found.Load(form); ok {
+		return known.([]int)
+	}
+	var found []int
+	places := newSmallForm(form)
+	for i, pattern := range r.patterns {
+		if pattern != "" && places.matches(pattern) {
+			found = append(found, i)
 		}
 	}
-	found := make([]bool, len(r.patterns))
-	for i, pattern := range r.patterns {
-		found[i] = pattern != "" && slices.ContainsFunc(forms, func(f *smallForm) bool { return f.matches(pattern) })
-	}
+	r.found.Store(form, found)
 	return found
 }
 
-// length returns the length of a rule if it matches, 0 if it does not.
-func (r *smallRules) length(rule int, matching []bool) int {
-	if i := r.of[rule]; matching[i] {
-		return len(r.patterns[i])
+// smallBlock is up to 64 targets, of which bit j of a word stands for the j-th. They are
+// judged by one rule after the other, since all of them fit into a processor's cache and all
+// rules do not.
+type smallBlock struct {
+	rules      *smallRules
+	targets    []string
+	prepared   []Target
+	hasLiteral uint64   // there are forms in which nothing is decoded
+	literal    []uint64 // by pattern: it matches one of these
+	all        []uint64 // by pattern: it matches any form
+}
+
+const smallBlockSize = 64
+
+// block finds which patterns match some of the targets.
+func (r *smallRules) block(targets []string) *smallBlock {
+	n := len(r.patterns)
+	b := &smallBlock{rules: r, targets: targets, prepared: make([]Target, len(targets)), literal: make([]uint64, n), all: make([]uint64, n)}
+	for j, target := range targets {
+		b.prepared[j].Set(target, false)
+		literal, all := naiveForms(target)
+		if len(literal) > 0 {
+			b.hasLiteral |= 1 << j
+		}
+		for _, form := range literal {
+			for _, i := range r.matching(form) {
+				b.literal[i] |= 1 << j
+			}
+		}
+		for _, form := range all {
+			for _, i := range r.matching(form) {
+				b.all[i] |= 1 << j
+			}
+		}
+	}
+	return b
+}
+
+// length returns the length of a rule if it matches the j-th target, 0 if it does not.
+func (b *smallBlock) length(rule int, matching []uint64, j int) int {
+	if i := b.rules.of[rule]; matching[i]>>j&1 == 1 {
+		return len(b.rules.patterns[i])
 	}
 	return 0
 }
 
-// everySmall calls compare for each target in several goroutines, each of which has
-// rules of its own, until one fails, and returns how many comparisons there were.
-func everySmall(t *testing.T, paths, targets []string, compare func(rules *smallRules, target string, prepared *Target, hasLiteral bool) (n int64)) (n int64) {
+// inDoubt reports whether compliant crawlers may not take the j-th target to be forbidden by a
+// rule, if it is allowed in the forms in which nothing is decoded.
+func (b *smallBlock) inDoubt(rule, j int, allowedLiterally bool) bool {
+	return allowedLiterally && b.hasLiteral>>j&1 == 1 && b.rules.hasStar[rule]
+}
+
+// everySmall calls compare for each of n blocks in several goroutines until one fails, and
+// returns how many comparisons there were.
+func everySmall(t *testing.T, n int, compare func(i int) (n int64)) int64 {
 	var wg sync.WaitGroup
 	var next, sum atomic.Int64
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			rules, prepared := newSmallRules(paths), new(Target)
-			for i := next.Add(1) - 1; i < int64(len(targets)) && !t.Failed(); i = next.Add(1) - 1 {
-				prepared.Set(targets[i], false)
-				sum.Add(compare(rules, targets[i], prepared, rules.look(targets[i])))
+			for i := next.Add(1) - 1; i < int64(n) && !t.Failed(); i = next.Add(1) - 1 {
+				sum.Add(compare(int(i)))
 			}
 		})
 	}
@@ -166,7 +203,8 @@ func partOf(texts []string, first, n int) (part []string) {
 
 // TestEverySmallRule judges targets of up to six symbols by rules of up to five, and
 // compares the compiled rules and the forms of targets with the naive ones. Without
-// -small it is a slice: all rules and targets of up to three, and some of the others.
+// -small it is a slice: all rules of up to three and targets of up to four, the other way
+// round, and some of the others.
 func TestEverySmallRule(t *testing.T) {
 	t.Parallel()
 	part, parts, all := smallPart(t)
@@ -175,16 +213,20 @@ func TestEverySmallRule(t *testing.T) {
 		for i, path := range paths {
 			groups[i] = Parse([]byte("User-agent: *\nDisallow: " + path + "\n")).Select(true)
 		}
-		return everySmall(t, paths, targets, func(rules *smallRules, target string, prepared *Target, hasLiteral bool) int64 {
+		rules, blocks := newSmallRules(paths), slices.Collect(slices.Chunk(targets, smallBlockSize))
+		return everySmall(t, len(blocks), func(n int) int64 {
+			b := rules.block(blocks[n])
 			for i, path := range paths {
-				v := groups[i].JudgeTarget(prepared)
-				forbids := rules.length(i, rules.matching) > 0
-				doubt := forbids && hasLiteral && rules.hasStar[i] && rules.length(i, rules.literally) == 0
-				if v.Allowed == forbids || v.Ambiguous != doubt || forbids != (v.Rule.Line == 2) {
-					t.Errorf("Disallow: %s and %s: %+v, want allowed %t, ambiguous %t", path, target, v, !forbids, doubt)
+				for j, target := range b.targets {
+					v := groups[i].JudgeTarget(&b.prepared[j])
+					forbids := b.length(i, b.all, j) > 0
+					doubt := forbids && b.inDoubt(i, j, b.length(i, b.literal, j) == 0)
+					if v.Allowed == forbids || v.Ambiguous != doubt || forbids != (v.Rule.Line == 2) {
+						t.Errorf("Disallow: %s and %s: %+v, want allowed %t, ambiguous %t", path, target, v, !forbids, doubt)
+					}
 				}
 			}
-			return int64(len(paths))
+			return int64(len(paths) * len(b.targets))
 		})
 	}
 	paths, targets := smallTexts(5), smallTexts(6)
@@ -196,63 +238,6 @@ func TestEverySmallRule(t *testing.T) {
 	if raceEnabled {
 		n *= 20
 	}
-	few := judge(smallTexts(3), smallTexts(3))
+	few := judge(smallTexts(3), smallTexts(4)) + judge(smallTexts(4), smallTexts(3))
 	t.Logf("%d comparisons", few+judge(partOf(paths, 3, 41), partOf(targets, 5, n)))
-}
-
-// TestEveryPairOfSmallRules judges targets of up to four symbols by two rules of up to
-// three: one that forbids and one that allows, in both orders, and two that forbid.
-// Without -small it is a slice.
-func TestEveryPairOfSmallRules(t *testing.T) {
-	t.Parallel()
-	part, parts, all := smallPart(t)
-	paths, targets := smallTexts(3), smallTexts(4)
-	seconds := partOf(paths, part, parts)
-	if !all {
-		seconds, targets = partOf(paths, 1, 83), partOf(targets, 3, 17)
-	}
-	if !all && raceEnabled {
-		seconds = seconds[:1]
-	}
-	var sum int64
-	for _, second := range seconds {
-		if t.Failed() {
-			return
-		}
-		for kind, keys := range [][2]string{{"Disallow: ", "Allow: "}, {"Allow: ", "Disallow: "}, {"Disallow: ", "Disallow: "}} {
-			groups := make([]*Selection, len(paths))
-			for i, first := range paths {
-				groups[i] = Parse([]byte("User-agent: *\n" + keys[0] + first + "\n" + keys[1] + second + "\n")).Select(true)
-			}
-			other := slices.Index(paths, second)
-			sum += everySmall(t, paths, targets, func(rules *smallRules, target string, prepared *Target, _ bool) int64 {
-				for i, first := range paths {
-					// Of the rules that match, by kind the first of the longest: lines 2 and 3.
-					one, two := rules.length(i, rules.matching), rules.length(other, rules.matching)
-					allowed, line := true, 0
-					switch {
-					case kind == 0:
-						allowed, line = one <= two, 3
-					case kind == 1:
-						allowed, line = two <= one, 2
-					default:
-						allowed = one+two == 0
-					}
-					switch {
-					case one == 0 && two == 0:
-						line = 0
-					case kind == 2 && one >= two || kind == 0 && !allowed:
-						line = 2
-					case kind == 2 || kind == 1 && !allowed:
-						line = 3
-					}
-					if v := groups[i].JudgeTarget(prepared); v.Allowed != allowed || v.Rule.Line != line {
-						t.Errorf("%s%s and %s%s and %s: %+v, want allowed %t by line %d", keys[0], first, keys[1], second, target, v, allowed, line)
-					}
-				}
-				return int64(len(paths))
-			})
-		}
-	}
-	t.Logf("%d comparisons", sum)
 }
