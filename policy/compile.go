@@ -10,6 +10,10 @@ import (
 // same large groups; whoever does that pays with compiling them more often.
 func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
+// maxNamed bounds the crawlers of which the groups are known without a look, and with that
+// what it takes to note another one: all are copied for that. The rules stay compiled.
+const maxNamed = 1 << 10
+
 // choice is the groups of one reading of the keys that are for a crawler, merged.
 type choice struct {
 	robots *Robots
@@ -60,8 +64,9 @@ func (r *Robots) choice(folded []byte, agents []int32) *choice {
 	if r.weight > r.maxWeight() {
 		r.matchers, r.weight = nil, 0 // start anew
 	} else if old != nil {
-		next.global = old.global
-		maps.Copy(next.named, old.named)
+		if next.global = old.global; len(old.named) < maxNamed {
+			maps.Copy(next.named, old.named)
+		}
 	}
 	if c.named {
 		next.named[string(folded)] = c

@@ -108,6 +108,28 @@ func TestSelectionsBounded(t *testing.T) {
 	}
 }
 
+// TestNamesBounded has very many crawlers ask that the file names: to note another one costs
+// no more however many have asked before. What was compiled is not compiled again.
+func TestNamesBounded(t *testing.T) {
+	const names = 2*maxNamed + 10
+	var b strings.Builder
+	b.WriteString("User-agent: *\nDisallow: /all\n\n")
+	for i := range names {
+		fmt.Fprintf(&b, "User-agent: bot%dx\n", i)
+	}
+	b.WriteString("Disallow: /x\n")
+	r := Parse([]byte(b.String()))
+	everybody, first := r.Select(true), r.Select(false, "bot0x")
+	for i := range names {
+		if s := r.Select(true, fmt.Sprintf("bot%dx", i)); s.Judge("/x").Allowed || s.strict.rules != first.strict.rules {
+			t.Fatalf("bot%dx may fetch /x, or its rules were compiled again", i)
+		}
+		if known := r.choices.Load(); len(known.named) > maxNamed || &known.global.both != everybody {
+			t.Fatalf("after %d, %d are known", i, len(known.named))
+		}
+	}
+}
+
 // TestSharedMatcher checks that crawlers named above the same rules share them.
 func TestSharedMatcher(t *testing.T) {
 	r := Parse([]byte("User-agent: a\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y\n"))
