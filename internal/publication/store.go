@@ -175,6 +175,9 @@ func (s *Store) Update(ctx context.Context, spec []byte, step func(State) (State
 	}
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
+		if err == nil && spec != nil {
+			s.site.keep(IDOf(spec), spec) // as after a restart with what is published
+		}
 		return before, news, err
 	}
 	after.Revision++
