@@ -60,9 +60,10 @@ func (r *Release) newFinder(first bool) (f *finder, hosts []string) {
 
 // searchEngines returns the crawlers of the class search.
 func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
-	for _, c := range registry.Crawlers() {
-		if c.Class == uaident.Search {
-			all = append(all, &c)
+	crawlers := registry.Crawlers()
+	for i := range crawlers {
+		if c := &crawlers[i]; c.Class == uaident.Search {
+			all = append(all, c)
 		}
 	}
 	return all

@@ -42,7 +42,7 @@ func (r *Release) adopt(w *wish, s *managed.Schedule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	isWanted := r.wish.schedule == w.schedule
-	w.schedule, w.spec = s, s.Spec()
+	*w = newWish(s, w.origin, w.Proposal)
 	if isWanted {
 		r.wish = *w
 	}

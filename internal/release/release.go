@@ -81,8 +81,14 @@ type Release struct {
 type wish struct {
 	schedule *managed.Schedule
 	spec     []byte
+	id       string // of the spec
 	origin   publication.Origin
 	Proposal
+}
+
+func newWish(s *managed.Schedule, origin publication.Origin, p Proposal) wish {
+	spec := s.Spec()
+	return wish{s, spec, publication.IDOf(spec), origin, p}
 }
 
 // Proposal is what the source of a wish says of it.
@@ -103,7 +109,7 @@ type served struct {
 // New returns a release that has not begun.
 func New(c Config) *Release {
 	r := &Release{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
-	r.wish, r.pending = wish{c.Wanted, c.Wanted.Spec(), publication.FromConfiguration, c.Proposal}, true
+	r.wish, r.pending = newWish(c.Wanted, publication.FromConfiguration, c.Proposal), true
 	return r
 }
 
@@ -150,8 +156,9 @@ const endWait = 2 * time.Second
 // Submit says what is wanted from now on. It returns at once: what comes of it is in the
 // history.
 func (r *Release) Submit(schedule *managed.Schedule, origin publication.Origin, p Proposal) {
+	w := newWish(schedule, origin, p)
 	r.mu.Lock()
-	r.wish, r.pending = wish{schedule, schedule.Spec(), origin, p}, true
+	r.wish, r.pending = w, true
 	r.mu.Unlock()
 	r.poke()
 }

@@ -133,7 +133,7 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 		if err := r.asBefore(ctx, w); err != nil {
 			return err
 		}
-		in.ID = publication.IDOf(w.spec)
+		in.ID = w.id
 		state, _ := r.site.State()
 		base, isNews := state.PublishedID(), state.IsNews(in.Instance, in.ID)
 		if isNews {
@@ -226,7 +226,7 @@ func (r *Release) apply(ctx context.Context) error {
 			r.changed()
 		}
 	}
-	if w.Published != nil && next.published == publication.IDOf(w.spec) {
+	if w.Published != nil && next.published == w.id {
 		w.Published()
 	}
 	r.mu.Lock()
@@ -239,7 +239,7 @@ func (r *Release) apply(ctx context.Context) error {
 
 // schedule returns the schedule of a spec.
 func (r *Release) schedule(ctx context.Context, id string, w wish) (*managed.Schedule, error) {
-	if id == publication.IDOf(w.spec) {
+	if id == w.id {
 		return w.schedule, nil
 	}
 	r.mu.Lock()
