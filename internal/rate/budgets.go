@@ -132,22 +132,21 @@ func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender,
 		return own
 	case who.Identity == verify.Verified:
 		own = p.verified.find(name, now)
-		b.spend(own, pace, now, who, rules, full)
+		b.spend(own, p.verified, pace, now, who, rules, full)
 		return own
 	}
 	own = p.networks.find(b.hashNetwork(name, who.Network), now)
 	if own.spend(pace, now, rules, false, full); !pace.Over && !who.Many {
-		b.spend(p.claimed.find(name, now), pace, now, who, rules, full)
+		b.spend(p.claimed.find(name, now), p.claimed, pace, now, who, rules, full)
 	}
 	return own
 }
 
 // spend takes a request from the budget of a crawler, which other instances share.
-func (b *Budgets) spend(of *budget, pace *Pace, now time.Duration, who *Spender, rules *Rules, full bool) {
+func (b *Budgets) spend(of *budget, in *table, pace *Pace, now time.Duration, who *Spender, rules *Rules, full bool) {
 	sharing := b.peers.sharing.Load() && !who.Invented
 	if sharing && of.name.Load() == 0 {
-		of.name.Store(nameOf(who, rules.Owner))
-		b.peers.named.Store(true)
+		b.peers.name(of, in, nameOf(who, rules.Owner))
 	}
 	of.spend(pace, now, rules, sharing, full)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -38,9 +39,16 @@ type counts struct {
 // nothing is counted for others.
 type peers struct {
 	sharing atomic.Bool
-	named   atomic.Bool // some budget has a name
 	mu      sync.Mutex
 	all     map[string]*peer // by instance
+	told    bool             // some budget was told of others' requests
+	named   []namedBudget    // those of crawlers by name, with some that were put out since
+}
+
+// namedBudget is a budget that has a name, and where it is.
+type namedBudget struct {
+	*budget
+	in *table
 }
 
 // peer is what another instance has counted last.
@@ -62,20 +70,22 @@ func nameOf(who *Spender, limit Rule) uint64 {
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// shared returns the budgets of crawlers by name at sites that the configuration names.
-func (b *Budgets) shared(yield func(*budget) bool) {
-	if !b.peers.named.Load() {
+// name gives a budget the name by which other instances know it.
+func (p *peers) name(of *budget, in *table, name uint64) {
+	if name == 0 || !of.name.CompareAndSwap(0, name) {
 		return
 	}
-	for _, t := range [...]*table{b.named.verified, b.named.claimed} {
-		for i := range t.places {
-			for j := range t.places[i] {
-				if of := t.places[i][j].Load(); of != nil && of.name.Load() != 0 && !yield(of) {
-					return
-				}
-			}
-		}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.named) == cap(p.named) {
+		p.forget()
 	}
+	p.named = append(p.named, namedBudget{of, in})
+}
+
+// forget drops the budgets that were put out. p.mu must be held.
+func (p *peers) forget() {
+	p.named = slices.DeleteFunc(p.named, func(of namedBudget) bool { return !of.in.has(of.budget) })
 }
 
 // Share says whether there are other instances. While there are, requests are also
@@ -87,7 +97,9 @@ func (b *Budgets) Share(at time.Time, others bool) {
 	case others:
 		b.tell(at)
 	case before:
-		for of := range b.shared {
+		b.peers.mu.Lock()
+		defer b.peers.mu.Unlock()
+		for _, of := range b.peers.named {
 			of.others.Store(0)
 		}
 	}
@@ -98,11 +110,14 @@ func (b *Budgets) Share(at time.Time, others bool) {
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
 	c := counts{Saved: at, Requests: make(map[string]int)}
-	for of := range b.shared {
+	b.peers.mu.Lock()
+	b.peers.forget()
+	for _, of := range b.peers.named {
 		if n := of.recent(now); n > 0 && len(c.Requests) < maxShared {
 			c.Requests[strconv.FormatUint(of.name.Load(), 16)] = n
 		}
 	}
+	b.peers.mu.Unlock()
 	if len(c.Requests) == 0 {
 		return nil, nil
 	}
@@ -166,7 +181,11 @@ func (b *Budgets) tell(at time.Time) {
 			sum[name] += n
 		}
 	}
-	for of := range b.shared {
+	if len(sum) == 0 && !b.peers.told {
+		return
+	}
+	b.peers.told = len(sum) > 0
+	for _, of := range b.peers.named {
 		of.others.Store(int64(sum[of.name.Load()]))
 	}
 }

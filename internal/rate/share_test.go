@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // cluster is some instances that share a site, each with a clock that is an hour later
@@ -214,5 +217,24 @@ func TestNothingIsToldAlone(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { b.Spend(start, &verified, rules) }); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestPutOutBudgetsAreNotShared bounds those that others are told of, however many
+// crawlers come and go.
+func TestPutOutBudgetsAreNotShared(t *testing.T) {
+	b := NewBudgets(start)
+	b.Share(start, true)
+	rules := &Rules{File: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
+	for n := range 3 * maxCrawlers {
+		who := Spender{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
+		b.Spend(start, &who, rules)
+	}
+	data, err := b.Export(start)
+	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlers || n < maxCrawlers/2 {
+		t.Errorf("others are told of %d crawlers, where there are budgets for %d: %v", n, maxCrawlers, err)
+	}
+	if n := len(b.peers.named); n > maxCrawlers {
+		t.Errorf("%d are remembered", n)
 	}
 }

@@ -47,6 +47,17 @@ func (t *table) find(key uint64, now time.Duration) *budget {
 	return t.add(p, key, now)
 }
 
+// has reports whether a budget was not put out.
+func (t *table) has(b *budget) bool {
+	p := &t.places[b.key&uint64(len(t.places)-1)]
+	for i := range p {
+		if p[i].Load() == b {
+			return true
+		}
+	}
+	return false
+}
+
 // goesBefore reports whether one budget goes before another when there is no room.
 func (b *budget) goesBefore(other *budget) bool {
 	if busy, others := b.busy.taken.Load() > 0, other.busy.taken.Load() > 0; busy != others {
