@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -110,11 +111,12 @@ func (s Snapshot) Encode() ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(policy)
-	data, err := json.Marshal(snapshotJSON{snapshotFormat, hex.EncodeToString(sum[:]), policy})
-	if err == nil && len(data) > MaxSnapshot {
-		err = fmt.Errorf("the snapshot takes %d bytes, more than %d", len(data), MaxSnapshot)
+	// To marshal snapshotJSON would be to read the policy once more.
+	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","policy":`, snapshotFormat, sum), policy, []byte("}"))
+	if len(data) > MaxSnapshot {
+		return nil, fmt.Errorf("the snapshot takes %d bytes, more than %d", len(data), MaxSnapshot)
 	}
-	return data, err
+	return data, nil
 }
 
 // maxKey bounds the names in a key, in bytes.

@@ -135,3 +135,15 @@ func FuzzSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// TestSnapshotIsJSON has the bytes that json.Marshal would have, which others have stored.
+func TestSnapshotIsJSON(t *testing.T) {
+	data, err := snapshotOf(Key{Host: "a<b.test"}, versionOf(200, "User-agent: *\nDisallow: /<\u2028\n", time.Unix(1e9, 5), time.Unix(2e9, 5))).Encode()
+	var envelope snapshotJSON
+	if err == nil {
+		err = json.Unmarshal(data, &envelope)
+	}
+	if want, _ := json.Marshal(envelope); err != nil || !bytes.Equal(data, want) {
+		t.Errorf("got %s, %v; want %s", data, err, want)
+	}
+}

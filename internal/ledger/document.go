@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -23,13 +24,18 @@ var ErrOutdated = errors.New("the document was written by an earlier version")
 
 // documentJSON is what a storage gets: JSON, so that its owner can look at it.
 // The checksum is that of the bytes of content, so it does not change with Saved.
-type documentJSON struct {
-	Format  int             `json:"format"`
-	Kind    string          `json:"kind"`
-	Saved   time.Time       `json:"saved"`
-	SHA256  string          `json:"sha256"`
-	Content json.RawMessage `json:"content"`
-}
+type (
+	documentJSON struct {
+		documentHead
+		Content json.RawMessage `json:"content"`
+	}
+	documentHead struct {
+		Format int       `json:"format"`
+		Kind   string    `json:"kind"`
+		Saved  time.Time `json:"saved"`
+		SHA256 string    `json:"sha256"`
+	}
+)
 
 // Document is what was encoded.
 type Document struct {
@@ -47,8 +53,13 @@ func encodeDocument(kind string, content any, saved time.Time) (Document, error)
 		return Document{}, err
 	}
 	d := Document{Sum: sha256.Sum256(inner), Saved: saved}
-	d.Data, err = json.Marshal(documentJSON{documentFormat, kind, saved.UTC(), hex.EncodeToString(d.Sum[:]), inner})
-	if err == nil && len(d.Data) > MaxDocument {
+	head, err := json.Marshal(documentHead{documentFormat, kind, saved.UTC(), hex.EncodeToString(d.Sum[:])})
+	if err != nil {
+		return Document{}, err
+	}
+	// To marshal documentJSON would be to read the content once more.
+	d.Data = slices.Concat(head[:len(head)-1], []byte(`,"content":`), inner, []byte("}"))
+	if len(d.Data) > MaxDocument {
 		err = errTooLarge
 	}
 	return d, err

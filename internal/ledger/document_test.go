@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -235,4 +237,16 @@ func FuzzDocuments(f *testing.F) {
 			NewReaders(10, 10).Merge(all, false, d.Saved)
 		}
 	})
+}
+
+// TestDocumentIsJSON has the bytes that json.Marshal would have, which others have stored.
+func TestDocumentIsJSON(t *testing.T) {
+	content := map[string]string{"a<b": "\"c\u2028"}
+	saved := time.Date(2026, 5, 1, 12, 0, 0, 5, time.FixedZone("", 3600))
+	d, err := encodeDocument("kind", content, saved)
+	inner, _ := json.Marshal(content)
+	want, _ := json.Marshal(documentJSON{documentHead{documentFormat, "kind", saved.UTC(), hex.EncodeToString(d.Sum[:])}, inner})
+	if err != nil || string(d.Data) != string(want) {
+		t.Errorf("got %s, %v; want %s", d.Data, err, want)
+	}
 }

@@ -2,7 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -43,10 +43,10 @@ const (
 type key struct{ instance, kind, name string }
 
 // String returns the key as the storage knows it.
-func (k key) String() string { return k.directory() + "/" + k.name }
+func (k key) String() string { return root + "/" + k.instance + "/" + k.kind + "/" + k.name }
 
 // directory returns the key of all values of an instance that are of this kind.
-func (k key) directory() string { return strings.Join([]string{root, k.instance, k.kind}, "/") }
+func (k key) directory() string { return root + "/" + k.instance + "/" + k.kind }
 
 // aside returns where a value is kept that cannot be used.
 func (k key) aside() key { return key{k.instance, quarantine, k.kind + "-" + k.name} }
@@ -55,11 +55,11 @@ func (k key) aside() key { return key{k.instance, quarantine, k.kind + "-" + k.n
 // others keep.
 func parseKey(name string) (k key, ok bool) {
 	rest, ok := strings.CutPrefix(name, root+"/")
-	parts := strings.Split(rest, "/")
-	if !ok || len(parts) != 3 {
+	k.instance, rest, _ = strings.Cut(rest, "/")
+	k.kind, k.name, _ = strings.Cut(rest, "/")
+	if !ok || strings.Contains(k.name, "/") {
 		return key{}, false
 	}
-	k = key{parts[0], parts[1], parts[2]}
 	isJSON, isLedger := strings.HasSuffix(k.name, suffixJSON), strings.HasSuffix(k.name, suffixLedger)
 	switch {
 	case k.kind == quarantine:
@@ -88,5 +88,6 @@ func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSO
 
 // hashName returns a name that stands for a text of any form.
 func hashName(text, suffix string) string {
-	return fmt.Sprintf("%x%s", sha256.Sum256([]byte(text)), suffix)
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:]) + suffix
 }

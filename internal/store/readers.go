@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"iter"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -26,7 +26,7 @@ func (*readers) name() string { return kindReaders }
 func (*readers) max() int64   { return ledger.MaxDocument }
 func (*readers) most() int    { return ledger.ReaderParts }
 
-func readersName(part int) string { return fmt.Sprint(part, suffixJSON) }
+func readersName(part int) string { return strconv.Itoa(part) + suffixJSON }
 
 func (r *readers) due(_ context.Context, last bool) iter.Seq[pending] {
 	known, now := r.store.memory.parts.Readers, r.store.now()

@@ -75,7 +75,7 @@ func (s *Store) keys(ctx context.Context, instance string, kind kind) ([]key, er
 func (s *Store) keysIn(ctx context.Context, directory key) (all []key, err error) {
 	names, err := s.list(ctx, directory.directory())
 	for _, name := range names {
-		if k, ok := parseKey(name); ok && k.directory() == directory.directory() {
+		if k, ok := parseKey(name); ok && k.instance == directory.instance && k.kind == directory.kind {
 			all = append(all, k)
 		}
 	}
