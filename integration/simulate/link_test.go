@@ -13,7 +13,7 @@ import (
 
 // link is an instance's way to the storage that all share.
 type link struct {
-	*storetest.Storage
+	*disk
 	of    *instance
 	cut   bool
 	last  time.Time // when it was found to be cut
@@ -21,6 +21,41 @@ type link struct {
 
 	mu    sync.Mutex
 	known map[string]shiftedValue // what was read last, by key
+}
+
+// disk is the storage that all share. It knows what was listed until there is another key.
+type disk struct {
+	*storetest.Storage
+	mu     sync.Mutex
+	keys   map[string]bool
+	listed map[string][]string // by directory
+}
+
+func newDisk() *disk {
+	return &disk{Storage: storetest.New(), keys: make(map[string]bool), listed: make(map[string][]string)}
+}
+
+// has notes that there is a key, or no more.
+func (d *disk) has(key string, is bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.keys[key] != is {
+		d.keys[key] = is
+		clear(d.listed)
+	}
+}
+
+func (d *disk) List(ctx context.Context, path string, recursive bool) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if all, ok := d.listed[path]; ok && !recursive {
+		return all, nil
+	}
+	all, err := d.Storage.List(ctx, path, recursive)
+	if err == nil && !recursive {
+		d.listed[path] = all
+	}
+	return all, err
 }
 
 var errCut = errors.New("the storage cannot be reached")
@@ -37,6 +72,7 @@ func (l *link) Store(ctx context.Context, key string, value []byte) error {
 		value = l.out(value)
 		l.mu.Unlock()
 	}
+	defer l.has(key, true)
 	return l.Storage.Store(ctx, key, value)
 }
 
@@ -96,7 +132,7 @@ func (l *link) List(ctx context.Context, path string, recursive bool) ([]string,
 	if l.cut {
 		return nil, errCut
 	}
-	return l.Storage.List(ctx, path, recursive)
+	return l.disk.List(ctx, path, recursive)
 }
 
 func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
@@ -111,5 +147,6 @@ func (l *link) Delete(ctx context.Context, key string) error {
 	if l.cut {
 		return errCut
 	}
+	defer l.has(key, false)
 	return l.Storage.Delete(ctx, key)
 }

@@ -34,6 +34,7 @@ type published struct {
 	*release.Release
 	publisher *managed.Publisher
 	shown     map[*site]string // to who is not verified, at the last look
+	texts     map[askedPage]knownPage
 }
 
 // newOwner decides how changes come to all.
@@ -93,7 +94,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	if i.published != nil {
 		shown = i.published.shown
 	}
-	i.published = &published{next, p, shown}
+	i.published = &published{next, p, shown, make(map[askedPage]knownPage)}
 	stop := next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
 	ended := make(chan struct{})
 	go func() {
@@ -113,6 +114,31 @@ func (i *instance) page(host, operator string) *httptest.ResponseRecorder {
 	r := i.request(rw, host, "/robots.txt")
 	i.servePage(rw, r.WithContext(origin.WithOperator(r.Context(), operator)))
 	return rw
+}
+
+// text is what page answers, as long as the page is the same one.
+func (i *instance) text(host, operator string) string {
+	of := askedPage{host, operator}
+	known := i.published.texts[of]
+	if known.request == nil {
+		r := i.request(httptest.NewRecorder(), host, "/robots.txt")
+		known.request = r.WithContext(origin.WithOperator(r.Context(), operator))
+	}
+	if page, _ := i.published.publisher.Page(known.request); page != known.page || page == nil {
+		known.page, known.text = page, i.page(host, operator).Body.String()
+	}
+	i.published.texts[of] = known
+	return known.text
+}
+
+// askedPage is whose robots.txt is asked for, and by whose crawler.
+type askedPage struct{ host, operator string }
+
+// knownPage is a page with its text.
+type knownPage struct {
+	request *http.Request
+	page    *managed.Page
+	text    string
 }
 
 func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
@@ -210,12 +236,12 @@ func (w *world) undone() *instance {
 // sees notes what an instance serves at a site.
 func (i *instance) sees(s *site) {
 	w, now := i.world, time.Now()
-	text := i.page(s.host, "").Body.String()
+	text := i.text(s.host, "")
 	before, known := i.published.shown[s]
 	w.mu.Lock()
 	s.note(text, now)
 	for _, operator := range w.operators {
-		s.note(i.page(s.host, operator).Body.String(), now)
+		s.note(i.text(s.host, operator), now)
 	}
 	if known && before != text || !known {
 		s.changed, s.settled = now, now
@@ -268,7 +294,7 @@ func (i *instance) shows(s *site) string {
 	if i.world.owner == nil {
 		return s.shown()
 	}
-	return i.page(s.host, "").Body.String()
+	return i.text(s.host, "")
 }
 
 // fetchPage is how the guard reads what the owner publishes.

@@ -16,7 +16,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -96,13 +95,13 @@ func run(t *testing.T, p plan) *world {
 		w.owner = newOwner(rand.New(rand.NewPCG(p.seed, 5)), p)
 		w.tell("the owner publishes by rules, rollout %+v\n%s", w.owner.rollout, indent(string(w.owner.rules.Spec())))
 	}
-	storage := storetest.New()
+	storage := newDisk()
 	for n := range p.instances {
 		i := &instance{id: fmt.Sprintf("i%d", n), world: w, sites: new(request.Sites), server: &caddyhttp.Server{
 			Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}},
 		}}
 		if p.stores {
-			i.storage = &link{Storage: storage, of: i, clock: []setting{{w.start, p.skews[n]}}}
+			i.storage = &link{disk: storage, of: i, clock: []setting{{w.start, p.skews[n]}}}
 			if skew := p.skews[n]; skew != 0 {
 				w.skewed = true
 				w.tell("the clock of %s is ahead by %s", i.id, skew)
