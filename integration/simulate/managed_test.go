@@ -4,18 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -105,49 +101,6 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		stop()
 		<-ended
 	}
-}
-
-// page is what an instance answers for the robots.txt of a host, as the owner publishes
-// it, to an operator's verified crawlers, or to all others for "".
-func (i *instance) page(host, operator string) *httptest.ResponseRecorder {
-	rw := httptest.NewRecorder()
-	r := i.request(rw, host, "/robots.txt")
-	i.servePage(rw, r.WithContext(origin.WithOperator(r.Context(), operator)))
-	return rw
-}
-
-// text is what page answers, as long as the page is the same one.
-func (i *instance) text(host, operator string) string {
-	of := askedPage{host, operator}
-	known := i.published.texts[of]
-	if known.request == nil {
-		r := i.request(httptest.NewRecorder(), host, "/robots.txt")
-		known.request = r.WithContext(origin.WithOperator(r.Context(), operator))
-	}
-	if page, _ := i.published.publisher.Page(known.request); page != known.page || page == nil {
-		known.page, known.text = page, i.page(host, operator).Body.String()
-	}
-	i.published.texts[of] = known
-	return known.text
-}
-
-// askedPage is whose robots.txt is asked for, and by whose crawler.
-type askedPage struct{ host, operator string }
-
-// knownPage is a page with its text.
-type knownPage struct {
-	request *http.Request
-	page    *managed.Page
-	text    string
-}
-
-func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
-	page, until := i.published.publisher.Page(r)
-	if page == nil {
-		rw.WriteHeader(http.StatusNotFound)
-		return
-	}
-	page.Serve(rw, r, managed.Lifetime(i.world.owner.maxAge, time.Now(), until))
 }
 
 // publishes lets the owner want other rules: all configurations have them at once, or one
@@ -286,25 +239,4 @@ func (w *world) differAt(s *site, instances []*instance) bool {
 	}
 	first := instances[0].shows(s)
 	return slices.ContainsFunc(instances[1:], func(i *instance) bool { return i.shows(s) != first })
-}
-
-// shows returns the text of a site as all are served it who are not verified, at an
-// instance.
-func (i *instance) shows(s *site) string {
-	if i.world.owner == nil {
-		return s.shown()
-	}
-	return i.text(s.host, "")
-}
-
-// fetchPage is how the guard reads what the owner publishes.
-func (i *instance) fetchPage(s *site, as origin.Witness) policy.Answer {
-	w := i.page(s.host, as.Operator)
-	if as.Operator == "" && as.UserAgent == "" {
-		i.world.mu.Lock()
-		defer i.world.mu.Unlock()
-		i.sawText(s, w.Body.String())
-		i.gets(s, w.Body.String())
-	}
-	return policy.Answer{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
 }
