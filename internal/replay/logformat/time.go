@@ -28,10 +28,13 @@ func days(year, month, day int) int {
 	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
 }
 
+// daysIn counts the days of a month.
+func daysIn(year, month int) int { return days(year+month/12, month%12+1, 1) - days(year, month, 1) }
+
 // unix puts a time together. ok is false for what no calendar or clock shows.
 // A year has to be within those that nanoseconds can count.
 func unix(year, month, day, hour, minute, sec, zone int) (at int64, ok bool) {
-	if year < 1700 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31 ||
+	if year < 1700 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) ||
 		uint(hour) > 23 || uint(minute) > 59 || uint(sec) > 60 {
 		return 0, false
 	}
