@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 )
 
 // Key says whose robots.txt an Entry is about. It is stored as JSON with these
@@ -106,8 +108,8 @@ type Bounds struct {
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
-	index  index[*Entry]
-	sites  index[*siteTexts]
+	index  cowmap.Sharded[Key, *Entry]
+	sites  cowmap.Sharded[Key, *siteTexts]
 
 	mu   sync.Mutex // guards all below
 	kept [segments]*segment
@@ -140,15 +142,16 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 
 // Get returns the entry of a site, nil if there is none. It takes no lock and
 // does not allocate.
-func (c *Cache) Get(key Key) *Entry { return c.index.get(key) }
+func (c *Cache) Get(key Key) *Entry {
+	e, _ := c.index.Load(key)
+	return e
+}
 
 // Entries returns all entries, in no order.
 func (c *Cache) Entries() []*Entry {
 	var all []*Entry
-	for i := range c.index.shards {
-		for _, e := range c.index.shards[i].All() {
-			all = append(all, e)
-		}
+	for _, e := range c.index.All() {
+		all = append(all, e)
 	}
 	return all
 }
@@ -157,7 +160,7 @@ func (c *Cache) Entries() []*Entry {
 func (c *Cache) Add(key Key, s Segment) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.index.get(key); e != nil {
+	if e := c.Get(key); e != nil {
 		return e
 	}
 	kept := c.kept[s]
@@ -168,7 +171,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
 	kept.order.add(e)
-	c.index.put(key, e)
+	c.index.Store(key, e)
 	return e
 }
 
@@ -179,7 +182,8 @@ func (c *Cache) evict(kept *segment) {
 		return
 	}
 	kept.evicted++
-	c.index.remove(e.key)
+	c.index.Delete(e.key)
+	e.evicted.Store(true)
 	known := e.state.Load()
 	kept.texts.releaseAll(known)
 	c.noteText(e.key, known, nil)

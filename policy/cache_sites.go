@@ -25,7 +25,7 @@ func (c *Cache) Shared(key Key) *State {
 	if key.Source != "" {
 		return nil
 	}
-	if texts := c.sites.get(key.configured()); texts != nil {
+	if texts, _ := c.sites.Load(key.configured()); texts != nil {
 		return texts.shared.Load()
 	}
 	return nil
@@ -45,10 +45,10 @@ func (c *Cache) noteText(key Key, before, next *State) {
 		return
 	}
 	site := key.configured()
-	texts := c.sites.get(site)
+	texts, _ := c.sites.Load(site)
 	if texts == nil {
 		texts = &siteTexts{hosts: make(map[[sha256.Size]byte]*textHosts)}
-		c.sites.put(site, texts)
+		c.sites.Store(site, texts)
 	}
 	if old != nil {
 		if known := texts.hosts[old.Hash]; known != nil {
@@ -68,7 +68,7 @@ func (c *Cache) noteText(key Key, before, next *State) {
 	texts.shared.Store(nil)
 	switch len(texts.hosts) {
 	case 0:
-		c.sites.remove(site)
+		c.sites.Delete(site)
 	case 1:
 		for _, known := range texts.hosts {
 			texts.shared.Store(&State{Good: known.version, Last: Answer{Status: known.version.Status}.Meaning()})

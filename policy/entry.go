@@ -19,6 +19,7 @@ type Entry struct {
 	used    atomic.Int64 // Unix seconds of the last use that was noted
 	uses    atomic.Int32 // seconds in which it was used, as far as they count
 	suspect atomic.Bool  // the site was seen to answer otherwise
+	evicted atomic.Bool  // the cache has dropped it
 	placed  int64        // used when the entry was last put in front; guarded by Cache.mu
 	seen    atomic.Pointer[[]seenText]
 	proven  bool // it is in queues.proven; guarded by Cache.mu
@@ -58,6 +59,10 @@ const ProvenUses = 3
 // Uses tells in how many seconds the entry was used, as far as they count. It is
 // for telling hosts in use from those that were invented once.
 func (e *Entry) Uses() int { return int(e.uses.Load()) }
+
+// Evicted reports whether the Cache has dropped the entry, which may have another one for
+// the site by now.
+func (e *Entry) Evicted() bool { return e.evicted.Load() }
 
 // Key returns whose entry it is.
 func (e *Entry) Key() Key { return e.key }
@@ -193,7 +198,7 @@ func (e *Entry) replace(before, next *State) bool {
 	if e.state.Load() != before {
 		return false
 	}
-	if c.index.get(e.key) != e {
+	if c.Get(e.key) != e {
 		e.state.Store(next) // evicted meanwhile: only the requests that wait will see it
 		return true
 	}

@@ -139,7 +139,7 @@ func (c *Cache) prove(e *Entry) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.index.get(e.key) == e && !e.proven {
+	if c.Get(e.key) == e && !e.proven {
 		c.kept[e.segment].order.prove(e)
 	}
 }

@@ -34,15 +34,16 @@ func (g *Guard) stating(w http.ResponseWriter, r *http.Request, j *Judgement) ht
 // statedToAll returns what the robots.txt in force states to everybody about the use of
 // what a request is for. j is nil for a request that nobody judges.
 func (g *Guard) statedToAll(r *http.Request, j *Judgement) policy.Preferences {
-	site := g.namedSite(r)
-	switch {
-	case j != nil:
-		site = j.Site
-	case site == nil:
-		own := g.otherSite(r)
-		site = &own
+	var kept *keptSite
+	var site *request.Site
+	if j != nil {
+		kept, site = j.kept, j.Site
+	} else if kept = g.namedSite(r); kept != nil {
+		site = &kept.Site
+	} else {
+		site = new(g.otherSite(r))
 	}
-	entry := g.shared.Cache.Get(site.Key)
+	entry := g.entryOf(kept, &site.Key)
 	if entry == nil {
 		entry = g.shared.Cache.Add(site.Key, site.Segment)
 		g.adoptUnnamed(site)

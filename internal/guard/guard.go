@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
@@ -70,13 +69,12 @@ type Config struct {
 type Guard struct {
 	Config
 	shared    *State
-	eachHost  bool                                     // each host has a source of its own
-	tried     tried                                    // what its configuration tries
-	Metrics   *metrics.Metrics                         // the same as of the State
-	sites     cowmap.Map[string, policy.Key]           // by label, for which it has judged
-	ofSource  cowmap.Map[*request.Site, *request.Site] // those that the configuration names, with where their robots.txt comes from
-	gone      bool                                     // its configuration has ended; guarded by presences.mu
-	lastHosts atomic.Pointer[request.Hosts]            // of the server that was asked last
+	eachHost  bool                          // each host has a source of its own
+	tried     tried                         // what its configuration tries
+	Metrics   *metrics.Metrics              // the same as of the State
+	sites     map[string]policy.Key         // by label, for which it has judged; guarded by presences.mu
+	gone      bool                          // its configuration has ended; guarded by presences.mu
+	lastHosts atomic.Pointer[request.Hosts] // of the server that was asked last
 }
 
 // New makes a guard that lasts as long as ctx, with what it shares with
@@ -145,14 +143,14 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		return nil
 	}
 	var spelt request.Site // of a host that the configuration does not name just so
-	site := g.namedSite(r)
+	kept := g.namedSite(r)
 	key := &spelt.Key
-	if site != nil {
-		key = &site.Key
+	if kept != nil {
+		key = &kept.Key
 	} else {
 		spelt = g.otherSite(r)
 	}
-	entry := g.shared.Cache.Get(*key)
+	entry := g.entryOf(kept, key)
 	atHand := g.atHand(entry, key)
 	registry := g.Registry.Load()
 	client, agent := g.shared.familiar.identify(registry, userAgent, overlayOf(registry, atHand))
@@ -164,7 +162,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		return nil
 	}
 	who, proof := g.Identity.Identify(r, client)
-	j := newJudgement(site, &spelt)
+	j := newJudgement(kept, &spelt)
 	j.Request = judge.Request{
 		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
 	}
@@ -197,8 +195,8 @@ func (g *Guard) atHand(entry *policy.Entry, key *policy.Key) *policy.State {
 // siteOf returns the site that a request is for, and whose robots.txt it is
 // judged by.
 func (g *Guard) siteOf(r *http.Request) *request.Site {
-	if site := g.namedSite(r); site != nil {
-		return site
+	if kept := g.namedSite(r); kept != nil {
+		return &kept.Site
 	}
 	return new(g.otherSite(r))
 }
@@ -210,19 +208,6 @@ func (g *Guard) otherSite(r *http.Request) request.Site {
 		return site // without the copies
 	}
 	return g.sourced(site)
-}
-
-// namedSite is siteOf for a host just as the configuration names it, and nil for all
-// others. It is made once.
-func (g *Guard) namedSite(r *http.Request) *request.Site {
-	site := g.hostsOf(r).Site(r)
-	if site == nil || g.SourceKey == "" {
-		return site
-	}
-	if sourced, ok := g.ofSource.Load(site); ok {
-		return sourced
-	}
-	return g.ofSource.LoadOrStore(site, func() *request.Site { return new(g.sourced(*site)) })
 }
 
 // sourced returns a site with where its robots.txt comes from.

@@ -24,6 +24,7 @@ type Judgement struct {
 	recorded  bool            // it was counted in the ledger
 	signature string          // what came of checking the request's signature, "" if none was checked
 	Site      *request.Site   // whose robots.txt it is about; it is not changed
+	kept      *keptSite       // the same with what is at hand of it, nil for a host that is not named just so
 	agent     *familiarAgent  // its User-Agent as it is remembered, nil if it is not
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
 	via       []string        // where that redirects to, as it was asked for last
@@ -34,9 +35,9 @@ type Judgement struct {
 }
 
 // newJudgement returns one about a site that is kept anyway, or with memory for another.
-func newJudgement(kept, other *request.Site) *Judgement {
+func newJudgement(kept *keptSite, other *request.Site) *Judgement {
 	if kept != nil {
-		return &Judgement{Site: kept}
+		return &Judgement{Site: &kept.Site, kept: kept}
 	}
 	both := &struct {
 		Judgement

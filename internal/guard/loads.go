@@ -17,7 +17,7 @@ type loads struct {
 	tick  func(d time.Duration) <-chan time.Time // time.After but in tests
 	ended context.Context                        // with the state
 	end   context.CancelFunc
-	by    cowmap.Map[loadKey, *rate.Load]
+	by    cowmap.Sharded[loadKey, *rate.Load]
 
 	mu    sync.Mutex
 	users map[rate.Thresholds][]*Guard // of running configurations
@@ -110,7 +110,7 @@ func (l *loads) user(site string, of rate.Thresholds) (user *Guard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, g := range l.users[of] {
-		if _, judged := g.sites.Load(site); judged || user == nil {
+		if user == nil || g.judgesFor(site) {
 			user = g
 		}
 	}

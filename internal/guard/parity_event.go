@@ -61,7 +61,7 @@ func (g *Guard) tellParity(list alert.List) {
 		if !slices.Contains(parity.Whats(), parity.What(a.Kind)) {
 			continue
 		}
-		if _, ours := g.sites.Load(a.Site); !ours || !g.shared.parityTold.news(a) {
+		if !g.judgesFor(a.Site) || !g.shared.parityTold.news(a) {
 			continue
 		}
 		g.Events.Send(eventParity, map[string]any{

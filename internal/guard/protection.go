@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"maps"
 	"slices"
 
 	"go.uber.org/zap"
@@ -19,10 +18,13 @@ type protection struct {
 
 // update looks at the guards of a site. presences.mu must be held.
 func (p *presence) update() {
-	if len(p.enforce) == 0 {
+	if p.guards.Len() == 0 {
 		return
 	}
-	p.enforces = slices.Contains(slices.Collect(maps.Values(p.enforce)), true)
+	p.enforces = false
+	for g := range p.guards.All() {
+		p.enforces = p.enforces || g.Settings.Enforce
+	}
 	if !p.enforces {
 		p.told = "" // in monitor nobody expects a block
 	}
@@ -82,12 +84,12 @@ func (p *presences) with(key policy.Key) map[string]*presence {
 	found := make(map[string]*presence)
 	if key.Source == "" {
 		label := request.NewSite(key).Label
-		if site := p.sites[label]; site != nil && site.key == key {
+		if site, _ := p.sites.Load(label); site != nil && site.key == key {
 			found[label] = site
 		}
 		return found
 	}
-	for label, site := range p.sites {
+	for label, site := range p.sites.All() {
 		if site.key == key {
 			found[label] = site
 		}
@@ -100,7 +102,7 @@ func (p *presences) enforced() map[string]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	labels := make(map[string]bool)
-	for label, site := range p.sites {
+	for label, site := range p.sites.All() {
 		if site.enforces {
 			labels[label] = true
 		}
@@ -114,7 +116,7 @@ func (s *State) Enforces(key policy.Key) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if key.Source == "" { // at any port, by http or https
-		site := p.sites[request.NewSite(key).Label]
+		site, _ := p.sites.Load(request.NewSite(key).Label)
 		return site != nil && site.enforces
 	}
 	for _, site := range p.with(key) {
@@ -132,7 +134,7 @@ func (s *State) NotProtecting() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	causes := make(map[string]string)
-	for label, site := range p.sites {
+	for label, site := range p.sites.All() {
 		if site.told != "" {
 			causes[label] = string(site.told)
 		}

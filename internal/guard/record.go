@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
@@ -122,25 +123,51 @@ func (j *Judgement) classCounted() uaident.Class {
 // hosts. The zero presences are empty.
 type presences struct {
 	mu       sync.Mutex
-	sites    map[string]*presence // by label
-	registry *uaident.Current     // of the last of them; nil before there was one
+	sites    cowmap.Sharded[string, *presence] // by label
+	registry *uaident.Current                  // of the last of them; nil before there was one
 }
 
 type presence struct {
-	key     policy.Key // the zero Key where clients choose it
-	enforce map[*Guard]bool
+	key    policy.Key                     // the zero Key where clients choose it
+	guards cowmap.Map[*Guard, policy.Key] // that judge for it now, with the key as it was when they were noted
 	protection
 }
 
 // presence remembers that the guard judges for the site of a judgement.
 func (g *Guard) presence(j *Judgement) {
-	if key, ok := g.sites.Load(j.Site.Label); ok && !prefers(j.Site, key) {
+	if j.kept != nil && j.kept.present.Load() {
 		return
 	}
-	if mode := g.shared.presences.add(g, j); mode != "" && g.shared.Ledger != nil {
-		g.shared.Ledger.Switched(j.Site.Label, mode, time.Now())
+	if !g.shared.presences.has(g, j.Site) {
+		if mode := g.shared.presences.add(g, j); mode != "" && g.shared.Ledger != nil {
+			g.shared.Ledger.Switched(j.Site.Label, mode, time.Now())
+		}
+		g.noteProtection(j.Site.Key)
 	}
-	g.noteProtection(j.Site.Key)
+	if j.kept != nil {
+		j.kept.present.Store(true)
+	}
+}
+
+// judgesFor reports whether the guard has judged for a site, by its label.
+func (g *Guard) judgesFor(label string) bool {
+	site, _ := g.shared.presences.sites.Load(label)
+	if site == nil {
+		return false
+	}
+	_, ok := site.guards.Load(g)
+	return ok
+}
+
+// has reports whether the guard is known to judge for a site, and the key of the site
+// tells no more than the one that is known. It takes no lock.
+func (p *presences) has(g *Guard, s *request.Site) bool {
+	site, _ := p.sites.Load(s.Label)
+	if site == nil {
+		return false
+	}
+	key, ok := site.guards.Load(g)
+	return ok && !prefers(s, key)
 }
 
 // add returns the mode of the site. While a configuration takes the place of
@@ -148,23 +175,19 @@ func (g *Guard) presence(j *Judgement) {
 func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	site := p.sites[j.Site.Label]
-	if site == nil {
-		if p.sites == nil {
-			p.sites = make(map[string]*presence)
-		}
-		site = &presence{enforce: make(map[*Guard]bool)}
-		p.sites[j.Site.Label] = site
-	}
+	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return new(presence) })
 	if prefers(j.Site, site.key) {
 		site.key = j.Site.Key
 	}
 	if !g.gone { // a request may outlive its configuration
-		site.enforce[g] = g.Settings.Enforce
+		site.guards.Store(g, site.key)
 		site.update()
 		p.registry = g.Registry
 	}
-	g.sites.Store(j.Site.Label, site.key)
+	if g.sites == nil {
+		g.sites = make(map[string]policy.Key)
+	}
+	g.sites[j.Site.Label] = site.key
 	if mode = site.mode(); mode == ledger.ModeMixed {
 		return ""
 	}
@@ -174,8 +197,8 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 // mode returns the mode of a site, "" where no guard of a running configuration
 // has judged yet. presences.mu must be held.
 func (p *presence) mode() (mode string) {
-	for _, enforce := range p.enforce {
-		one := judge.ModeOf(enforce)
+	for g := range p.guards.All() {
+		one := judge.ModeOf(g.Settings.Enforce)
 		if mode != "" && mode != one {
 			return ledger.ModeMixed
 		}
@@ -205,9 +228,9 @@ func (p *presences) leave(g *Guard) map[string]string {
 	defer p.mu.Unlock()
 	g.gone = true
 	modes := make(map[string]string)
-	for label, site := range p.sites {
-		if _, ok := site.enforce[g]; ok {
-			delete(site.enforce, g)
+	for label := range g.sites {
+		if site, _ := p.sites.Load(label); site != nil {
+			site.guards.Delete(g)
 			site.update()
 			modes[label] = site.mode()
 		}
@@ -247,7 +270,7 @@ func (p *presences) all() (keys map[string]policy.Key, modes map[string]string, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	keys, modes = make(map[string]policy.Key), make(map[string]string)
-	for label, site := range p.sites {
+	for label, site := range p.sites.All() {
 		keys[label] = site.key
 		if mode := site.mode(); mode != "" {
 			modes[label] = mode

@@ -81,7 +81,9 @@ func (g *Guard) standalone() *standaloneSource {
 // may stand for all sites of the guard, and is told of once.
 func (g *Guard) siteWith(key policy.Key) *request.Site {
 	s := &request.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
-	for label, own := range g.sites.All() {
+	g.shared.presences.mu.Lock()
+	defer g.shared.presences.mu.Unlock()
+	for label, own := range g.sites {
 		if (own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
 			s.Label = label
 		}

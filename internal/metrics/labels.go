@@ -19,7 +19,7 @@ const ownersShare = 20
 // never taken back or given to another crawler, so that a time series stays
 // what it was. What it holds is bounded by the configured hosts.
 type Labels struct {
-	byHost cowmap.Map[string, *crawlerLabels]
+	byHost cowmap.Sharded[string, *crawlerLabels]
 }
 
 type crawlerLabels struct {

@@ -47,7 +47,7 @@ type RequestCounters struct {
 	*prometheus.CounterVec
 	overflow *prometheus.CounterVec // by host
 
-	byHost cowmap.Map[string, *hostCounters]
+	byHost cowmap.Sharded[string, *hostCounters]
 }
 
 // hostCounters are the counters of one host.

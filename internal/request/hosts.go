@@ -28,7 +28,7 @@ type Hosts struct {
 
 // namedHost is a host that the configuration names, with its sites by http and by https
 // once they were asked for.
-type namedHost [2]atomic.Pointer[Site]
+type namedHost [2]atomic.Pointer[KeptSite]
 
 // HostsOfServer collects the hosts from the matchers of a server's routes.
 func HostsOfServer(server *caddyhttp.Server) *Hosts {
@@ -205,13 +205,17 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 
 // Site returns the site of a request for a host just as the configuration names it: that
 // of its Key, which is made once. It is nil for all others, of which there may be any number.
-func (h *Hosts) Site(r *http.Request) *Site {
+func (h *Hosts) Site(r *http.Request) *KeptSite {
 	host := h.exact[r.Host]
-	if host == nil || IsTrustedProxy(r) {
+	if host == nil {
+		return nil
+	}
+	proxied := IsTrustedProxy(r)
+	if forwarded := r.Header.Get("X-Forwarded-Host"); proxied && forwarded != "" && forwarded != r.Host {
 		return nil
 	}
 	known := &host[0]
-	if IsSecure(r, false) {
+	if IsSecure(r, proxied) {
 		known = &host[1]
 	}
 	site := known.Load()
@@ -219,8 +223,10 @@ func (h *Hosts) Site(r *http.Request) *Site {
 		if strings.Contains(r.Host, ":") {
 			return nil // an address of IPv6 without its brackets, of which the end may be a port
 		}
-		site = new(NewSite(h.Key(r)))
-		known.Store(site)
+		site = &KeptSite{Site: NewSite(h.Key(r))}
+		if !known.CompareAndSwap(nil, site) {
+			site = known.Load()
+		}
 	}
 	return site
 }

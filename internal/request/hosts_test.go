@@ -99,6 +99,10 @@ func TestKey(t *testing.T) {
 		{"a client says it is a proxy", "example.com", proxy("shop.example.com"), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a trusted proxy says so", "example.com", proxy("Shop.example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
 		{"a trusted proxy of the same host", "example.com", proxy("Example.com:443"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
+		{"a trusted proxy of just the same host", "example.com", proxy("example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
+		{"a trusted proxy that names no host", "example.com", proxy(""), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
+		{"a trusted proxy that says nothing", "example.com", nil, true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"a client that says it is a proxy of just the same host", "example.com", proxy("example.com"), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a trusted proxy maps the port", "example.com:8443", proxy("example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
 		{"a proxy's host with no such name", "example.com", proxy(strings.Repeat("a", 300)), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: long}},
 	} {
@@ -107,8 +111,8 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			named := hosts.exact[tc.host] != nil && !tc.trusted
-			if got := hosts.Site(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.Site(r) != got) {
+			named := hosts.exact[tc.host] != nil && (!tc.trusted || r.Header.Get("X-Forwarded-Host") == "" || r.Header.Get("X-Forwarded-Host") == tc.host)
+			if got := hosts.Site(r); (got != nil) != named || named && (got.Site != NewSite(tc.want) || hosts.Site(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
 			}
 			if got := hosts.Key(r); got != tc.want {

@@ -1,0 +1,49 @@
+package guard
+
+import (
+	"net/http"
+	"sync/atomic"
+	"weak"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// keptSite is what a guard keeps at hand of a site that the configuration names, so that a
+// request looks its host up and nothing else.
+type keptSite struct {
+	request.Site                                            // with where its robots.txt comes from
+	entry        atomic.Pointer[weak.Pointer[policy.Entry]] // that was found last; which the cache may drop
+	present      atomic.Bool                                // it is known that the guard judges for it
+}
+
+// namedSite is siteOf for a host just as the configuration names it, and nil for all
+// others. It is made once.
+func (g *Guard) namedSite(r *http.Request) *keptSite {
+	site := g.hostsOf(r).Site(r)
+	if site == nil {
+		return nil
+	}
+	if kept := site.Of(g); kept != nil {
+		return kept.(*keptSite)
+	}
+	return site.Keep(g, &keptSite{Site: g.sourced(site.Site)}).(*keptSite)
+}
+
+// entryOf returns the entry of a site, nil if there is none. kept is nil for a host that the
+// configuration does not name just so.
+func (g *Guard) entryOf(kept *keptSite, key *policy.Key) *policy.Entry {
+	if kept == nil {
+		return g.shared.Cache.Get(*key)
+	}
+	if last := kept.entry.Load(); last != nil {
+		if e := last.Value(); e != nil && !e.Evicted() {
+			return e
+		}
+	}
+	e := g.shared.Cache.Get(*key)
+	if e != nil {
+		kept.entry.Store(new(weak.Make(e)))
+	}
+	return e
+}
