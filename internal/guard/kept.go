@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -15,6 +16,7 @@ type keptSite struct {
 	request.Site                                            // with where its robots.txt comes from
 	entry        atomic.Pointer[weak.Pointer[policy.Entry]] // that was found last; which the cache may drop
 	present      atomic.Bool                                // it is known that the guard judges for it
+	host         *metrics.Host                              // where its requests are counted
 }
 
 // namedSite is siteOf for a host just as the configuration names it, and nil for all
@@ -27,7 +29,20 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 	if kept := site.Of(g); kept != nil {
 		return kept.(*keptSite)
 	}
-	return site.Keep(g, &keptSite{Site: g.sourced(site.Site)}).(*keptSite)
+	return site.Keep(g, g.keep(&site.Site)).(*keptSite)
+}
+
+// keep returns what is kept of a site.
+func (g *Guard) keep(s *request.Site) *keptSite {
+	return &keptSite{Site: g.sourced(*s), host: g.Metrics.Host(s.Label)}
+}
+
+// hostOf returns where the requests of the site of a judgement are counted.
+func (g *Guard) hostOf(j *Judgement) *metrics.Host {
+	if j.kept != nil {
+		return j.kept.host
+	}
+	return g.Metrics.Host(j.Site.Label)
 }
 
 // entryOf returns the entry of a site, nil if there is none. kept is nil for a host that the

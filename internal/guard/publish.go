@@ -13,7 +13,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Var is the request variable in which matchers find the judgement.
@@ -22,13 +21,11 @@ const Var = "robots_guard.judgement"
 // Publish counts a judgement, logs it and makes it available to whatever handles
 // the request next.
 func (g *Guard) Publish(r *http.Request, j *Judgement) {
-	crawler := g.labelOf(j)
 	if g.Identity.Verifies() && j.Client.Crawler != nil {
 		g.Metrics.CheckedBy(j.Proof, j.Identity)
 	}
-	g.Metrics.Requests.Count(metrics.Request{
-		Host: j.Site.Label, Crawler: crawler, Named: j.KnownName() != "",
-		Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
+	crawler := g.hostOf(j).Count(metrics.Judged{
+		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NotAsked {
 		g.Metrics.Paced(j.Client.Class, j.Rate.State)
@@ -85,12 +82,5 @@ func clearPlaceholders(r *http.Request) {
 // registry or the robots.txt spells out can be labels; clients can invent all
 // others.
 func (g *Guard) labelOf(j *Judgement) string {
-	if j.Identity == verify.Spoofed {
-		return judge.SpoofedName
-	}
-	name := j.KnownName()
-	if name == "" {
-		return judge.OtherName
-	}
-	return g.Metrics.Labels.Crawler(j.Site.Label, name, j.Named)
+	return g.hostOf(j).Label(j.KnownName(), j.Named, j.Identity)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -20,6 +21,7 @@ type OperatorMetrics struct {
 	rules    *prometheus.GaugeVec
 	search   *searchBlocks
 	Labels   *Labels // which crawlers have one
+	hosts    *cowmap.Sharded[string, *Host]
 }
 
 func newOperatorMetrics(name func(string) string) OperatorMetrics {
@@ -46,12 +48,11 @@ func newOperatorMetrics(name func(string) string) OperatorMetrics {
 		}, []string{"host"}),
 		search: newSearchBlocks(name),
 		Labels: newLabels(),
+		hosts:  new(cowmap.Sharded[string, *Host]),
 	}
 	m.Requests = &RequestCounters{
-		CounterVec: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("requests_total"),
-			Help: "Requests that were judged. Those of browsers are not.",
-		}, []string{"host", "crawler", "class", "identity", "verdict", "action"}),
+		desc: prometheus.NewDesc(name("requests_total"), "Requests that were judged. Those of browsers are not.",
+			[]string{"host", "crawler", "class", "identity", "verdict", "action"}, nil),
 		overflow: m.overflow,
 	}
 	for _, mode := range []string{"monitor", "enforce"} {

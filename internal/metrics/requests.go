@@ -3,6 +3,7 @@ package metrics
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -42,9 +43,11 @@ func (l requestLabels) summed() requestLabels {
 }
 
 // RequestCounters count the judged requests in a bounded number of series for
-// each host. A series is never taken back or given another meaning.
+// each host. A series is never taken back or given another meaning. It is a word beside
+// its labels until it is collected: those of a vector take a dozen objects each, which
+// with a thousand hosts were half of all that the garbage collector looked at.
 type RequestCounters struct {
-	*prometheus.CounterVec
+	desc     *prometheus.Desc
 	overflow *prometheus.CounterVec // by host
 
 	byHost cowmap.Sharded[string, *hostCounters]
@@ -55,8 +58,14 @@ type hostCounters struct {
 	overflow prometheus.Counter
 
 	mu     sync.Mutex
-	series cowmap.Map[requestLabels, prometheus.Counter]
+	series cowmap.Map[requestLabels, *requestSeries]
 	full   atomic.Bool
+}
+
+// requestSeries are requests with the same labels.
+type requestSeries struct {
+	count atomic.Uint64
+	began time.Time // when there was none yet
 }
 
 // Request is a request as it is counted.
@@ -71,16 +80,33 @@ type Request struct {
 }
 
 // Count counts a request.
-func (c *RequestCounters) Count(r Request) {
-	host := c.host(r.Host)
+func (c *RequestCounters) Count(r Request) { c.host(r.Host).count(r) }
+
+// count counts a request of the host. It returns the series and whether it is the
+// request's own rather than one in which others are summed up with it.
+func (h *hostCounters) count(r Request) (series *requestSeries, own bool) {
 	if r.Identity == verify.Spoofed {
 		r.Class = uaident.Other // it is none of those that it claims to be one of
 	}
 	labels := requestLabels{r.Crawler, r.Class.String(), r.Identity.String(), r.Verdict, r.Action}
-	counter, own := host.counter(c.CounterVec, r.Host, labels)
-	counter.Inc()
-	if !own || r.Crawler == judge.OtherName && r.Named {
-		host.overflow.Inc()
+	series, own = h.of(labels)
+	series.count.Add(1)
+	if own = own && (r.Crawler != judge.OtherName || !r.Named); !own {
+		h.overflow.Inc()
+	}
+	return series, own
+}
+
+// Describe implements [prometheus.Collector].
+func (c *RequestCounters) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+
+// Collect implements [prometheus.Collector].
+func (c *RequestCounters) Collect(ch chan<- prometheus.Metric) {
+	for host, counters := range c.byHost.All() {
+		for l, series := range counters.series.All() {
+			ch <- prometheus.MustNewConstMetricWithCreatedTimestamp(c.desc, prometheus.CounterValue, float64(series.count.Load()), series.began,
+				host, l.crawler, l.class, l.identity, l.verdict.String(), l.action.String())
+		}
 	}
 }
 
@@ -91,32 +117,31 @@ func (c *RequestCounters) host(name string) *hostCounters {
 	return c.byHost.LoadOrStore(name, func() *hostCounters { return &hostCounters{overflow: c.overflow.WithLabelValues(name)} })
 }
 
-// counter returns the counter for these labels and whether it is their own.
-func (h *hostCounters) counter(vec *prometheus.CounterVec, host string, labels requestLabels) (counter prometheus.Counter, own bool) {
-	if counter, own = h.known(labels); counter != nil {
-		return counter, own
+// of returns the series for these labels and whether it is their own.
+func (h *hostCounters) of(labels requestLabels) (series *requestSeries, own bool) {
+	if series, own = h.known(labels); series != nil {
+		return series, own
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if counter, own = h.known(labels); counter != nil {
-		return counter, own
+	if series, own = h.known(labels); series != nil {
+		return series, own
 	}
 	own = true
 	if h.full.Load() {
 		summed := labels.summed()
 		labels, own = summed, summed == labels
 	}
-	counter = vec.WithLabelValues(host, labels.crawler, labels.class, labels.identity, labels.verdict.String(), labels.action.String())
-	h.series.Store(labels, counter)
+	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{began: time.Now()} })
 	h.full.Store(h.series.Len() >= maxRequestSeries)
-	return counter, own
+	return series, own
 }
 
-// known is counter without making one: it returns nil for that.
-func (h *hostCounters) known(labels requestLabels) (counter prometheus.Counter, own bool) {
-	if counter, own = h.series.Load(labels); own || !h.full.Load() {
-		return counter, own
+// known is of without making a series: it returns nil for that.
+func (h *hostCounters) known(labels requestLabels) (series *requestSeries, own bool) {
+	if series, own = h.series.Load(labels); own || !h.full.Load() {
+		return series, own
 	}
-	counter, _ = h.series.Load(labels.summed())
-	return counter, false
+	series, _ = h.series.Load(labels.summed())
+	return series, false
 }

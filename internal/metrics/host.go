@@ -1,0 +1,75 @@
+package metrics
+
+import (
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Host counts the requests of a configured host. Several goroutines may use it at once.
+type Host struct {
+	name    string
+	labels  *crawlerLabels
+	counter *hostCounters
+	known   cowmap.Map[Judged, counted]
+}
+
+// Judged is a judged request, as much of it as tells where it is counted.
+type Judged struct {
+	Crawler  string        // its name as a registry or the robots.txt spells it, "" for others
+	Named    bool          // the robots.txt names it
+	Class    uaident.Class // of the client
+	Identity verify.State  // how sure it is that the client is who it says
+	Verdict  judge.Verdict // by the robots.txt
+	Action   judge.Action  // what the guard did
+}
+
+// counted is where requests are counted that are alike.
+type counted struct {
+	label  string // of the crawler
+	series *requestSeries
+}
+
+// maxKnown bounds what is known of a host at once: as much as has a series of its own, and
+// what has none by its nature.
+const maxKnown = 2 * maxRequestSeries
+
+// Host returns where requests of a configured host are counted.
+func (m *OperatorMetrics) Host(name string) *Host {
+	if h, ok := m.hosts.Load(name); ok {
+		return h
+	}
+	return m.hosts.LoadOrStore(name, func() *Host {
+		return &Host{name: name, labels: m.Labels.host(name), counter: m.Requests.host(name)}
+	})
+}
+
+// Count counts a request. It returns the label of its crawler.
+func (h *Host) Count(j Judged) (crawler string) {
+	if j.Identity == verify.Spoofed { // whatever name it uses
+		j.Crawler, j.Named, j.Class = "", false, uaident.Other
+	}
+	if known, ok := h.known.Load(j); ok {
+		known.series.count.Add(1)
+		return known.label
+	}
+	crawler = h.Label(j.Crawler, j.Named, j.Identity)
+	series, own := h.counter.count(Request{h.name, crawler, j.Crawler != "", j.Class, j.Identity, j.Verdict, j.Action})
+	if own && h.known.Len() < maxKnown {
+		h.known.LoadOrStore(j, func() counted { return counted{crawler, series} })
+	}
+	return crawler
+}
+
+// Label returns the label of a crawler by its name as a registry or the robots.txt spells
+// it, "" for others: clients can invent those.
+func (h *Host) Label(name string, named bool, who verify.State) string {
+	switch {
+	case who == verify.Spoofed:
+		return judge.SpoofedName
+	case name == "":
+		return judge.OtherName
+	}
+	return h.labels.crawler(name, named)
+}

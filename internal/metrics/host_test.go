@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestHostCountsAsOneByOne counts the same requests by a host, which knows where those
+// like them went, and each by its labels.
+func TestHostCountsAsOneByOne(t *testing.T) {
+	fast, slow := New(nothing{}, kinds, results), New(nothing{}, kinds, results)
+	for range 3 {
+		for i := range 60 { // more than have a label
+			name := fmt.Sprintf("bot%d", i)
+			if i%7 == 0 {
+				name = "" // a client invented it
+			}
+			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
+				label := judge.OtherName
+				switch {
+				case who == verify.Spoofed:
+					label = judge.SpoofedName
+				case name != "":
+					label = slow.Labels.Crawler("a.example", name, i%2 == 0)
+				}
+				slow.Requests.Count(Request{"a.example", label, name != "", class, who, v, a})
+				if got := fast.Host("a.example").Count(Judged{name, i%2 == 0, class, who, v, a}); got != label {
+					t.Fatalf("%s %v: the label is %s, want %s", name, who, got, label)
+				}
+			})
+		}
+	}
+	if got, want := requestsOf(t, fast), requestsOf(t, slow); !maps.Equal(got, want) || len(want) < maxRequestSeries {
+		t.Errorf("%d series, want %d:\n%v\n%v", len(got), len(want), got, want)
+	}
+	if n := fast.Host("a.example").known.Len(); n > maxKnown || n == 0 {
+		t.Errorf("%d are known at once, of at most %d", n, maxKnown)
+	}
+}
+
+// TestHostKnowsLiarsByWhatTheyAre counts those who use false names at one place: they do
+// not fill what is known at once.
+func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
+	h := New(nothing{}, kinds, results).Host("a.example")
+	for i := range 1000 {
+		h.Count(Judged{Crawler: fmt.Sprintf("bot%d", i), Named: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
+	}
+	if n := h.known.Len(); n != 1 {
+		t.Errorf("%d are known, want 1", n)
+	}
+}
+
+// TestHostCountAllocatesNothing for a request like others.
+func TestHostCountAllocatesNothing(t *testing.T) {
+	h := New(nothing{}, kinds, results).Host("a.example")
+	j := Judged{Crawler: "Googlebot", Class: uaident.Search}
+	h.Count(j)
+	if n := testing.AllocsPerRun(100, func() { h.Count(j) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// requestsOf returns the requests that are counted, by their labels, and those that were
+// summed up.
+func requestsOf(t *testing.T, m *Metrics) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m.Requests, m.overflow)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make(map[string]float64)
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			if c := metric.GetCounter(); family.GetName() == "caddy_robots_guard_requests_total" && c.GetCreatedTimestamp().AsTime().Year() < 2020 {
+				t.Fatal("a series does not say when it began")
+			}
+			counts[family.GetName()+fmt.Sprint(metric.GetLabel())] = metric.GetCounter().GetValue()
+		}
+	}
+	return counts
+}
+
+// BenchmarkHostCount counts requests of many crawlers at many hosts.
+func BenchmarkHostCount(b *testing.B) {
+	m := New(nothing{}, kinds, results)
+	hosts, names := make([]*Host, 1000), make([]string, 20)
+	for i := range hosts {
+		hosts[i] = m.Host(fmt.Sprintf("s%d.example", i))
+	}
+	for i := range names {
+		names[i] = uaident.Default().Crawlers()[i].Token
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		hosts[i*7919%len(hosts)].Count(Judged{Crawler: names[i%len(names)], Class: uaident.Search, Verdict: judge.Allowed})
+	}
+}
