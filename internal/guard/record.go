@@ -3,11 +3,9 @@ package guard
 import (
 	"cmp"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
@@ -118,136 +116,6 @@ func (j *Judgement) classCounted() uaident.Class {
 	return j.Client.Class
 }
 
-// presences remember which guards judge for which sites, and where the
-// robots.txt of each comes from. What they hold is bounded by the configured
-// hosts. The zero presences are empty.
-type presences struct {
-	mu       sync.Mutex
-	sites    cowmap.Sharded[string, *presence] // by label
-	registry *uaident.Current                  // of the last of them; nil before there was one
-}
-
-type presence struct {
-	key    policy.Key                     // the zero Key where clients choose it
-	guards cowmap.Map[*Guard, policy.Key] // that judge for it now, with the key as it was when they were noted
-	protection
-}
-
-// presence remembers that the guard judges for the site of a judgement.
-func (g *Guard) presence(j *Judgement) {
-	if j.kept != nil && j.kept.present.Load() {
-		return
-	}
-	if !g.shared.presences.has(g, j.Site) {
-		if mode := g.shared.presences.add(g, j); mode != "" && g.shared.Ledger != nil {
-			g.shared.Ledger.Switched(j.Site.Label, mode, time.Now())
-		}
-		g.noteProtection(j.Site.Key)
-	}
-	if j.kept != nil {
-		j.kept.present.Store(true)
-	}
-}
-
-// judgesFor reports whether the guard has judged for a site, by its label.
-func (g *Guard) judgesFor(label string) bool {
-	site, _ := g.shared.presences.sites.Load(label)
-	if site == nil {
-		return false
-	}
-	_, ok := site.guards.Load(g)
-	return ok
-}
-
-// has reports whether the guard is known to judge for a site, and the key of the site
-// tells no more than the one that is known. It takes no lock.
-func (p *presences) has(g *Guard, s *request.Site) bool {
-	site, _ := p.sites.Load(s.Label)
-	if site == nil {
-		return false
-	}
-	key, ok := site.guards.Load(g)
-	return ok && !prefers(s, key)
-}
-
-// add returns the mode of the site. While a configuration takes the place of
-// another, both may judge: it is "" where not all guards have the same.
-func (p *presences) add(g *Guard, j *Judgement) (mode string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return new(presence) })
-	if prefers(j.Site, site.key) {
-		site.key = j.Site.Key
-	}
-	if !g.gone { // a request may outlive its configuration
-		site.guards.Store(g, site.key)
-		site.update()
-		p.registry = g.Registry
-	}
-	if g.sites == nil {
-		g.sites = make(map[string]policy.Key)
-	}
-	g.sites[j.Site.Label] = site.key
-	if mode = site.mode(); mode == ledger.ModeMixed {
-		return ""
-	}
-	return mode
-}
-
-// mode returns the mode of a site, "" where no guard of a running configuration
-// has judged yet. presences.mu must be held.
-func (p *presence) mode() (mode string) {
-	for g := range p.guards.All() {
-		one := judge.ModeOf(g.Settings.Enforce)
-		if mode != "" && mode != one {
-			return ledger.ModeMixed
-		}
-		mode = one
-	}
-	return mode
-}
-
-// prefers reports whether the key of a site tells more than the one that is
-// known: clients choose ports, and may choose http where there is https.
-func prefers(s *request.Site, known policy.Key) bool {
-	switch {
-	case s.Segment == policy.Invented, s.Key == known:
-		return false
-	case known == policy.Key{}, s.Key.Source != known.Source:
-		return true
-	case (s.Key.Host == s.Label) != (known.Host == s.Label):
-		return s.Key.Host == s.Label
-	}
-	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
-}
-
-// leave forgets a guard whose configuration has ended. It returns the modes of
-// its sites, by label.
-func (p *presences) leave(g *Guard) map[string]string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	g.gone = true
-	modes := make(map[string]string)
-	for label := range g.sites {
-		if site, _ := p.sites.Load(label); site != nil {
-			site.guards.Delete(g)
-			site.update()
-			modes[label] = site.mode()
-		}
-	}
-	return modes
-}
-
-// leave forgets a guard whose configuration has ended, and takes note of the
-// modes of its sites without it.
-func (g *Guard) leave() {
-	for label, mode := range g.shared.presences.leave(g) {
-		if g.shared.Ledger != nil && mode != "" {
-			g.shared.Ledger.Switched(label, mode, time.Now())
-		}
-	}
-}
-
 // edited takes note that another robots.txt took the place of one, at each site
 // that it is for.
 func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
@@ -261,25 +129,6 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	for label := range sites {
 		g.shared.Ledger.Edited(label, before, after, after.FirstRead)
 	}
-}
-
-// all returns where the robots.txt of each site comes from and its mode, ""
-// where no guard of a running configuration has judged yet, and what is known
-// of crawlers.
-func (p *presences) all() (keys map[string]policy.Key, modes map[string]string, registry *uaident.Registry) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	keys, modes = make(map[string]policy.Key), make(map[string]string)
-	for label, site := range p.sites.All() {
-		keys[label] = site.key
-		if mode := site.mode(); mode != "" {
-			modes[label] = mode
-		}
-	}
-	if p.registry != nil {
-		registry = p.registry.Load()
-	}
-	return keys, modes, registry
 }
 
 // Reports returns what the reports of a time are made of, which is nothing where no
