@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/access"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
@@ -222,6 +223,7 @@ func (a *App) Start() error {
 	if !a.history().Kept && !a.bases {
 		return nil
 	}
+	a.told.Keep(instance.ID(a.logger))
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	a.done = a.newStore().Start(ctx, !a.state.Warm())

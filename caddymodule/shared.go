@@ -25,7 +25,11 @@ type shared struct {
 // the first guard. They are released when the configuration ends, also one that
 // failed to load.
 func acquireState(ctx caddy.Context) (*guard.State, *notify.Told, error) {
-	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) { return &shared{State: guard.NewState()}, nil })
+	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
+		known := &shared{State: guard.NewState()}
+		known.Alerts.KeepBeside(&known.told)
+		return known, nil
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,8 @@
 package alerts
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -9,20 +11,26 @@ import (
 )
 
 // TestAcknowledgedOverARestart keeps with storage on what an owner has acknowledged
-// on the command line.
+// on the command line, and what receivers were told.
 func TestAcknowledgedOverARestart(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	const id = "5c9d0e4e-3b1c-4d39-9a0e-6d3f6a4b8f10"
 	harness.NameInstance(t, home, id)
+	told := make(chan struct{}, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told <- struct{}{} }))
+	t.Cleanup(receiver.Close)
 	run := func() *owned {
 		o := &owned{t: t, admin: harness.FreePort(t)}
 		port := harness.FreePort(t)
-		text := strings.NewReplacer("$ADMIN", o.admin, "$PORT", port).Replace(`{
+		text := strings.NewReplacer("$ADMIN", o.admin, "$PORT", port, "$RECEIVER", receiver.URL).Replace(`{
 			admin 127.0.0.1:$ADMIN
 			persist_config off
 			robots_guard {
 				storage on
+				notify $RECEIVER/secret {
+					wait 1s
+				}
 			}
 		}
 		http://a.test:$PORT {
@@ -39,15 +47,24 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 	if !list.Kept {
 		t.Error("with storage on, acknowledgements are kept")
 	}
+	<-told
+	receiver.Close() // so that nothing is told any more
 	out, stderr, code := harness.Command(t, "", "robots-guard", "alerts", "--address", "127.0.0.1:"+first.admin, "--acknowledge", list.Alerts[0].ID, "--note", "there is none", "--by", "anna")
 	if code != 0 || !strings.Contains(out, "acknowledged by anna: there is none") {
 		t.Fatalf("%d %s%s", code, out, stderr)
 	}
 	first.Stop() // which writes what is pending
-	stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/alerts/acknowledged.json")
-	if err != nil || !strings.Contains(string(stored), `"note":"there is none"`) {
-		t.Errorf("%v: %s", err, stored)
+	kept := func(what ...string) {
+		t.Helper()
+		stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/alerts/acknowledged.json")
+		for _, piece := range what {
+			if err != nil || !strings.Contains(string(stored), piece) || strings.Contains(string(stored), "secret") {
+				t.Errorf("%v: %s lacks %s", err, stored, piece)
+			}
+		}
 	}
+	toldID := `["` + list.Alerts[0].ID + `"]`
+	kept(`"note":"there is none"`, toldID)
 
 	second := run()
 	if known := second.reread("not_protecting acknowledged").Alerts[0].Acknowledged; known.By != "anna" || known.Note != "there is none" {
@@ -57,4 +74,6 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	second.reread("not_protecting open")
+	second.Stop()
+	kept(toldID)
 }

@@ -115,6 +115,8 @@ const documentVersion = 1
 type document struct {
 	Version      int      `json:"version"`
 	Acknowledged []stored `json:"acknowledged"`
+	// Beside is that of [Book.KeepBeside], absent if there is none.
+	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
 type stored struct {
@@ -126,11 +128,28 @@ type stored struct {
 	Acknowledgement
 }
 
-// Revision tells how often the acknowledgements have changed since the start: what
-// has not changed is not stored.
+// Beside is something that is stored with the acknowledgements.
+type Beside interface {
+	// Revision tells how often it has changed since the start.
+	Revision() uint64
+	// Export returns it as JSON, for Import.
+	Export() (json.RawMessage, error)
+	// Import takes over what was stored, by whatever instance.
+	Import(data json.RawMessage)
+}
+
+// KeepBeside has something stored with the acknowledgements. It is to be called before
+// anything else.
+func (b *Book) KeepBeside(other Beside) { b.beside = other }
+
+// Revision tells how often what is stored has changed since the start: what has not
+// changed is not stored.
 func (b *Book) Revision() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.beside != nil {
+		return b.acks.revision + b.beside.Revision()
+	}
 	return b.acks.revision
 }
 
@@ -143,6 +162,12 @@ func (b *Book) Export() ([]byte, error) {
 		d.Acknowledged = append(d.Acknowledged, stored{id, k.undone, k.last.UTC(), k.Acknowledgement})
 	}
 	slices.SortFunc(d.Acknowledged, func(x, y stored) int { return strings.Compare(x.ID, y.ID) })
+	if b.beside != nil {
+		var err error
+		if d.Beside, err = b.beside.Export(); err != nil {
+			return nil, err
+		}
+	}
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
 	enc.SetEscapeHTML(false)
@@ -165,6 +190,9 @@ func (b *Book) Import(data []byte) error {
 		if !slices.Contains(Kinds(), Kind(kind)) || len(s.ID) > 60 || s.At.IsZero() {
 			return fmt.Errorf("an acknowledgement of %.60q at %v cannot be", s.ID, s.At)
 		}
+	}
+	if b.beside != nil && d.Beside != nil {
+		b.beside.Import(d.Beside)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -66,6 +66,7 @@ type Book struct {
 	watchers map[*watcher]bool
 	more     int
 	acks     acknowledgements
+	beside   Beside // nil for nothing
 }
 
 // entry is an alert with what is not shown of it.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
@@ -16,11 +17,15 @@ const (
 	pause = 15 * time.Minute
 )
 
-// Told remembers what receivers were told, over a reload. The zero value has told
-// nobody anything.
+// Told remembers what receivers were told, over a reload, and over a restart if it is kept.
+// The zero value has told nobody anything.
 type Told struct {
-	mu     sync.Mutex
-	groups map[string]*group // by URL
+	revision atomic.Uint64
+
+	mu       sync.Mutex
+	groups   map[string]*group // by URL
+	instance string            // "" if nothing is kept
+	took     bool              // over what was kept
 }
 
 // group returns what a receiver was told.
@@ -32,7 +37,7 @@ func (t *Told) group(key string) *group {
 		if t.groups == nil {
 			t.groups = make(map[string]*group)
 		}
-		g = &group{told: make(map[string]alert.Alert), waits: make(map[string]time.Time)}
+		g = &group{told: make(map[string]alert.Alert), earlier: make(map[string]bool), waits: make(map[string]time.Time), changes: &t.revision}
 		t.groups[key] = g
 	}
 	return g
@@ -45,17 +50,22 @@ func (t *Told) keep(keys []string) {
 	for key := range t.groups {
 		if !slices.Contains(keys, key) {
 			delete(t.groups, key)
+			t.revision.Add(1)
 		}
 	}
 }
 
 // group gathers what a receiver is told next.
 type group struct {
-	mu    sync.Mutex
-	told  map[string]alert.Alert // as open, and it is not known to be over
-	waits map[string]time.Time   // since when what is not told yet
-	last  time.Time              // when something was told
-	rests time.Time              // until when nothing is tried
+	changes *atomic.Uint64 // how often told has changed
+
+	mu      sync.Mutex
+	told    map[string]alert.Alert // as open, and it is not known to be over
+	earlier map[string]bool        // told before the start, and not found again since
+	first   time.Time              // when the first list came
+	waits   map[string]time.Time   // since when what is not told yet
+	last    time.Time              // when something was told
+	rests   time.Time              // until when nothing is tried
 }
 
 // terms are when a receiver is told, and what.
@@ -111,7 +121,11 @@ func (g *group) cut(all []alert.Alert, most int) []alert.Alert { return all[:min
 func nonNil(all []alert.Alert) []alert.Alert { return append([]alert.Alert{}, all...) }
 
 // news returns what has begun and what is over, of what the receiver wants to know.
+// g.mu must be held.
 func (g *group) news(list alert.List, least alert.Severity) (began, ended []alert.Alert) {
+	if g.first.IsZero() {
+		g.first = list.Generated
+	}
 	so := make(map[string]bool)
 	for _, a := range list.Alerts {
 		_, told := g.told[a.ID]
@@ -122,9 +136,11 @@ func (g *group) news(list alert.List, least alert.Severity) (began, ended []aler
 			began = append(began, a)
 		}
 		so[a.ID] = true
+		delete(g.earlier, a.ID)
 	}
 	for id, a := range g.told {
-		if so[id] || list.More > 0 && !isOver(list, id) { // one that is left out may still be so
+		unsure := list.More > 0 || g.earlier[id] && list.Generated.Sub(g.first) < settles // one that is left out may still be so
+		if so[id] || unsure && !isOver(list, id) {
 			continue
 		}
 		a.State, a.Until = alert.Over, list.Generated
@@ -152,6 +168,7 @@ func (g *group) delivered(m Message, list alert.List, by terms, now time.Time) {
 	}
 	for _, a := range ended {
 		delete(g.told, a.ID)
+		delete(g.earlier, a.ID)
 		delete(g.waits, a.ID)
 	}
 	if len(g.told) > maxTold { // of lists that leave out some, so that nothing is known to be over
@@ -162,6 +179,7 @@ func (g *group) delivered(m Message, list alert.List, by terms, now time.Time) {
 		maps.DeleteFunc(g.told, func(id string, _ alert.Alert) bool { return !listed[id] })
 	}
 	g.last = now
+	g.changes.Add(1)
 }
 
 // failed takes note of a receiver that takes nothing.
