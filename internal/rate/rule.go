@@ -20,14 +20,14 @@ type Rules struct {
 	File   Rule
 	Over   float64
 	Window time.Duration
-	// Advisory says that the crawler's operator does not read what the file asks for, so
-	// that it is counted and never acted upon.
-	Advisory bool
 	// Owner is what the owner of the site has set. It is acted upon at once.
 	Owner Rule
 	// Concurrent is how many requests may be under way at once by the owner, 0 for as
 	// many as there are.
 	Concurrent int
+	// Advisory says that the crawler's operator does not read what the file asks for, so
+	// that it is counted and never acted upon.
+	Advisory bool
 	// Mode is what is done about those that are one too many.
 	Mode Mode
 }
@@ -53,17 +53,17 @@ type Pace struct {
 	// Seen is how many requests there were in the window, this one included; 0 if it
 	// comes no sooner than the file asks.
 	Seen int
-	// Over says that this request is one too many.
-	Over bool
 	// Wait is how long it is until another one is none too many; 0 if not Over.
 	Wait time.Duration
+	// Place is where this one has taken a place, which is to be given back; nil if it
+	// has taken none.
+	Place *Places
+	// Over says that this request is one too many.
+	Over bool
 	// Limited says that it is Over by what the owner has set rather than by the file.
 	Limited bool
 	// Full says that it is Over, and Limited, since too many are under way.
 	Full bool
-	// Place is where this one has taken a place, which is to be given back; nil if it
-	// has taken none.
-	Place *Places
 	// Slowed says that this one is to be answered in place of the site.
 	Slowed bool
 	// Ended says that a search engine was slowed for so long that it is slowed no more,
