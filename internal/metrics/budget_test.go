@@ -69,8 +69,10 @@ func TestSeriesBudget(t *testing.T) {
 			host = judge.OtherName
 		} else {
 			m.SetState(host, read)
+			of := m.fileCollector.of(host)
+			of.findings = nil
 			for _, code := range policy.Codes() {
-				m.findings.WithLabelValues(host, string(code)).Set(1)
+				of.findings = append(of.findings, finding{code, 1})
 			}
 			m.SetState(host, failing)
 		}

@@ -57,6 +57,9 @@ func (h *Host) Count(j Judged) (crawler string) {
 	crawler = h.Label(j.Crawler, j.Named, j.Identity)
 	series, own := h.counter.count(Request{h.name, crawler, j.Crawler != "", j.Class, j.Identity, j.Verdict, j.Action})
 	if own && h.known.Len() < maxKnown {
+		if j.Crawler != "" {
+			j.Crawler = crawler // in memory that lasts
+		}
 		h.known.LoadOrStore(j, func() counted { return counted{crawler, series} })
 	}
 	return crawler

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -24,8 +25,8 @@ type Labels struct {
 
 type crawlerLabels struct {
 	mu     sync.Mutex
-	names  cowmap.Map[string, struct{}]
-	others atomic.Int32 // names that no robots.txt spelled out
+	names  cowmap.Map[string, string] // each with itself in memory of its own: a robots.txt may have spelled it
+	others atomic.Int32               // names that no robots.txt spelled out
 }
 
 func newLabels() *Labels { return new(Labels) }
@@ -55,15 +56,16 @@ func (c *crawlerLabels) crawler(name string, named bool) string {
 	if !named {
 		c.others.Add(1)
 	}
-	c.names.Store(name, struct{}{})
+	name = strings.Clone(name)
+	c.names.Store(name, name)
 	return name
 }
 
 // known returns the label value of a crawler that has one, or for which there is
 // no room.
 func (c *crawlerLabels) known(name string, named bool) (label string, ok bool) {
-	if _, ok := c.names.Load(name); ok {
-		return name, true
+	if label, ok := c.names.Load(name); ok {
+		return label, true
 	}
 	if c.names.Len() >= maxCrawlerLabels || !named && c.others.Load() >= maxCrawlerLabels-ownersShare {
 		return judge.OtherName, true

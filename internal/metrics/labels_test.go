@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
@@ -94,6 +95,30 @@ func TestCrawlerLabelsThatAreAllGivenTakeNoLock(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			t.Fatalf("no label while the lock is held, want %s", want)
+		}
+	}
+}
+
+// TestCrawlerLabelsKeepNoFile asks with names that are parts of a robots.txt: what is kept
+// is not, lest it keep the file.
+func TestCrawlerLabelsKeepNoFile(t *testing.T) {
+	file := "User-agent: SomeBot\n"
+	name := file[12:19]
+	m := New(nothing{}, kinds, results)
+	h := m.Host("example.com")
+	for range 2 {
+		if label := h.Count(Judged{Crawler: name, Named: true}); label != name || unsafe.StringData(label) == unsafe.StringData(name) {
+			t.Errorf("the label %s is a part of the file", label)
+		}
+	}
+	for known := range h.known.All() {
+		if unsafe.StringData(known.Crawler) == unsafe.StringData(name) {
+			t.Error("what is known keeps the file")
+		}
+	}
+	for labels := range h.counter.series.All() {
+		if unsafe.StringData(labels.crawler) == unsafe.StringData(name) {
+			t.Error("a series keeps the file")
 		}
 	}
 }

@@ -16,15 +16,12 @@ import (
 // closed sets.
 type Metrics struct {
 	OperatorMetrics
+	fileCollector
 	fetches  *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	lookups  *prometheus.CounterVec
 	hit      prometheus.Counter // of lookups, as is miss
 	miss     prometheus.Counter
-	findings *prometheus.GaugeVec
-	read     *prometheus.GaugeVec
-	changed  *prometheus.GaugeVec
-	failing  *prometheus.GaugeVec
 	cache    cacheCollector
 	checks   *prometheus.CounterVec
 	notified *prometheus.CounterVec
@@ -76,6 +73,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
 	m := &Metrics{
 		OperatorMetrics: newOperatorMetrics(name),
+		fileCollector:   newFileCollector(name),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("fetches_total"),
 			Help: "Attempts to read a robots.txt, by where it comes from and what the answer means.",
@@ -89,22 +87,6 @@ func New(from Observed, kinds, results []string) *Metrics {
 			Name: name("lookups_total"),
 			Help: "Looks at the cache of policies, by whether a copy was there.",
 		}, []string{"result"}),
-		read: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name("read_timestamp_seconds"),
-			Help: "When the robots.txt of a configured host was last read with success.",
-		}, []string{"host"}),
-		changed: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name("changed_timestamp_seconds"),
-			Help: "When the current text of the robots.txt of a configured host was first read.",
-		}, []string{"host"}),
-		failing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name("unreachable_since_timestamp_seconds"),
-			Help: "Since when the robots.txt of a configured host cannot be read; absent while it can.",
-		}, []string{"host"}),
-		findings: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name("findings"),
-			Help: "What the parser noticed in the current robots.txt of a configured host.",
-		}, []string{"host", "code"}),
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("identity_checks_total"),
 			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
@@ -152,8 +134,8 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
-	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.Requests, m.overflow, m.handlers, m.crawlers, m.root, m.rules, m.search,
-		m.fetches, m.duration, m.lookups, m.findings, m.read, m.changed, m.failing, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried, m.undecided)
+	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.Requests, m.fileCollector, m.overflow, m.handlers, m.search,
+		m.fetches, m.duration, m.lookups, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried, m.undecided)
 }
 
 // Notified counts a message to a receiver of notify.
@@ -171,32 +153,6 @@ func (m *Metrics) LookedUp(found bool) {
 		m.hit.Inc()
 	} else {
 		m.miss.Inc()
-	}
-}
-
-// SetState shows what is known of a host after an attempt to fetch its
-// robots.txt.
-func (m *Metrics) SetState(host string, s policy.State) {
-	if s.Failures > 0 {
-		m.failing.WithLabelValues(host).Set(timestamp(s.FailingSince))
-		return
-	}
-	m.failing.DeleteLabelValues(host)
-	m.read.WithLabelValues(host).Set(timestamp(s.Good.LastRead))
-	m.changed.WithLabelValues(host).Set(timestamp(s.Good.FirstRead))
-	m.judged(host, s.Good.Robots)
-	m.asks(host, s.Good.Robots)
-	counts := make(map[policy.Code]int)
-	findings, _ := s.Good.Robots.Findings()
-	for _, f := range findings {
-		counts[f.Code]++
-	}
-	for _, code := range policy.Codes() {
-		if n := counts[code]; n > 0 {
-			m.findings.WithLabelValues(host, string(code)).Set(float64(n))
-		} else {
-			m.findings.DeleteLabelValues(host, string(code))
-		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // gathered returns the values of a metric by the value of one label.
-func gathered(t *testing.T, c prometheus.Collector, label string) map[string]float64 {
+func gathered(t *testing.T, c prometheus.Collector, name, label string) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(c)
@@ -23,6 +23,9 @@ func gathered(t *testing.T, c prometheus.Collector, label string) map[string]flo
 	}
 	values := make(map[string]float64)
 	for _, family := range families {
+		if family.GetName() != "caddy_robots_guard_"+name {
+			continue
+		}
 		for _, metric := range family.GetMetric() {
 			for _, pair := range metric.GetLabel() {
 				if pair.GetName() == label {
@@ -48,10 +51,9 @@ func TestMetricsOfAHost(t *testing.T) {
 		t.Helper()
 		for _, g := range []struct {
 			name string
-			vec  *prometheus.GaugeVec
 			want time.Duration // -1 if absent
-		}{{"read", m.read, read}, {"changed", m.changed, changed}, {"unreachable since", m.failing, failing}} {
-			got, ok := gathered(t, g.vec, "host")[host]
+		}{{"read_timestamp_seconds", read}, {"changed_timestamp_seconds", changed}, {"unreachable_since_timestamp_seconds", failing}} {
+			got, ok := gathered(t, m.fileCollector, g.name, "host")[host]
 			if ok != (g.want >= 0) || ok && got != timestamp(at.Add(g.want)) {
 				t.Errorf("%s: %s is %v (%t), want %v", what, g.name, got, ok, g.want)
 			}
@@ -65,12 +67,12 @@ func TestMetricsOfAHost(t *testing.T) {
 	after(2*time.Hour, policy.Answer{Status: http.StatusBadGateway})
 	after(3*time.Hour, policy.Answer{Status: http.StatusBadGateway})
 	check("unreachable", time.Hour, 0, 2*time.Hour)
-	if codes := gathered(t, m.findings, "code"); codes[string(policy.UnknownKey)] != 1 {
+	if codes := gathered(t, m.fileCollector, "findings", "code"); codes[string(policy.UnknownKey)] != 1 {
 		t.Errorf("findings: %v", codes)
 	}
 	after(4*time.Hour, policy.Answer{Status: http.StatusNotFound})
 	check("gone", 4*time.Hour, 4*time.Hour, -1)
-	if codes := gathered(t, m.findings, "code"); codes[string(policy.UnknownKey)] != 0 {
+	if codes := gathered(t, m.fileCollector, "findings", "code"); codes[string(policy.UnknownKey)] != 0 {
 		t.Errorf("findings of a file that is gone: %v", codes)
 	}
 }

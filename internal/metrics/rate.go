@@ -9,14 +9,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // RateMetrics tell how fast crawlers ask.
 type RateMetrics struct {
 	paced *prometheus.CounterVec
-	delay *prometheus.GaugeVec
 	under underWayCollector
 	shed  sheddingCollector
 	first *prometheus.HistogramVec
@@ -35,10 +33,6 @@ func newRateMetrics(name func(string) string, from Observed) RateMetrics {
 			Name: name("rate_requests_total"),
 			Help: "Requests of crawlers that are asked not to be faster than so, by whether this one was one too many.",
 		}, []string{"class", "rate"}),
-		delay: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name("crawl_delay_seconds"),
-			Help: "What the current robots.txt of a configured host asks of crawlers that it does not name, by Crawl-delay; 0 if nothing.",
-		}, []string{"host"}),
 		under: underWayCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
 			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
 		shed: sheddingCollector{from, prometheus.NewDesc(name("shedding"),
@@ -54,7 +48,7 @@ func newRateMetrics(name func(string) string, from Observed) RateMetrics {
 }
 
 func (m *RateMetrics) rateCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.paced, m.delay, m.under, m.first, m.shed}
+	return []prometheus.Collector{m.paced, m.under, m.first, m.shed}
 }
 
 // Paced counts a request of which something is asked. Of classes that the * group is
@@ -99,12 +93,6 @@ func (c underWayCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, class := range uaident.Classes()[1:] { // browsers are not counted
 		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(c.counts[class].Load()), class.String())
 	}
-}
-
-// asks shows what a host asks of crawlers that it does not name.
-func (m *RateMetrics) asks(host string, robots *policy.Robots) {
-	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
-	m.delay.WithLabelValues(host).Set(group.Delay().Every.Seconds())
 }
 
 // sheddingCollector reads which hosts are under load when it is asked for.

@@ -1,0 +1,161 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// fileCollector tells what is known of the robots.txt of each configured host. What it
+// keeps of one are a few words: a gauge for each of its values would take kilobytes.
+type fileCollector struct {
+	hosts *cowmap.Sharded[string, *file]
+
+	read, changed, failing, findings, root, rules, delay, crawlers *prometheus.Desc
+}
+
+// file is what is known of the robots.txt of a host.
+type file struct {
+	mu       sync.Mutex
+	known    bool // it was read once
+	read     time.Time
+	changed  time.Time
+	failing  time.Time // since when it cannot be read, zero while it can
+	rules    int
+	root     bool // it forbids / to crawlers that it does not name
+	delay    time.Duration
+	findings []finding
+	crawlers map[string]time.Time // when each has read it
+}
+
+// finding is what the parser noticed so many times.
+type finding struct {
+	code  policy.Code
+	times int
+}
+
+func newFileCollector(name func(string) string) fileCollector {
+	byHost := func(what, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name(what), help, append([]string{"host"}, labels...), nil)
+	}
+	return fileCollector{
+		hosts:    new(cowmap.Sharded[string, *file]),
+		read:     byHost("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success."),
+		changed:  byHost("changed_timestamp_seconds", "When the current text of the robots.txt of a configured host was first read."),
+		failing:  byHost("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can."),
+		findings: byHost("findings", "What the parser noticed in the current robots.txt of a configured host.", "code"),
+		root:     byHost("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0."),
+		rules:    byHost("rules", "Rules in the current robots.txt of a configured host; 0 if there is none."),
+		delay:    byHost("crawl_delay_seconds", "What the current robots.txt of a configured host asks of crawlers that it does not name, by Crawl-delay; 0 if nothing."),
+		crawlers: byHost("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "crawler"),
+	}
+}
+
+func (c fileCollector) of(host string) *file {
+	return c.hosts.LoadOrStore(host, func() *file { return new(file) })
+}
+
+// SetState shows what is known of a host after an attempt to fetch its
+// robots.txt.
+func (c fileCollector) SetState(host string, s policy.State) {
+	f := c.of(host)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.Failures > 0 {
+		f.failing = s.FailingSince
+		return
+	}
+	robots := s.Good.Robots
+	f.known, f.read, f.changed, f.failing = true, s.Good.LastRead, s.Good.FirstRead, time.Time{}
+	f.rules, f.root = robots.RuleCount(), shutsOut(robots)
+	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
+	f.delay = group.Delay().Every
+	f.findings = nil
+	all, _ := robots.Findings()
+	for _, code := range policy.Codes() {
+		times := 0
+		for _, one := range all {
+			if one.Code == code {
+				times++
+			}
+		}
+		if times > 0 {
+			f.findings = append(f.findings, finding{code, times})
+		}
+	}
+}
+
+// shutsOut reports whether a file forbids / to crawlers that it does not name.
+func shutsOut(robots *policy.Robots) bool {
+	var root policy.Target
+	root.Set("/", false)
+	return !(judge.Subject{Wildcard: true}).Verdict(robots, &root).Allowed
+}
+
+// ReadBy notes that a crawler knows the rules of a host now. Those that share a
+// label value with others are left out: the reading of one says nothing about
+// the rest.
+func (c fileCollector) ReadBy(host, crawler string, at time.Time) {
+	if crawler[0] == '_' {
+		return
+	}
+	f := c.of(host)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.crawlers == nil {
+		f.crawlers = make(map[string]time.Time)
+	}
+	f.crawlers[crawler] = at
+}
+
+// Describe implements [prometheus.Collector].
+func (c fileCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{c.read, c.changed, c.failing, c.findings, c.root, c.rules, c.delay, c.crawlers} {
+		ch <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c fileCollector) Collect(ch chan<- prometheus.Metric) {
+	for host, f := range c.hosts.All() {
+		for _, metric := range f.metrics(c, host) {
+			ch <- metric // for which another may wait
+		}
+	}
+}
+
+// metrics returns what is known of the file of a host.
+func (f *file) metrics(c fileCollector, host string) (all []prometheus.Metric) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	show := func(desc *prometheus.Desc, value float64, labels ...string) {
+		all = append(all, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{host}, labels...)...))
+	}
+	if !f.failing.IsZero() {
+		show(c.failing, timestamp(f.failing))
+	}
+	for crawler, at := range f.crawlers {
+		show(c.crawlers, timestamp(at), crawler)
+	}
+	if !f.known {
+		return all
+	}
+	show(c.read, timestamp(f.read))
+	show(c.changed, timestamp(f.changed))
+	show(c.rules, float64(f.rules))
+	show(c.delay, f.delay.Seconds())
+	root := 0.0
+	if f.root {
+		root = 1
+	}
+	show(c.root, root)
+	for _, one := range f.findings {
+		show(c.findings, float64(one.times), string(one.code))
+	}
+	return all
+}
