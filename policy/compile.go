@@ -10,9 +10,9 @@ import (
 // same large groups; whoever does that pays with compiling them more often.
 func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
-// maxNamed bounds the crawlers of which the groups are known without a look, and with that
-// what it takes to note another one: all are copied for that. The rules stay compiled.
-const maxNamed = 1 << 10
+// maxRecent bounds the crawlers that are copied for each new one: a file may name many
+// thousands.
+const maxRecent = 1 << 7
 
 // choice is the groups of one reading of the keys that are for a crawler, merged.
 type choice struct {
@@ -30,8 +30,8 @@ type choice struct {
 // choices are the groups compiled so far. They never change: a longer set takes
 // their place.
 type choices struct {
-	global *choice
-	named  map[string]*choice // by folded token
+	global        *choice
+	recent, named map[string]*choice // by folded token
 }
 
 // of returns the choice of a folded token, empty for the * group; nil if there
@@ -43,7 +43,25 @@ func (x *choices) of(folded []byte) *choice {
 	case len(folded) == 0:
 		return x.global
 	}
+	if c := x.recent[string(folded)]; c != nil {
+		return c
+	}
 	return x.named[string(folded)]
+}
+
+// add adds the choice of a folded token to a set that nobody else reads yet.
+func (x *choices) add(token string, c *choice) {
+	recent := make(map[string]*choice, len(x.recent)+1)
+	maps.Copy(recent, x.recent)
+	recent[token] = c
+	if len(recent) < maxRecent {
+		x.recent = recent
+		return
+	}
+	named := make(map[string]*choice, len(x.named)+len(recent))
+	maps.Copy(named, x.named)
+	maps.Copy(named, recent)
+	x.recent, x.named = nil, named
 }
 
 // choice returns the compiled groups of the agents, which a folded token chose,
@@ -60,16 +78,14 @@ func (r *Robots) choice(folded []byte, agents []int32) *choice {
 	}
 	c := r.compile(agents)
 	c.named = len(folded) > 0
-	next := &choices{named: make(map[string]*choice)}
+	next := new(choices)
 	if r.weight > r.maxWeight() {
 		r.matchers, r.weight = nil, 0 // start anew
 	} else if old != nil {
-		if next.global = old.global; len(old.named) < maxNamed {
-			maps.Copy(next.named, old.named)
-		}
+		*next = *old
 	}
 	if c.named {
-		next.named[string(folded)] = c
+		next.add(string(folded), c)
 	} else {
 		next.global = c
 	}

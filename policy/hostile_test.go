@@ -93,7 +93,12 @@ func TestSelectionsBounded(t *testing.T) {
 		}
 		kept := 0
 		counted := make(map[*matcher]bool)
-		for _, s := range r.choices.Load().named {
+		all := maps.Clone(r.choices.Load().named)
+		if all == nil {
+			all = make(map[string]*choice)
+		}
+		maps.Copy(all, r.choices.Load().recent)
+		for _, s := range all {
 			for _, m := range []*matcher{s.joined, s.split} {
 				if !counted[m] {
 					counted[m] = true
@@ -108,10 +113,10 @@ func TestSelectionsBounded(t *testing.T) {
 	}
 }
 
-// TestNamesBounded has very many crawlers ask that the file names: to note another one costs
-// no more however many have asked before. What was compiled is not compiled again.
-func TestNamesBounded(t *testing.T) {
-	const names = 2*maxNamed + 10
+// TestManyNames has very many crawlers ask that the file names. What is known of one stays so,
+// and to note another one takes no more however many have asked before.
+func TestManyNames(t *testing.T) {
+	const names = 10*maxRecent + 10
 	var b strings.Builder
 	b.WriteString("User-agent: *\nDisallow: /all\n\n")
 	for i := range names {
@@ -119,14 +124,22 @@ func TestNamesBounded(t *testing.T) {
 	}
 	b.WriteString("Disallow: /x\n")
 	r := Parse([]byte(b.String()))
-	everybody, first := r.Select(true), r.Select(false, "bot0x")
+	everybody, known := r.Select(true), make([]*Selection, names)
 	for i := range names {
-		if s := r.Select(true, fmt.Sprintf("bot%dx", i)); s.Judge("/x").Allowed || s.strict.rules != first.strict.rules {
-			t.Fatalf("bot%dx may fetch /x, or its rules were compiled again", i)
+		if known[i] = r.Select(true, fmt.Sprintf("bot%dx", i)); known[i].Judge("/x").Allowed {
+			t.Fatalf("bot%dx may fetch /x", i)
 		}
-		if known := r.choices.Load(); len(known.named) > maxNamed || &known.global.both != everybody {
-			t.Fatalf("after %d, %d are known", i, len(known.named))
+		if n := len(r.choices.Load().recent); n >= maxRecent {
+			t.Fatalf("after %d crawlers %d are copied for the next", i, n)
 		}
+	}
+	for i := range names {
+		if r.Select(true, fmt.Sprintf("BOT%dx", i)) != known[i] {
+			t.Fatalf("bot%dx is compiled twice", i)
+		}
+	}
+	if r.Select(true) != everybody {
+		t.Error("the * group is compiled twice")
 	}
 }
 
