@@ -3,11 +3,15 @@ package metrics
 import (
 	"fmt"
 	"maps"
+	"net/http"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -103,4 +107,32 @@ func BenchmarkHostCount(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		hosts[i*7919%len(hosts)].Count(Judged{Crawler: names[i%len(names)], Class: uaident.Search, Verdict: judge.Allowed})
 	}
+}
+
+// BenchmarkHostMemory tells what is kept of a host of which five crawlers have asked for a
+// page and two for the robots.txt.
+func BenchmarkHostMemory(b *testing.B) {
+	const hosts = 2000
+	state := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /x\n")}, time.Now(), policy.Freshness{Max: time.Hour}, 0)
+	var before, after runtime.MemStats
+	for b.Loop() {
+		m := New(nothing{}, kinds, results)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range hosts {
+			host := fmt.Sprintf("h%d.example", i)
+			m.SetState(host, state)
+			for j := range 5 {
+				label := m.Host(host).Count(Judged{Crawler: fmt.Sprintf("bot%d", j)})
+				if j < 2 {
+					m.ReadBy(host, label, time.Now())
+				}
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(m)
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/hosts, "B/host")
+	b.ReportMetric(float64(after.HeapObjects-before.HeapObjects)/hosts, "objects/host")
 }

@@ -1,0 +1,91 @@
+package guard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// twoHosts is a server that names two hosts.
+func twoHosts() *caddyhttp.Server {
+	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"a.example", "b.example"}}}}}}
+}
+
+// askAt returns a request of a crawler as it arrives at a server.
+func askAt(server *caddyhttp.Server, url string) *http.Request {
+	return caddyhttp.PrepareRequest(requestBy("bingbot/2.0", url), caddy.NewReplacer(), httptest.NewRecorder(), server)
+}
+
+// TestKeptSiteLetsGoOfItsEntry has room for one policy and asks at two sites by turns: each
+// is judged by the entry that the cache has now, and no policy that it has dropped is kept.
+func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
+	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
+	g.shared.Cache = policy.NewCache(policy.Bounds{Entries: 1, Reads: 1}, inventedBounds, time.Now, deriveNames)
+	server := twoHosts()
+	judged := func(url string) *keptSite {
+		t.Helper()
+		j := g.Judge(askAt(server, url))
+		if j == nil || j.kept == nil || j.Version == nil {
+			t.Fatalf("%s: %+v, want one judged by the rules of a site that is kept", url, j)
+		}
+		if e := g.entryOf(j.kept, &j.Site.Key); e == nil || e != g.shared.Cache.Get(j.Site.Key) || e.Evicted() {
+			t.Errorf("%s: judged by an entry that the cache does not have", url)
+		}
+		return j.kept
+	}
+	a := judged("http://a.example/")
+	dropped := *a.entry.Load()
+	e := dropped.Value()
+	judged("http://b.example/")
+	if !e.Evicted() || g.entryOf(a, &a.Key) != nil {
+		t.Error("an entry that the cache has dropped is at hand")
+	}
+	e = nil
+	for range 20 { // which may find it on a stack at first
+		if runtime.GC(); dropped.Value() == nil {
+			break
+		}
+	}
+	if dropped.Value() != nil {
+		t.Error("a policy that the cache has dropped is kept")
+	}
+	if judged("http://a.example/") != a {
+		t.Error("a site is kept twice")
+	}
+	if a.entry.Load().Value() == nil {
+		t.Error("the new entry is not at hand")
+	}
+}
+
+// TestKeptSiteIsOfOneGuard has two guards at a host, one with a source of its own: each
+// keeps the site with where its robots.txt comes from, and is known to judge for it.
+func TestKeptSiteIsOfOneGuard(t *testing.T) {
+	plain, sourced := testGuard(t, options{Enforce: true}, serving(mixedRobots)), testGuard(t, options{SourceKey: "/srv/robots.txt"}, serving(mixedRobots))
+	sourced.shared, sourced.Metrics, sourced.Sites = plain.shared, plain.Metrics, plain.Sites
+	plain.shared.Ledger = ledger.New(time.Now)
+	server := twoHosts()
+	for range 2 {
+		for _, g := range []*Guard{plain, sourced} {
+			r := askAt(server, "http://a.example/")
+			j := g.Judge(r)
+			g.Publish(r, j)
+			if j.Site.Key.Source != g.SourceKey || j.kept == nil || !j.kept.present.Load() || !g.judgesFor("a.example") {
+				t.Errorf("kept is %+v by the guard of %q", j.kept, g.SourceKey)
+			}
+			if g.judgesFor("b.example") {
+				t.Error("it is said to judge for a site that nobody has asked for")
+			}
+		}
+	}
+	if _, modes, _ := plain.shared.presences.all(); modes["a.example"] != ledger.ModeMixed {
+		t.Errorf("the site is in %q, want both", modes["a.example"])
+	}
+}
