@@ -30,9 +30,13 @@ var robotParts = newParts("bot", "crawler", "spider", "crawl", "spyder", "scrape
 // RssBot what its readers subscribed to.
 var serviceWords = newParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
-	"monitorbot", "pingbot", "statusbot", "rssbot", "rss-bot", "rssreader", "feedbot", "feed-bot", "feedreader", "dcv",
+	"monitorbot", "statusbot", "rssbot", "rss-bot", "rssreader", "feedbot", "feed-bot", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
 )
+
+// What a name has as a part of its spelling that serves somebody: no ShoppingBot
+// or ScrapingBot does.
+var serviceParts = newParts("pingbot")
 
 // What an address has in it that is a robot's.
 var robotWords = newParts("crawl", "robot", "spider")
@@ -77,7 +81,7 @@ func toolLike(w string) bool { return hasPart(w, toolParts, 5) }
 // servesSomebody reports whether a name or an address says that it acts on
 // somebody's behalf: UptimeBot, Acme-Webhooks.
 func servesSomebody(name string) bool {
-	return len(name) <= maxOverlayName && containsPart(name, serviceWords)
+	return len(name) <= maxOverlayName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")))
 }
 
 // isGoogles reports whether a name is built as those of Google's fetchers are,

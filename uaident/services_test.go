@@ -29,11 +29,16 @@ var serviceTests = map[string][]identifyTest{
 		{"Acme Notification Agent", "Acme Notification Agent", Other, FromTool},
 		{"Mozilla/5.0 (compatible; AcmeUptimeBot/1.0; +https://acme.example)", "AcmeUptimeBot", Other, FromTool},
 		{"Mozilla/5.0 (compatible; AcmeImageFetcher/9.0; +https://acme.example)", "AcmeImageFetcher", Other, FromTool},
+		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
 		{"Chatbot/53300 CFNetwork/1335.0.3 Darwin/21.6.0", "Chatbot", Other, FromFirstProduct},
 		{"Chatbot/5 Dalvik/2.1.0 (Linux; U; Android 14; K)", "Chatbot", Other, FromFirstProduct},
 		{chrome + " (web-crawlers+links@acme.example)", "", Browser, NoEvidence},
 		{"AcmeLinkChecker/1.0 (+https://acme.example/bot)", "AcmeLinkChecker", Other, FromContact},
+	},
+	"robots whose names only seem to say that they serve somebody": {
+		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
+		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
 }
