@@ -3,6 +3,7 @@ package simulate
 import (
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -27,7 +28,9 @@ func (w *world) happen(e event) {
 	case strolls:
 		w.strolls(dice)
 	case leads:
-		w.leads(dice, s)
+		w.leads(dice, s, elsewhere)
+	case crosses:
+		w.leads(dice, s, w.sites[1-slices.Index(w.sites, s)].host)
 	case sets:
 		w.sets(dice, i)
 	case rushes:

@@ -213,7 +213,7 @@ func (i *instance) ask(agent, address, host, path string) *httptest.ResponseReco
 	i.dirty = true
 	w := i.send(agent, address, host, path)
 	slowed := w.Header().Get("RateLimit") != ""
-	if i.world.mayBeSlow(strings.TrimSuffix(agent, "/1.0")) && (w.Code == http.StatusNoContent || slowed) {
+	if i.world.mayBeSlow(strings.TrimSuffix(agent, "/1.0")) && (w.Code == http.StatusNoContent || slowed || i.world.isStep(host, path)) {
 		i.world.paceOf(i, i.world.site(host)).asks(i.world, i, slowed)
 	}
 	if slowed {

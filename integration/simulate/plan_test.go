@@ -42,10 +42,11 @@ const (
 	crowds  = numActions + 6 // many requests at once
 	strains = numActions + 7 // a site is slow
 	strolls = numActions + 8 // a search engine
+	crosses = numActions + 9 // a site that redirects by another one that is guarded
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll", "cross"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -154,6 +155,9 @@ func (p *plan) act() {
 		add(crowds, p.days/3)
 		add(strains, p.days/6)
 		p.stroll(dice)
+	}
+	if p.redirects && p.hosts == 2 {
+		add(crosses, p.days/6)
 	}
 }
 

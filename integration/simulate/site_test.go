@@ -59,6 +59,9 @@ func (p phase) hasOneText() bool { return p.mode.hasOneText() && !p.long }
 // hasOneText reports whether nobody is served another text than the site's in a mode.
 func (m mode) hasOneText() bool { return m == same || m == fails || m == hangs || m == limits }
 
+// isAnswered reports whether a site says what its rules are, or that it has none.
+func (m mode) isAnswered() bool { return m != fails && m != hangs && m != limits }
+
 // since returns how a site has answered since a time.
 func (s *site) since(at time.Time) []phase {
 	for n := len(s.phases) - 1; n > 0; n-- {

@@ -48,14 +48,14 @@ const elsewhere = "elsewhere.test"
 const webPage = "<!DOCTYPE html>\n<html><body>Please log in.\n</body></html>\n"
 
 // newWay decides where a site redirects to: to itself, where its rules may forbid to go,
-// and elsewhere. n makes its paths other ones than those before.
-func newWay(dice *rand.Rand, host string, n int) way {
+// and to another host. n makes its paths other ones than those before.
+func newWay(dice *rand.Rand, host, other string, n int) way {
 	y := way{status: []int{301, 302, 303, 307, 308}[dice.IntN(5)]}
 	paths := []string{"/a/robots", "/b/rules", "/c.txt", "/d/e/r", "/files/robots.txt", "/robots"}
 	for hop := range []int{1, 1, 2, 3, 5, 5, 6, 8}[dice.IntN(8)] {
 		at := host
 		if dice.IntN(3) == 0 {
-			at = elsewhere
+			at = other
 		}
 		y.hops = append(y.hops, fmt.Sprintf("%s%s?%d.%d", at, paths[dice.IntN(len(paths))], n, hop))
 	}
@@ -66,12 +66,12 @@ func newWay(dice *rand.Rand, host string, n int) way {
 	return y
 }
 
-// leads lets a site redirect its robots.txt elsewhere, or no more.
-func (w *world) leads(dice *rand.Rand, s *site) {
+// leads lets a site redirect its robots.txt, some of it by another host, or no more.
+func (w *world) leads(dice *rand.Rand, s *site, other string) {
 	y := way{}
 	if dice.IntN(4) > 0 {
 		w.ways++
-		y = newWay(dice, s.host, w.ways)
+		y = newWay(dice, s.host, other, w.ways)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,6 +107,15 @@ func (w *world) robotsAt(host, target string) (of *site, to string) {
 		}
 	}
 	return nil, ""
+}
+
+// isStep reports whether a URL is on the way to a robots.txt and yet a page like others to
+// a guard, as it may be at another site, or while the file cannot be had.
+func (w *world) isStep(host, target string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, _ := w.robotsAt(host, target)
+	return s != nil && target != "/robots.txt" && (s.host != host || !s.mode.isAnswered())
 }
 
 // answerAt is what a client gets for a URL that may be that of a robots.txt; ok is false
@@ -173,7 +182,7 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string) (statu
 		if !isRedirect || hops == c.patience {
 			return a.Status, string(a.Body), hops
 		}
-		if hops++; hops > mostHops { // to the guard, which follows no more, these are pages like others
+		if hops++; hops > mostHops || hops >= 2 && s.mode == hangs { // which the guard does not know, so these are pages like others
 			time.Sleep(w.every(c.token, nil))
 		}
 		host, target, _ = strings.Cut(to, "/")
@@ -183,8 +192,8 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string) (statu
 }
 
 // get lets a crawler ask for a URL at which there may be a robots.txt. None of those is
-// refused to it: it could not know the rules. Where that has several steps, and nobody
-// answers at the end, no instance knows of the later ones before it has waited for that.
+// refused to it: it could not know the rules. Where that has several steps, and
+// the file cannot be had, no instance knows of the later ones before it has asked for that.
 func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, hops int) policy.Answer {
 	if c.unseen || host == elsewhere {
 		w.mu.Lock()
@@ -197,8 +206,14 @@ func (w *world) get(c *crawler, i *instance, s *site, host, target, address stri
 	}
 	answer := i.ask(c.token+"/1.0", address, host, target)
 	w.settle()
+	if host != s.host && hops > mostHops {
+		return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()} // a page like others
+	}
 	isRefused := answer.Code == http.StatusForbidden || answer.Code == http.StatusTooManyRequests && s.mode != limits
-	if isRefused && (hops < 2 || s.mode != hangs) {
+	switch {
+	case isRefused && hops >= 2 && !s.mode.isAnswered():
+		return policy.Answer{Status: http.StatusServiceUnavailable}
+	case isRefused:
 		w.fail("%s is redirected to %s%s for the robots.txt, and that is refused at %s", c.token, host, target, i.id)
 	}
 	return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()}

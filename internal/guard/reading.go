@@ -58,6 +58,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	}
 	read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
 	if a.canonical && a.plain && !a.unsure {
+		if g.shared.served.WasLedAbroad(addr.Network(a.from), urlOf(a.site.Own.Host, a.site.Own.Secure, "/robots.txt"), now) {
+			read = ledger.Reading{At: now, Status: http.StatusFound} // it may have read that of another site
+		}
 		g.rememberReading(asks, j, a, entry, answer, &read)
 	}
 	g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)

@@ -45,6 +45,7 @@ func (g *Guard) rememberRedirect(a asking, answer robotsAnswer, now time.Time) {
 	}
 	if g.SourceKey == "" && a.asksForFile {
 		g.shared.served.Site(a.site.Own).Led(addr.Network(a.from), answer.location, now)
+		g.shared.served.LedAbroad(addr.Network(a.from), placeAbroad(answer.location), now)
 	}
 }
 

@@ -51,15 +51,13 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 // readAgain reads the robots.txt before a crawler is blocked or slowed that may know a newer one, and
 // returns what is known then, nil if that is the same text by the same way. A crawler may have read the
 // file where this guard does not see it, at a cache or at another instance, since the copy
-// was read: what holds by its age need not be what the site serves by now. That happens at
+// was read, also one that was seen to read the copy before: what holds by its age need not
+// be what the site serves by now. That happens at
 // most once in the least time that a copy is kept, and after an attempt that failed when
 // the next one is due. waits and until are as for [Guard.servedTo].
 func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) *policy.State {
 	if state == nil || state.Good == nil || j.Identity == verify.Spoofed || now.Sub(state.Good.LastRead) < max(g.Freshness.Min, time.Minute) {
 		return nil
-	}
-	if last, ok := g.lastReading(r, j); ok && last.Hash == state.Good.Hash && now.Sub(last.At) < policy.MaxAge {
-		return nil // it is known what it knows
 	}
 	refresh, ok := g.refresher(r, entry, j.Site)
 	if !ok {
@@ -119,6 +117,9 @@ func (g *Guard) onFetched(s *request.Site) func(before, after policy.State) {
 			// Not only after a change: what was restored from the storage is
 			// not shown yet.
 			g.Metrics.SetState(s.Label, after)
+		}
+		if !slices.Equal(before.Via, after.Via) {
+			g.shared.abroad.forget()
 		}
 		g.logFetched(s, before, after, changed)
 		g.noteProtection(s.Key)

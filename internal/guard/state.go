@@ -41,6 +41,7 @@ type State struct {
 	holdLines  *logLimits // of the change guard, by host: those that only clients name must not fill the log
 	changes    changeguard.Changes
 	served     readers.Texts
+	abroad     abroad
 	tried      *tries // nil in tests that try nothing
 	rates      *rate.Budgets
 	clock      clock          // of stopwatches

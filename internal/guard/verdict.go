@@ -39,7 +39,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 		if newer := g.readAgain(r, j, entry, state, waits, now, until); newer != nil {
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
 		}
-		if j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && g.wasLed(r, j, entry.State(), now) {
+		if j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now)) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
 	}
@@ -53,7 +53,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			g.spend(r, j, by, texts, now)
 		}
 	}
-	if j.Action == judge.Slowed && j.Identity != verify.Spoofed && g.wasLed(r, j, entry.State(), now) {
+	if j.Action == judge.Slowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now)) {
 		j.pass() // some take a robots.txt that is answered 429 for a site that is closed
 	}
 }
@@ -83,8 +83,11 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !elsewhere && !again { // each request counts once
 		g.judgeTried(r, j, t, now)
 	}
+	if !waits {
+		until = now
+	}
 	if ours != nil {
-		g.judgeServed(r, j, state, texts, pending, now)
+		g.judgeServed(r, j, state, texts, pending, now, until)
 		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, until) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
@@ -94,7 +97,7 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 
 // judgeServed judges again by what the crawler was served and may know, once our copy
 // has been asked. pending says that it is not known yet what it was served.
-func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, pending bool, now time.Time) {
+func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, pending bool, now, until time.Time) {
 	if j.Verdict != judge.Disallowed && len(texts) == 0 {
 		return
 	}
@@ -103,7 +106,7 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, 
 	switch {
 	case j.Verdict != judge.Disallowed && milder:
 	case j.Verdict != judge.Disallowed:
-		if g.hasReplaced(r, j, state, texts) {
+		if g.hasReplaced(r, j, state, texts, now, until) {
 			return
 		}
 		if g.ChangeGuard > 0 && judge.IsSearchEngine(j.Client.Class, j.Identity) {
@@ -214,11 +217,32 @@ func (g *Guard) graceOf(j *Judgement) time.Duration {
 	return judge.Grace(j.Client, g.Grace)
 }
 
-// hasReplaced reports whether our copy has replaced a text since a crawler has read
-// it: for what the owner allows by now no crawler is blamed.
-func (g *Guard) hasReplaced(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version) bool {
+// hasReplaced reports whether our copy has replaced a text that a crawler has read: for
+// what the owner allows by now no crawler is blamed. One that has read it since, as at an
+// instance that lags or a cache, may have read ours elsewhere by now; it is held to that
+// text if the site still serves it to such a crawler.
+func (g *Guard) hasReplaced(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now, until time.Time) bool {
 	last, _ := g.lastReading(r, j)
-	return last.At.Before(state.Good.FirstRead) && slices.ContainsFunc(state.Past, func(v *policy.Version) bool {
-		return slices.ContainsFunc(texts, func(text *policy.Version) bool { return text.Hash == v.Hash })
+	return slices.ContainsFunc(texts, func(text *policy.Version) bool {
+		return slices.ContainsFunc(state.Past, func(v *policy.Version) bool { return v.Hash == text.Hash }) &&
+			(last.At.Before(state.Good.FirstRead) || !g.isServed(r, j, text.Hash, now, until))
 	})
+}
+
+// isServed reports whether the site is known to serve a text to such a crawler, and asks
+// it if that is not known yet.
+func (g *Guard) isServed(r *http.Request, j *Judgement, hash [sha256.Size]byte, now, until time.Time) bool {
+	site, client := g.shared.served.Site(j.Site.Own), claimedClient(r)
+	if j.Identity == verify.Verified {
+		client = operatorClient(j)
+	}
+	if site.Text(client, hash, now) != nil {
+		return true
+	}
+	done, _ := g.askSite(r, j, hash, now, nil)
+	if done == nil {
+		return false
+	}
+	awaitClosed(r, done, time.Until(until))
+	return site.Text(client, hash, now) != nil
 }

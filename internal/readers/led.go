@@ -10,6 +10,7 @@ import (
 // follows one at once.
 const (
 	maxLed      = 16
+	maxLedOut   = 64   // by all sites, to other hosts
 	maxLedPlace = 1024 // bytes
 	ledLasts    = time.Minute
 )
@@ -28,10 +29,35 @@ func (s *SiteTexts) Led(network netip.Prefix, place string, now time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.led = slices.DeleteFunc(s.led, func(l led) bool {
-		return now.Sub(l.at) >= ledLasts || l.network == network && l.place == place
+	s.led = withLed(s.led, maxLed, led{network, place, now})
+}
+
+// withLed adds to the redirects that are remembered, of which there are so many at most.
+func withLed(all []led, most int, last led) []led {
+	all = slices.DeleteFunc(all, func(l led) bool {
+		return last.at.Sub(l.at) >= ledLasts || l.network == last.network && l.place == last.place
 	})
-	s.led = append(s.led[max(0, len(s.led)+1-maxLed):], led{network, place, now})
+	return append(all[max(0, len(all)+1-most):], last)
+}
+
+// LedAbroad notes to which URL of another host a client was redirected for the file.
+func (s *Texts) LedAbroad(network netip.Prefix, place string, now time.Time) {
+	if place == "" || len(place) > maxLedPlace {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.abroad = withLed(s.abroad, maxLedOut, led{network, place, now})
+}
+
+// WasLedAbroad reports whether a client of a network was redirected to a URL of another
+// host a moment ago.
+func (s *Texts) WasLedAbroad(network netip.Prefix, place string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.abroad, func(l led) bool {
+		return l.network == network && l.place == place && now.Sub(l.at) < ledLasts
+	})
 }
 
 // WasLed reports whether a client of a network was redirected to a place a moment ago,

@@ -34,6 +34,7 @@ type Texts struct {
 	mu     sync.Mutex
 	sites  [2]*simplelru.LRU[policy.Key, *SiteTexts]
 	bytes  int             // estimated memory of all texts
+	abroad []led           // where clients were redirected to other hosts, the latest last
 	asking [2]atomic.Int32 // sites that are being asked
 }
 

@@ -200,7 +200,7 @@ var mistakes = []mistake{
 	},
 	{
 		"who was led to a file that nobody can read is held to the copy", "internal/guard/verdict.go",
-		"j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && g.wasLed(r, j, entry.State(), now)",
+		"j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now))",
 		"false",
 	},
 	{
@@ -232,5 +232,10 @@ var mistakes = []mistake{
 		"who is too fast is told to wait for half as long", "internal/rate/budget.go",
 		"	return max(0, pace.Ahead(now)-(burst-1)*r.Interval)",
 		"	return max(0, pace.Ahead(now)-(burst-1)*r.Interval) / 2",
+	},
+	{
+		"where the robots.txt of another site redirects to is a page like others", "internal/guard/abroad.go",
+		"	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)\n",
+		"	if true {\n		return false\n	}\n	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)\n",
 	},
 }
