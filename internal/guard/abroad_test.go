@@ -35,7 +35,7 @@ func TestLedToAnotherSite(t *testing.T) {
 		{"the crawler was led to another page", "a.example.com", nil, "http://b.example.com/x", judge.Disallowed},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newTwoHosts(t, tc.via)
+			s := newLedHosts(t, tc.via)
 			s.visit("b.example.com", "/private/x", nothingNext)
 			s.visit(tc.site, "/x", nothingNext)
 			if tc.redirects != "" {
@@ -52,7 +52,7 @@ func TestLedToAnotherSite(t *testing.T) {
 func TestLedToTheRobotsTxtOfAnotherSite(t *testing.T) {
 	for name, want := range map[string]judge.Verdict{"": judge.Disallowed, "http://b.example.com/robots.txt": judge.Stale} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newTwoHosts(t, nil)
+			s := newLedHosts(t, nil)
 			s.text = loose
 			s.visit("b.example.com", "/x", nothingNext)
 			time.Sleep(time.Hour)
@@ -73,19 +73,19 @@ func TestLedToTheRobotsTxtOfAnotherSite(t *testing.T) {
 	}
 }
 
-var twoServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{
+var ledServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{
 	{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"a.example.com", "b.example.com", "*.example.net"}}}},
 }}
 
-// twoHosts are two sites that a guard reads.
-type twoHosts struct {
+// ledHosts are two sites that a guard reads.
+type ledHosts struct {
 	t    *testing.T
 	g    *Guard
 	text string // of b.example.com
 }
 
-func newTwoHosts(t *testing.T, via []string) *twoHosts {
-	s := &twoHosts{t: t, text: "User-agent: *\nDisallow: /private/\n"}
+func newLedHosts(t *testing.T, via []string) *ledHosts {
+	s := &ledHosts{t: t, text: "User-agent: *\nDisallow: /private/\n"}
 	s.g = testGuard(t, options{Enforce: true}, keyedSource(func(key policy.Key) policy.Answer {
 		if key.Host == "b.example.com" {
 			return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
@@ -110,10 +110,10 @@ func redirectTo(place string) caddyhttp.Handler {
 	})
 }
 
-func (s *twoHosts) visit(host, target string, next caddyhttp.Handler) *Judgement {
+func (s *ledHosts) visit(host, target string, next caddyhttp.Handler) *Judgement {
 	r, w := requestBy("bingbot/2.0", target), httptest.NewRecorder()
 	r.Host = host
-	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, twoServer)
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, ledServer)
 	caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "192.0.2.1")
 	_ = s.g.Serve(w, r, next) // an error is the answer to a blocked request
 	synctest.Wait()
