@@ -25,7 +25,7 @@ type Labels struct {
 
 type crawlerLabels struct {
 	mu     sync.Mutex
-	names  cowmap.Map[string, string] // each with itself in memory of its own: a robots.txt may have spelled it
+	names  cowmap.Map[string, string] // each with its label, in memory of its own: a robots.txt may have spelled it
 	others atomic.Int32               // names that no robots.txt spelled out
 }
 
@@ -45,7 +45,8 @@ func (l *Labels) host(host string) *crawlerLabels {
 }
 
 func (c *crawlerLabels) crawler(name string, named bool) string {
-	if label, ok := c.known(name, named); ok {
+	label, ok := c.known(name, named)
+	if ok {
 		return label
 	}
 	c.mu.Lock()
@@ -57,8 +58,9 @@ func (c *crawlerLabels) crawler(name string, named bool) string {
 		c.others.Add(1)
 	}
 	name = strings.Clone(name)
-	c.names.Store(name, name)
-	return name
+	label = strings.ToValidUTF8(name, "?") // one that is no text would fail all metrics
+	c.names.Store(name, label)
+	return label
 }
 
 // known returns the label value of a crawler that has one, or for which there is

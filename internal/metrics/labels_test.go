@@ -7,6 +7,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
@@ -120,5 +122,23 @@ func TestCrawlerLabelsKeepNoFile(t *testing.T) {
 		if unsafe.StringData(labels.crawler) == unsafe.StringData(name) {
 			t.Error("a series keeps the file")
 		}
+	}
+}
+
+// TestLabelsAreText collects what a crawler did of which a robots.txt spells the name in no
+// text: else nobody would get any metrics.
+func TestLabelsAreText(t *testing.T) {
+	m := New(nothing{}, kinds, results)
+	for range 2 {
+		label := m.Host("example.com").Count(Judged{Crawler: "SomeBot \xff", Named: true})
+		if label != "SomeBot ?" {
+			t.Errorf("the label is %q", label)
+		}
+		m.ReadBy("example.com", label, time.Now())
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m.Requests, m.fileCollector)
+	if families, err := registry.Gather(); err != nil || len(families) != 2 {
+		t.Errorf("%d families: %v", len(families), err)
 	}
 }
