@@ -194,8 +194,8 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if proxied {
-		forwarded := NormalHost(r.Header.Get("X-Forwarded-Host"), key.Secure)
+	if sent := r.Header.Get("X-Forwarded-Host"); proxied && sent != r.Host { // as Site has it
+		forwarded := NormalHost(sent, key.Secure)
 		if asked, _ := addr.CutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
 			key.Forwarded = forwarded
 		}

@@ -20,7 +20,7 @@ func testHosts() *Hosts {
 	inner := caddyhttp.Route{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"inner.example.com"}}}}
 	h := HostsOfServer(&caddyhttp.Server{
 		Routes: caddyhttp.RouteList{
-			{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com", "Bücher.example", "*.example.net", "a.*.example.org", "::1", "{env.HOST}"}}}},
+			{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com", "Bücher.example", "*.example.net", "a.*.example.org", "dotted.example.", "::1", "{env.HOST}"}}}},
 			{Handlers: []caddyhttp.MiddlewareHandler{&caddyhttp.Subroute{Routes: caddyhttp.RouteList{inner}}}},
 		},
 	})
@@ -100,6 +100,7 @@ func TestKey(t *testing.T) {
 		{"a trusted proxy says so", "example.com", proxy("Shop.example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
 		{"a trusted proxy of the same host", "example.com", proxy("Example.com:443"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
 		{"a trusted proxy of just the same host", "example.com", proxy("example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
+		{"a trusted proxy of just the same host with its dot", "dotted.example.", proxy("dotted.example."), true, policy.Key{Server: at, Site: "dotted.example.", Secure: true, Host: "dotted.example."}},
 		{"a trusted proxy that names no host", "example.com", proxy(""), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
 		{"a trusted proxy that says nothing", "example.com", nil, true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a client that says it is a proxy of just the same host", "example.com", proxy("example.com"), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
