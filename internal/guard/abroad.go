@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -17,46 +18,52 @@ import (
 // its reader takes for that of the first.
 
 // abroad is where the robots.txt of sites that the configuration names redirect to other
-// hosts. The zero value knows nothing.
+// hosts. Nobody waits for who looks for it. The zero value knows nothing.
 type abroad struct {
-	mu    sync.Mutex
-	at    time.Time // when it was looked for
-	known map[string]bool
+	mu    sync.Mutex // held by who looks
+	known atomic.Pointer[placesAbroad]
+}
+
+// placesAbroad are the URLs of other hosts as they were at a time. They do not change.
+type placesAbroad struct {
+	at     time.Time
+	places map[string]bool
 }
 
 const (
 	maxAbroad = 1024
-	// abroadLasts is how often it is looked for at most, which is done for a request
-	// that is blocked.
-	abroadLasts = 10 * time.Second
+	// abroadLasts is how often it is looked for at most, but for what a guard has just
+	// read. It is done for a request that is blocked.
+	abroadLasts = time.Minute
 )
 
-// has reports whether the robots.txt of a site redirects to a URL.
-func (a *abroad) has(place string, all *policy.Cache, now time.Time) bool {
-	a.mu.Lock()
+// of returns the URLs to which the robots.txt of sites redirects.
+func (a *abroad) of(all *policy.Cache, now time.Time) map[string]bool {
+	known := a.known.Load()
+	if known != nil && now.Sub(known.at).Abs() < abroadLasts || !a.mu.TryLock() { // clocks may be set back
+		if known == nil {
+			return nil
+		}
+		return known.places
+	}
 	defer a.mu.Unlock()
-	if a.known == nil || now.Sub(a.at) >= abroadLasts {
-		a.at, a.known = now, make(map[string]bool)
-		for _, e := range all.Entries() {
-			if state := e.State(); state != nil && e.Segment() == policy.Named && e.Key().Source == "" {
-				a.add(state.Via)
-			}
+	next := &placesAbroad{now, make(map[string]bool)}
+	for _, e := range all.Entries() {
+		if state := e.State(); state != nil && e.Segment() == policy.Named && e.Key().Source == "" {
+			next.add(state.Via)
 		}
 	}
-	return a.known[place]
+	a.known.Store(next)
+	return next.places
 }
 
 // forget has it looked for again, since the robots.txt of a site redirects elsewhere by now.
-func (a *abroad) forget() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.known = nil
-}
+func (a *abroad) forget() { a.known.Store(nil) }
 
-func (a *abroad) add(via []string) {
+func (p *placesAbroad) add(via []string) {
 	for _, place := range via {
-		if to := placeAbroad(place); to != "" && len(a.known) < maxAbroad {
-			a.known[to] = true
+		if to := placeAbroad(place); to != "" && len(p.places) < maxAbroad {
+			p.places[to] = true
 		}
 	}
 }
@@ -80,8 +87,12 @@ func urlOf(host string, secure bool, target string) string {
 // leadsHere reports whether the robots.txt of another site redirects to what is asked
 // for, as far as its guard knows, or has done so for this client a moment ago.
 func (g *Guard) leadsHere(r *http.Request, j *Judgement, now time.Time) bool {
+	known := g.shared.abroad.of(g.shared.Cache, now)
+	if len(known) == 0 && !g.shared.served.LeadsAbroad(now) {
+		return false // as mostly
+	}
 	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)
-	if g.shared.abroad.has(place, g.shared.Cache, now) {
+	if known[place] {
 		return true
 	}
 	network := addr.Network(request.ClientAddr(r))

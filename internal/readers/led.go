@@ -45,14 +45,24 @@ func (s *Texts) LedAbroad(network netip.Prefix, place string, now time.Time) {
 	if place == "" || len(place) > maxLedPlace {
 		return
 	}
+	s.ledAbroad.Store(now.UnixNano())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.abroad = withLed(s.abroad, maxLedOut, led{network, place, now})
 }
 
+// LeadsAbroad reports whether any client was redirected to another host a moment ago.
+func (s *Texts) LeadsAbroad(now time.Time) bool {
+	last := s.ledAbroad.Load()
+	return last != 0 && now.UnixNano()-last < int64(ledLasts)
+}
+
 // WasLedAbroad reports whether a client of a network was redirected to a URL of another
 // host a moment ago.
 func (s *Texts) WasLedAbroad(network netip.Prefix, place string, now time.Time) bool {
+	if !s.LeadsAbroad(now) {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.abroad, func(l led) bool {

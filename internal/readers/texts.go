@@ -36,6 +36,8 @@ type Texts struct {
 	bytes  int             // estimated memory of all texts
 	abroad []led           // where clients were redirected to other hosts, the latest last
 	asking [2]atomic.Int32 // sites that are being asked
+
+	ledAbroad atomic.Int64 // when a client was redirected to another host last, in Unix nanoseconds; 0 for never
 }
 
 // Site returns what is remembered of a site, making it if there is nothing.
