@@ -155,8 +155,8 @@ func (i *instance) fetchFrom(ctx context.Context, s *site, as origin.Witness) po
 	defer w.mu.Unlock()
 	text := string(answer.Body)
 	switch {
-	case answer.Status == http.StatusForbidden && i.saw[s] != nil: // from which the guard learns, too
-		i.saw[s].last = time.Now()
+	case answer.Status == http.StatusForbidden && i.saw[s] != nil: // from which the guard learns, too: that there is no text
+		i.saw[s].text, i.saw[s].last = "", time.Now()
 		return answer
 	case answer.Status >= 400 && answer.Status != http.StatusNotFound, answer.Err != nil:
 		return answer
