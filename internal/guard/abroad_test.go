@@ -48,6 +48,25 @@ func TestLedToAnotherSite(t *testing.T) {
 	}
 }
 
+// TestLedFartherAtTheFirstVisit has a crawler ask for the robots.txt of a site of which nobody
+// has asked for anything: the guard reads the file as well, and knows all steps to it.
+func TestLedFartherAtTheFirstVisit(t *testing.T) {
+	const first, second = "/private/1", "/private/2"
+	synctest.Test(t, func(t *testing.T) {
+		s := newLedHosts(t, []string{"http://b.example.com" + first, "http://b.example.com" + second})
+		s.visit("b.example.com", "/x", nothingNext)
+		s.visit("a.example.com", "/robots.txt", redirectTo("http://b.example.com"+first))
+		for _, target := range []string{first, second} {
+			if j := s.visit("b.example.com", target, nothingNext); j.Verdict != judge.Stale {
+				t.Errorf("%s: %s, want it let through", target, j.Verdict)
+			}
+		}
+		if j := s.visit("b.example.com", "/private/3", nothingNext); j.Verdict != judge.Disallowed {
+			t.Errorf("another page: %s", j.Verdict)
+		}
+	})
+}
+
 // TestLedToTheRobotsTxtOfAnotherSite knows not for which of both it was read.
 func TestLedToTheRobotsTxtOfAnotherSite(t *testing.T) {
 	for name, want := range map[string]judge.Verdict{"": judge.Disallowed, "http://b.example.com/robots.txt": judge.Stale} {

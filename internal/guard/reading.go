@@ -51,7 +51,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		g.state(asks, entry, a.site, false, now, 0) // from when the guard knows of a change its grace counts
 	}
 	if j != nil && r.Method == http.MethodGet && isRedirect(answer.status) && a.canonical && a.plain && !a.unsure {
-		g.rememberRedirect(a, answer, now)
+		g.rememberRedirect(asks, a, entry, answer, now)
 	}
 	if j == nil || !answer.isReading(r.Method) {
 		return err

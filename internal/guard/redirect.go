@@ -38,10 +38,16 @@ func placeOf(a robotsAnswer, own policy.Key) string {
 }
 
 // rememberRedirect remembers that a crawler was redirected for the file: nobody knows what
-// it has read then, whatever it had read before.
-func (g *Guard) rememberRedirect(a asking, answer robotsAnswer, now time.Time) {
+// it has read then, whatever it had read before. Where nothing is known of the site the guard
+// reads the file as well, lest it refuse the next steps to it.
+func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry, answer robotsAnswer, now time.Time) {
 	for _, reader := range a.readers {
 		g.shared.readers.Read(reader, ledger.Reading{At: now, Status: answer.status})
+	}
+	if g.SourceKey == "" && a.exact && entry == nil {
+		entry = g.shared.Cache.Add(a.site.Key, a.site.Segment)
+		g.shared.Memory.Want(a.site.Key)
+		g.state(r, entry, a.site, false, now, 0)
 	}
 	if g.SourceKey == "" && a.asksForFile {
 		g.shared.served.Site(a.site.Own).Led(addr.Network(a.from), answer.location, now)
