@@ -89,3 +89,25 @@ func TestKeptSiteIsOfOneGuard(t *testing.T) {
 		t.Errorf("the site is in %q, want both", modes["a.example"])
 	}
 }
+
+// TestPresenceThatIsKnownTakesNoLock, be the site kept or one that clients name.
+func TestPresenceThatIsKnownTakesNoLock(t *testing.T) {
+	g := testGuard(t, options{}, serving(mixedRobots))
+	server := twoHosts()
+	for _, url := range []string{"http://a.example/", "http://other.example/"} {
+		j := g.Judge(askAt(server, url))
+		g.presence(j)
+		g.shared.presences.mu.Lock()
+		done := make(chan struct{})
+		go func() {
+			g.presence(j)
+			close(done)
+		}()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s waits for a lock", url)
+		}
+		g.shared.presences.mu.Unlock()
+	}
+}

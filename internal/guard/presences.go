@@ -45,23 +45,25 @@ func (g *Guard) presence(j *Judgement) {
 
 // judgesFor reports whether the guard has judged for a site, by its label.
 func (g *Guard) judgesFor(label string) bool {
-	site, _ := g.shared.presences.sites.Load(label)
-	if site == nil {
-		return false
-	}
-	_, ok := site.guards.Load(g)
+	_, ok := g.shared.presences.keyOf(g, label)
 	return ok
 }
 
 // has reports whether the guard is known to judge for a site, and the key of the site
-// tells no more than the one that is known. It takes no lock.
+// tells no more than the one that is known.
 func (p *presences) has(g *Guard, s *request.Site) bool {
-	site, _ := p.sites.Load(s.Label)
-	if site == nil {
-		return false
-	}
-	key, ok := site.guards.Load(g)
+	key, ok := p.keyOf(g, s.Label)
 	return ok && !prefers(s, key)
+}
+
+// keyOf returns the key of a site as it was when the guard was noted to judge for it, by
+// the label of the site. It takes no lock.
+func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
+	site, _ := p.sites.Load(label)
+	if site == nil {
+		return policy.Key{}, false
+	}
+	return site.guards.Load(g)
 }
 
 // add returns the mode of the site. While a configuration takes the place of
