@@ -125,7 +125,8 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
 		a.start(g.shared.clock)
 	}
-	load, finished := g.loadBy(r, j), false // handlers behind may change the request
+	load, _ := g.loadBy(r, j) // before handlers behind change the request
+	finished := false
 	defer func() {
 		code, took := statusCode(r, a.status, err, finished), a.read()
 		if code != 0 {
@@ -134,7 +135,7 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 				g.Metrics.FirstByte(j.classCounted(), took)
 			}
 		}
-		g.observe(load, j.Site.Label, took, code == 0)
+		g.observe(load, took, code == 0)
 	}()
 	err = next.ServeHTTP(a, r)
 	finished = true

@@ -124,8 +124,8 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		return g.passRobots(w, r, j, next)
 	case j == nil:
 		w = g.stating(w, r, nil)
-		if load := g.loadBy(r, nil); load != nil {
-			return g.passMeasured(w, r, load, next)
+		if load, began := g.loadBy(r, nil); load != nil {
+			return g.passMeasured(w, r, load, began, next)
 		}
 		return g.passVisitor(w, r, next)
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:

@@ -17,6 +17,7 @@ type keptSite struct {
 	entry        atomic.Pointer[weak.Pointer[policy.Entry]] // that was found last; which the cache may drop
 	present      atomic.Bool                                // it is known that the guard judges for it
 	host         *metrics.Host                              // where its requests are counted
+	load         *siteLoad                                  // nil where nobody is shed
 }
 
 // namedSite is siteOf for a host just as the configuration names it, and nil for all
@@ -34,7 +35,11 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 
 // keep returns what is kept of a site.
 func (g *Guard) keep(s *request.Site) *keptSite {
-	return &keptSite{Site: g.sourced(*s), host: g.Metrics.Host(s.Label)}
+	kept := &keptSite{Site: g.sourced(*s), host: g.Metrics.Host(s.Label)}
+	if g.Rate != nil && g.Rate.Shed != nil {
+		kept.load = g.shared.loads.of(s.Label, g)
+	}
+	return kept
 }
 
 // hostOf returns where the requests of the site of a judgement are counted.

@@ -17,7 +17,7 @@ type loads struct {
 	tick  func(d time.Duration) <-chan time.Time // time.After but in tests
 	ended context.Context                        // with the state
 	end   context.CancelFunc
-	by    cowmap.Sharded[loadKey, *rate.Load]
+	by    cowmap.Sharded[loadKey, *siteLoad]
 
 	mu    sync.Mutex
 	users map[rate.Thresholds][]*Guard // of running configurations
@@ -27,6 +27,12 @@ type loads struct {
 type loadKey struct {
 	site string // its label
 	rate.Thresholds
+}
+
+// siteLoad is the load of a site.
+type siteLoad struct {
+	*rate.Load
+	site string // its label
 }
 
 func newLoads(now clock, tick func(time.Duration) <-chan time.Time) *loads {
@@ -65,12 +71,12 @@ func (l *loads) leave(g *Guard) {
 }
 
 // of returns the load of a site by the thresholds of a guard.
-func (l *loads) of(site string, g *Guard) *rate.Load {
+func (l *loads) of(site string, g *Guard) *siteLoad {
 	key := loadKey{site, g.Rate.Shed.Thresholds}
 	if load, ok := l.by.Load(key); ok {
 		return load
 	}
-	return l.by.LoadOrStore(key, func() *rate.Load { return rate.NewLoad(key.Thresholds) })
+	return l.by.LoadOrStore(key, func() *siteLoad { return &siteLoad{rate.NewLoad(key.Thresholds), site} })
 }
 
 // hosts returns the sites that are under load.
@@ -89,7 +95,7 @@ func (l *loads) hosts() map[string]bool {
 
 // watch ends the load of a site when it is time, also where nothing is asked for any
 // more. It ends with the load, or with the state.
-func (l *loads) watch(site string, load *rate.Load) {
+func (l *loads) watch(load *siteLoad) {
 	for load.Under() {
 		select {
 		case <-l.ended.Done():
@@ -97,8 +103,8 @@ func (l *loads) watch(site string, load *rate.Load) {
 		case <-l.tick(load.Calm / 20):
 		}
 		if lasted, ended := load.Settle(l.now()); ended {
-			if g := l.user(site, load.Thresholds); g != nil {
-				g.tellSheddingEnded(site, lasted)
+			if g := l.user(load.site, load.Thresholds); g != nil {
+				g.tellSheddingEnded(load.site, lasted)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ const eventShedding = "robots_shedding"
 // shed sheds a request of a crawler while its site is under load, and reports whether it
 // did. With rate observe it says so, and the request passes.
 func (g *Guard) shed(j *Judgement) bool {
-	if !g.Rate.Sheds(j.Client.Class) || !g.shared.loads.of(j.Site.Label, g).Under() || !rate.MayStop(j.Method, j.Path, j.robots()) {
+	if !g.Rate.Sheds(j.Client.Class) || !g.loadOf(j.kept, j.Site.Label).Under() || !rate.MayStop(j.Method, j.Path, j.robots()) {
 		return false
 	}
 	j.Rate = Rate{State: rate.Shed, Pace: rate.Pace{Wait: g.Rate.Shed.Calm}}
@@ -37,39 +37,58 @@ func (j *Judgement) robots() *policy.Robots {
 	return j.Version.Robots
 }
 
-// loadBy returns the load that the answer to a request tells of, nil for none. j is nil for
-// a request that nobody judges: how long people wait is what it is about.
-func (g *Guard) loadBy(r *http.Request, j *Judgement) *rate.Load {
+// loadOf returns the load of a site by its label. kept is nil for a host that the
+// configuration does not name just so.
+func (g *Guard) loadOf(kept *keptSite, label string) *siteLoad {
+	if kept != nil {
+		return kept.load
+	}
+	return g.shared.loads.of(label, g)
+}
+
+// loadBy returns the load that the answer to a request tells of, nil for none, and when it
+// began. j is nil for a request that nobody judges: how long people wait is what it is about.
+func (g *Guard) loadBy(r *http.Request, j *Judgement) (load *siteLoad, began time.Duration) {
 	switch {
 	case g.Rate == nil || g.Rate.Shed == nil:
-		return nil
-	case j == nil && !g.Rate.Measures(r.Method, r.URL.Path, nil), j != nil && !g.Rate.Measures(j.Method, j.Path, j.robots()):
-		return nil
-	case j == nil:
-		return g.shared.loads.of(g.siteOf(r).Label, g)
+		return nil, 0
+	case j != nil:
+		if !g.Rate.Measures(j.Method, j.Path, j.robots()) {
+			return nil, 0
+		}
+		load = g.loadOf(j.kept, j.Site.Label)
+	case !g.Rate.Measures(r.Method, r.URL.Path, nil):
+		return nil, 0
+	default:
+		if kept := g.namedSite(r); kept != nil {
+			load = kept.load
+		} else {
+			load = g.shared.loads.of(g.otherSite(r).Label, g)
+		}
 	}
-	return g.shared.loads.of(j.Site.Label, g)
+	if began = g.shared.loads.now(); !load.Samples(began) {
+		return nil, 0
+	}
+	return load, began
 }
 
 // observe counts how long the first byte of an answer took. left says that the client left
 // before: that tells something only if it has waited for too long by then.
-func (g *Guard) observe(load *rate.Load, site string, took time.Duration, left bool) {
+func (g *Guard) observe(load *siteLoad, took time.Duration, left bool) {
 	if load == nil || took == 0 || left && took <= load.Above {
 		return
 	}
 	if now := g.shared.loads.now(); load.Observe(now, took) {
-		g.tellSheddingBegan(site, load.Recent(now))
-		go g.shared.loads.watch(site, load)
+		g.tellSheddingBegan(load.site, load.Recent(now))
+		go g.shared.loads.watch(load)
 	}
 }
 
 // passMeasured passes on a request that nobody judges, and takes the time of the answer.
-func (g *Guard) passMeasured(w http.ResponseWriter, r *http.Request, load *rate.Load, next caddyhttp.Handler) error {
-	site := g.siteOf(r).Label // handlers behind may change the request
-	a := &answer{passing: passTo(w), method: r.Method}
-	a.start(g.shared.loads.now)
+func (g *Guard) passMeasured(w http.ResponseWriter, r *http.Request, load *siteLoad, began time.Duration, next caddyhttp.Handler) error {
+	a := &answer{passing: passTo(w), method: r.Method, stopwatch: stopwatch{clock: g.shared.loads.now, began: began}}
 	defer func() {
-		g.observe(load, site, a.read(), a.status == 0 && r.Context().Err() != nil)
+		g.observe(load, a.read(), a.status == 0 && r.Context().Err() != nil)
 	}()
 	return g.passVisitor(a, r, next)
 }

@@ -239,6 +239,23 @@ func TestWhatTellsOfLoad(t *testing.T) {
 	}
 }
 
+// TestSheddingCostsABrowserNothing has browsers ask often: only where a site answers less
+// than a hundred requests a second are all of its answers timed.
+func TestSheddingCostsABrowserNothing(t *testing.T) {
+	l := newLoaded(t, shedding(true), "")
+	w, r := httptest.NewRecorder(), browserRequest()
+	serve := func() { _ = l.Serve(w, r, nothingNext) }
+	for range 150 {
+		serve()
+	}
+	if n := testing.AllocsPerRun(10_000, serve); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if seen := l.shared.loads.of(judge.OtherName, l.Guard).Recent(time.Duration(l.clock.Load())); seen.Answers < 600 || seen.Answers > 800 {
+		t.Errorf("%+v of 10,150 in a second", seen)
+	}
+}
+
 // TestSheddingOutlivesAReload sheds on with a guard of the next configuration, and ends
 // with the last that goes by the same thresholds.
 func TestSheddingOutlivesAReload(t *testing.T) {

@@ -49,13 +49,33 @@ const minSamples = 20
 // above two seconds where more than 5 % took longer.
 type Load struct {
 	Thresholds
-	all, slow  window       // in span: of all answers, and of those that took longer than Above
-	last, warm window       // in Calm: of all answers, and of those that took Below or longer
-	began      atomic.Int64 // since when there is load, 0 while there is none
+	all, slow  window        // in span: of all answers, and of those that took longer than Above
+	last, warm window        // in Calm: of all answers, and of those that took Below or longer
+	began      atomic.Int64  // since when there is load, 0 while there is none
+	asked      atomic.Uint64 // a second in the upper half, in the lower one how many requests had begun in it
 }
 
 // NewLoad returns the load of a site of which nothing was seen yet.
 func NewLoad(by Thresholds) *Load { return &Load{Thresholds: by} }
+
+// A site that answers often tells enough by some of its answers: by so many in a second,
+// and by one of so many more.
+const (
+	sampledEach = 100
+	sampledOf   = 16
+)
+
+// Samples reports whether the answer to a request that begins now is to be observed: of the
+// first hundred in a second each, and then one of sixteen.
+func (l *Load) Samples(now time.Duration) bool {
+	second := uint64(now / time.Second)
+	before := l.asked.Load()
+	if before>>32 < second && l.asked.CompareAndSwap(before, second<<32+1) {
+		return true
+	}
+	n := uint32(l.asked.Add(1)) // in the second that some other has begun, perhaps
+	return n <= sampledEach || n%sampledOf == 0
+}
 
 // Seen is what was seen of a site.
 type Seen struct {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,11 +215,55 @@ func TestSheddable(t *testing.T) {
 	}
 }
 
+// TestSamples counts whose answers are observed, of so many requests in each second.
+func TestSamples(t *testing.T) {
+	for perSecond, want := range map[int]int{1: 1, 20: 20, 100: 100, 101: 100, 112: 101, 1000: 100 + 56, 16000: 100 + 994} {
+		l := NewLoad(DefaultThresholds)
+		for second := range 3 {
+			sampled := 0
+			for i := range perSecond {
+				if l.Samples(time.Duration(second)*time.Second + time.Second*time.Duration(i)/time.Duration(perSecond)) {
+					sampled++
+				}
+			}
+			if sampled != want {
+				t.Errorf("of %d requests in second %d: %d, want %d", perSecond, second, sampled, want)
+			}
+		}
+	}
+	l := NewLoad(DefaultThresholds)
+	l.Samples(2 * time.Second)
+	if l.Samples(time.Second); uint32(l.asked.Load()) != 2 {
+		t.Error("a request that comes late is not counted in the second that has begun")
+	}
+}
+
+// TestSamplesAtOnce has many goroutines ask in one second.
+func TestSamplesAtOnce(t *testing.T) {
+	var sampled atomic.Int64
+	var group sync.WaitGroup
+	l := NewLoad(DefaultThresholds)
+	for range 8 {
+		group.Go(func() {
+			for range 200 {
+				if l.Samples(5 * time.Second) {
+					sampled.Add(1)
+				}
+			}
+		})
+	}
+	if group.Wait(); sampled.Load() != 100+94 { // of 112, 128, ... 1600 each
+		t.Errorf("%d of 1600, want 194", sampled.Load())
+	}
+}
+
 func TestObservingCostsNoAllocation(t *testing.T) {
 	l, now := NewLoad(DefaultThresholds), time.Hour
 	if n := testing.AllocsPerRun(1000, func() {
 		now += 10 * time.Millisecond
-		l.Observe(now, 3*time.Second)
+		if l.Samples(now) {
+			l.Observe(now, 3*time.Second)
+		}
 		l.Settle(now)
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
