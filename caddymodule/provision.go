@@ -29,7 +29,11 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if s := h.Source; s != nil && s.File != "" {
-		if err := origin.CheckFile(s.File, s.Optional); err != nil {
+		otherwise := "write optional behind it if the file may be missing"
+		if s.Optional {
+			otherwise = ""
+		}
+		if err := origin.CheckFile("source", s.File, otherwise); err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 			return option.ErrCount
 		}
 		h.Rules = append(h.Rules, Rule{For: args, Allow: allow})
-		return nil
+		return noPath(args)
 	}
 }
 

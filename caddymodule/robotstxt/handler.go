@@ -35,7 +35,8 @@ type Handler struct {
 	// for /robots.txt, `none` is nothing. Default: `upstream`.
 	Base string `json:"base,omitempty"`
 
-	// The path of a file that takes the place of the base.
+	// The path of a file that takes the place of the base. It has to be there when the
+	// configuration is loaded.
 	BaseFile string `json:"base_file,omitempty"`
 
 	// What crawlers may fetch. Their order does not matter.
@@ -120,6 +121,11 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.setDefaults()
 	if err := h.Validate(); err != nil {
 		return err
+	}
+	if h.BaseFile != "" { // without it the site's own lines would be gone
+		if err := origin.CheckFile("base", h.BaseFile, "write base none if there is nothing to build on"); err != nil {
+			return err
+		}
 	}
 	c := managed.Config{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)

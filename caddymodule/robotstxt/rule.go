@@ -118,6 +118,14 @@ func (r *Rule) name() string {
 	return written.Name()
 }
 
+// noPath refuses a path where crawlers are to be named.
+func noPath(names []string) error {
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "/") }); i >= 0 {
+		return fmt.Errorf("%q is a path; paths stand in a block behind the crawlers, one a line", names[i])
+	}
+	return nil
+}
+
 // hasHost returns what tells whether a host, or one that a wildcard stands for, is
 // among some; nil for any.
 func hasHost(hosts []string) func(host string) bool {

@@ -97,3 +97,15 @@ func TestGateAtRunTime(t *testing.T) {
 		t.Errorf("after the refused reload: %q", now)
 	}
 }
+
+// A misspelt path would leave the site's own lines out, so it fails when the
+// configuration is loaded.
+func TestBaseFileMissing(t *testing.T) {
+	t.Parallel()
+	base := filepath.Join(t.TempDir(), "robot.txt")
+	file := harness.Caddyfile(t, "http://a.test {\n\trobots_txt {\n\t\tbase file "+base+"\n\t\tdisallow GPTBot\n\t}\n}\n")
+	_, stderr, code := harness.Command(t, "", "validate", "--config", file)
+	if want := "base file " + base + ": there is no such file; correct the path, or write base none"; code == 0 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d: %s; want %q", code, stderr, want)
+	}
+}

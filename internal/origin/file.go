@@ -35,11 +35,12 @@ func (s File) fetch() policy.Answer {
 	return policy.Answer{Status: http.StatusOK, Body: body}
 }
 
-// CheckFile tells what keeps a file from being a source, for the moment at which a
-// configuration is loaded. One that is optional may be missing.
-func CheckFile(path string, optional bool) error {
+// CheckFile tells what keeps a file from being what an option names, such as a source,
+// for the moment at which a configuration is loaded. A missing one is an error that ends
+// with what else to write, unless that is empty: then it may be missing.
+func CheckFile(option, path, otherwise string) error {
 	_, err := ReadFile(path)
-	if err == nil || optional && errors.Is(err, fs.ErrNotExist) {
+	if err == nil || otherwise == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	begins := ""
@@ -47,9 +48,9 @@ func CheckFile(path string, optional bool) error {
 		begins = "; a relative path begins where Caddy was started, so this is " + full
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("source file %s: there is no such file%s; correct the path, or write optional behind it if the file may be missing", path, begins)
+		return fmt.Errorf("%s file %s: there is no such file%s; correct the path, or %s", option, path, begins, otherwise)
 	}
-	return fmt.Errorf("source file %s: %w%s", path, err, begins)
+	return fmt.Errorf("%s file %s: %w%s", option, path, err, begins)
 }
 
 // ReadFile returns the beginning of a regular file, as much of it as is parsed.

@@ -92,25 +92,25 @@ func TestCheckFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		path     string
-		optional bool
-		want     []string // what the error holds; none for no error
+		path      string
+		otherwise string   // empty if it may be missing
+		want      []string // what the error holds; none for no error
 	}{
-		{path: "robots.txt"},
-		{path: filepath.Join(dir, "robots.txt")},
-		{path: "robot.txt", optional: true},
-		{path: "robot.txt", want: []string{"source file robot.txt: there is no such file; a relative path", filepath.Join(dir, "robot.txt"), "write optional"}},
-		{path: filepath.Join(dir, "robot.txt"), want: []string{"there is no such file; correct the path"}},
-		{path: ".", optional: true, want: []string{"regular file", "so this is " + dir}},
+		{path: "robots.txt", otherwise: "write none"},
+		{path: filepath.Join(dir, "robots.txt"), otherwise: "write none"},
+		{path: "robot.txt"},
+		{path: "robot.txt", otherwise: "write none", want: []string{"source file robot.txt: there is no such file; a relative path", filepath.Join(dir, "robot.txt"), "correct the path, or write none"}},
+		{path: filepath.Join(dir, "robot.txt"), otherwise: "write none", want: []string{"there is no such file; correct the path"}},
+		{path: ".", want: []string{"regular file", "so this is " + dir}},
 	} {
-		err := CheckFile(tc.path, tc.optional)
+		err := CheckFile("source", tc.path, tc.otherwise)
 		if (err == nil) != (tc.want == nil) {
-			t.Errorf("%s, optional %t: got %v", tc.path, tc.optional, err)
+			t.Errorf("%s, otherwise %q: got %v", tc.path, tc.otherwise, err)
 			continue
 		}
 		for _, want := range tc.want {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s, optional %t: got %v, want %q", tc.path, tc.optional, err, want)
+				t.Errorf("%s, otherwise %q: got %v, want %q", tc.path, tc.otherwise, err, want)
 			}
 		}
 	}
