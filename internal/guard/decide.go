@@ -145,7 +145,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 		// Of several within a short time the first counts: else who reads it before each
 		// page would always have read it later than the guard.
 		if last, ok := g.lastReading(asked, j); !ok || now.Sub(last.At) >= newerFor {
-			for _, reader := range g.readersOf(asked, j) {
+			for _, reader := range g.readBy(asked, j) {
 				g.shared.readers.Read(reader, read)
 			}
 		}

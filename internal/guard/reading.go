@@ -29,7 +29,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	a := asking{site: g.siteOf(r), plain: request.OriginalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), unsure: j != nil && j.Identity != verify.Verified && request.MaybeInvented(r), witness: witnessOf(r), from: request.ClientAddr(r)}
 	a.exact, a.canonical = r.Host == a.site.Own.Host, isCanonical(r, a.site.Own)
 	if j != nil {
-		a.readers = g.readersOf(r, j)
+		a.readers = g.readBy(r, j)
 	}
 	asks := r.Clone(r.Context())
 	if j != nil && j.Identity == verify.Verified {
@@ -207,6 +207,16 @@ func (g *Guard) readersOf(r *http.Request, j *Judgement) []ledger.Reader {
 	own := reader
 	own.Crawler += " " + judge.FoldName(j.Client.Name())
 	return []ledger.Reader{own, reader}
+}
+
+// readBy tells whose reading it is that a request makes. Whoever likes has a preview, an
+// assistant or a tool of an operator fetch the file: that tells its crawlers nothing.
+func (g *Guard) readBy(r *http.Request, j *Judgement) []ledger.Reader {
+	all := g.readersOf(r, j)
+	if c := j.Client.Crawler; c != nil && (c.UserTriggered || !c.Class.JudgedByWildcard()) {
+		return all[:1]
+	}
+	return all
 }
 
 // claimedReader is a crawler of which nothing but its name is known: it is told

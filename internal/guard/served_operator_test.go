@@ -85,3 +85,43 @@ func TestOperatorIsHandedOn(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatPeopleHaveRead has somebody send a tool of a search engine to a new robots.txt.
+// Its crawlers have not read that, and may follow the old one.
+func TestWhatPeopleHaveRead(t *testing.T) {
+	for reader, want := range map[string]judge.Verdict{
+		"Google-InspectionTool/1.0":         judge.Stale,
+		"FeedFetcher-Google":                judge.Stale,
+		"Google-Site-Verification/1.0":      judge.Stale,
+		"Googlebot-Image/1.0":               judge.Disallowed,
+		"AdsBot-Google":                     judge.Stale,
+		"Googlebot/2.1, FeedFetcher-Google": judge.Disallowed,
+	} {
+		s := newChangingSite(t, options{Enforce: true}, loose)
+		s.text = strict
+		s.reread()
+		s.hold()
+		judged := func(userAgent, target string) (*http.Request, *Judgement) {
+			r := from(requestBy(userAgent, target), "192.0.2.1")
+			j := s.g.Judge(r)
+			j.Identity, j.Verdict, j.Action = verify.Verified, judge.Allowed, judge.None
+			return r, j
+		}
+		r, j := judged(reader, "/robots.txt")
+		if err := s.g.passRobots(httptest.NewRecorder(), r, j, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+			_, err := fmt.Fprint(w, strict)
+			return err
+		})); err != nil {
+			t.Fatal(err)
+		}
+		r, j = judged("Googlebot/2.1", "/x")
+		s.g.ask(r, s.entry, s.entry.State(), j)
+		if j.Verdict != want {
+			t.Errorf("%s has read it: %s, want %s", reader, j.Verdict, want)
+		}
+		own, of := judged(reader, "/x")
+		if last, ok := s.g.lastReading(own, of); !ok || last.Status != http.StatusOK {
+			t.Errorf("%s has read it, and it is not known", reader)
+		}
+	}
+}
