@@ -19,6 +19,7 @@ type caddyParser struct {
 type keyMemo struct {
 	text     []byte // such as ,"uri":
 	from, to int    // where the key stands in it
+	value    []byte // what came after it, if that was a short string, with its quotes
 }
 
 // key is [jsonCursor.key] where the server writes the same keys in each line, in the same
@@ -45,7 +46,10 @@ const maxSkipped = 1 << 10
 // what a browser accepts: to compare it is faster than to look for its end.
 func (p *caddyParser) value(c *jsonCursor, key []byte) (raw []byte, ok bool) {
 	c.space()
-	if c.i >= len(c.b) || c.b[c.i] != '{' && c.b[c.i] != '[' {
+	switch {
+	case c.i < len(c.b) && c.b[c.i] == '"':
+		return p.string(c)
+	case c.i >= len(c.b) || c.b[c.i] != '{' && c.b[c.i] != '[':
 		return c.value()
 	}
 	place := len(key)
@@ -62,6 +66,22 @@ func (p *caddyParser) value(c *jsonCursor, key []byte) (raw []byte, ok bool) {
 	}
 	return nil, ok
 }
+
+// string is [jsonCursor.text] where many are the same as in the line before.
+func (p *caddyParser) string(c *jsonCursor) (raw []byte, ok bool) {
+	known, start := &p.keys[(p.nth-1)%len(p.keys)].value, c.i
+	if n := len(*known); n > 0 && bytes.HasPrefix(c.b[start:], *known) { // none is the beginning of another
+		c.i += n
+		return c.b[start+1 : c.i-1], true
+	}
+	if raw, ok = c.text(); ok && c.i-start <= maxRepeated {
+		*known = append((*known)[:0], c.b[start:c.i]...)
+	}
+	return raw, ok
+}
+
+// maxRepeated bounds a string that is kept to be compared, in bytes.
+const maxRepeated = 32
 
 var (
 	schemeHTTP  = []byte("http")
