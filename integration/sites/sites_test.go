@@ -39,7 +39,7 @@ func TestHostSpellings(t *testing.T) {
 			port := s.Port
 			canonical := strings.ReplaceAll(tc.canonical, "$PORT", port)
 			exact.Store(canonical)
-			spellings := []string{"SHOP.test", "Shop.Test:" + port, "shop.test:1", "shop.test:65535", "shop.test:0" + port, "shop.test:", "sHOP.tEST:80"}
+			spellings := []string{"SHOP.test", "Shop.Test:" + port, "shop.test:1", "shop.test:65535", "shop.test:0" + port, "shop.test:", "sHOP.tEST:80", "[shop.test]", "[Shop.test]:" + port, "[shop.test", "shop.test]"}
 			for _, host := range spellings { // they come first, as a crawler and as a reader
 				harness.Get(t, s.URL("http://shop.test/public/x"), harness.Bingbot, harness.Host(host))
 				harness.Get(t, s.URL("http://shop.test/robots.txt"), harness.Bingbot, harness.Host(host))

@@ -176,7 +176,7 @@ func (h *Hosts) configured(host string) string {
 func (h *Hosts) Key(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
 	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
-	host, port := addr.CutPort(r.Host)
+	host, port := cutPort(r.Host)
 	if len(host) > MaxHost {
 		key.Host = NormalHost(host, key.Secure)
 		return key
@@ -189,7 +189,7 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	switch listener := ListenerPort(r, key.Secure, proxied); {
 	case port == "" || listener == 0 || !isPort(port, listener):
 		key.Host = name
-	case name == host:
+	case name == host && len(host)+len(port) == len(r.Host):
 		key.Host = r.Host
 	default:
 		key.Host = name + port

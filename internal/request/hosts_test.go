@@ -77,6 +77,14 @@ func TestKey(t *testing.T) {
 		want       policy.Key
 	}{
 		{"with the port of the listener", "example.com:9501", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com:9501"}},
+		{"in brackets", "[example.com]", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"in brackets with the port of the listener", "[Example.com]:9501", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com:9501"}},
+		{"in brackets with another port", "[example.com]:80", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"behind a bracket", "[example.com", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"before a bracket", "example.com]", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"behind a bracket with a port, which Caddy takes for another host", "[example.com:9501", nil, false, policy.Key{Server: at, Host: "[example.com:9501"}},
+		{"in two pairs of brackets, which are another host", "[[example.com]]", nil, false, policy.Key{Server: at, Host: "[[example.com]]"}},
+		{"nothing in brackets", "[]", nil, false, policy.Key{Server: at, Host: "[]"}},
 		{"without a port", "example.com", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"another port", "example.com:9502", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"the default port", "example.com:80", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},

@@ -3,6 +3,7 @@ package request
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"strings"
 
@@ -90,6 +91,26 @@ func NormalHost(host string, secure bool) string {
 		return ascii + port
 	}
 	return strings.TrimSuffix(name, ".") + port
+}
+
+// cutPort divides an authority into the host and the port with its colon. Brackets are cut
+// from a host that is no address of IPv6, also a single one, as by Caddy.
+func cutPort(authority string) (host, port string) {
+	host, port = addr.CutPort(authority)
+	if !strings.ContainsAny(authority, "[]") || strings.Contains(addr.Unbracket(host), ":") {
+		return host, port
+	}
+	name, number, err := net.SplitHostPort(authority)
+	switch {
+	case err == nil:
+		return name, ":" + number
+	case port == "":
+		name = strings.TrimSuffix(strings.TrimPrefix(authority, "["), "]")
+	}
+	if name == "" || strings.ContainsAny(name, "[]") {
+		return authority, "" // to Caddy it is another host, too
+	}
+	return name, ""
 }
 
 // isNormalHost reports whether a host is in its usual form but for the port.
