@@ -78,17 +78,13 @@ func TestSeriesBudget(t *testing.T) {
 		}
 		m.Tried(shadow.Same)
 		for i, crawler := range crawlers {
-			label := m.Labels.Crawler(host, crawler.Token, i%2 == 0)
+			label := m.Host(host).labels.crawler(crawler.Token, i%2 == 0)
 			m.ReadBy(host, label, time.Now())
 			if i%20 > 0 { // enough to fill all
 				continue
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-				counted := Request{Host: host, Crawler: label, Class: class, Identity: who, Verdict: v, Action: a}
-				if who == verify.Spoofed {
-					counted.Crawler = judge.SpoofedName
-				}
-				m.Requests.Count(counted)
+				m.Host(host).Count(Judged{Crawler: crawler.Token, Named: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
 				if who != verify.Spoofed {
 					m.SearchBlocked(host, label, who, time.Now())
 				}
@@ -136,16 +132,14 @@ func TestSeriesBudget(t *testing.T) {
 func TestSummedRequests(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	sent, search, spoofed, overflowed := 0.0, 0.0, 0.0, 0.0
-	first := Request{Host: "a.example", Crawler: "FirstBot", Class: uaident.SEO}
-	m.Requests.Count(first)
+	h, first := m.Host("a.example"), Judged{Crawler: "FirstBot", Class: uaident.SEO}
+	h.Count(first)
 	for i := range 50 {
 		worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-			counted := Request{Host: "a.example", Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a}
+			h.Count(Judged{Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a})
 			if who == verify.Spoofed {
-				counted.Crawler = judge.SpoofedName
 				spoofed++
 			}
-			m.Requests.Count(counted)
 			if v == judge.Disallowed && a == judge.Blocked {
 				sent++
 				if class == uaident.Search && who == verify.Claimed {
@@ -154,10 +148,10 @@ func TestSummedRequests(t *testing.T) {
 			}
 		})
 	}
-	m.Requests.Count(first)
+	h.Count(first)
 	var other, blocked, blockedSearch, underFalseNames float64
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(m.Requests, m.overflow)
+	registry.MustRegister(m.requests, m.overflow)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -198,16 +192,16 @@ func TestSummedRequests(t *testing.T) {
 	}
 }
 
-// TestRequestCountersForSeveralGoroutines loses no request, also at the moment
+// TestRequestsOfSeveralGoroutines loses no request, also at the moment
 // when a host is full.
-func TestRequestCountersForSeveralGoroutines(t *testing.T) {
+func TestRequestsOfSeveralGoroutines(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for i := range 2000 {
-				m.Requests.Count(Request{
-					Host: fmt.Sprintf("h%d", i%3), Crawler: fmt.Sprintf("bot%d", i%37),
+				m.Host(fmt.Sprintf("h%d", i%3)).Count(Judged{
+					Crawler:  fmt.Sprintf("bot%d", i%37),
 					Identity: verify.States()[i%4], Verdict: judge.Verdicts()[i%6],
 				})
 			}
@@ -215,7 +209,7 @@ func TestRequestCountersForSeveralGoroutines(t *testing.T) {
 	}
 	wg.Wait()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(m.Requests)
+	registry.MustRegister(m.requests)
 	families, _ := registry.Gather()
 	total := 0.0
 	for _, metric := range families[0].GetMetric() {
@@ -225,7 +219,7 @@ func TestRequestCountersForSeveralGoroutines(t *testing.T) {
 		t.Errorf("%v requests counted, want 8000", total)
 	}
 	for i := range 3 {
-		if n := m.Requests.host(fmt.Sprintf("h%d", i)).series.Len(); n > maxRequestSeries+58 {
+		if n := m.Host(fmt.Sprintf("h%d", i)).counter.series.Len(); n > maxRequestSeries+58 {
 			t.Errorf("h%d has %d series", i, n)
 		}
 	}

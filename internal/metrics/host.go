@@ -9,9 +9,8 @@ import (
 
 // Host counts the requests of a configured host. Several goroutines may use it at once.
 type Host struct {
-	name    string
-	labels  *crawlerLabels
-	counter *hostCounters
+	labels  crawlerLabels
+	counter hostCounters
 	known   cowmap.Map[Judged, counted]
 }
 
@@ -41,7 +40,7 @@ func (m *OperatorMetrics) Host(name string) *Host {
 		return h
 	}
 	return m.hosts.LoadOrStore(name, func() *Host {
-		return &Host{name: name, labels: m.Labels.host(name), counter: m.Requests.host(name)}
+		return &Host{counter: hostCounters{overflow: m.overflow.WithLabelValues(name)}}
 	})
 }
 
@@ -55,7 +54,7 @@ func (h *Host) Count(j Judged) (crawler string) {
 		return known.label
 	}
 	crawler = h.Label(j.Crawler, j.Named, j.Identity)
-	series, own := h.counter.count(Request{h.name, crawler, j.Crawler != "", j.Class, j.Identity, j.Verdict, j.Action})
+	series, own := h.counter.count(crawler, &j)
 	if own && h.known.Len() < maxKnown {
 		if j.Crawler != "" {
 			j.Crawler = crawler // in memory that lasts

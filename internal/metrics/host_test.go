@@ -20,6 +20,7 @@ import (
 // like them went, and each by its labels.
 func TestHostCountsAsOneByOne(t *testing.T) {
 	fast, slow := New(nothing{}, kinds, results), New(nothing{}, kinds, results)
+	one := slow.Host("a.example")
 	for range 3 {
 		for i := range 60 { // more than have a label
 			name := fmt.Sprintf("bot%d", i)
@@ -27,15 +28,13 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 				name = "" // a client invented it
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-				label := judge.OtherName
-				switch {
-				case who == verify.Spoofed:
-					label = judge.SpoofedName
-				case name != "":
-					label = slow.Labels.Crawler("a.example", name, i%2 == 0)
+				j := Judged{name, i%2 == 0, class, who, v, a}
+				got, label := fast.Host("a.example").Count(j), one.Label(name, i%2 == 0, who)
+				if who == verify.Spoofed {
+					j.Crawler, j.Class = "", uaident.Other
 				}
-				slow.Requests.Count(Request{"a.example", label, name != "", class, who, v, a})
-				if got := fast.Host("a.example").Count(Judged{name, i%2 == 0, class, who, v, a}); got != label {
+				one.counter.count(label, &j)
+				if got != label {
 					t.Fatalf("%s %v: the label is %s, want %s", name, who, got, label)
 				}
 			})
@@ -76,7 +75,7 @@ func TestHostCountAllocatesNothing(t *testing.T) {
 func requestsOf(t *testing.T, m *Metrics) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(m.Requests, m.overflow)
+	registry.MustRegister(m.requests, m.overflow)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -16,34 +16,16 @@ const maxCrawlerLabels = 40
 // the host spells out, whatever else comes by before these.
 const ownersShare = 20
 
-// Labels remembers which crawlers have a label value of their own. A value is
-// never taken back or given to another crawler, so that a time series stays
-// what it was. What it holds is bounded by the configured hosts.
-type Labels struct {
-	byHost cowmap.Sharded[string, *crawlerLabels]
-}
-
+// crawlerLabels remembers which crawlers have a label value of their own at a host. A value
+// is never taken back or given to another crawler, so that a time series stays what it was.
 type crawlerLabels struct {
 	mu     sync.Mutex
 	names  cowmap.Map[string, string] // each with its label, in memory of its own: a robots.txt may have spelled it
 	others atomic.Int32               // names that no robots.txt spelled out
 }
 
-func newLabels() *Labels { return new(Labels) }
-
-// Crawler returns the label value of a crawler: its name, or judge.OtherName if the
-// host has no room for it. named says that the host's robots.txt names it.
-func (l *Labels) Crawler(host, name string, named bool) string {
-	return l.host(host).crawler(name, named)
-}
-
-func (l *Labels) host(host string) *crawlerLabels {
-	if c, ok := l.byHost.Load(host); ok {
-		return c
-	}
-	return l.byHost.LoadOrStore(host, func() *crawlerLabels { return new(crawlerLabels) })
-}
-
+// crawler returns the label value of a crawler: its name, or judge.OtherName if the host
+// has no room for it. named says that the host's robots.txt names it.
 func (c *crawlerLabels) crawler(name string, named bool) string {
 	label, ok := c.known(name, named)
 	if ok {

@@ -13,10 +13,10 @@ import (
 )
 
 func TestCrawlerLabelsAreBounded(t *testing.T) {
-	l := newLabels()
+	l := new(crawlerLabels)
 	got := make(map[string]bool)
 	for i := range 1000 {
-		got[l.Crawler("example.com", fmt.Sprintf("bot%d", i), true)] = true
+		got[l.crawler(fmt.Sprintf("bot%d", i), true)] = true
 	}
 	if len(got) != maxCrawlerLabels+1 || !got[judge.OtherName] {
 		t.Errorf("%d values, want %d and %s", len(got), maxCrawlerLabels, judge.OtherName)
@@ -24,52 +24,49 @@ func TestCrawlerLabelsAreBounded(t *testing.T) {
 }
 
 func TestCrawlerLabelsKeepRoomForTheOwnersNames(t *testing.T) {
-	l := newLabels()
+	l := new(crawlerLabels)
 	for i := range 1000 {
-		l.Crawler("example.com", fmt.Sprintf("bot%d", i), false)
+		l.crawler(fmt.Sprintf("bot%d", i), false)
 	}
 	for i := range ownersShare {
 		name := fmt.Sprintf("named%d", i)
-		if got := l.Crawler("example.com", name, true); got != name {
+		if got := l.crawler(name, true); got != name {
 			t.Errorf("%s became %s", name, got)
 		}
 	}
-	if got := l.Crawler("example.com", "late", true); got != judge.OtherName {
+	if got := l.crawler("late", true); got != judge.OtherName {
 		t.Errorf("a name beyond the bound became %s", got)
 	}
 }
 
 func TestCrawlerLabelsAreNeverReassigned(t *testing.T) {
-	l := newLabels()
+	l := new(crawlerLabels)
 	first := make(map[string]string)
 	for range 3 {
 		for i := range 100 {
 			name := fmt.Sprintf("bot%d", i)
-			label := l.Crawler("example.com", name, i%2 == 0)
+			label := l.crawler(name, i%2 == 0)
 			if before, ok := first[name]; ok && before != label {
 				t.Fatalf("%s was %s and is %s", name, before, label)
 			}
 			first[name] = label
 		}
 	}
-	if got := l.Crawler("example.org", "bot99", false); got != "bot99" {
-		t.Errorf("another host gave %s, want a label of its own", got)
-	}
 }
 
 func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
-	l := newLabels()
+	m := New(nothing{}, kinds, results)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 200 {
-				l.Crawler(fmt.Sprintf("host%d", j%5), fmt.Sprintf("bot%d", (i+j)%60), j%2 == 0)
+				m.Host(fmt.Sprintf("host%d", j%5)).labels.crawler(fmt.Sprintf("bot%d", (i+j)%60), j%2 == 0)
 			}
 		})
 	}
 	wg.Wait()
 	for i := range 5 {
-		if n := l.host(fmt.Sprintf("host%d", i)).names.Len(); n > maxCrawlerLabels {
+		if n := m.Host(fmt.Sprintf("host%d", i)).labels.names.Len(); n > maxCrawlerLabels {
 			t.Errorf("host%d has %d names", i, n)
 		}
 	}
@@ -77,11 +74,10 @@ func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
 
 // Crawlers without a label would wait for one another if it were otherwise.
 func TestCrawlerLabelsThatAreAllGivenTakeNoLock(t *testing.T) {
-	l := newLabels()
+	c := new(crawlerLabels)
 	for i := range 1000 {
-		l.Crawler("example.com", fmt.Sprintf("bot%d", i), false)
+		c.crawler(fmt.Sprintf("bot%d", i), false)
 	}
-	c := l.host("example.com")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	got := make(chan string, 2) // which has room even if nobody waits any more
@@ -137,7 +133,7 @@ func TestLabelsAreText(t *testing.T) {
 		m.ReadBy("example.com", label, time.Now())
 	}
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(m.Requests, m.fileCollector)
+	registry.MustRegister(m.requests, m.fileCollector)
 	if families, err := registry.Gather(); err != nil || len(families) != 2 {
 		t.Errorf("%d families: %v", len(families), err)
 	}

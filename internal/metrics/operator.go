@@ -10,12 +10,11 @@ import (
 
 // OperatorMetrics are what dashboards and alerts need besides the counts.
 type OperatorMetrics struct {
-	Requests *RequestCounters // that were judged
+	hosts    *cowmap.Sharded[string, *Host]
+	requests *requestCounters // of the hosts
 	overflow *prometheus.CounterVec
 	handlers *prometheus.GaugeVec
 	search   *searchBlocks
-	Labels   *Labels // which crawlers have one
-	hosts    *cowmap.Sharded[string, *Host]
 }
 
 func newOperatorMetrics(name func(string) string) OperatorMetrics {
@@ -29,13 +28,12 @@ func newOperatorMetrics(name func(string) string) OperatorMetrics {
 			Help: "Handlers in the running configuration, by mode.",
 		}, []string{"mode"}),
 		search: newSearchBlocks(name),
-		Labels: newLabels(),
 		hosts:  new(cowmap.Sharded[string, *Host]),
 	}
-	m.Requests = &RequestCounters{
+	m.requests = &requestCounters{
 		desc: prometheus.NewDesc(name("requests_total"), "Requests that were judged. Those of browsers are not.",
 			[]string{"host", "crawler", "class", "identity", "verdict", "action"}, nil),
-		overflow: m.overflow,
+		hosts: m.hosts,
 	}
 	for _, mode := range []string{"monitor", "enforce"} {
 		m.handlers.WithLabelValues(mode)

@@ -10,7 +10,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // maxRequestSeries bounds the combinations of label values with which requests
@@ -42,18 +41,16 @@ func (l requestLabels) summed() requestLabels {
 	return l
 }
 
-// RequestCounters count the judged requests in a bounded number of series for
-// each host. A series is never taken back or given another meaning. It is a word beside
-// its labels until it is collected: those of a vector take a dozen objects each, which
-// with a thousand hosts were half of all that the garbage collector looked at.
-type RequestCounters struct {
-	desc     *prometheus.Desc
-	overflow *prometheus.CounterVec // by host
-
-	byHost cowmap.Sharded[string, *hostCounters]
+// requestCounters collect the requests of all hosts.
+type requestCounters struct {
+	desc  *prometheus.Desc
+	hosts *cowmap.Sharded[string, *Host]
 }
 
-// hostCounters are the counters of one host.
+// hostCounters count the judged requests of one host in a bounded number of series. A series
+// is never taken back or given another meaning. It is a word beside its labels until it is
+// collected: those of a vector take a dozen objects each, which with a thousand hosts were
+// half of all that the garbage collector looked at.
 type hostCounters struct {
 	overflow prometheus.Counter
 
@@ -68,53 +65,29 @@ type requestSeries struct {
 	began time.Time // when there was none yet
 }
 
-// Request is a request as it is counted.
-type Request struct {
-	Host     string        // that is configured
-	Crawler  string        // its label
-	Named    bool          // the crawler has a name, whatever its label
-	Class    uaident.Class // of the client
-	Identity verify.State  // how sure it is that the client is who it says
-	Verdict  judge.Verdict // by the robots.txt
-	Action   judge.Action  // what the guard did
-}
-
-// Count counts a request.
-func (c *RequestCounters) Count(r Request) { c.host(r.Host).count(r) }
-
-// count counts a request of the host. It returns the series and whether it is the
-// request's own rather than one in which others are summed up with it.
-func (h *hostCounters) count(r Request) (series *requestSeries, own bool) {
-	if r.Identity == verify.Spoofed {
-		r.Class = uaident.Other // it is none of those that it claims to be one of
-	}
-	labels := requestLabels{r.Crawler, r.Class.String(), r.Identity.String(), r.Verdict, r.Action}
+// count counts a request of the host by the label of its crawler. It returns the series and
+// whether it is the request's own rather than one in which others are summed up with it.
+func (h *hostCounters) count(crawler string, j *Judged) (series *requestSeries, own bool) {
+	labels := requestLabels{crawler, j.Class.String(), j.Identity.String(), j.Verdict, j.Action}
 	series, own = h.of(labels)
 	series.count.Add(1)
-	if own = own && (r.Crawler != judge.OtherName || !r.Named); !own {
+	if own = own && (crawler != judge.OtherName || j.Crawler == ""); !own {
 		h.overflow.Inc()
 	}
 	return series, own
 }
 
 // Describe implements [prometheus.Collector].
-func (c *RequestCounters) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+func (c *requestCounters) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
 
 // Collect implements [prometheus.Collector].
-func (c *RequestCounters) Collect(ch chan<- prometheus.Metric) {
-	for host, counters := range c.byHost.All() {
-		for l, series := range counters.series.All() {
+func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
+	for name, host := range c.hosts.All() {
+		for l, series := range host.counter.series.All() {
 			ch <- prometheus.MustNewConstMetricWithCreatedTimestamp(c.desc, prometheus.CounterValue, float64(series.count.Load()), series.began,
-				host, l.crawler, l.class, l.identity, l.verdict.String(), l.action.String())
+				name, l.crawler, l.class, l.identity, l.verdict.String(), l.action.String())
 		}
 	}
-}
-
-func (c *RequestCounters) host(name string) *hostCounters {
-	if host, ok := c.byHost.Load(name); ok {
-		return host
-	}
-	return c.byHost.LoadOrStore(name, func() *hostCounters { return &hostCounters{overflow: c.overflow.WithLabelValues(name)} })
 }
 
 // of returns the series for these labels and whether it is their own.
