@@ -63,12 +63,13 @@ func (n *notes) addAnswer(a *Answer) {
 
 // countAnswers counts the answers that were taken. l.mu must be held.
 func (l *Ledger) countAnswers() {
+	var last lastSite
 	var row *Row
 	var of *answer // whose row that is
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
 		if of == nil || of.Site != a.Site || of.Token != a.Token || of.Class != a.Class || of.Identity != a.Identity {
-			row, of = l.row(l.site(a.Site), a.crawler, a.at), a
+			row, of = l.row(l.siteAfter(&last, a.Site), a.crawler, a.at), a
 		}
 		row.noteAnswer(a)
 	}

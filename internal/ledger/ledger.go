@@ -144,8 +144,9 @@ func (l *Ledger) take(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 // count counts what was taken, and the readings before it. l.mu must be held.
 func (l *Ledger) count() {
 	l.countReadings()
+	var last lastSite
 	for q := range l.batch.all() {
-		s := l.site(q.Site)
+		s := l.siteAfter(&last, q.Site)
 		l.row(s, q.crawler, q.at).note(q)
 		s.noteHost(q)
 		s.noteLines(q)
@@ -176,6 +177,21 @@ func (l *Ledger) site(name string) *Site {
 	s := &Site{Name: strings.Clone(name)}
 	l.sites[s.Name] = s
 	return s
+}
+
+// lastSite is the site that was looked up last, by which name. Many requests in turn are
+// for one.
+type lastSite struct {
+	name string
+	site *Site
+}
+
+// siteAfter is site after another one. l.mu must be held since that.
+func (l *Ledger) siteAfter(last *lastSite, name string) *Site {
+	if last.site == nil || last.name != name {
+		*last = lastSite{name, l.site(name)}
+	}
+	return last.site
 }
 
 // maxSiteName bounds the name of a site, in bytes. DNS allows 253.
