@@ -138,3 +138,88 @@ func TestCacheKeepsHostsInUse(t *testing.T) {
 		t.Errorf("%d hosts are kept, want 1000", n)
 	}
 }
+
+// TestCacheKeepsATenthForNewOnes has new entries put out one another where they have
+// their part, and those that are proven where they have not.
+func TestCacheKeepsATenthForNewOnes(t *testing.T) {
+	c, _ := newTestCache(Bounds{Entries: 20, Bytes: 1 << 20, Reads: 1})
+	for i := range 20 {
+		c.kept[Named].order.prove(c.Add(Key{Host: fmt.Sprint("proven ", i)}, Named))
+	}
+	for i := range 10 {
+		c.Add(Key{Host: fmt.Sprint("new ", i)}, Named)
+	}
+	for i := range 10 {
+		if got, want := c.Get(Key{Host: fmt.Sprint("new ", i)}) != nil, i >= 7; got != want {
+			t.Errorf("new entry %d of 10 is kept: %t, want %t", i, got, want)
+		}
+	}
+	for i := range 20 {
+		if got, want := c.Get(Key{Host: fmt.Sprint("proven ", i)}) != nil, i >= 3; got != want {
+			t.Errorf("proven entry %d of 20 is kept: %t, want %t", i, got, want)
+		}
+	}
+}
+
+// TestCacheEvictsTheOldestOfAllInUse has all proven entries used: each is passed over
+// once, and then the first of them goes.
+func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	var all []*Entry
+	for i := range 3 {
+		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+		c.kept[Named].order.prove(e)
+		all = append(all, e)
+	}
+	clock.advance(time.Minute)
+	for _, e := range all {
+		e.Use(clock.now())
+	}
+	c.Add(Key{Host: "new"}, Named)
+	for i, e := range all {
+		if got, want := !e.Evicted(), i > 0; got != want {
+			t.Errorf("entry %d is kept: %t, want %t", i, got, want)
+		}
+	}
+}
+
+// TestCacheTakesHostsThatReturnForUsed keeps a host that only clients name if it was
+// used twice: one use is that for which it is there.
+func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
+	for uses, kept := range []bool{false, false, true} {
+		c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
+		old := c.Add(Key{Host: "old"}, Invented)
+		for range uses {
+			clock.advance(time.Minute)
+			old.Use(clock.now())
+		}
+		c.Add(Key{Host: "next"}, Invented)
+		c.Add(Key{Host: "last"}, Invented)
+		if got := !old.Evicted(); got != kept {
+			t.Errorf("used %d times: it is kept: %t, want %t", uses, got, kept)
+		}
+	}
+}
+
+// TestCacheKeepsWhatJustFits evicts nothing as long as the texts take no more than the
+// bound, and one entry when they take a byte more.
+func TestCacheKeepsWhatJustFits(t *testing.T) {
+	fill := func(bytes, sites int) CacheStats {
+		c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bytes, Reads: 1})
+		for i := range sites {
+			<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), func() Answer { return version(i) }, nil)
+		}
+		c.Add(Key{Host: "last"}, Named)
+		return c.Stats(Named)
+	}
+	whole := fill(1<<20, 3)
+	if whole.Evicted != 0 {
+		t.Fatalf("%d entries are evicted that fit well", whole.Evicted)
+	}
+	if got := fill(whole.Bytes, 3); got.Evicted != 0 {
+		t.Errorf("%d entries are evicted that fit just so", got.Evicted)
+	}
+	if got := fill(whole.Bytes-1, 3); got.Evicted != 1 {
+		t.Errorf("%d entries are evicted for one byte too many, want 1", got.Evicted)
+	}
+}

@@ -196,33 +196,54 @@ func TestCacheMakesAnEntryDue(t *testing.T) {
 	}
 }
 
-// TestCacheSharesReadsFairly lets one site hang and others read.
+// TestCacheSharesReadsFairly lets sites hang and others read.
 func TestCacheSharesReadsFairly(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: 1 << 20, Reads: 8})
-	release := make(chan struct{})
-	slow := func() Answer { <-release; return forbidding }
-	var under []<-chan struct{}
-	begin := func(site string) (n int) {
-		for i := range 20 {
-			if done := c.Add(Key{Site: site, Host: fmt.Sprintf("%d%s", i, site)}, Invented).Refresh(holding(time.Hour), slow, nil); done != nil {
-				n++
-				under = append(under, done)
+	type turn struct {
+		tries, want int // of a site of its own
+	}
+	for _, tc := range []struct {
+		name    string
+		segment Segment
+		key     func(site, i int) Key
+		turns   []turn
+	}{
+		{"one site takes all while it is alone, others at least one", Invented, hostOfSite, []turn{{20, 8}, {20, 1}, {20, 1}}},
+		{"the second of two has half, of three a third what is left", Invented, hostOfSite, []turn{{3, 3}, {20, 4}, {20, 1}, {20, 1}}},
+		{"sites that the configuration names have what there is", Named, hostOfSite, []turn{{3, 3}, {20, 5}, {20, 0}}},
+		{"so have their sources", Named, func(site, i int) Key { return Key{Source: fmt.Sprintf("https://%d.test/%d", site, i)} }, []turn{{3, 3}, {20, 5}, {20, 0}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, _ := newTestCache(Bounds{Entries: 1000, Bytes: 1 << 20, Reads: 8})
+			release := make(chan struct{})
+			slow := func() Answer { <-release; return forbidding }
+			var under []<-chan struct{}
+			for site, turn := range tc.turns {
+				began := 0
+				for i := range turn.tries {
+					if done := c.Add(tc.key(site, i), tc.segment).Refresh(holding(time.Hour), slow, nil); done != nil {
+						began++
+						under = append(under, done)
+					}
+				}
+				if began != turn.want {
+					t.Errorf("site %d began %d attempts, want %d", site, began, turn.want)
+				}
 			}
-		}
-		return n
+			close(release)
+			for _, done := range under {
+				<-done
+			}
+			for _, kept := range c.kept {
+				if kept.attempts != 0 || len(kept.fetching) != 0 {
+					t.Errorf("%d attempts of %d sites are left", kept.attempts, len(kept.fetching))
+				}
+			}
+		})
 	}
-	for i, want := range []int{8, 1, 1} {
-		if got := begin(fmt.Sprintf("*.site%d.test", i)); got != want {
-			t.Errorf("site %d began %d attempts, want %d", i, got, want)
-		}
-	}
-	close(release)
-	for _, done := range under {
-		<-done
-	}
-	for _, kept := range c.kept {
-		if kept.attempts != 0 || len(kept.fetching) != 0 {
-			t.Errorf("%d attempts of %d sites are left", kept.attempts, len(kept.fetching))
-		}
-	}
+}
+
+// hostOfSite returns the key of one of the hosts of a site.
+func hostOfSite(site, i int) Key {
+	name := fmt.Sprintf("*.site%d.test", site)
+	return Key{Site: name, Host: fmt.Sprintf("%d%s", i, name)}
 }

@@ -19,6 +19,7 @@ func TestMeaningOfAnswers(t *testing.T) {
 	}{
 		{"200", Answer{Status: 200}, Rules},
 		{"204", Answer{Status: 204}, Rules},
+		{"a choice of several is no file", Answer{Status: 300}, Unavailable},
 		{"a redirect that leads nowhere is unavailable", Answer{Status: 302}, Unavailable},
 		{"304 is about the copy that was asked about", Answer{Status: 304}, Unchanged},
 		{"400", Answer{Status: 400}, Unavailable},
