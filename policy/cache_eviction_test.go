@@ -201,6 +201,39 @@ func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 	}
 }
 
+// TestCacheKeepsOneThatIsTooLarge keeps a single entry whatever its size.
+func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1, Reads: 1})
+	for i := range 2 {
+		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+		<-e.Refresh(holding(time.Hour), func() Answer { return version(i) }, nil)
+		if stats := c.Stats(Named); e.Evicted() || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
+			t.Errorf("entry %d: evicted %t, of all %+v", i, e.Evicted(), stats)
+		}
+	}
+}
+
+// TestUsesAreCountedBySeconds counts a second in which an entry was used once, and so many
+// of them.
+func TestUsesAreCountedBySeconds(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1})
+	e := c.Add(Key{Host: "a.test"}, Named)
+	for range 3 {
+		if e.Use(clock.now()); e.Uses() != 0 {
+			t.Errorf("used %d times in the second in which it was made", e.Uses())
+		}
+	}
+	for second := range maxUses + 10 {
+		clock.advance(time.Second)
+		for range 3 {
+			e.Use(clock.now())
+		}
+		if want := min(second+1, maxUses); e.Uses() != want {
+			t.Fatalf("after %d seconds: used %d times, want %d", second+1, e.Uses(), want)
+		}
+	}
+}
+
 // TestCacheKeepsWhatJustFits evicts nothing as long as the texts take no more than the
 // bound, and one entry when they take a byte more.
 func TestCacheKeepsWhatJustFits(t *testing.T) {

@@ -20,11 +20,14 @@ func TestDelay(t *testing.T) {
 		{"a group without rules", "User-agent: a\nCrawl-delay: 3\n\nUser-agent: *\nDisallow: /\n", "a", Delay{3 * time.Second, 2}},
 		{"the least of merged groups", "User-agent: a\nCrawl-delay: 9\nDisallow: /x\nUser-agent: a\nCrawl-delay: 4\n", "a", Delay{4 * time.Second, 5}},
 		{"the least of two lines", "User-agent: a\nCrawl-delay: 4\nCrawl-delay: 9\n", "a", Delay{4 * time.Second, 2}},
+		{"the first of two lines that ask for the same", "User-agent: a\nCrawl-delay: 4\nCrawl-delay: 4\n", "a", Delay{4 * time.Second, 2}},
 		{"nought asks for nothing", "User-agent: a\nCrawl-delay: 0\n", "a", Delay{}},
 		{"no number asks for nothing", "User-agent: a\nCrawl-delay: 10 seconds\nCrawl-delay: 7\n", "a", Delay{7 * time.Second, 3}},
 		{"negative asks for nothing", "User-agent: a\nCrawl-delay: -1\n", "a", Delay{}},
 		{"NaN asks for nothing", "User-agent: a\nCrawl-delay: nan\n", "a", Delay{}},
 		{"as long as it gets", "User-agent: a\nCrawl-delay: 999999\n", "a", Delay{MaxDelay, 2}},
+		{"a million seconds are no number of them", "User-agent: a\nCrawl-delay: 1000000\nCrawl-delay: 7\n", "a", Delay{7 * time.Second, 3}},
+		{"nought beside another asks for nothing", "User-agent: a\nCrawl-delay: 0\nCrawl-delay: 7\n", "a", Delay{}},
 		{"before any group", "Crawl-delay: 5\nUser-agent: a\nDisallow: /x\n", "a", Delay{}},
 		{"another key", "User-agent: a\nCrawldelay: 5\n", "a", Delay{}},
 		{"between names: for those above it", "User-agent: *\nCrawl-delay: 10\nUser-agent: b\nDisallow: /\n", "a", Delay{10 * time.Second, 2}},
@@ -32,6 +35,7 @@ func TestDelay(t *testing.T) {
 		{"between names: each its own", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nCrawl-delay: 2\nDisallow: /\n", "b", Delay{2 * time.Second, 4}},
 		{"a missing colon counts for some parsers only", "User-agent: a\nCrawl-delay 10\nDisallow: /x\n", "a", Delay{}},
 		{"a misspelt name counts for some parsers only", "useragent: a\nCrawl-delay: 10\nDisallow: /x\n", "a", Delay{}},
+		{"two readings that ask for the same, by the line of the forgiving one", "User-agent: *\nCrawl-delay: 3\nDisallow: /x\n\nuseragent: a\nCrawl-delay: 3\n", "a", Delay{3 * time.Second, 6}},
 		{"two readings, the least of both", "User-agent: *\nCrawl-delay: 3\nDisallow: /x\n\nuseragent: a\nCrawl-delay: 10\n", "a", Delay{3 * time.Second, 2}},
 	} {
 		if got := Parse([]byte(tc.file)).Select(true, tc.token).Delay(); got != tc.want {

@@ -18,6 +18,8 @@ func TestFreshnessOfAnswers(t *testing.T) {
 		{"nothing about freshness", http.Header{"Cache-Control": {"public"}}, 10 * time.Minute},
 		{"max-age", http.Header{"Cache-Control": {"max-age=3600"}}, time.Hour},
 		{"s-maxage wins over max-age", http.Header{"Cache-Control": {"max-age=60, s-maxage=7200"}}, 2 * time.Hour},
+		{"s-maxage of nought wins over max-age", http.Header{"Cache-Control": {"max-age=3600, s-maxage=0"}}, time.Minute},
+		{"max-age of nought wins over Expires", http.Header{"Cache-Control": {"max-age=0"}, "Expires": {at(5 * time.Hour)}}, time.Minute},
 		{"in another line", http.Header{"Cache-Control": {"public", "max-age=3600"}}, time.Hour},
 		{"in capitals and quotes", http.Header{"Cache-Control": {`MAX-AGE="3600"`}}, time.Hour},
 		{"max-age wins over Expires", http.Header{"Cache-Control": {"max-age=3600"}, "Expires": {at(5 * time.Hour)}}, time.Hour},

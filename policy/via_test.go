@@ -50,7 +50,7 @@ func TestVia(t *testing.T) {
 
 // TestARedirectThatLeadsNowhereIsServed tells it from a refusal of the guard alone.
 func TestARedirectThatLeadsNowhereIsServed(t *testing.T) {
-	for status, want := range map[int]bool{302: true, 404: true, 403: false} {
+	for status, want := range map[int]bool{302: true, 399: true, 400: false, 403: false, 404: true, 410: true} {
 		s := stateAfter(step{0, Answer{Status: status}}, step{time.Hour, Answer{Status: 403}})
 		if s.Good.Served != want {
 			t.Errorf("after %d: served %t, want %t", status, s.Good.Served, want)
