@@ -50,7 +50,7 @@ func (g *Guard) loadOf(kept *keptSite, label string) *siteLoad {
 // began. j is nil for a request that nobody judges: how long people wait is what it is about.
 func (g *Guard) loadBy(r *http.Request, j *Judgement) (load *siteLoad, began time.Duration) {
 	switch {
-	case g.Rate == nil || g.Rate.Shed == nil:
+	case g.Rate == nil || g.Rate.Shed == nil || mayHaveBody(r):
 		return nil, 0
 	case j != nil:
 		if !g.Rate.Measures(j.Method, j.Path, j.robots()) {
@@ -70,6 +70,12 @@ func (g *Guard) loadBy(r *http.Request, j *Judgement) (load *siteLoad, began tim
 		return nil, 0
 	}
 	return load, began
+}
+
+// mayHaveBody reports whether a site may have to wait for the body of a request, as slowly
+// as the client sends it. By HTTP/3 any request may have one that does not say how long it is.
+func mayHaveBody(r *http.Request) bool {
+	return r.ContentLength > 0 || r.ContentLength < 0 && r.ProtoMajor < 3
 }
 
 // observe counts how long the first byte of an answer took. left says that the client left

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -192,49 +191,6 @@ func TestSheddingDoesNotFlap(t *testing.T) {
 		case l.ticks <- time.Time{}:
 		default:
 			runtime.Gosched() // until that was looked at
-		}
-	}
-}
-
-// TestWhatTellsOfLoad counts answers that the site is waited for, and no others.
-func TestWhatTellsOfLoad(t *testing.T) {
-	left, leave := context.WithCancel(t.Context())
-	leave()
-	for _, tc := range []struct {
-		name, method, userAgent, target string
-		took                            time.Duration
-		left                            bool
-		want                            int
-	}{
-		{"a browser", http.MethodGet, uaChrome, "/", time.Second, false, 1},
-		{"a crawler", http.MethodGet, "bingbot/2.0", "/", time.Second, false, 1},
-		{"an upload", http.MethodPost, uaChrome, "/", time.Second, false, 0},
-		{"a preflight", http.MethodOptions, uaChrome, "/", time.Second, false, 0},
-		{"an image", http.MethodGet, uaChrome, "/a.png", time.Second, false, 0},
-		{"a sitemap", http.MethodGet, "bingbot/2.0", "/sitemap.xml", time.Second, false, 0},
-		{"robots.txt", http.MethodGet, uaChrome, "/robots.txt", time.Second, false, 0},
-		{"what is blocked", http.MethodGet, "bingbot/2.0", "/private/", time.Second, false, 0},
-		{"a client that leaves soon", http.MethodGet, uaChrome, "/", time.Second, true, 0},
-		{"a client that leaves late", http.MethodGet, uaChrome, "/", 3 * time.Second, true, 1},
-		{"a crawler that leaves soon", http.MethodGet, "bingbot/2.0", "/", time.Second, true, 0},
-		{"a crawler that leaves late", http.MethodGet, "bingbot/2.0", "/", 3 * time.Second, true, 1},
-	} {
-		l := newLoaded(t, shedding(true), "User-agent: *\nDisallow: /private/\n")
-		l.Judge(requestBy("bingbot/2.0", "/"))
-		r := served(tc.method, tc.userAgent, tc.target)
-		if tc.left {
-			ctx := context.WithValue(left, caddyhttp.VarsCtxKey, r.Context().Value(caddyhttp.VarsCtxKey))
-			r = r.WithContext(context.WithValue(ctx, caddy.ReplacerCtxKey, r.Context().Value(caddy.ReplacerCtxKey)))
-		}
-		_ = l.Serve(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
-			if l.clock.Add(int64(tc.took)); tc.left {
-				return context.Canceled
-			}
-			w.WriteHeader(http.StatusOK)
-			return nil
-		}))
-		if seen := l.shared.loads.of(judge.OtherName, l.Guard).Recent(time.Duration(l.clock.Load())); seen.Answers != tc.want {
-			t.Errorf("%s: %+v, want %d", tc.name, seen, tc.want)
 		}
 	}
 }
