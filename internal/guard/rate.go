@@ -60,17 +60,42 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	if who.Token == "" || who.Identity != verify.Verified { // one who is known spends from whatever address
 		who.Network = addr.Network(request.ClientAddr(r))
 	}
-	if rules.Concurrent > 0 {
-		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-			who.Holds = before.flight.holds
-		}
+	every, found := rules.File.Interval, rate.Pace{}
+	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
+		who.Holds = before.flight.holds
+		found = j.spentBefore(before, &rules)
 	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
+	if found.Over && found.Wait > pace.Wait {
+		pace.Over, pace.Wait, pace.Limited, pace.Seen = true, found.Wait, found.Limited, found.Seen
+		pace.Slowed = pace.Slowed || rules.Mode == rate.Enforce && (found.Limited || !rules.Advisory)
+	}
 	j.flight.take(pace.Place, who.Holds)
-	j.Rate = Rate{State: rate.StateOf(pace), Delay: delay, Stale: stale, Every: rules.File.Interval, Limit: limit, Pace: pace}
+	j.Rate = Rate{State: rate.StateOf(pace), Delay: delay, Stale: stale, Every: every, Limit: limit, Pace: pace}
 	if pace.Slowed {
 		j.Rate.instead, j.Action = j.Action, judge.Slowed
 	}
+}
+
+// spentBefore takes out of rules what a guard in front holds the crawler to, too, at the same
+// site, and has taken the request from: it counts once. It returns what was found then.
+func (j *Judgement) spentBefore(before *Judgement, rules *rate.Rules) (found rate.Pace) {
+	owner := rate.Rule{}
+	if before.Rate.Limit != nil {
+		owner = before.Rate.Limit.Rule
+	}
+	if owner != rules.Owner || before.Site.Own != j.Site.Own || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
+		return found // budgets of their own
+	}
+	rules.Owner = rate.Rule{}
+	byFile := before.Rate.Every == rules.File.Interval
+	if byFile {
+		rules.File = rate.Rule{}
+	}
+	if found = before.Rate.Pace; found.Full || !found.Limited && !byFile {
+		return rate.Pace{}
+	}
+	return found
 }
 
 // pass lets a request that would be slowed pass, and says how it stands all the same.

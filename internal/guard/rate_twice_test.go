@@ -1,0 +1,75 @@
+package guard
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+)
+
+// TestTwoGuardsCountOnce has a request come through two guards of a site, which have a
+// matcher each: what both hold a crawler to is asked of it once, and what the first has
+// observed the second enforces.
+func TestTwoGuardsCountOnce(t *testing.T) {
+	with := func(enforce bool, limits ...rate.Limit) *rate.Settings {
+		s := *slow
+		s.Enforce, s.Limits = enforce, limits
+		return &s
+	}
+	six, four, places := limitOf(t, "GPTBot", 6), limitOf(t, "GPTBot", 4), limitOf(t, "GPTBot", 6)
+	places.Concurrent = 1
+	for _, tc := range []struct {
+		name, robots string
+		outer, inner *rate.Settings
+		passes       int // how many of 20 the site is asked
+	}{
+		{"the same limit", "", with(false, six), with(true, six), 6},
+		{"the same limit, enforced by both", "", with(true, six), with(true, six), 6},
+		{"the same limit, observed by both", "", with(false, six), with(false, six), 20},
+		{"the same limit and a place", "", with(true, places), with(true, places), 6},
+		{"a stricter one behind", "", with(true, six), with(true, four), 4},
+		{"a stricter one in front", "", with(true, four), with(true, six), 4},
+		{"what the file asks", "User-agent: *\nCrawl-delay: 40\n", with(false), with(true), 3},
+		{"what the file asks, and a limit behind", "User-agent: *\nCrawl-delay: 40\n", with(false), with(true, six), 3},
+		{"a limit in front, and what the file asks", "User-agent: *\nCrawl-delay: 10\n", with(true, four), with(true), 4},
+	} {
+		outer := testGuard(t, options{Rate: tc.outer}, serving(tc.robots))
+		c := options{Rate: tc.inner}.config(t)
+		c.Source = outer.Source
+		inner := New(t.Context(), outer.shared, c)
+		passes := 0
+		for range 20 {
+			r := served(http.MethodGet, "GPTBot/1.0", "/")
+			_ = outer.Serve(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+				return inner.Serve(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+					passes++
+					return nil
+				}))
+			}))
+		}
+		if passes != tc.passes {
+			t.Errorf("%s: %d passed, want %d", tc.name, passes, tc.passes)
+		}
+	}
+}
+
+// TestTwoGuardsOfOtherSites has the second guard judge for a site of its own, of which the
+// first has counted nothing.
+func TestTwoGuardsOfOtherSites(t *testing.T) {
+	settings := *slow
+	settings.Limits = []rate.Limit{limitOf(t, "GPTBot", 6)}
+	g := testGuard(t, options{Rate: &settings}, serving(""))
+	r := served(http.MethodGet, "GPTBot/1.0", "/")
+	first := g.Judge(r)
+	caddyhttp.SetVar(r.Context(), Var, first)
+	r.Host = "other.test"
+	for range 2 {
+		caddyhttp.SetVar(r.Context(), Var, g.Judge(r)) // of the other site, and then of both
+	}
+	if n := g.shared.rates.Len(); n != 4 {
+		t.Errorf("%d budgets, want 2 for each site", n)
+	}
+}
