@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -62,6 +63,9 @@ func Decode(header http.Header, body []byte) ([]byte, error) {
 		defer zip.Close()
 		decoder = zip
 	default:
+		if isMisnomer(coding) && bytes.IndexByte(body, 0) < 0 {
+			return body, nil
+		}
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
 	}
 	text, err := io.ReadAll(io.LimitReader(decoder, policy.MaxSize+1))
@@ -69,4 +73,21 @@ func Decode(header http.Header, body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("unpacking the answer: %w", err)
 	}
 	return text, nil
+}
+
+// codings are those that there are, but for identity (the HTTP Content Coding Registry of
+// IANA, https://www.iana.org/assignments/http-parameters, as of 2026).
+var codings = []string{
+	"aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
+}
+
+// isMisnomer reports whether a Content-Encoding names no coding, but a charset or "none", as
+// scripts send it by mistake: clients take what comes as it is.
+func isMisnomer(coding string) bool {
+	for name := range strings.SplitSeq(coding, ",") {
+		if slices.Contains(codings, strings.TrimSpace(name)) {
+			return false
+		}
+	}
+	return true
 }

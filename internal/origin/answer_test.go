@@ -44,6 +44,11 @@ func TestDecodeBody(t *testing.T) {
 		{"gzip in name only", []string{"gzip"}, []byte("User-agent: *\n"), "", "unpacking"},
 		{"gzip twice", []string{"gzip", "gzip"}, packed, "", `"gzip, gzip"`},
 		{"brotli", []string{"br"}, packed, "", `"br"`},
+		{"a charset", []string{"UTF-8"}, []byte("User-agent: *\n"), "User-agent: *\n", ""},
+		{"as some switch codings off", []string{"none"}, []byte("User-agent: *\n"), "User-agent: *\n", ""},
+		{"two that are none", []string{"identity", "iso-8859-1"}, []byte("# \xe9\n"), "# \xe9\n", ""},
+		{"one that is none and one that is", []string{"utf-8, br"}, packed, "", `"utf-8, br"`},
+		{"one that nobody knows, and no text", []string{"lzma"}, []byte("]\x00\x00"), "", `"lzma"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			answer := answerOf(http.StatusOK, http.Header{"Content-Encoding": tc.coding}, tc.body)
