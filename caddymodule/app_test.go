@@ -59,3 +59,11 @@ func TestAppBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestAppIsNotCopied keeps an event, which asks its origin for its ID, from copying the app while
+// that takes another registry into use.
+func TestAppIsNotCopied(t *testing.T) {
+	if _, ok := any(App{}).(caddy.Module); ok {
+		t.Error("CaddyModule copies the app")
+	}
+}

@@ -84,3 +84,11 @@ func TestEventsOfChanges(t *testing.T) {
 	load("disallow GPTBot\nmax_age 2h")
 	tells("robots_change_withdrawn", "bingbot may not fetch / any more")
 }
+
+// TestHandlerIsNotCopied keeps an event, which asks its origin for its ID, from copying the handler
+// while its configuration ends.
+func TestHandlerIsNotCopied(t *testing.T) {
+	if _, ok := any(Handler{}).(caddy.Module); ok {
+		t.Error("CaddyModule copies the handler")
+	}
+}

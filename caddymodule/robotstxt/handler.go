@@ -24,7 +24,7 @@ import (
 )
 
 func init() {
-	caddy.RegisterModule(Handler{})
+	caddy.RegisterModule(new(Handler))
 }
 
 // Handler serves a robots.txt that it composes from what the site has and from
@@ -101,7 +101,7 @@ const (
 )
 
 // CaddyModule returns the Caddy module information.
-func (Handler) CaddyModule() caddy.ModuleInfo {
+func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "http.handlers.robots_txt",
 		New: func() caddy.Module { return new(Handler) },
