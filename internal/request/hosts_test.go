@@ -94,6 +94,10 @@ func TestKey(t *testing.T) {
 		{"case", "EXAMPLE.com:9501", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com:9501"}},
 		{"case without a port", "Example.Com", nil, false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"IPv6", "[::1]:9501", nil, false, policy.Key{Server: at, Site: "::1", Host: "[::1]:9501"}},
+		{"IPv6 without brackets", "::1", nil, false, policy.Key{Server: at, Site: "::1", Host: "[::1]"}},
+		{"IPv6 behind a bracket", "[::1", nil, false, policy.Key{Server: at, Site: "::1", Host: "[::1]"}},
+		{"IPv6 before a bracket", "::1]", nil, false, policy.Key{Server: at, Site: "::1", Host: "[::1]"}},
+		{"colons that make no address, which are a host to Caddy", "example.com:1:9501", nil, false, policy.Key{Server: at, Host: "example.com:1:9501"}},
 		{"https", "example.com", secure, false, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
 		{"IDN as it is configured", "xn--bcher-kva.example", nil, false, policy.Key{Server: at, Site: "xn--bcher-kva.example", Host: "xn--bcher-kva.example"}},
 		{"IDN that Caddy does not take for it", "bücher.example", nil, false, policy.Key{Server: at, Host: "bücher.example"}},
@@ -120,7 +124,7 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			named := hosts.exact[tc.host] != nil && (!tc.trusted || r.Header.Get("X-Forwarded-Host") == "" || r.Header.Get("X-Forwarded-Host") == tc.host)
+			named := hosts.exact[tc.host] != nil && tc.host != "::1" && (!tc.trusted || r.Header.Get("X-Forwarded-Host") == "" || r.Header.Get("X-Forwarded-Host") == tc.host)
 			if got := hosts.Site(r); (got != nil) != named || named && (got.Site != NewSite(tc.want) || hosts.Site(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
 			}

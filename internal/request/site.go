@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -94,20 +95,25 @@ func NormalHost(host string, secure bool) string {
 }
 
 // cutPort divides an authority into the host and the port with its colon. Brackets are cut
-// from a host that is no address of IPv6, also a single one, as by Caddy.
+// from a host that is no address of IPv6, also a single one, as by Caddy, and put around one
+// that is.
 func cutPort(authority string) (host, port string) {
 	host, port = addr.CutPort(authority)
-	if !strings.ContainsAny(authority, "[]") || strings.Contains(addr.Unbracket(host), ":") {
+	inner := addr.Unbracket(host)
+	if colons := strings.Contains(inner, ":"); len(inner) < len(host) && colons || !colons && !strings.ContainsAny(authority, "[]") {
 		return host, port
 	}
 	name, number, err := net.SplitHostPort(authority)
 	switch {
 	case err == nil:
 		return name, ":" + number
-	case port == "":
+	case port == "" || strings.Contains(host, ":"):
 		name = strings.TrimSuffix(strings.TrimPrefix(authority, "["), "]")
 	}
-	if name == "" || strings.ContainsAny(name, "[]") {
+	if a, err := netip.ParseAddr(name); err == nil && a.Is6() {
+		return "[" + name + "]", ""
+	}
+	if name == "" || strings.ContainsAny(name, "[]:") {
 		return authority, "" // to Caddy it is another host, too
 	}
 	return name, ""
