@@ -18,6 +18,7 @@ type keptSite struct {
 	present      atomic.Bool                                // it is known that the guard judges for it
 	host         *metrics.Host                              // where its requests are counted
 	load         *siteLoad                                  // nil where nobody is shed
+	among        *request.KeptSite                          // with what other guards keep of it
 }
 
 // namedSite is siteOf for a host just as the configuration names it, and nil for all
@@ -30,17 +31,21 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 	if kept := site.Of(g); kept != nil {
 		return kept.(*keptSite)
 	}
-	return site.Keep(g, g.keep(&site.Site)).(*keptSite)
+	return site.Keep(g, g.keep(site)).(*keptSite)
 }
 
 // keep returns what is kept of a site.
-func (g *Guard) keep(s *request.Site) *keptSite {
-	kept := &keptSite{Site: g.sourced(*s), host: g.Metrics.Host(s.Label)}
+func (g *Guard) keep(s *request.KeptSite) *keptSite {
+	kept := &keptSite{Site: g.sourced(s.Site), host: g.Metrics.Host(s.Label), among: s}
 	if g.Rate != nil && g.Rate.Shed != nil {
 		kept.load = g.shared.loads.of(s.Label, g)
 	}
 	return kept
 }
+
+// mayHaveComeThrough reports whether the request of a judgement may have come through another
+// guard before this one.
+func (j *Judgement) mayHaveComeThrough() bool { return j.kept == nil || j.kept.among.IsShared() }
 
 // hostOf returns where the requests of the site of a judgement are counted.
 func (g *Guard) hostOf(j *Judgement) *metrics.Host {

@@ -61,9 +61,11 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 		who.Network = addr.Network(request.ClientAddr(r))
 	}
 	every, found := rules.File.Interval, rate.Pace{}
-	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-		who.Holds = before.flight.holds
-		found = j.spentBefore(before, &rules)
+	if j.mayHaveComeThrough() {
+		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
+			who.Holds = before.flight.holds
+			found = j.spentBefore(before, &rules)
+		}
 	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
 	if found.Over && found.Wait > pace.Wait {

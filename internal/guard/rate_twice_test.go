@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
@@ -36,22 +37,25 @@ func TestTwoGuardsCountOnce(t *testing.T) {
 		{"what the file asks, and a limit behind", "User-agent: *\nCrawl-delay: 40\n", with(false), with(true, six), 3},
 		{"a limit in front, and what the file asks", "User-agent: *\nCrawl-delay: 10\n", with(true, four), with(true), 4},
 	} {
-		outer := testGuard(t, options{Rate: tc.outer}, serving(tc.robots))
-		c := options{Rate: tc.inner}.config(t)
-		c.Source = outer.Source
-		inner := New(t.Context(), outer.shared, c)
-		passes := 0
-		for range 20 {
-			r := served(http.MethodGet, "GPTBot/1.0", "/")
-			_ = outer.Serve(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-				return inner.Serve(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
-					passes++
-					return nil
+		named := twoHosts()
+		for _, server := range []*caddyhttp.Server{named, {}} {
+			outer := testGuard(t, options{Rate: tc.outer}, serving(tc.robots))
+			c := options{Rate: tc.inner}.config(t)
+			c.Source, c.Sites = outer.Source, outer.Sites
+			inner := New(t.Context(), outer.shared, c)
+			passes := 0
+			for range 20 {
+				r := caddyhttp.PrepareRequest(requestBy("GPTBot/1.0", "http://a.example/"), caddy.NewReplacer(), httptest.NewRecorder(), server)
+				_ = outer.Serve(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+					return inner.Serve(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+						passes++
+						return nil
+					}))
 				}))
-			}))
-		}
-		if passes != tc.passes {
-			t.Errorf("%s: %d passed, want %d", tc.name, passes, tc.passes)
+			}
+			if passes != tc.passes {
+				t.Errorf("%s, at a host that is named %v: %d passed, want %d", tc.name, server == named, passes, tc.passes)
+			}
 		}
 	}
 }

@@ -29,6 +29,12 @@ func (s *KeptSite) Of(who any) any {
 	return nil
 }
 
+// IsShared reports whether several keep something beside the site.
+func (s *KeptSite) IsShared() bool {
+	all := s.beside.Load()
+	return all != nil && len(*all) > 1
+}
+
 // Keep keeps something beside the site for somebody who keeps nothing there yet. It
 // returns that, or what was kept meanwhile.
 func (s *KeptSite) Keep(who, what any) any {
