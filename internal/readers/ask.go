@@ -29,6 +29,9 @@ const (
 	// maxPending bounds the requests of a network to a site in an hour that pass
 	// since it is not known yet what their crawler was served.
 	maxPending = 8
+	// maxPendingInvented bounds those to all hosts that nobody has named together, of which
+	// the least recently used are forgotten.
+	maxPendingInvented = 128
 )
 
 // servedAsk is how a site was asked as a client.
@@ -71,14 +74,6 @@ func (s *SiteTexts) network(network netip.Prefix) *servedNetwork {
 	}
 	s.networks.Add(network, made)
 	return made
-}
-
-// MayPass reports whether a request may pass although it is not known what its
-// crawler was served.
-func (s *SiteTexts) MayPass(network netip.Prefix, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.network(network).pending.AllowN(now, 1)
 }
 
 // Ask lets ask be called, which asks the site for a text as a client, in a

@@ -22,6 +22,7 @@ type SiteTexts struct {
 	clients  *simplelru.LRU[Client, *servedAsk]
 	networks *simplelru.LRU[netip.Prefix, *servedNetwork]
 	asks     *rate.Limiter
+	passes   *passes        // of all hosts that nobody has named, nil for one that is
 	witness  origin.Witness // who was served the file last
 	refused  bool           // the guard is refused what that client was served
 	led      []led          // where clients were redirected to, the latest last

@@ -36,6 +36,7 @@ type Texts struct {
 	bytes  int             // estimated memory of all texts
 	abroad []led           // where clients were redirected to other hosts, the latest last
 	asking [2]atomic.Int32 // sites that are being asked
+	passes passes
 
 	ledAbroad atomic.Int64 // when a client was redirected to another host last, in Unix nanoseconds; 0 for never
 }
@@ -58,6 +59,9 @@ func (s *Texts) Site(of policy.Key) *SiteTexts {
 	clients, _ := simplelru.NewLRU[Client, *servedAsk](maxServedClients, nil)
 	networks, _ := simplelru.NewLRU[netip.Prefix, *servedNetwork](maxServedNetworks, nil)
 	made := &SiteTexts{clients: clients, networks: networks, asks: rate.NewLimiter(rate.Every(allRate), allBurst)}
+	if of.Segment() == policy.Invented {
+		made.passes = &s.passes
+	}
 	if known.Len() == most {
 		s.forget(known)
 	}
