@@ -103,7 +103,7 @@ func BenchmarkBatch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const line = `{"user_agent":"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)","method":"GET","host":"www.example.com","url":"/articles/2026/10/a-title-of-some-length-21","time":1793500000}` + "\n"
+	const line = `{"id":[1793500000,"192.0.2.1","www.example.com"],"user_agent":"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)","method":"GET","host":"www.example.com","url":"/articles/2026/10/a-title-of-some-length-21","time":1793500000}` + "\n"
 	const lines = 1000
 	in := strings.Repeat(line, lines)
 	b.ReportAllocs()
@@ -120,10 +120,10 @@ func BenchmarkBatch(b *testing.B) {
 func TestPlainLines(t *testing.T) {
 	t.Parallel()
 	plain := 0
-	try := func(line string) {
+	try := func(line string) (taken bool) {
 		var quick, slow batchRequest
 		if !quick.plain([]byte(line)) {
-			return
+			return false
 		}
 		plain++
 		if err := json.Unmarshal([]byte(line), &slow); err != nil {
@@ -136,12 +136,16 @@ func TestPlainLines(t *testing.T) {
 		if !reflect.DeepEqual(quick, slow) {
 			t.Fatalf("%q: %+v, want %+v", line, quick, slow)
 		}
+		return true
 	}
 	for _, line := range []string{
 		`{"id":12,"host":"a","time":1793800000,"user_agent":"x \"y\" z","method":"GET","url":"\/a\/b\\?"}` + "\n",
 		`{"token":"x","url":"/a","id":0,"time":0,"method":"PUT","method":"HEAD"}`, `{}`, `{"user_agent":""}` + "\r\n",
+		`{"id":[17,"a \"\/\\",0,""],"url":"/"}`, `{"id":"b\/","url":"/"}`,
 	} {
-		try(line)
+		if !try(line) {
+			t.Errorf("%q is left to encoding/json", line)
+		}
 		for i := range line {
 			try(line[:i])
 			try(line[:i] + line[i+1:])
