@@ -111,16 +111,12 @@ func TestAdminDocument(t *testing.T) {
 	r.crawl()
 	ran := 0
 	for _, step := range console.Steps(string(text)) {
-		command, pattern := step.Command, (*regexp.Regexp)(nil)
-		if before, after, ok := strings.Cut(command, "| grep "); ok {
-			command, pattern = strings.TrimSpace(before), regexp.MustCompile(strings.Trim(after, `"`))
-		}
-		url, ok := strings.CutPrefix(command, `curl -s "http://localhost:2019`)
-		if !ok {
-			t.Errorf("admin.md:%d: %s is not understood by this test", step.Line, command)
+		args, pattern, err := console.Words(step.Command)
+		if err != nil || len(args) != 3 || args[0] != "curl" || args[1] != "-s" || !strings.HasPrefix(args[2], "http://localhost:2019") {
+			t.Errorf("admin.md:%d: %s is not understood by this test: %v", step.Line, step.Command, err)
 			continue
 		}
-		url, _, _ = strings.Cut(url, `"`)
+		url := strings.TrimPrefix(args[2], "http://localhost:2019")
 		// The site a.test is only there to wait for the guard.
 		separator := "?"
 		if strings.Contains(url, "?") {

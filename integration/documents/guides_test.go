@@ -23,7 +23,7 @@ import (
 //	caddy robots-guard ..., caddy validate ..., caddy list-modules
 //	cp <file> <file>
 //
-// and the first two may end in "| grep <regexp>". Other commands, such as the one
+// and the first two may end in "| grep [-E] <regexp>". Other commands, such as the one
 // that starts the demo, are left out. They run in a folder with the files that
 // the guide shows, each after a line "`NAME`:", or else with a robots.txt that
 // keeps everybody from /private/.

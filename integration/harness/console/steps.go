@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -95,12 +96,23 @@ runes:
 		return nil, nil, fmt.Errorf("cannot read the command %q", command)
 	}
 	if len(all) == 2 {
-		if len(all[1]) != 2 || all[1][0] != "grep" {
-			return nil, nil, fmt.Errorf("only grep <regexp> may follow in %q", command)
-		}
-		if pattern, err = regexp.Compile(all[1][1]); err != nil {
-			return nil, nil, err
+		if pattern, err = grep(all[1]); err != nil {
+			return nil, nil, fmt.Errorf("%w in %q", err, command)
 		}
 	}
 	return all[0], pattern, nil
+}
+
+// grep is the regular expression of a grep, which takes these signs for
+// themselves without -E.
+func grep(args []string) (*regexp.Regexp, error) {
+	switch {
+	case len(args) == 3 && args[0] == "grep" && args[1] == "-E":
+		return regexp.Compile(args[2])
+	case len(args) != 2 || args[0] != "grep":
+		return nil, errors.New("only grep [-E] <regexp> may follow")
+	case strings.ContainsAny(args[1], "|+?(){}"):
+		return nil, errors.New("grep takes this regular expression with -E only")
+	}
+	return regexp.Compile(args[1])
 }
