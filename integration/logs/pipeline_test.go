@@ -4,13 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
-	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,8 +14,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
-
-const logsDir = "../../examples/logs/"
 
 // column is how the example's Vector configuration makes a column of a line of
 // the access log.
@@ -35,14 +27,10 @@ type column struct {
 // columns in one of a few forms.
 func vectorColumns(t *testing.T) (columns []column) {
 	t.Helper()
-	text, err := os.ReadFile(logsDir + "vector.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var config struct {
 		Transforms map[string]struct{ Source string }
 	}
-	if err := yaml.Unmarshal(text, &config); err != nil {
+	if err := yaml.Unmarshal([]byte(example(t, "vector.yaml")), &config); err != nil {
 		t.Fatal(err)
 	}
 	program := config.Transforms["judged"].Source
@@ -106,7 +94,7 @@ func row(t *testing.T, columns []column, line map[string]any) map[string]any {
 }
 
 // TestLogPipeline takes a real access log through the example's columns, and
-// into ClickHouse where that is installed.
+// into a ClickHouse server.
 func TestLogPipeline(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, strings.Replace(harness.RuledSite, "{\n", "{\n\tlog\n", 1), "$MODE", "enforce")
@@ -139,12 +127,9 @@ func TestLogPipeline(t *testing.T) {
 	if counts["bingbot disallowed"] != 3 || counts["GPTBot disallowed"] != 3 || counts["GPTBot allowed"] != 1 || counts["Firefox allowed"] != 0 {
 		t.Errorf("got %v", counts)
 	}
-	table, err := os.ReadFile(logsDir + "clickhouse.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := example(t, "clickhouse.sql")
 	var inTable, inVector []string
-	for _, m := range regexp.MustCompile(`(?m)^    (\w+) (?:String|DateTime|UInt\d+),?$`).FindAllStringSubmatch(string(table), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^    (\w+) (?:String|DateTime|UInt\d+),?$`).FindAllStringSubmatch(table, -1) {
 		inTable = append(inTable, m[1])
 	}
 	for _, c := range columns {
@@ -156,61 +141,19 @@ func TestLogPipeline(t *testing.T) {
 	if !slices.Equal(inTable, inVector) {
 		t.Errorf("the table has the columns %v, Vector makes %v", inTable, inVector)
 	}
-	t.Run("ClickHouse", func(t *testing.T) { loadClickHouse(t, string(table), rows.String()) })
+	t.Run("ClickHouse", func(t *testing.T) { loadClickHouse(t, table, rows.String()) })
 }
 
 // loadClickHouse runs the example's statements on a server of its own.
 func loadClickHouse(t *testing.T, table, rows string) {
-	path, err := exec.LookPath("clickhouse-server")
-	if err != nil {
-		t.Skip("ClickHouse is not installed; it is in Debian's package clickhouse-server")
-	}
-	dir, port := t.TempDir(), harness.FreePort(t)
-	config := filepath.Join(dir, "config.xml")
-	text := fmt.Sprintf(`<yandex><logger><level>warning</level><console>1</console></logger>
-<http_port>%s</http_port><listen_host>127.0.0.1</listen_host><path>%[2]s/data/</path><tmp_path>%[2]s/tmp/</tmp_path>
-<mark_cache_size>1000000</mark_cache_size><default_profile>default</default_profile><default_database>default</default_database>
-<users_config>%[2]s/config.xml</users_config><profiles><default/></profiles><quotas><default/></quotas>
-<users><default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>`, port, dir)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	harness.Attend(t, exec.Command(path, "--config-file="+config)) // killed in the end: its data is temporary
-	run := func(statement, body string) (string, error) {
-		response, err := http.Post("http://127.0.0.1:"+port+"/?query="+url.QueryEscape(statement), "", strings.NewReader(body))
-		if err != nil {
-			return "", err
-		}
-		defer response.Body.Close()
-		answer, err := io.ReadAll(response.Body)
-		if err == nil && response.StatusCode != http.StatusOK {
-			err = fmt.Errorf("%s: %s", statement, answer)
-		}
-		return string(answer), err
-	}
-	harness.Eventually(t, "ClickHouse answers", func() bool {
-		_, err := run("SELECT 1", "")
-		return err == nil
-	})
-	must := func(statement, body string) string {
-		t.Helper()
-		answer, err := run(statement, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer
-	}
+	server := startServer(t)
 	for _, statement := range statements(table) {
-		must(statement, "")
+		server.run(t, statement, "")
 	}
-	must("INSERT INTO robots_guard.requests FORMAT JSONEachRow", rows)
-	queries, err := os.ReadFile(logsDir + "queries.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server.run(t, "INSERT INTO robots_guard.requests FORMAT JSONEachRow", rows)
 	var answers []string
-	for _, query := range statements(string(queries)) {
-		answers = append(answers, must(query, ""))
+	for _, query := range statements(example(t, "queries.sql")) {
+		answers = append(answers, server.run(t, query, ""))
 	}
 	for i, want := range []string{"GPTBot\tai_training\tclaimed\t4\t3\t75\n", "bingbot\tDisallow: /private/\t", "bingbot\tclaimed\t/private/x\tDisallow: /private/\t3\n"} {
 		if i >= len(answers) || !strings.Contains(answers[i], want) {
