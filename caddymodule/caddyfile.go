@@ -107,6 +107,9 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 		if slices.Contains(h.EnforceOnly, modeMonitor) { // also a class, but that is not what is meant
 			return d.Err("monitor and enforce are two modes; keep one")
 		}
+		if slices.Contains(h.EnforceOnly, "all") {
+			return d.Err(`enforce alone blocks all classes; remove "all"`)
+		}
 		if err := h.validateClients(); err != nil {
 			return d.WrapErr(err)
 		}
@@ -114,7 +117,8 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", d.Val())
 	}
-	return option.ReadBlock(d, h.options(onViolation), h.validateValues, h.Validate)
+	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
+	return option.ReadBlock(d, append(h.options(onViolation), shared...), h.validateValues, h.Validate)
 }
 
 // options are what may stand in the block of the directive.

@@ -96,7 +96,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
 	}
-	return option.ReadBlock(d, a.options(), a.validateValues, a.Validate)
+	ofSites := option.Elsewhere(new(Handler).options(nil), "for one site; write it into robots_guard of that site")
+	return option.ReadBlock(d, append(a.options(), ofSites...), a.validateValues, a.Validate)
 }
 
 // options are what may stand in the block of the global option.

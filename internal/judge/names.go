@@ -24,6 +24,9 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	case c != nil, meant:
 		return nil
 	}
+	if strings.Contains(word, ",") {
+		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
+	}
 	kinds := "no class"
 	if identities {
 		kinds += ", no identity"

@@ -27,6 +27,17 @@ type Option struct {
 	Block func(d *caddyfile.Dispenser) error
 
 	Again bool // may stand several times
+
+	elsewhere string // where it has its place, if that is not this block
+}
+
+// Elsewhere returns options that have no place in a block, for an error that says
+// whose they are: "for one site; write it into ...".
+func Elsewhere(options []Option, whose string) (others []Option) {
+	for _, o := range options {
+		others = append(others, Option{Name: o.Name, elsewhere: whose})
+	}
+	return others
 }
 
 // Errors of Option.Set that the usage of the option tells.
@@ -42,9 +53,12 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 	seen := make(map[string]bool)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
-		i := slices.Index(Names(options), name)
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })
 		if i < 0 {
 			return d.Errf("unrecognized option %q; %s", name, hintOf(name, Names(options)))
+		}
+		if options[i].elsewhere != "" {
+			return d.Errf("%s is %s", name, options[i].elsewhere)
 		}
 		if seen[name] && !options[i].Again {
 			return d.Errf("%s is set twice; keep one", name)
@@ -92,10 +106,12 @@ func (o *Option) Read(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Names returns the names of options in their order.
+// Names returns the names of the options of a block in their order.
 func Names(options []Option) (names []string) {
 	for _, o := range options {
-		names = append(names, o.Name)
+		if o.elsewhere == "" {
+			names = append(names, o.Name)
+		}
 	}
 	return names
 }
