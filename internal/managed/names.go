@@ -130,11 +130,11 @@ func unknown(registry *uaident.Registry, word string) error {
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
 	}
-	hint := "the classes are " + judge.ClassWords()
+	hint := "the classes are " + judge.ClassWords() + ", and a path begins with a slash"
 	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return fmt.Errorf("%q is no class and no known crawler; %s (a path begins with a slash; for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
+	return fmt.Errorf("%q is no class and no known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
 }
 
 // checkName tells whether a group can have this name.
