@@ -44,6 +44,10 @@ func TestEveryViewFits(t *testing.T) {
 			if over := p.eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
 				t.Errorf("%s at %d px is %s px too wide", state.name, l.width, over)
 			}
+			// On a phone nobody finds a column that has to be scrolled to.
+			if inner := p.eval(`JSON.stringify([...document.querySelectorAll(".part .scroll")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.ariaLabel))`); l.width < 600 && inner != "[]" {
+				t.Errorf("%s at %d px: tables have to be scrolled: %s", state.name, l.width, inner)
+			}
 			// What is cut off or stands over its panel's edge is not readable.
 			if out := p.eval(`JSON.stringify([...document.querySelectorAll("main .panel, main .tile, main .alarm")].flatMap((panel) => {
 				const edge = panel.getBoundingClientRect();

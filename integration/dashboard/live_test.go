@@ -100,6 +100,7 @@ func TestLiveUpdate(t *testing.T) {
 		t.Errorf("the alarm accuses: %s", text)
 	}
 	p.visit("#/impact")
+	p.until(`document.querySelector(".panel.bad")`) // the request may not be counted yet
 	if text := p.text(".panel.bad"); !strings.Contains(text, "in the name of search engines") {
 		t.Errorf("Impact accuses: %s", text)
 	}

@@ -40,13 +40,16 @@ export function detail(state, { detail: d, errors }, redraw) {
 
 const part = (title, content, none) => h("section", { class: "part", key: title }, h("h3", {}, title), content ?? h("p", { class: "quiet" }, none));
 
-// list is a small table; it scrolls by itself where it is too wide.
+// list is a small table; it scrolls by itself where it is too wide. On a phone each
+// row becomes a card; the roles are spelt out since such a layout hides them.
 function list(caption, heads, rows) {
   if (!rows.length) return null;
+  const columns = heads.map((head) => ({ title: head.replace(/^#/, ""), class: head.startsWith("#") ? "number" : undefined }));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", { class: "plain" }, h("caption", { class: "unseen" }, caption),
-      h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col", class: name.startsWith("#") ? "number" : undefined }, name.replace(/^#/, ""))))),
-      h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, i) => h("td", { class: heads[i].startsWith("#") ? "number" : undefined }, cell)))))));
+    h("table", { role: "table", class: "plain" }, h("caption", { class: "unseen" }, caption),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((c) => h("th", { role: "columnheader", scope: "col", class: c.class }, c.title)))),
+      h("tbody", { role: "rowgroup" }, rows.map((cells) => h("tr", { role: "row" }, cells.map((cell, i) => h("td", { role: "cell", class: columns[i].class },
+        i > 0 ? h("span", { class: "cellname", "aria-hidden": "true" }, columns[i].title) : null, h("div", {}, cell))))))));
 }
 
 const names = (c) => list("Names", ["Name", "Class", "#Requests", "#Against the rules", "From", "To"], c.names.map((n) => [
@@ -57,7 +60,7 @@ const rules = (state, d) => list("Rules", ["Rule", "Verdict", "#Requests", "From
 
 const sites = (d) => list("Sites", ["Site", "#Requests", "#Against", "#Rate now", "Read robots.txt"], d.sites_seen.map((s) => [
   siteName(s.site), count(s.requests), count(s.disallowed), [rate(s.rate.per_minute), s.rate.exceeds ? [" ", badge("severity warning", "faster than asked")] : null, s.slowed ? ` ${count(s.slowed)} slowed` : null, s.shed ? ` ${count(s.shed)} shed` : null],
-  s.read ? [when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`] : "not seen"]));
+  s.read ? h("span", { class: "reading" }, when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`) : "not seen"]));
 
 const paths = (state, d) => list("Pages against the rules", ["Page", "Rule", "Verdict", "#Requests", "From", "To"], d.paths.map((p) => [
   [h("code", { class: "path" }, p.path), h("div", { class: "quiet" }, place(p))], rule(state, p), [verdictBadge(p.verdict), p.reason ? h("div", { class: "quiet" }, p.reason) : null],

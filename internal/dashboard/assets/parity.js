@@ -41,7 +41,7 @@ const answers = (state, rows) => table([
   { id: "refused", title: "401, 403", number: true, value: (c) => c.allowed.refused, cell: (c) => bad(c.allowed.refused, sum(c.allowed)) },
   { id: "many", title: "429", number: true, value: (c) => c.allowed.too_many, cell: (c) => bad(c.allowed.too_many, sum(c.allowed)) },
   { id: "errors", title: "5xx", number: true, value: (c) => c.allowed["5xx"], cell: (c) => bad(c.allowed["5xx"], sum(c.allowed)) },
-  { id: "none", title: "404, 410", number: true, value: (c) => c.allowed.not_found, cell: (c) => count(c.allowed.not_found) },
+  { id: "none", title: "404, 410", number: true, value: (c) => c.allowed.not_found, cell: (c) => (c.allowed.not_found ? count(c.allowed.not_found) : h("span", { class: "quiet" }, "0")) },
   { id: "file", title: "robots.txt", number: true, value: (c) => sum(c.robots_txt), cell: (c) => file(c.robots_txt) },
   { id: "bytes", title: "Sent", number: true, value: (c) => c.bytes, cell: (c) => bytes(c.bytes) },
 ], rows, { caption: "What the site has answered to each crawler", state, name: "answers", order: "", id: (c) => `${c.token} ${c.class} ${c.identity}` });

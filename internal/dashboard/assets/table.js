@@ -40,8 +40,10 @@ function heading(c, by, descending, options) {
   props["aria-sort"] = active ? (descending ? "descending" : "ascending") : undefined;
   // Numbers and times are read from the top, names from A.
   const next = active ? (descending ? c.id : `-${c.id}`) : c.number || c.latest ? `-${c.id}` : c.id;
+  const space = c.title.lastIndexOf(" ") + 1; // the arrow stays with the last word
   return h("th", props, h("button", { class: "sort", type: "button", click: () => go(options.state, { [options.name]: next }, true) },
-    c.title, h("span", { class: "arrow", "aria-hidden": "true" }, active ? (descending ? "↓" : "↑") : "")));
+    c.title.slice(0, space), h("span", { class: "nowrap" }, c.title.slice(space),
+      h("span", { class: "arrow", "aria-hidden": "true" }, active ? (descending ? "↓" : "↑") : ""))));
 }
 
 function parse(order) {
