@@ -31,7 +31,7 @@ func BenchmarkReplay(b *testing.B) {
 	for _, bc := range []struct {
 		name  string
 		write func(*sample.Entry, io.Writer) error
-	}{{"combined", (*sample.Entry).Combined}, {"caddy", (*sample.Entry).Caddy}} {
+	}{{"combined", (*sample.Entry).Combined}, {"caddy", (*sample.Entry).Caddy}, {"headers", (*sample.Entry).CaddyFull}} {
 		b.Run(bc.name, func(b *testing.B) {
 			log := sampleLog(1, lines, bc.write)
 			b.SetBytes(int64(len(log)))
