@@ -66,13 +66,10 @@ func TestCaddyMemoryIsBounded(t *testing.T) {
 		t.Fatal(what, why)
 	}
 	kept := 0
-	for _, text := range p.skipped {
-		kept += cap(text)
+	for _, m := range p.members {
+		kept += cap(m.text) + cap(m.whole)
 	}
-	for _, key := range p.keys {
-		kept += cap(key.text) + cap(key.value)
-	}
-	if most := (len(p.skipped) + len(p.keys)) * 2 * maxSkipped; kept > most {
+	if most := len(p.members) * 2 * (maxKey + maxWhole); kept > most {
 		t.Errorf("%d bytes are kept, want at most %d", kept, most)
 	}
 }

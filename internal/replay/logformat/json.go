@@ -1,5 +1,7 @@
 package logformat
 
+import "bytes"
+
 // jsonCursor reads a JSON text from front to back without allocating. It takes
 // every valid text and some that are not quite valid.
 type jsonCursor struct {
@@ -52,6 +54,12 @@ func (c *jsonCursor) text() (raw []byte, ok bool) {
 // object begins an object and returns false if there is none.
 func (c *jsonCursor) object() bool { return c.next('{') }
 
+// startsObject skips white space and reports whether an object is there.
+func (c *jsonCursor) startsObject() bool {
+	c.space()
+	return c.i < len(c.b) && c.b[c.i] == '{'
+}
+
 // key reads the next key of an object. more is false at its end; ok is false
 // where there is neither.
 func (c *jsonCursor) key() (raw []byte, more, ok bool) {
@@ -78,24 +86,20 @@ func (c *jsonCursor) value() (raw []byte, ok bool) {
 	switch c.b[c.i] {
 	case '"':
 		return c.text()
-	case '{', '[':
+	case '{':
+		return nil, c.flat() || c.nested()
+	case '[':
 		return nil, c.nested()
 	}
 	start := c.i
-	for c.i < len(c.b) && !endsWord(c.b[c.i]) {
+	for c.i < len(c.b) && !endsWord[c.b[c.i]] {
 		c.i++
 	}
 	return c.b[start:c.i], c.i > start
 }
 
-// endsWord reports whether a byte ends a number or a word.
-func endsWord(b byte) bool {
-	switch b {
-	case ',', '}', ']', ' ', '\t', '\r', '\n':
-		return true
-	}
-	return false
-}
+// endsWord has the bytes that end a number or a word.
+var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
 // nested skips an object or array with all that is in it.
 func (c *jsonCursor) nested() bool {
@@ -120,6 +124,54 @@ func (c *jsonCursor) nested() bool {
 		}
 	}
 	return false
+}
+
+// flat skips an object with all that is in it, without looking at each of its strings. It
+// returns false, and has skipped nothing, where it cannot tell the end so: the first brace
+// has to be outside of a string.
+func (c *jsonCursor) flat() bool {
+	rest := c.b[c.i:]
+	end := bytes.IndexByte(rest, '}')
+	if end < 1 || bytes.IndexByte(rest[1:end], '{') >= 0 || !isOutside(rest[:end]) {
+		return false
+	}
+	c.i += end + 1
+	return true
+}
+
+// isOutside reports whether the end of a part of a JSON text, which begins outside of its
+// strings, can be told to be outside, too.
+func isOutside(part []byte) bool {
+	if n := len(part); n > 3 && part[n-1] == ']' && part[n-2] == '"' {
+		// The quote ends a string unless it may begin one or belong to one.
+		before := part[n-3]
+		if before > ' ' && before != '[' && before != ',' && before != ':' && before != '\\' {
+			return true
+		}
+	}
+	return bytes.IndexByte(part, '\\') < 0 && bytes.Count(part, quote)%2 == 0
+}
+
+var quote = []byte{'"'}
+
+// member returns where in an object that [jsonCursor.flat] skips the value of a key begins,
+// 0 if the key is not there. It looks for nothing but the key with the quote behind it; ok is
+// false where that does not tell, as where there are spaces or the key comes twice.
+func member(object, quotedKey []byte) (at int, ok bool) {
+	for from := 0; ; {
+		i := bytes.Index(object[from:], quotedKey)
+		if i < 0 {
+			return at, true
+		}
+		i, from = from+i, from+i+len(quotedKey)
+		if i < 2 || object[i-1] != '"' { // the end of another key, or of a text
+			continue
+		}
+		if before := object[i-2]; at > 0 || object[from] != ':' || before != '{' && before != ',' {
+			return 0, false
+		}
+		at = from + 1
+	}
 }
 
 // end reports whether only white space is left.

@@ -1,7 +1,5 @@
 package logformat
 
-import "bytes"
-
 const second = 1_000_000_000 // in nanoseconds, the unit of all times here
 
 // digits reads a number of exactly len(b) digits; -1 for anything else.
@@ -115,15 +113,16 @@ func isoTime(b []byte) (at int64, ok bool) {
 // unixTime reads a number of seconds, with or without a fraction, or of milli-,
 // micro- or nanoseconds, which the size of the number tells.
 func unixTime(b []byte) (at int64, ok bool) {
-	whole, fraction, _ := bytes.Cut(b, []byte{'.'})
-	if len(whole) == 0 || len(whole) > 19 {
-		return 0, false
-	}
-	for _, c := range whole {
-		if c < '0' || c > '9' || at > (1<<63-1-9)/10 {
+	i := 0
+	for ; i < len(b) && b[i] != '.'; i++ {
+		digit := b[i] - '0'
+		if digit > 9 || i >= 18 && at > (1<<63-1-9)/10 {
 			return 0, false
 		}
-		at = at*10 + int64(c-'0')
+		at = at*10 + int64(digit)
+	}
+	if i == 0 || i > 19 {
+		return 0, false
 	}
 	unit := int64(1)
 	switch {
@@ -137,15 +136,18 @@ func unixTime(b []byte) (at int64, ok bool) {
 	if unit > 1 && at > (1<<63-1)/unit-1 {
 		return 0, false
 	}
-	at *= unit
-	for _, c := range fraction {
-		if c < '0' || c > '9' {
+	fraction := int64(0)
+	for at *= unit; i+1 < len(b); i++ {
+		digit := b[i+1] - '0'
+		if digit > 9 {
 			return 0, false
 		}
-		unit /= 10
-		at += int64(c-'0') * unit
+		if unit > 1 {
+			unit /= 10
+			fraction = fraction*10 + int64(digit)
+		}
 	}
-	return at, true
+	return at + fraction*unit, true
 }
 
 // anyTime reads a time in any of the notations above.

@@ -1,0 +1,124 @@
+package logformat
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readHeaders returns what a parser reads in the header of a request, and whether the line
+// is one.
+func readHeaders(p *caddyParser, headers string) (userAgent, referer string, ok bool) {
+	var r Record
+	what, _ := p.Parse([]byte(`{"request":{"uri":"/a","headers":`+headers+`},"status":200}`), &r)
+	return string(r.UserAgent), string(unescape(r.Referer, new([]byte))), what == Request
+}
+
+// compareWithJSON compares what is read in the header of a request with what encoding/json
+// reads. It returns false where that takes it for something else.
+func compareWithJSON(t *testing.T, headers string) bool {
+	t.Helper()
+	var want map[string][]string
+	if json.Unmarshal([]byte(headers), &want) != nil || len(want["Referer"]) > 1 || strings.Contains(headers, `\u`) {
+		return false
+	}
+	for _, key := range []string{"User-Agent", "Referer"} {
+		if slices.Contains(want[key], "") || countKeys(headers, key) > 1 {
+			return false
+		}
+	}
+	userAgent, referer, ok := readHeaders(new(caddyParser), headers)
+	if !ok || replaced(userAgent) != strings.Join(want["User-Agent"], ", ") || replaced(referer) != strings.Join(want["Referer"], "") {
+		t.Fatalf("%s: read %q and %q, %v", headers, userAgent, referer, ok)
+	}
+	return true
+}
+
+// countKeys counts how often an object has a key.
+func countKeys(object, key string) (n int) {
+	d := json.NewDecoder(strings.NewReader(object))
+	_, _ = d.Token() // the brace
+	for d.More() {
+		if token, _ := d.Token(); token == key {
+			n++
+		}
+		var value json.RawMessage
+		_ = d.Decode(&value)
+	}
+	return n
+}
+
+// TestOddHeaders reads headers with a key twice, of which the last with a value counts, and
+// with spaces in one place only.
+func TestOddHeaders(t *testing.T) {
+	for headers, want := range map[string]string{
+		`{"User-Agent":["a"],"User-Agent":["b"]}`:          "b",
+		`{"User-Agent":["a"],"User-Agent":[],"A":["x"]}`:   "a",
+		`{"User-Agent":["a"],"A":["x"],"User-Agent":null}`: "a",
+		`{"User-Agent" :["a"]}`:                            "a",
+		`{"User-Agent": ["a"]}`:                            "a",
+		`{"A":["x"], "User-Agent":["a"]}`:                  "a",
+	} {
+		if got, _, ok := readHeaders(new(caddyParser), headers); got != want || !ok {
+			t.Errorf("%s: %q, %v, want %q", headers, got, ok, want)
+		}
+	}
+}
+
+// TestHeadersBesideJSON reads headers that are put together of parts by which the end of an
+// object, or the place of a key, could be mistaken.
+func TestHeadersBesideJSON(t *testing.T) {
+	parts := []string{`]}`, `","User-Agent`, `","Referer","`, `{`, `}`, `[`, `]`, `,`, `:`, `\"`, `\\`, `User-Agent`, `Referer`, ` `, `a`, `\"User-Agent\":[\"b\"]`, `\"]}`}
+	random := rand.New(rand.NewPCG(3, 4))
+	text := func() string {
+		var b strings.Builder
+		for range random.IntN(4) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		return b.String()
+	}
+	read, flat := 0, 0
+	for range 60000 {
+		space := ""
+		if random.IntN(8) == 0 {
+			space = " "
+		}
+		var members []string
+		for _, key := range []string{"User-Agent", "Referer", "A" + text(), text()} {
+			if random.IntN(3) == 0 {
+				continue
+			}
+			values := `"` + text() + `"`
+			if random.IntN(4) == 0 {
+				values += "," + space + `"` + text() + `"`
+			}
+			if random.IntN(16) == 0 {
+				values = ""
+			}
+			members = append(members, `"`+key+`"`+space+`:`+space+`[`+space+values+space+`]`)
+		}
+		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		headers := "{" + space + strings.Join(members, space+","+space) + space + "}"
+		if !compareWithJSON(t, headers) {
+			continue
+		}
+		read++
+		if c := (jsonCursor{b: []byte(headers)}); c.flat() {
+			flat++
+		}
+	}
+	if read < 15000 || flat < 1500 || read-flat < 1500 {
+		t.Errorf("%d were compared, of which %d are skipped as a whole", read, flat)
+	}
+}
+
+// FuzzHeaders compares what is read in the header of a request with what encoding/json
+// reads.
+func FuzzHeaders(f *testing.F) {
+	f.Add(`{"Accept":["*/*"],"User-Agent":["x \"y\"","z"],"Referer":["https://a.example/"]}`)
+	f.Add(`{"A":["]}"],"User-Agent":["x"]}`)
+	f.Add(`{"A":["a","]}"],"User-Agent" : [ "x" ] }`)
+	f.Fuzz(func(t *testing.T, headers string) { compareWithJSON(t, headers) })
+}
