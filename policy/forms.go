@@ -135,7 +135,10 @@ func isOneQuery(query string) bool {
 func (t *Target) queries(out *alternatives, canonical string) {
 	out.add(canonical, 0)
 	out.add(t.decoded(canonical, '?', '?', false), FormQueryDecoded)
-	out.add(t.encoded(canonical), FormQueryEncoded)
+	if strings.IndexByte(canonical, '/') >= 0 || strings.IndexByte(canonical, '?') >= 0 {
+		out.list[out.count] = alternative{form: FormQueryEncoded} // to be written when it is needed
+		out.count++
+	}
 }
 
 // decoded returns which of the queries is decoded.
@@ -165,26 +168,26 @@ func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string 
 	buf := append(slices.Grow(t.buf, len(canonical)), canonical[:first]...)
 	out := buf[:cap(buf)]
 	n := len(buf)
-	last := byte(0)
-	if merge && first > 0 {
-		last = canonical[first-1]
-	}
 	for i := first; i < len(canonical); i++ {
 		c := canonical[i]
 		if c == '%' {
-			switch decoded := unhex[canonical[i+1]]<<4 | unhex[canonical[i+2]]; decoded {
+			high, low := canonical[i+1], canonical[i+2]
+			i += 2
+			switch decoded := unhex[high]<<4 | unhex[low]; decoded {
 			case '/':
 				c = decoded
-				i += 2
 			case escaped:
 				c = by
-				i += 2
+			default:
+				out[n], out[n+1], out[n+2] = c, high, low
+				n += 3
+				continue
 			}
 		}
-		if c == '/' && merge && last == '/' {
+		if c == '/' && merge && n > start && out[n-1] == '/' {
 			continue
 		}
-		out[n], last = c, c
+		out[n] = c
 		n++
 	}
 	t.buf = out[:n]

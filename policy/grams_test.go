@@ -105,3 +105,22 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 		}
 	}
 }
+
+// TestEscapedQueries judges queries with slashes and question marks, which some clients escape,
+// by rules that have these escapes or may begin within one, and by rules that do not.
+func TestEscapedQueries(t *testing.T) {
+	for rule, escapes := range map[string]bool{
+		"/*?u=%2Fa": true, "/x?%3f": true, "/*F": true, "/*2Fa": true, "/*3Fb": true, "*F": true, "/x*%2F$": true, "/x?u=%2f$": true,
+		"/*?u=/a": false, "/F": false, "/x?2F": false, "/*%5Ca": false, "/*5Ca": false, "/*a2F": false, "/%252F": false, "/x?*/": false, "/x?u=": false,
+	} {
+		r := Parse([]byte("User-agent: *\nDisallow: " + rule + "\nAllow: /*?u=\nAllow: /y\n"))
+		if got := r.Select(true, "x").strict.hasEscapes(); got != escapes {
+			t.Errorf("%s: has escapes %v, want %v", rule, got, escapes)
+		}
+		for _, path := range []string{"/x", "/x//y", "/x%2fy", "/x/../y", "/%252F", "/y/.%2e", "x:/z"} {
+			for _, query := range []string{"", "?u=/a", "?u=%2fa", "?/u?", "?u=/", "?a?b", "?F", "?/%3F//", "?2Fa/a", "?u=%5c/"} {
+				compareWithNaive(t, r, "x", path+query)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import "strings"
 type matcher struct {
 	literals  literals
 	wildcards wildcards
+	escapes   bool // a rule has an escaped slash or question mark, or may begin within one
 }
 
 // outcome collects the longest matching rules of both kinds.
@@ -78,7 +79,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 			c.add(directory, true, i)
 		}
 	}
-	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}
+	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns), escapes: c.escapes}
 }
 
 // indexDirectory returns the rule that "Allow: /dir/index.html" implies for
@@ -95,12 +96,14 @@ func indexDirectory(path string) (string, bool) {
 type compiler struct {
 	literals []literal
 	patterns []pattern
+	escapes  bool // see matcher
 }
 
 // add takes a rule in canonical form. Every byte of it counts for its length;
 // for matching a run of stars is one star, and stars at the end mean nothing.
 func (c *compiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
+	c.escapes = c.escapes || hasEscapes(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
 		rest, anchored = trimmed, false // "*$" is any end
@@ -120,4 +123,20 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 	}
 	p.single = p.middle != "" && !strings.Contains(p.middle, "*")
 	c.patterns = append(c.patterns, p)
+}
+
+// hasEscapes reports whether a rule in canonical form has an escaped slash or question mark, or
+// whether what follows a star may begin within one.
+func hasEscapes(path string) bool {
+	for i := 0; ; i++ {
+		next := strings.IndexByte(path[i:], 'F')
+		if next < 0 {
+			return false
+		}
+		i += next
+		before := path[max(i-2, 0):i]
+		if strings.HasSuffix(before, "*") || before == "*2" || before == "*3" || before == "%2" || before == "%3" {
+			return true
+		}
+	}
 }

@@ -187,8 +187,15 @@ func (s *Selection) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	return s.judge(t.forms())
+	if t.later && (s.strict.hasEscapes() || s.forgiving.hasEscapes()) {
+		return s.judge(t.forms())
+	}
+	return s.judge(t.fewForms())
 }
+
+// hasEscapes reports whether a rule may match where / or ? are escaped in a query, and not
+// where they are not.
+func (s *side) hasEscapes() bool { return s.choice != nil && s.rules.escapes }
 
 // judge judges a target in the forms given.
 func (s *Selection) judge(spellings []spelling) Verdict {
@@ -222,7 +229,9 @@ func (s *side) judge(spellings []spelling) (v Verdict) {
 	}
 	var best outcome
 	for i := range spellings {
-		s.rules.match(spellings[i].text, spellings[i].form, found, &best)
+		if x := &spellings[i]; !x.isLeftOut() {
+			s.rules.match(x.text, x.form, found, &best)
+		}
 	}
 	v.Allowed = best.allowed()
 	won := best.disallow
@@ -252,7 +261,7 @@ func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
 	var best outcome
 	any := false
 	for i := range spellings {
-		if x := &spellings[i]; x.form&decodedForms == 0 {
+		if x := &spellings[i]; !x.isLeftOut() && x.form&decodedForms == 0 {
 			s.rules.match(x.text, x.form, found, &best)
 			any = true
 		}

@@ -88,6 +88,7 @@ type Target struct {
 	usual [usualForms]spelling
 	more  []spelling // all of them, if there are more than usual
 	count int
+	later bool   // some are left out so far
 	buf   []byte // what the spellings point into, unless it is the target itself
 }
 
@@ -103,6 +104,11 @@ type spelling struct {
 	decoded bool
 }
 
+// isLeftOut reports whether the form is one that [Target.forms] has still to write: with / and
+// ? escaped in the query. What matches there matches where they are not, too, unless it has
+// such an escape itself.
+func (x *spelling) isLeftOut() bool { return x.text == "" }
+
 // spelled is a text that shares nothing with an earlier form.
 func spelled(text string, form Form) spelling { return spelling{text: text, form: form, to: len(text)} }
 
@@ -113,7 +119,7 @@ func spelled(text string, form Form) spelling { return spelling{text: text, form
 // With keepSlashes runs of slashes are significant; without it the target is
 // also compared with them merged, which is how most servers look for files.
 func (t *Target) Set(target string, keepSlashes bool) {
-	t.count = 0
+	t.count, t.later = 0, false
 	if isPlain(target) {
 		t.add(spelled(target, 0))
 		return
@@ -161,12 +167,18 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	t.queries(&queries, canonical[end+1:])
 	for i, path := range paths.all() {
 		for j, query := range queries.all() {
-			start := len(t.buf)
-			t.buf = append(t.buf, path.text...)
-			t.buf = append(t.buf, '?')
-			t.buf = append(t.buf, query.text...)
-			x := spelled(t.since(start), path.form|query.form)
 			mark := len(path.text) // the question mark
+			x := spelling{form: path.form | query.form}
+			if query.form == FormQueryEncoded {
+				t.later = true
+			} else {
+				start := len(t.buf)
+				t.buf = append(t.buf, path.text...)
+				t.buf = append(t.buf, '?')
+				t.buf = append(t.buf, query.text...)
+				x.text = t.since(start)
+				x.to = len(x.text)
+			}
 			if i > 0 {
 				x.to = mark // the first path had the same queries
 			}
@@ -181,6 +193,31 @@ func (t *Target) Set(target string, keepSlashes bool) {
 
 // forms returns the forms of the target.
 func (t *Target) forms() []spelling {
+	forms := t.fewForms()
+	if t.later {
+		t.later = false
+		_, query, _ := strings.Cut(forms[0].text, "?")
+		query = t.encoded(query)
+		isFirst := true // of the paths
+		for i := range forms {
+			x := &forms[i]
+			if !x.isLeftOut() {
+				continue
+			}
+			start := len(t.buf)
+			t.buf = append(t.buf, forms[i-1].text[:x.from+1]...) // of the same path
+			t.buf = append(t.buf, query...)
+			x.text = t.since(start)
+			if isFirst {
+				x.to, isFirst = len(x.text), false
+			}
+		}
+	}
+	return forms
+}
+
+// fewForms returns the forms of the target without those that are left out so far.
+func (t *Target) fewForms() []spelling {
 	if t.count > len(t.usual) {
 		return t.more
 	}
@@ -201,7 +238,7 @@ func (t *Target) add(x spelling) {
 
 // forget drops what belongs to the caller of Set.
 func (t *Target) forget() {
-	clear(t.forms())
+	clear(t.fewForms())
 	t.count = 0
 }
 
@@ -220,7 +257,7 @@ func isRobotsTxt(forms []spelling) bool {
 	const file = "/robots.txt"
 	for i := range forms {
 		rest, ok := strings.CutPrefix(forms[i].text, file)
-		if !ok || rest != "" && rest[0] != '?' {
+		if !ok && !forms[i].isLeftOut() || rest != "" && rest[0] != '?' { // one has the path of another
 			return false
 		}
 	}

@@ -145,6 +145,9 @@ func (w *wildcards) find(spellings []spelling) (found *candidates) {
 		}
 	}
 	for _, s := range spellings {
+		if s.isLeftOut() {
+			continue
+		}
 		found = w.long.find(s.text, s.from, s.to, len(w.patterns), found)
 		found = w.short.find(s.text, s.from, s.to, len(w.patterns), found)
 	}
