@@ -15,7 +15,12 @@ type gramIndex struct {
 	slots  []gramSlot
 	shift  uint
 	filed  []int32
+	places []gramPlace // by place in filed
 }
+
+// gramPlace is where in a pattern the gram begins that it is filed under: in which of its three
+// texts, in the lowest two bits, and where in that.
+type gramPlace int32
 
 // gramSlot is a place in an open-addressing table.
 type gramSlot struct {
@@ -37,19 +42,19 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	var counts [4096]uint16
 	count := func(gram uint32) *uint16 { return &counts[gram*gramMultiplier>>20] }
 	for _, i := range which {
-		x.grams(&patterns[i], func(gram, _ uint32) {
+		x.grams(&patterns[i], func(gram, _ uint32, _ gramPlace) {
 			if c := count(gram); *c < 1<<16-1 {
 				*c++
 			}
 		})
 	}
 	entries := make([]uint64, 0, len(which)) // gram and pattern
-	befores := make([]uint32, len(patterns))
+	befores, places := make([]uint32, len(patterns)), make([]gramPlace, len(patterns))
 	for _, i := range which {
 		least, rarest := uint32(1<<16), uint32(0)
-		x.grams(&patterns[i], func(gram, before uint32) {
+		x.grams(&patterns[i], func(gram, before uint32, place gramPlace) {
 			if n := uint32(*count(gram)); n <= least {
-				least, rarest, befores[i] = n, gram, before
+				least, rarest, befores[i], places[i] = n, gram, before, place
 			}
 		})
 		if least == 1<<16 {
@@ -69,12 +74,13 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	x.shift = 32 - log
 	x.slots = make([]gramSlot, 1<<log)
 	x.filter = make([]uint64, 1<<log/4) // sixteen bits for each slot
-	x.filed = make([]int32, len(entries))
+	x.filed, x.places = make([]int32, len(entries)), make([]gramPlace, len(entries))
 	for from := 0; from < len(entries); {
 		gram, to := uint32(entries[from]>>32), from
 		before := befores[uint32(entries[from])]
 		for ; to < len(entries) && uint32(entries[to]>>32) == gram; to++ {
 			x.filed[to] = int32(uint32(entries[to]))
+			x.places[to] = places[x.filed[to]]
 			same := bits.TrailingZeros32(before^befores[x.filed[to]]) &^ 7
 			before &= 1<<same - 1
 		}
@@ -86,10 +92,10 @@ func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
 	return without
 }
 
-// grams calls yield for each gram of the pattern's literals and up to four bytes before
-// it in the same literal.
-func (x *gramIndex) grams(p *pattern, yield func(gram, before uint32)) {
-	for _, text := range [...]string{p.prefix, p.middle, p.suffix} {
+// grams calls yield for each gram of the pattern's literals, up to four bytes before
+// it in the same literal and where it begins.
+func (x *gramIndex) grams(p *pattern, yield func(gram, before uint32, place gramPlace)) {
+	for which, text := range p.texts() {
 		var window uint64 // of the literal up to here
 		n := 0
 		for i := range len(text) {
@@ -99,7 +105,7 @@ func (x *gramIndex) grams(p *pattern, yield func(gram, before uint32)) {
 			}
 			window = window<<8 | uint64(text[i])
 			if n++; n >= x.size {
-				yield(bits.ReverseBytes32(uint32(window))>>(32-8*x.size), uint32(window>>(8*x.size)))
+				yield(bits.ReverseBytes32(uint32(window))>>(32-8*x.size), uint32(window>>(8*x.size)), gramPlace((i+1-x.size)<<2|which))
 			}
 		}
 	}
@@ -127,9 +133,10 @@ func (s *gramSlot) isAfter(before uint32) bool {
 	return (s.before^before)<<(bits.LeadingZeros32(s.before)&^7) == 0
 }
 
-// find adds those of n patterns whose gram stands in a text and not only in parts of
-// eight bytes that have nothing of text[from:to].
-func (x *gramIndex) find(text string, from, to, n int, found *candidates) *candidates {
+// find adds those of the patterns whose gram stands in a text and not only in parts of
+// eight bytes that have nothing of text[from:to]. With whole it leaves out some of which the
+// literal around the gram does not stand there.
+func (x *gramIndex) find(text string, from, to int, whole bool, patterns []pattern, found *candidates) *candidates {
 	if len(x.slots) == 0 {
 		return found
 	}
@@ -137,11 +144,44 @@ func (x *gramIndex) find(text string, from, to, n int, found *candidates) *candi
 	text = text[:min(to+before, len(text))]
 	for i := x.next(text, max(from-before, 0)); i >= 0; i = x.next(text, i+1) {
 		gram, before := x.at(text, i)
-		if slot := x.slot(gram); slot.to > 0 && slot.isAfter(before) {
-			found = found.add(x.filed[slot.from:slot.to], n)
+		slot := x.slot(gram)
+		switch {
+		case slot.to == 0 || !slot.isAfter(before):
+		case whole && slot.to-slot.from <= fewFiled:
+			for k := slot.from; k < slot.to; k++ {
+				if patterns[x.filed[k]].stands(text, i, x.places[k]) {
+					found = found.add(x.filed[k:k+1], len(patterns))
+				}
+			}
+		default:
+			found = found.add(x.filed[slot.from:slot.to], len(patterns))
 		}
 	}
 	return found
+}
+
+// fewFiled is how many patterns under one gram are looked at each time that it stands in a
+// target, and comparedAround how many bytes of each before the gram and from there on.
+const (
+	fewFiled       = 4
+	comparedAround = 16
+)
+
+// stands reports whether the literal of a pattern, or what is near to its gram, stands in a text
+// where the gram does.
+func (p *pattern) stands(text string, at int, place gramPlace) bool {
+	literal, gram := p.texts()[place&3], int(place>>2)
+	for i := 1; i <= min(gram, comparedAround) && literal[gram-i] != '*'; i++ {
+		if i > at || text[at-i] != literal[gram-i] {
+			return false
+		}
+	}
+	for i := gram; i < min(len(literal), gram+comparedAround) && literal[i] != '*'; i++ {
+		if j := at + i - gram; j >= len(text) || text[j] != literal[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // next returns where from a place on the next gram begins that the filter knows, -1 if

@@ -106,6 +106,29 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 	}
 }
 
+// TestFewPatternsOfOneGram has some patterns under one gram, of which only those are tried
+// whose bytes around it are right.
+func TestFewPatternsOfOneGram(t *testing.T) {
+	var others strings.Builder
+	for i := range 2 * fewPatterns {
+		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
+	}
+	long := strings.Repeat("v", 2*comparedAround)
+	around := [][2]string{{"", ""}, {"", "b"}, {"a", ""}, {"xyzab", "cd"}, {long, ""}, {"", long}, {long, "w" + long}, {"*a", "b*c"}}
+	for i, x := range around {
+		y := around[(i+3)%len(around)]
+		for _, rule := range []string{"/*%s~~~~%s*z", "/*%s~~~~%s$", "/%s~~~~%s*z"} {
+			text := "User-agent: *\n" + others.String() + "Disallow: " + fmt.Sprintf(rule, x[0], x[1]) + "\nDisallow: " + fmt.Sprintf(rule, y[0], y[1]) + "\n"
+			r := Parse([]byte(text))
+			for _, near := range append(around, [2]string{"xyzb", "cd"}, [2]string{"v" + long, long + "w"}, [2]string{long[1:], ""}) {
+				for _, target := range []string{"/%s~~~~%s", "/%s~~~~%sz", "/q/%s~~~~%s", "/~~~~/%s~~~~%s?/z", "/%%2F%s~~~~%s//z"} {
+					compareWithNaive(t, r, "x", fmt.Sprintf(target, near[0], near[1]))
+				}
+			}
+		}
+	}
+}
+
 // TestEscapedQueries judges queries with slashes and question marks, which some clients escape,
 // by rules that have these escapes or may begin within one, and by rules that do not.
 func TestEscapedQueries(t *testing.T) {

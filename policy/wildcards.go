@@ -22,6 +22,9 @@ type pattern struct {
 	rule     int32
 }
 
+// texts returns what the pattern is taken apart into.
+func (p *pattern) texts() [3]string { return [...]string{p.prefix, p.middle, p.suffix} }
+
 // matches reports whether the pattern matches. It takes time linear in the
 // target: the leftmost place for each part is the best one.
 func (p *pattern) matches(target string) bool {
@@ -114,7 +117,7 @@ func (w *wildcards) indexed() bool { return len(w.always) < len(w.patterns) }
 // needsAllForms reports whether a target may have a literal of the pattern in some form though
 // not in its decoded one: if it has what is decoded there, or may begin within that.
 func (p pattern) needsAllForms() bool {
-	for _, text := range [...]string{p.prefix, p.middle, p.suffix} {
+	for _, text := range p.texts() {
 		last := byte('*') // so that each literal is behind one
 		for i := range len(text) {
 			c := text[i]
@@ -139,17 +142,17 @@ func isDecoded(text string) bool {
 // target contains in any form; nil if there are none.
 func (w *wildcards) find(spellings []spelling) (found *candidates) {
 	for i := range spellings {
-		if s := &spellings[i]; s.decoded && !w.allForms {
-			found = w.long.find(s.text, 0, len(s.text), len(w.patterns), nil)
-			return w.short.find(s.text, 0, len(s.text), len(w.patterns), found)
+		if s := &spellings[i]; len(spellings) == 1 || s.decoded && !w.allForms {
+			found = w.long.find(s.text, 0, len(s.text), true, w.patterns, nil)
+			return w.short.find(s.text, 0, len(s.text), true, w.patterns, found)
 		}
 	}
 	for _, s := range spellings {
 		if s.isLeftOut() {
 			continue
 		}
-		found = w.long.find(s.text, s.from, s.to, len(w.patterns), found)
-		found = w.short.find(s.text, s.from, s.to, len(w.patterns), found)
+		found = w.long.find(s.text, s.from, s.to, false, w.patterns, found)
+		found = w.short.find(s.text, s.from, s.to, false, w.patterns, found)
 	}
 	return found
 }
