@@ -1,5 +1,5 @@
 // Command genlog writes an access log for measuring, in the Combined format or,
-// with -caddy, in Caddy's JSON:
+// with -caddy or -headers, in Caddy's JSON:
 //
 //	go run ./internal/replay/internal/genlog -lines 5000000 >access.log
 package main
