@@ -69,7 +69,7 @@ func (p *caddyParser) member(c *jsonCursor) (key caddyKey, value []byte, more, o
 	}
 	c.space()
 	from := c.i
-	if value, ok = c.value(); value != nil {
+	if value, ok = c.value(); ok && value != nil {
 		m.learnValue(c.b[start:c.i], from-start, value)
 	}
 	return key, value, true, ok

@@ -14,7 +14,7 @@ func FuzzLine(f *testing.F) {
 		`192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a\x22 HTTP/1.1" 200 5 "-" "x\"y"`,
 		`a.example:80 192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a HTTP/1.1" 200 5 "-" "x"`,
 		`{"ts":1795275413.5,"request":{"uri":"/a","method":"GET","headers":{"User-Agent":["x\u0022"]}},"status":200}`,
-		`{"ClientRequestURI":"/a?b","EdgeStartTimestamp":"2026-11-21T15:36:53Z"}`,
+		`{"ClientRequestURI":"/a?b","EdgeStartTimestamp":"2026-11-21T15:36:53Z"}`, `{"a":}`,
 		"2026-11-21 15:36:53 192.0.2.1 GET /a b Mozilla/5.0+(x;++http://x) 200",
 		"2026-11-21\t15:36:53\t192.0.2.1\tGET\t/a\tb%20\tx%2520y\t200",
 		"#Fields: date time", `"\`, "{\"a\":\"\\", "1795275413.712\t/a",
