@@ -117,7 +117,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 		for _, c := range g.changesFor(r, j) {
 			for _, text := range c.versions(r, false, now, now, g.graceOf(j)) {
 				if asked := g.delayBy(j, text); asked.Every < known.Every {
-					known = asked
+					known, stale = asked, true
 				}
 			}
 		}
@@ -127,29 +127,21 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 			known = asked
 		}
 	}
-	if len(texts) > 0 || state == nil || state.Good != j.Version || len(state.Past) == 0 {
-		return known, false
+	if state == nil || state.Good == nil || len(texts) == 0 && state.Good != j.Version {
+		return known, stale
 	}
-	last, looked := time.Time{}, false
 	for _, before := range state.Held(now, time.Time{}, g.graceOf(j)) {
-		asked := g.delayBy(j, before)
-		if asked.Every >= known.Every {
-			continue
+		if g.delayBy(j, before).Every >= known.Every {
+			continue // as most changes leave the delay as it is
 		}
-		if !looked { // most changes leave the delay as it is
-			reading, _ := g.lastReading(r, j)
-			if last, looked = reading.At, true; reading.Hash == state.Good.Hash && now.Sub(reading.At) < max(policy.MaxAge, g.graceOf(j)) {
-				break
-			}
-			if g.Forwarded != nil {
-				last = time.Time{} // nobody knows what it was answered
+		for v := range g.mayFollow(r, j, state, texts, now) {
+			if asked := g.delayBy(j, v); asked.Every < known.Every {
+				known, stale = asked, true
 			}
 		}
-		if last.Before(before.Until) {
-			known = asked
-		}
+		break
 	}
-	return known, known != delay
+	return known, stale
 }
 
 // delayBy returns what a version asks of the client of a request.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -118,7 +117,7 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, 
 	case g.heldBack(state, j):
 		g.Settings.Excuse(&j.Request, &j.Result)
 		j.held = true
-	case (milder || pending) && !isFalse, len(texts) == 0 && (g.mayNotKnow(r, state, j, now) || g.mayKnowMore(r, state, j, now)):
+	case (milder || pending) && !isFalse, g.mayNotKnow(r, j, state, texts, now), len(texts) == 0 && g.mayKnowMore(r, state, j, now):
 		g.Settings.Excuse(&j.Request, &j.Result)
 	}
 }
@@ -181,33 +180,6 @@ func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (vers
 	return state.Good, false
 }
 
-// mayNotKnow reports whether a crawler may not know yet that the current version
-// forbids what it asks for: it may still follow an older copy that allows it.
-// What it was served counts in place of this, if that is known. Where it is not,
-// because nobody else is served so, it is as if the crawler had read nothing.
-func (g *Guard) mayNotKnow(r *http.Request, state *policy.State, j *Judgement, now time.Time) bool {
-	if len(state.Past) == 0 {
-		return false
-	}
-	last, _ := g.lastReading(r, j)
-	if last.Hash == state.Good.Hash && now.Sub(last.At) < max(policy.MaxAge, g.graceOf(j)) {
-		return false // an older copy it has read again since, perhaps where nobody saw it
-	}
-	if g.SourceKey == "" && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < max(policy.MaxAge, g.graceOf(j)) || g.Forwarded != nil {
-		last = ledger.Reading{} // nobody knows what it was answered
-	}
-	refused := g.shared.served.Site(j.Site.Own).IsRefused()
-	for _, v := range state.Held(now, last.At, g.graceOf(j)) {
-		if refused && !v.Served && refusesUs(policy.Answer{Status: v.Status}) {
-			continue // the guard was refused the file, and nobody else
-		}
-		if g.allows(j, v) {
-			return true
-		}
-	}
-	return false
-}
-
 // graceOf returns how long a crawler may follow a text that was replaced. Who uses a
 // false name has no longer one by it.
 func (g *Guard) graceOf(j *Judgement) time.Duration {
@@ -218,31 +190,30 @@ func (g *Guard) graceOf(j *Judgement) time.Duration {
 }
 
 // hasReplaced reports whether our copy has replaced a text that a crawler has read: for
-// what the owner allows by now no crawler is blamed. One that has read it since, as at an
-// instance that lags or a cache, may have read ours elsewhere by now; it is held to that
-// text if the site still serves it to such a crawler.
+// what the owner allows by now no crawler is blamed. One that has read that text since, as at
+// an instance that lags or a cache, or of which it was the only one, may have read ours
+// elsewhere by now; it is held to that text if the site still serves it to such a crawler.
 func (g *Guard) hasReplaced(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now, until time.Time) bool {
 	last, _ := g.lastReading(r, j)
 	return slices.ContainsFunc(texts, func(text *policy.Version) bool {
-		return slices.ContainsFunc(state.Past, func(v *policy.Version) bool { return v.Hash == text.Hash }) &&
-			(last.At.Before(state.Good.FirstRead) || !g.isServed(r, j, text.Hash, now, until))
+		return last.At.Before(state.Good.FirstRead) && slices.ContainsFunc(state.Past, func(v *policy.Version) bool { return v.Hash == text.Hash }) ||
+			!g.isServed(r, j, text.Hash, now, until)
 	})
 }
 
-// isServed reports whether the site is known to serve a text to such a crawler, and asks
-// it if that is not known yet.
+// isServed reports whether the site is known to serve a text to such a crawler, and not to
+// serve it another one since. It asks the site if that was not found a moment ago.
 func (g *Guard) isServed(r *http.Request, j *Judgement, hash [sha256.Size]byte, now, until time.Time) bool {
 	site, client := g.shared.served.Site(j.Site.Own), claimedClient(r)
 	if j.Identity == verify.Verified {
 		client = operatorClient(j)
 	}
-	if site.Text(client, hash, now) != nil {
+	if at, ok := site.IsLast(client, hash, now); ok && now.Sub(at) < newerFor {
 		return true
 	}
-	done, _ := g.askSite(r, j, hash, now, nil)
-	if done == nil {
-		return false
+	if done, _ := g.askSite(r, j, hash, now, nil); done != nil {
+		awaitClosed(r, done, time.Until(until))
 	}
-	awaitClosed(r, done, time.Until(until))
-	return site.Text(client, hash, now) != nil
+	_, ok := site.IsLast(client, hash, now)
+	return ok
 }

@@ -119,6 +119,25 @@ func (s *SiteTexts) Text(client Client, hash [sha256.Size]byte, now time.Time) *
 	return nil
 }
 
+// IsLast reports whether a text is the one that a client was confirmed to be served last,
+// less than a day ago, and when.
+func (s *SiteTexts) IsLast(client Client, hash [sha256.Size]byte, now time.Time) (at time.Time, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var other time.Time
+	for _, known := range s.texts {
+		confirmed, is := known.confirmed[client]
+		switch {
+		case !is:
+		case known.version.Hash == hash:
+			at = confirmed
+		case confirmed.After(other):
+			other = confirmed
+		}
+	}
+	return at, !at.IsZero() && now.Sub(at) < policy.MaxAge && !other.After(at)
+}
+
 // Find returns the text for which has is true, nil if there is none.
 func (s *SiteTexts) Find(has func(*policy.Version) bool) *policy.Version {
 	s.mu.Lock()

@@ -4,9 +4,9 @@ package main
 // forgotten, or another number or condition. Numbers in reports count from 1.
 var mistakes = []mistake{
 	{
-		"nobody is given grace", "internal/guard/verdict.go",
-		"	if len(state.Past) == 0 {\n		return false\n	}\n	last, _",
-		"	if true {\n		return false\n	}\n	last, _",
+		"nobody is given grace", "internal/guard/following.go",
+		"		if len(state.Held(now, time.Time{}, grace)) == 0 {",
+		"		if true {",
 	},
 	{
 		"the grace is half a day", "policy/lifetime.go",
@@ -19,9 +19,9 @@ var mistakes = []mistake{
 		"",
 	},
 	{
-		"who has read the text in force has grace", "internal/guard/verdict.go",
-		"g.graceOf(j)) {\n		return false // an older copy",
-		"g.graceOf(j)) {\n		last = ledger.Reading{} // an older copy",
+		"who has read the text in force has grace", "internal/guard/following.go",
+		"		knows := recent && (isLast(state.Good) || slices",
+		"		knows := recent && (slices",
 	},
 	{
 		"what a crawler was served does not count", "internal/guard/served.go",
@@ -160,7 +160,7 @@ var mistakes = []mistake{
 	},
 	{
 		"a longer delay counts for who has not read it", "internal/guard/rate.go",
-		"		if asked.Every >= known.Every {",
+		"		if g.delayBy(j, before).Every >= known.Every {",
 		"		if true {",
 	},
 	{
