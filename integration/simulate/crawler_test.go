@@ -17,7 +17,7 @@ type crawler struct {
 	addresses []string // of a verified one anywhere, else in one network
 	keeps     time.Duration
 	lag       time.Duration       // the longest that it may
-	unseen    bool                // it reads the file where no guard sees that, as from a CDN
+	sight     sight               // where it reads the file
 	patience  int                 // how many redirects it follows
 	copies    map[string]*reading // by host
 }
@@ -30,7 +30,22 @@ type reading struct {
 	from   *instance
 	odd    bool   // the site served others another text
 	seen   string // the text as the guard gets it
+	unseen bool   // no guard saw it read
 	led    bool   // it was redirected there, so that nobody saw what it read
+}
+
+// sight is where a crawler reads the robots.txt.
+type sight uint8
+
+const (
+	always    sight = iota // at an instance, which sees that
+	never                  // where no guard sees it, as at a CDN
+	sometimes              // now there and now here
+)
+
+// looksAway reports whether a crawler reads the file where no guard sees that, this time.
+func (w *world) looksAway(c *crawler) bool {
+	return c.sight == never || c.sight == sometimes && w.places.IntN(2) == 0
 }
 
 // isBeyond reports whether nobody could tell an instance of a text: the crawler has read
@@ -61,7 +76,7 @@ func (w *world) cannotKnow(c *crawler, known *reading, i *instance, s *site) boo
 	if w.setsClocks && time.Since(w.set) < c.lag && time.Since(known.at) > c.lag-maxSkew {
 		return true
 	}
-	return (c.unseen || known.led) && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
+	return (known.unseen || known.led) && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
 }
 
 var pages = []string{"/", "/a/x", "/a/y?q=1", "/b/", "/b/z", "/c", "/d//e", "/%61/x"}
@@ -77,13 +92,13 @@ func allows(robots *policy.Robots, token, page string) bool {
 	return (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(robots, &target).Allowed
 }
 
-// read lets a crawler read the robots.txt.
-func (w *world) read(c *crawler, i *instance, s *site, address string) (status int, text string, hops int) {
-	if c.unseen && w.owner != nil {
+// read lets a crawler read the robots.txt, where no guard sees that if it is unseen.
+func (w *world) read(c *crawler, i *instance, s *site, address string, unseen bool) (status int, text string, hops int) {
+	if unseen && w.owner != nil {
 		page := i.page(s.host, "")
 		return page.Code, page.Body.String(), 0
 	}
-	return w.follows(c, i, s, address)
+	return w.follows(c, i, s, address, unseen)
 }
 
 // isOdd reports whether a site serves different texts.
@@ -96,15 +111,16 @@ func (w *world) isOdd(s *site) bool {
 func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (asked string, passed bool) {
 	known := c.copies[s.host]
 	if known == nil || time.Since(known.at) >= c.keeps {
-		code, text, hops := w.read(c, i, s, address)
+		unseen := w.looksAway(c)
+		code, text, hops := w.read(c, i, s, address, unseen)
 		switch {
 		case code == http.StatusOK:
-			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s), seen: text, led: hops > 0}
+			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s), seen: text, unseen: unseen, led: hops > 0}
 			if hops > mostHops {
 				known.seen = ""
 			}
 		case code >= 300 && code < 500 && code != http.StatusTooManyRequests:
-			known = &reading{at: time.Now(), from: i, odd: w.isOdd(s), led: hops > 0}
+			known = &reading{at: time.Now(), from: i, odd: w.isOdd(s), unseen: unseen, led: hops > 0}
 		case known == nil || time.Since(known.at) >= c.lag:
 			return "", false // it knows nothing, so it asks for nothing
 		}

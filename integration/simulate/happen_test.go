@@ -13,6 +13,7 @@ import (
 func (w *world) happen(e event) {
 	dice := rand.New(rand.NewPCG(e.seed, 3))
 	s, i := w.sites[dice.IntN(len(w.sites))], w.instances[dice.IntN(len(w.instances))]
+	w.places = rand.New(rand.NewPCG(e.seed, 7))
 	now := time.Now()
 	switch e.what {
 	case acts:
@@ -106,7 +107,7 @@ func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
 	had := c.copies[s.host]
 	asked, passed := w.visit(c, i, s, address, page)
 	if known := c.copies[s.host]; known != nil && known != had {
-		w.tell("%s reads %s at %s from %s, unseen: %t\n%s", c.token, s.host, i.id, address, c.unseen, indent(known.text))
+		w.tell("%s reads %s at %s from %s, unseen: %t\n%s", c.token, s.host, i.id, address, known.unseen, indent(known.text))
 	}
 	if asked == "" {
 		return

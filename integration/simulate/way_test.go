@@ -174,10 +174,10 @@ func (i *instance) fetchFrom(ctx context.Context, s *site, as origin.Witness) po
 
 // follows lets a crawler read the robots.txt where it is redirected to. Its answer is a
 // redirect if it has no more patience. hops are how many it has followed.
-func (w *world) follows(c *crawler, i *instance, s *site, address string) (status int, text string, hops int) {
+func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen bool) (status int, text string, hops int) {
 	host, target := s.host, "/robots.txt"
 	for {
-		a := w.get(c, i, s, host, target, address, hops)
+		a := w.get(c, i, s, host, target, address, unseen, hops)
 		to, isRedirect := strings.CutPrefix(a.Header.Get("Location"), "http://")
 		if !isRedirect || hops == c.patience {
 			return a.Status, string(a.Body), hops
@@ -194,8 +194,8 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string) (statu
 // get lets a crawler ask for a URL at which there may be a robots.txt. None of those is
 // refused to it: it could not know the rules. Where that has several steps, and
 // the file cannot be had, no instance knows of the later ones before it has asked for that.
-func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, hops int) policy.Answer {
-	if c.unseen || host == elsewhere {
+func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, unseen bool, hops int) policy.Answer {
+	if unseen || host == elsewhere {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		a, ok := w.answerAt(host, target, c.token, false)

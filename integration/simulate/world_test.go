@@ -46,6 +46,7 @@ type world struct {
 	hasLimits   bool         // the owner has set some
 	takes       atomic.Int64 // how long a page takes, in nanoseconds
 	enginePaces map[string]*pace
+	places      *rand.Rand // for where crawlers read the file in an event
 }
 
 // counts are what came to pass, so that a world in which nothing happens is seen.
@@ -110,7 +111,7 @@ func run(t *testing.T, p plan) *world {
 		i.start()
 		w.instances = append(w.instances, i)
 	}
-	w.people(dice)
+	w.people(dice, rand.New(rand.NewPCG(p.seed, 8)))
 	for _, e := range p.events {
 		time.Sleep(e.at - time.Since(w.start))
 		w.counts.events++
@@ -177,11 +178,18 @@ func (w *world) verify(t *testing.T) {
 }
 
 // people makes the crawlers that obey: of each name one that is verified where there is
-// such a thing, else one in a network of its own.
-func (w *world) people(dice *rand.Rand) {
+// such a thing, else one in a network of its own. Of four one reads the file where no guard
+// sees it, and another one now there and now here.
+func (w *world) people(dice, eyes *rand.Rand) {
 	keeps := []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 	for n, token := range tokens {
-		c := &crawler{token: token, unseen: dice.IntN(4) == 0, keeps: keeps[dice.IntN(len(keeps))], lag: policy.MaxAge, patience: []int{mostHops, 10, 20}[n%3], copies: make(map[string]*reading)}
+		where := always
+		if dice.IntN(4) == 0 {
+			where = never
+		} else if eyes.IntN(3) == 0 {
+			where = sometimes
+		}
+		c := &crawler{token: token, sight: where, keeps: keeps[dice.IntN(len(keeps))], lag: policy.MaxAge, patience: []int{mostHops, 10, 20}[n%3], copies: make(map[string]*reading)}
 		if token == slow {
 			c.keeps, c.lag = slowLag, slowLag
 		}
