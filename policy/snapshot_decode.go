@@ -19,9 +19,11 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
 	}
-	var envelope snapshotJSON
-	if err := json.Unmarshal(data, &envelope); err != nil {
-		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
+	envelope, ok := opened(data)
+	if !ok {
+		if err := json.Unmarshal(data, &envelope); err != nil {
+			return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
+		}
 	}
 	switch {
 	case envelope.Format > snapshotFormat:
@@ -40,6 +42,21 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
 	}
 	return p.snapshot()
+}
+
+// opened reads an envelope as [Snapshot.Encode] writes it, without reading the policy in it
+// once more than who decodes that. ok is false for one that is written otherwise.
+func opened(data []byte) (envelope snapshotJSON, ok bool) {
+	head, content, ok := bytes.Cut(data, []byte(`,"policy":`))
+	if !ok || !bytes.HasSuffix(content, []byte("}")) {
+		return snapshotJSON{}, false
+	}
+	head = append(bytes.Clone(head), '}')
+	if json.Unmarshal(head, &envelope) != nil || envelope.Policy != nil {
+		return snapshotJSON{}, false
+	}
+	envelope.Policy = content[:len(content)-1]
+	return envelope, true
 }
 
 func (p *policyJSON) snapshot() (Snapshot, error) {

@@ -74,6 +74,7 @@ func (w *world) happen(e event) {
 		for _, i := range w.instances {
 			if i.storage != nil && i.storage.cut {
 				i.storage.cut, i.storage.last = false, now
+				i.dirty.Store(true)
 				w.tell("%s reaches the storage again", i.id)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -45,7 +46,8 @@ type instance struct {
 	told      *managed.Schedule // what the owner has wanted as it heard last
 
 	blank bool                    // it has not read yet what it has stored
-	dirty bool                    // there may be something to be written
+	dirty atomic.Bool             // there may be something to be written
+	kept  time.Time               // when that was last
 	noted time.Time               // when it last wrote what others look for
 	heard map[*instance]time.Time // the same of others, as far as it knows
 }
@@ -133,7 +135,7 @@ func (i *instance) load() {
 	}
 	i.guard = guard.New(ctx, i.state, c)
 	i.state.Reread(ctx)
-	i.dirty = true
+	i.dirty.Store(true)
 	if before != nil {
 		before()
 	}
@@ -147,14 +149,21 @@ func (i *instance) crash() {
 	i.start()
 }
 
+// isDirty reports whether there may be something to be written, if only that what is written
+// still holds.
+func (i *instance) isDirty() bool {
+	return i.store != nil && (i.dirty.Load() || i.blank || time.Since(i.kept) > time.Hour)
+}
+
 // keep does what the store does every two seconds, where there may be something to be
 // written.
 func (i *instance) keep() {
-	if i.store == nil || !i.dirty {
+	if !i.isDirty() {
 		return
 	}
-	i.dirty = i.storage.cut
-	i.storage.Now = time.Now()
+	i.dirty.Store(i.storage.cut)
+	i.kept = time.Now()
+	i.storage.Now = i.kept
 	i.store.Write(context.Background())
 }
 
@@ -182,7 +191,7 @@ func (i *instance) learn() {
 	for range looks {
 		i.store.Sync(context.Background())
 	}
-	i.dirty = true
+	i.dirty.Store(true)
 }
 
 // look takes in what others have noted, if anything: from when it looked last an
@@ -190,7 +199,6 @@ func (i *instance) learn() {
 func (i *instance) look() {
 	if i.store != nil && !i.storage.cut && i.world.skewed {
 		i.store.Sync(context.Background())
-		i.dirty = true
 	}
 }
 
@@ -210,7 +218,9 @@ func (i *instance) request(w http.ResponseWriter, host, path string) *http.Reque
 // ask sends a request and returns the answer.
 func (i *instance) ask(agent, address, host, path string) *httptest.ResponseRecorder {
 	i.asked++
-	i.dirty = true
+	if i.world.holdsRates || i.world.changeGuard > 0 { // which remember pages, too
+		i.dirty.Store(true)
+	}
 	w := i.send(agent, address, host, path)
 	slowed := w.Header().Get("RateLimit") != ""
 	if i.world.mayBeSlow(strings.TrimSuffix(agent, "/1.0")) && (w.Code == http.StatusNoContent || slowed || i.world.isStep(host, path)) {

@@ -33,6 +33,10 @@ type published struct {
 	texts     map[askedPage]knownPage
 }
 
+// looksEvery is how often instances look at the history: more seldom than real ones, so that
+// a world takes less time, and often enough for what is said of three minutes.
+const looksEvery = 2 * time.Minute
+
 // newOwner decides how changes come to all.
 func newOwner(dice *rand.Rand, p plan) *owner {
 	o := &owner{rules: newRules(dice), maxAge: []time.Duration{time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(3)], meant: make(map[string]bool)}
@@ -83,7 +87,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		Storage: i.storage, Sites: &i.state.Published, Keepers: &i.state.Kept,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
-		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
+		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	})
 	p := managed.NewPublisher(managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics})
 	shown := make(map[*site]string)

@@ -141,6 +141,7 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (
 		return nil, false
 	}
 	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+		i.dirty.Store(true)
 		if w.owner != nil {
 			return i.fetchPage(s, as)
 		}
@@ -159,6 +160,7 @@ func (s *site) header() http.Header {
 func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 	w := i.world
 	if w.owner != nil && r.URL.Path == "/robots.txt" {
+		i.dirty.Store(true)
 		i.servePage(rw, r)
 		return nil
 	}
@@ -170,6 +172,7 @@ func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 		rw.WriteHeader(http.StatusNoContent)
 		return nil
 	}
+	i.dirty.Store(true) // with who has read it
 	maps.Copy(rw.Header(), a.Header)
 	rw.WriteHeader(a.Status)
 	_, err := rw.Write(a.Body)

@@ -140,14 +140,18 @@ func (w *world) forget() {
 		return
 	}
 	for _, i := range w.instances {
-		i.dirty = true
+		i.dirty.Store(true)
 		i.keep()
 	}
 }
 
 // rest lets the stores do what they do all the time, after so long that nothing that is
-// noted waits for its turn.
+// noted waits for its turn. Where nothing is to be written there is nothing to learn, either.
 func (w *world) rest() {
+	if !slices.ContainsFunc(w.instances, (*instance).isDirty) {
+		time.Sleep(17 * time.Second)
+		return
+	}
 	for _, step := range []struct {
 		after time.Duration
 		do    func(*instance)

@@ -45,6 +45,9 @@ func (m *Sharded[K, V]) Len() (n int) {
 func (m *Sharded[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for i := range m.shards {
+			if m.shards[i].Len() == 0 {
+				continue // as most are where there are few
+			}
 			for key, value := range m.shards[i].All() {
 				if !yield(key, value) {
 					return

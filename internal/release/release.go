@@ -38,9 +38,12 @@ type Config struct {
 	// time, by name.
 	ReadSince func(has func(host string) bool, since time.Time) []string
 	Trials    Trials
-	Now       func() time.Time
-	Logger    *zap.Logger
-	Observer  Observer
+	// Interval is how often the history is read again, 0 for once a minute, and more often
+	// while a change is tried.
+	Interval time.Duration
+	Now      func() time.Time
+	Logger   *zap.Logger
+	Observer Observer
 }
 
 // Observer is told what becomes of changes.

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 )
 
-// How often the history is read again, and how soon after a failure.
+// How often the history is read again if [Config.Interval] does not say so, and how soon
+// after a failure.
 const (
 	readInterval = time.Minute
 	lookInterval = 10 * time.Second // while a change is tried
@@ -100,9 +102,9 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 // untilNext returns how long nothing is due.
 func (r *Release) untilNext() time.Duration {
 	state, _ := r.site.State()
-	most := readInterval
+	most := cmp.Or(r.Interval, readInterval)
 	if isTried(state.Candidate) {
-		most = lookInterval
+		most = cmp.Or(r.Interval, lookInterval)
 	}
 	if c := state.Candidate; c != nil && !c.Until.IsZero() {
 		return max(time.Millisecond, min(most, c.Until.Sub(r.Now())))

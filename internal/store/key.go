@@ -27,10 +27,10 @@ const (
 // quarantine is the directory of an instance for values that cannot be used.
 const quarantine = "set_aside"
 
+var kinds = [...]string{kindPolicies, kindBases, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts, kindRates}
+
 // Kinds returns the names of the kinds of values.
-func Kinds() []string {
-	return []string{kindPolicies, kindBases, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts, kindRates}
-}
+func Kinds() []string { return slices.Clone(kinds[:]) }
 
 // The suffixes of the names of values. That of the ledger keeps versions of this
 // product from its values that know no ledger.
@@ -67,7 +67,7 @@ func parseKey(name string) (k key, ok bool) {
 	case k.kind == kindLedger:
 		return k, isLedger
 	}
-	return k, isJSON && slices.Contains(Kinds(), k.kind)
+	return k, isJSON && slices.Contains(kinds[:], k.kind)
 }
 
 // shared is the directory of what all instances write: the changes of robots_txt.

@@ -26,7 +26,15 @@ func (*readers) name() string { return kindReaders }
 func (*readers) max() int64   { return ledger.MaxDocument }
 func (*readers) most() int    { return ledger.ReaderParts }
 
-func readersName(part int) string { return strconv.Itoa(part) + suffixJSON }
+// readersNames are those of the parts.
+var readersNames = func() (names [ledger.ReaderParts]string) {
+	for part := range names {
+		names[part] = strconv.Itoa(part) + suffixJSON
+	}
+	return names
+}()
+
+func readersName(part int) string { return readersNames[part] }
 
 func (r *readers) due(_ context.Context, last bool) iter.Seq[pending] {
 	known, now := r.store.memory.parts.Readers, r.store.now()

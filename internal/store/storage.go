@@ -74,6 +74,9 @@ func (s *Store) keys(ctx context.Context, instance string, kind kind) ([]key, er
 // keysIn returns the keys in the directory of a key.
 func (s *Store) keysIn(ctx context.Context, directory key) (all []key, err error) {
 	names, err := s.list(ctx, directory.directory())
+	if len(names) > 0 {
+		all = make([]key, 0, len(names))
+	}
 	for _, name := range names {
 		if k, ok := parseKey(name); ok && k.instance == directory.instance && k.kind == directory.kind {
 			all = append(all, k)
