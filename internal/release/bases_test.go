@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
@@ -216,4 +217,27 @@ func TestReasonsOfBases(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRulesThatUncoverABase has rules open what the site's own text closes: rules without
+// that wait, also where no search engine has come lately.
+func TestRulesThatUncoverABase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one").with(newText("User-agent: *\nDisallow: /\n"))
+		opens := managed.Rule{ID: "open", For: []string{"*"}, Allow: true, Paths: []string{"/"}}
+		i.load(opens)
+		i.read()
+		i.load(opens, disallow("GPTBot", "/a"))
+		i.read()
+		if state, _ := i.State(); state.Candidate != nil {
+			t.Fatalf("it waits though nothing is closed: %+v", state.Candidate)
+		}
+		i.load(disallow("GPTBot", "/a"))
+		i.read()
+		state, _ := i.State()
+		if c := state.Candidate; c == nil || c.Stage != publication.Confirmation || !strings.Contains(strings.Join(c.Reasons, " "), "may not fetch / any more") {
+			t.Errorf("%+v", c)
+		}
+		i.end()
+	})
 }

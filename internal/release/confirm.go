@@ -36,6 +36,9 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		return w.Why
 	}
 	f, hosts := r.newFinder(first)
+	if r.begun.Load() {
+		hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
+	}
 	left := managed.EachPair(published, w.schedule, hosts, r.Base(), r.Now(), mostCompared, f.search(r.Confirm))
 	if len(w.Why) > 0 {
 		return append(slices.Clone(w.Why), f.reasons...)

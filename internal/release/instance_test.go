@@ -89,7 +89,12 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
 		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
-		Base: func() func(string) []byte { return func(string) []byte { return []byte(i.base) } },
+		Base: func() func(string) []byte {
+			if i.source != nil {
+				return managed.BasesByHost(i.bases, i.Keeper())
+			}
+			return func(string) []byte { return []byte(i.base) }
+		},
 		Visits: func() []ledger.Visit {
 			if i.compare != nil {
 				i.compare()
