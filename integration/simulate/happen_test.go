@@ -32,6 +32,8 @@ func (w *world) happen(e event) {
 		w.leads(dice, s, elsewhere)
 	case crosses:
 		w.leads(dice, s, w.sites[1-slices.Index(w.sites, s)].host)
+	case builds:
+		w.builds(dice, s)
 	case sets:
 		w.sets(dice, i)
 	case rushes:

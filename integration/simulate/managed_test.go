@@ -22,6 +22,7 @@ type owner struct {
 	rollout       publication.Rollout
 	maxAge        time.Duration
 	meant         map[string]bool // changes that a person has confirmed, or wants back
+	bases         map[*site]*base // on which they build, nil for nothing
 	back          string          // what the owner has gone back to, "" once something else is wanted
 }
 
@@ -30,6 +31,7 @@ type published struct {
 	*release.Release
 	publisher *managed.Publisher
 	shown     map[*site]string // to who is not verified, at the last look
+	under     map[*site]seenUnder
 	texts     map[askedPage]knownPage
 }
 
@@ -82,19 +84,28 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	}
 	i.told = w.owner.rules
 	i.state.WatchServed(ctx)
-	next := release.New(release.Config{
+	var next *release.Release
+	c := release.Config{
 		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: release.Search, Rollout: w.owner.rollout,
 		Storage: i.storage, Sites: &i.state.Published, Keepers: &i.state.Kept,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
 		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
-	})
-	p := managed.NewPublisher(managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics})
-	shown := make(map[*site]string)
-	if i.published != nil {
-		shown = i.published.shown
 	}
-	i.published = &published{next, p, shown, make(map[askedPage]knownPage)}
+	if w.owner.bases != nil {
+		c.Base = func() func(string) []byte { return managed.BasesByHost(i.state.Bases, next.Keeper()) }
+	}
+	next = release.New(c)
+	m := managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
+	if w.owner.bases != nil {
+		m.Source, m.Bases = ownTexts{i}, i.state.Bases
+	}
+	p := managed.NewPublisher(m)
+	shown, under := make(map[*site]string), make(map[*site]seenUnder)
+	if i.published != nil {
+		shown, under = i.published.shown, i.published.under
+	}
+	i.published = &published{next, p, shown, under, make(map[askedPage]knownPage)}
 	stop := next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
 	ended := make(chan struct{})
 	go func() {
@@ -150,6 +161,7 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 	if verb == "promote" || verb == "stop" {
 		return
 	}
+	w.owner.confirmed(&state)
 	w.owner.meant[state.PublishedID()] = true
 	if c := state.Candidate; c != nil && c.Stage != publication.Confirmation {
 		w.owner.meant[c.ID] = true
@@ -163,6 +175,7 @@ func (w *world) watch() {
 	if w.owner == nil {
 		return
 	}
+	w.readsBases()
 	for _, i := range w.instances {
 		for _, s := range w.sites {
 			i.sees(s)
@@ -193,42 +206,49 @@ func (w *world) undone() *instance {
 // sees notes what an instance serves at a site.
 func (i *instance) sees(s *site) {
 	w, now := i.world, time.Now()
-	text := i.text(s.host, "")
+	texts := []string{i.text(s.host, "")}
+	for _, operator := range w.operators {
+		texts = append(texts, i.text(s.host, operator))
+	}
+	text := texts[0]
 	before, known := i.published.shown[s]
 	w.mu.Lock()
-	s.note(text, now)
-	for _, operator := range w.operators {
-		s.note(i.text(s.host, operator), now)
+	for _, text := range texts {
+		s.note(text, now)
 	}
 	if known && before != text || !known {
 		s.changed, s.settled = now, now
 	}
 	w.mu.Unlock()
 	i.published.shown[s] = text
-	if before == text {
-		return
-	}
-	w.tell("%s serves at %s\n%s", i.id, s.host, indent(text))
 	state, _ := i.published.State()
 	ids := []string{state.PublishedID()}
 	if state.Candidate != nil {
 		ids = append(ids, state.Candidate.ID)
 	}
-	for _, engine := range []string{"Googlebot", "bingbot"} {
+	i.holdsText(s, before, text, &state)
+	if before == text {
+		return
+	}
+	w.tell("%s serves at %s\n%s", i.id, s.host, indent(text))
+	for _, engine := range engines {
 		if allows(parsed(text), engine, "/") {
 			continue
 		}
 		if !allows(parsed(before), engine, "/") { // it was so before
 			w.owner.meant[ids[0]] = true
-		} else if !slices.ContainsFunc(ids, func(id string) bool { return w.owner.meant[id] }) {
+		} else if !slices.ContainsFunc(ids, func(id string) bool { return w.owner.meant[id] }) && !w.owner.mayClose(i, s) {
 			w.fail("%s shuts %s out of %s by change %s, which nobody has confirmed", i.id, engine, s.host, ids[0])
 		}
 	}
 }
 
+// engines are those whose sites are not closed without a word.
+var engines = []string{"Googlebot", "bingbot"}
+
 // differ reports whether two instances that reach the storage serve different texts.
 func (w *world) differ() bool {
-	return slices.ContainsFunc(w.sites, func(s *site) bool { return w.differAt(s, w.reaching()) })
+	return slices.ContainsFunc(w.sites, func(s *site) bool { return w.isSettled(s) && w.differAt(s, w.reaching()) })
 }
 
 // reaching returns the instances that reach the storage.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -47,7 +48,7 @@ type knownPage struct {
 func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
 	page, until := i.published.publisher.Page(r)
 	if page == nil {
-		rw.WriteHeader(http.StatusNotFound)
+		i.world.servesByItself(rw, r.Host)
 		return
 	}
 	page.Serve(rw, r, managed.Lifetime(i.world.owner.maxAge, time.Now(), until))
@@ -72,4 +73,20 @@ func (i *instance) fetchPage(s *site, as origin.Witness) policy.Answer {
 		i.gets(s, w.Body.String())
 	}
 	return policy.Answer{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
+}
+
+// servesByItself answers for the robots.txt of a host as its site does without the owner's
+// rules.
+func (w *world) servesByItself(rw http.ResponseWriter, host string) {
+	b := w.owner.bases[w.site(host)]
+	if b == nil {
+		rw.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.mu.Lock()
+	a := b.answer()
+	w.mu.Unlock()
+	maps.Copy(rw.Header(), a.Header)
+	rw.WriteHeader(a.Status)
+	_, _ = rw.Write(a.Body) // to a recorder
 }

@@ -33,20 +33,21 @@ const (
 	ignores
 	returns // one that has read, and disobeys later
 	numActions
-	acts    = numActions     // an owner who publishes
-	paces   = numActions + 1 // a crawler that obeys fetches many pages
-	rushes  = numActions + 2 // one that does not
-	sets    = numActions + 3 // the clock of an instance
-	leads   = numActions + 4 // a site to where its robots.txt is, by redirects
-	hurries = numActions + 5 // a crawler, beyond the limit of the owner
-	crowds  = numActions + 6 // many requests at once
-	strains = numActions + 7 // a site is slow
-	strolls = numActions + 8 // a search engine
-	crosses = numActions + 9 // a site that redirects by another one that is guarded
+	acts    = numActions      // an owner who publishes
+	paces   = numActions + 1  // a crawler that obeys fetches many pages
+	rushes  = numActions + 2  // one that does not
+	sets    = numActions + 3  // the clock of an instance
+	leads   = numActions + 4  // a site to where its robots.txt is, by redirects
+	hurries = numActions + 5  // a crawler, beyond the limit of the owner
+	crowds  = numActions + 6  // many requests at once
+	strains = numActions + 7  // a site is slow
+	strolls = numActions + 8  // a search engine
+	builds  = numActions + 10 // a site, on another text of its own
+	crosses = numActions + 9  // a site that redirects by another one that is guarded
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll", "cross"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll", "cross", "build"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -56,6 +57,7 @@ type plan struct {
 	days                     int
 	verifies, stores, guards bool
 	manages                  bool             // the robots.txt are published by rules
+	builds                   bool             // on what the sites have by themselves
 	holdsRates               bool             // who is too fast is slowed
 	setsClocks               bool             // clocks are set meanwhile
 	redirects                bool             // sites redirect their robots.txt
@@ -110,6 +112,7 @@ func (p *plan) manage() {
 	if p.manages = dice.IntN(5) == 0; p.manages {
 		p.stores, p.days = true, managedDays
 	}
+	p.builds = p.manages && rand.New(rand.NewPCG(p.seed, 9)).IntN(2) == 0
 	p.holdsRates = dice.IntN(3) == 0
 	p.setsClocks = p.stores && dice.IntN(3) == 0
 	p.redirects = !p.manages && dice.IntN(2) == 0
@@ -139,6 +142,9 @@ func (p *plan) act() {
 	}
 	if p.manages {
 		add(acts, 4*p.days)
+	}
+	if p.builds {
+		defer func() { add(builds, 4*p.days*p.hosts) }() // the others stay as they are
 	}
 	if p.holdsRates {
 		add(paces, p.days)

@@ -94,6 +94,9 @@ func run(t *testing.T, p plan) *world {
 	}
 	if p.manages {
 		w.owner = newOwner(rand.New(rand.NewPCG(p.seed, 5)), p)
+		if p.builds {
+			w.newBases(rand.New(rand.NewPCG(p.seed, 10)))
+		}
 		w.tell("the owner publishes by rules, rollout %+v\n%s", w.owner.rollout, indent(string(w.owner.rules.Spec())))
 	}
 	storage := newDisk()
@@ -128,6 +131,9 @@ func run(t *testing.T, p plan) *world {
 	for _, i := range w.instances {
 		i.end()
 		_ = i.state.Destruct()
+	}
+	if p.builds {
+		time.Sleep(time.Minute) // until what hangs is given up
 	}
 	w.settle()
 	return w

@@ -1,0 +1,212 @@
+package simulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// base is the robots.txt that a site has by itself, on which the owner's rules build.
+type base struct {
+	text, before string
+	mode         baseMode
+	changed      time.Time
+	left         time.Time       // when what it said before was over
+	closing      map[string]bool // IDs of the texts that shut a search engine out
+}
+
+// A baseMode is how a site answers for it.
+type baseMode uint8
+
+const (
+	isServed baseMode = iota
+	isGone            // 404
+	isDown            // 503
+	isMute            // never
+	isPage            // a web page
+	numBaseModes
+)
+
+func (m baseMode) String() string {
+	return [...]string{"serves its own text", "has no text of its own", "answers 503", "hangs", "answers a web page"}[m]
+}
+
+// isReadable reports whether there is something to build on.
+func (m baseMode) isReadable() bool { return m == isServed || m == isGone }
+
+// baseLife is how long a base may be kept, by what the site says.
+const baseLife = time.Minute
+
+// newBases gives each site one, which shuts nobody out at first.
+func (w *world) newBases(dice *rand.Rand) {
+	w.owner.bases = make(map[*site]*base)
+	for _, s := range w.sites {
+		b := &base{closing: make(map[string]bool)}
+		for b.text = newText(dice); closes(b.text); b.text = newText(dice) {
+		}
+		b.before, b.changed = b.text, w.start
+		w.owner.bases[s] = b
+		w.tell("%s has by itself\n%s", s.host, indent(b.text))
+	}
+}
+
+// closes reports whether a text shuts a search engine out.
+func closes(text string) bool {
+	return slices.ContainsFunc(engines, func(engine string) bool { return !allows(parsed(text), engine, "/") })
+}
+
+// readsBases lets all instances read the bases that are due, which happens because somebody
+// asks, and not while what comes of it is looked at.
+func (w *world) readsBases() {
+	if w.owner.bases == nil {
+		return
+	}
+	for _, s := range w.sites {
+		for _, i := range w.instances {
+			i.shows(s)
+		}
+	}
+	w.settle()
+}
+
+// builds lets a site have another base, or none that can be read.
+func (w *world) builds(dice *rand.Rand, s *site) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := w.owner.bases[s]
+	if b.changed = time.Now(); b.mode.isReadable() {
+		b.left = b.changed
+	}
+	if b.mode == isServed && dice.IntN(2) == 0 {
+		b.mode = 1 + baseMode(dice.IntN(int(numBaseModes)-1))
+		w.tell("%s %s", s.host, b.mode)
+		return
+	}
+	next := newText(dice)
+	if dice.IntN(3) == 0 {
+		next = b.before
+	}
+	b.mode, b.text, b.before = isServed, next, b.text
+	if closes(next) {
+		b.closing[managed.IDOfBase(sha256.Sum256([]byte(next)))] = true
+	}
+	w.tell("%s has by itself\n%s", s.host, indent(next))
+}
+
+// answer is what a site answers by itself.
+func (b *base) answer() policy.Answer {
+	a := policy.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"max-age=" + strconv.Itoa(int(baseLife.Seconds()))}}}
+	switch b.mode {
+	case isServed:
+		a.Body = []byte(b.text)
+	case isPage:
+		a.Body = []byte(webPage)
+	case isGone:
+		a.Status = http.StatusNotFound
+	default:
+		a.Status = http.StatusServiceUnavailable
+	}
+	return a
+}
+
+// ownTexts is where an instance reads the bases.
+type ownTexts struct{ *instance }
+
+// Prepare implements [origin.Source].
+func (o ownTexts) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (origin.Fetch, bool) {
+	w := o.world
+	b := w.owner.bases[w.site(key.Host)]
+	if b == nil {
+		return nil, false
+	}
+	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+		o.dirty.Store(true)
+		w.mu.Lock()
+		a, hangs := b.answer(), b.mode == isMute
+		w.mu.Unlock()
+		if hangs {
+			<-ctx.Done()
+			return policy.Answer{Err: context.Cause(ctx)}
+		}
+		if a.Status == http.StatusServiceUnavailable {
+			a.Err = errors.New("the site answered 503")
+		}
+		return a
+	}, true
+}
+
+// isSettled reports whether all instances have the same base of a site: one that cannot be
+// read is what each has read last, and is asked for once in five minutes; and one that waits
+// for a person at one of them need not wait at another, which does not know the pages that it
+// is about.
+func (w *world) isSettled(s *site) bool {
+	b := w.owner.bases[s]
+	waits := func(i *instance) bool {
+		state, _ := i.published.State()
+		return slices.ContainsFunc(state.Bases, func(b publication.BaseChange) bool { return b.Keeps() })
+	}
+	return b == nil || b.mode.isReadable() && time.Since(b.changed) > 10*time.Minute && !slices.ContainsFunc(w.instances, waits)
+}
+
+// mayClose reports whether a person has confirmed a base that shuts a search engine out, or
+// nobody could be asked: an instance that has begun since has known no other one.
+func (o *owner) mayClose(i *instance, s *site) bool {
+	b := o.bases[s]
+	if b == nil {
+		return false
+	}
+	for id := range b.closing {
+		if o.meant[id] {
+			return true
+		}
+	}
+	return !i.born.Before(b.left)
+}
+
+// confirmed notes which bases a person has confirmed.
+func (o *owner) confirmed(state *publication.State) {
+	for _, b := range state.Bases {
+		if !b.Keeps() {
+			o.meant[b.ID] = true
+		}
+	}
+}
+
+// holdsText is an invariant of a base that cannot be read: what is served stays, as long
+// as nothing else is published, at an instance that reaches the storage and has not begun
+// anew: without a storage it may begin with no base, and with no trial.
+func (i *instance) holdsText(s *site, before, text string, state *publication.State) {
+	published := state.PublishedID()
+	if c := state.Candidate; c != nil {
+		published += fmt.Sprint(" ", c.ID, " ", c.Stage)
+	}
+	for _, b := range state.Bases {
+		published += fmt.Sprint(" ", b.ID, " ", b.Stage)
+	}
+	b := i.world.owner.bases[s]
+	last := i.published.under[s]
+	i.published.under[s] = seenUnder{time.Now(), published}
+	if b == nil || b.mode.isReadable() || last.published != published || !b.changed.Before(last.at.Add(-2*baseLife)) || i.storage.cut || !i.born.Before(last.at) || before == "" {
+		return
+	}
+	if before != text {
+		i.world.fail("%s serves another text at %s, the base of which cannot be read since %s", i.id, s.host, time.Since(b.changed))
+	}
+}
+
+// seenUnder is when an instance was looked at last, and which changes were published then.
+type seenUnder struct {
+	at        time.Time
+	published string
+}
