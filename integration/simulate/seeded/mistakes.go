@@ -161,7 +161,7 @@ var mistakes = []mistake{
 	{
 		"a longer delay counts for who has not read it", "internal/guard/rate.go",
 		"		if g.delayBy(j, before).Every >= known.Every {",
-		"		if true {",
+		"		if true || g.delayBy(j, before).Every >= known.Every {",
 	},
 	{
 		"who is too fast gets its page", "internal/rate/budgets.go",
