@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // slow are settings by which few requests are too many.
@@ -213,6 +214,67 @@ func BenchmarkGuardCrawlerWithRate(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				g.Judge(r)
+			}
+		})
+	}
+}
+
+// TestSpendingCostsNoAllocation counts requests of crawlers by what the file asks and by
+// limits for names, which are spelled in large and small letters.
+func TestSpendingCostsNoAllocation(t *testing.T) {
+	settings := *slow
+	settings.Limits = []rate.Limit{limitOf(t, "CCBot", 1), limitOf(t, "AhrefsBot", 2), limitOf(t, "seo", 2)}
+	settings.Limits[1].Concurrent = 1
+	for _, userAgent := range []string{"bingbot/2.0", "CCBot/2.0", "AhrefsBot/7.0", "SemrushBot/7", "FooCrawler/1.0 (+https://foo.example/bot)"} {
+		g := testGuard(t, options{Rate: &settings}, serving("User-agent: *\nCrawl-delay: 2\n"))
+		r := browserRequest()
+		r.Header.Set("User-Agent", userAgent)
+		g.Judge(r).flight.end()
+		j := g.Judge(r)
+		j.flight.end()
+		state, now := g.shared.Cache.Get(j.Site.Key).State(), time.Now()
+		if n := testing.AllocsPerRun(100, func() {
+			j.Rate, j.flight = Rate{}, flight{}
+			g.spend(r, j, state, nil, now)
+			j.flight.end()
+		}); n > 0 || j.Rate.State == rate.NotAsked {
+			t.Errorf("%s: %v allocations, %+v", userAgent, n, j.Rate)
+		}
+	}
+}
+
+// BenchmarkSpend measures all of what rate costs a request that has been judged: of a
+// crawler that is verified, of one that only claims its name, by a limit, and where nothing
+// is asked.
+func BenchmarkSpend(b *testing.B) {
+	const bing, asks = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "User-agent: *\nCrawl-delay: 2\nDisallow: /private/\n"
+	limited := *slow
+	limited.Limits = []rate.Limit{limitOf(b, "GPTBot", 1), limitOf(b, "bingbot", 1000)}
+	for _, bench := range []struct {
+		name, robots string
+		settings     *rate.Settings
+		identity     verify.State
+	}{
+		{"verified", asks, slow, verify.Verified},
+		{"claimed", asks, slow, verify.Claimed},
+		{"limit", "User-agent: *\n", &limited, verify.Verified},
+		{"nothing", "User-agent: *\n", slow, verify.Claimed},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			g := testGuard(b, options{Enforce: true, Rate: bench.settings}, serving(bench.robots))
+			r := browserRequest()
+			r.Header.Set("User-Agent", bing)
+			g.Judge(r)
+			j := g.Judge(r)
+			j.Identity = bench.identity
+			state, now := g.shared.Cache.Get(j.Site.Key).State(), time.Now()
+			b.ReportAllocs()
+			for b.Loop() {
+				j.Rate = Rate{}
+				g.spend(r, j, state, nil, now)
+			}
+			if (j.Rate.State == rate.NotAsked) != (bench.name == "nothing") {
+				b.Fatalf("%+v", j.Rate)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -117,7 +118,31 @@ func (s *Selector) Has(id uaident.Identity) bool {
 	if s.classes.Has(id.Class) {
 		return true
 	}
-	return len(s.tokens) > 0 && (s.tokens[FoldName(id.Name())] || s.tokens[FoldName(id.Token)])
+	if len(s.tokens) == 0 {
+		return false
+	}
+	name := id.Name()
+	return s.hasToken(name) || name != id.Token && s.hasToken(id.Token)
+}
+
+// hasToken reports whether a token is listed. For one of ASCII, as all in the registry
+// are, it does not allocate.
+func (s *Selector) hasToken(token string) bool {
+	var folded [64]byte
+	if len(token) > len(folded) {
+		return s.tokens[FoldName(token)]
+	}
+	for i := range len(token) {
+		c := token[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return s.tokens[FoldName(token)]
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		folded[i] = c
+	}
+	return s.tokens[string(folded[:len(token)])]
 }
 
 // Clients are those that an option of a site lists.
