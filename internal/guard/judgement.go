@@ -51,6 +51,9 @@ func newJudgement(kept *keptSite, other *request.Site) *Judgement {
 // it, "" if neither does: only such a name may be kept, for clients can invent
 // all others.
 func (j *Judgement) KnownName() string {
+	if crawler := j.Client.Crawler; crawler != nil {
+		return crawler.Token // what is below says the same, and copies the client twice
+	}
 	group := ""
 	if j.Named {
 		group = j.Evidence.Group.Name

@@ -52,10 +52,10 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	if delay.Every == 0 && limit == nil {
 		return // nothing was asked when it has read the file last
 	}
-	rules := g.Rate.Rules(j.Client, j.Identity, delay.Every, limit)
+	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Every, limit)
 	who := rate.Spender{
 		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
-		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(j.Client),
+		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(&j.Client),
 	}
 	if who.Token == "" || who.Identity != verify.Verified { // one who is known spends from whatever address
 		who.Network = addr.Network(request.ClientAddr(r))
@@ -73,7 +73,8 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 		pace.Slowed = pace.Slowed || rules.Mode == rate.Enforce && (found.Limited || !rules.Advisory)
 	}
 	j.flight.take(pace.Place, who.Holds)
-	j.Rate = Rate{State: rate.StateOf(pace), Delay: delay, Stale: stale, Every: every, Limit: limit, Pace: pace}
+	j.Rate.State, j.Rate.Delay, j.Rate.Stale, j.Rate.Every, j.Rate.Limit = rate.StateOf(pace), delay, stale, every, limit
+	j.Rate.Pace = pace
 	if pace.Slowed {
 		j.Rate.instead, j.Action = j.Action, judge.Slowed
 	}

@@ -40,18 +40,18 @@ var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window:
 // Rules returns what a client is held to of which the file asks for a delay, 0 for
 // none, and for which there is a limit, nil for none. Nobody is held to a longer delay
 // than its operator says it keeps, nor to one that its operator does not read.
-func (s *Settings) Rules(client uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) Rules {
-	r := Rules{Over: s.Over, Window: s.Window}
+func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
+	r.Over, r.Window = s.Over, s.Window
 	if limit != nil {
 		r.Owner, r.Concurrent = limit.Rule, limit.Concurrent
 	}
 	if !s.IgnoreDelay {
 		r.File = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}
 	}
-	if habit := client.CrawlDelay(); identity != verify.Spoofed {
-		r.Advisory = habit.Habit == uaident.DelayIgnored
-		if habit.Max > 0 {
-			r.File.Interval = min(r.File.Interval, habit.Max)
+	if crawler := client.Crawler; crawler != nil && identity != verify.Spoofed {
+		r.Advisory = crawler.CrawlDelay.Habit == uaident.DelayIgnored
+		if most := crawler.CrawlDelay.Max; most > 0 {
+			r.File.Interval = min(r.File.Interval, most)
 		}
 	}
 	switch isSearch := judge.IsSearchEngine(client.Class, identity); {
@@ -66,7 +66,7 @@ func (s *Settings) Rules(client uaident.Identity, identity verify.State, delay t
 
 // IsOfMany reports whether whoever likes runs what a client is: software without an
 // operator, such as libraries and feed readers, that does not crawl by itself.
-func IsOfMany(client uaident.Identity) bool {
+func IsOfMany(client *uaident.Identity) bool {
 	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.JudgedByWildcard()
 }
 

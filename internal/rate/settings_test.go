@@ -76,7 +76,7 @@ func TestSettingsRules(t *testing.T) {
 		if !s.IgnoreDelay {
 			tc.want.File.Burst = 10
 		}
-		if got := s.Rules(uaident.Identify(tc.userAgent), tc.identity, tc.delay, tc.limit); got != tc.want {
+		if got := s.Rules(new(uaident.Identify(tc.userAgent)), tc.identity, tc.delay, tc.limit); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
 		}
 	}

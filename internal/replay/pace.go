@@ -98,14 +98,14 @@ func (s *sequence) pace(e *event, k *chunk, read time.Time) {
 	}
 	key := s.crawlers.key(e.crawler)
 	client := uaident.Identity{Crawler: e.asked.crawler, Class: key.class}
-	rules := s.rate.Rules(client, verify.Claimed, delay, e.asked.limit)
+	rules := s.rate.Rules(&client, verify.Claimed, delay, e.asked.limit)
 	rules.Concurrent = 0
 	if key.name == otherName {
 		key.name = ""
 	}
 	who := rate.Spender{
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.asked.host[0]:e.asked.host[1]])},
-		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(client), Network: e.network,
+		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(&client), Network: e.network,
 	}
 	c := s.tally.crawler(e.crawler)
 	c.paced++

@@ -92,7 +92,7 @@ func limited(client string, requests int) func(*Options) {
 // find too many.
 func over(t *testing.T, networks int) (n uint64) {
 	t.Helper()
-	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(uaident.Identify(ccbot), verify.Claimed, 10*time.Second, nil)
+	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(new(uaident.Identify(ccbot)), verify.Claimed, 10*time.Second, nil)
 	for i := range 1200 {
 		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // as the log has it
 		who := rate.Spender{

@@ -61,6 +61,6 @@ func (v *view) ask(r *Rate, entries []entry, seen uint64) {
 	if known != nil {
 		r.Habit, reads = known.CrawlDelay.Habit.String(), known.CrawlDelay.Habit != uaident.DelayIgnored
 	}
-	rules := rate.Default.Rules(uaident.Identity{Crawler: known}, entries[0].row.Identity, delay.Every, nil)
+	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, entries[0].row.Identity, delay.Every, nil)
 	r.Exceeds = reads && seen > uint64(rules.Most())
 }
