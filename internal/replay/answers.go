@@ -13,13 +13,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// What crawlers got, counted by what the server counts by. A log does not tell who
-// answered, so what a guard has blocked is among the answers to what is forbidden.
+// What crawlers got, counted by what the server counts by. Only Caddy's own log tells that
+// a guard has answered, so in others what it has blocked is among the answers to what is
+// forbidden.
 
 // answered counts the answer to the request of a crawler that was just judged.
 func (w *worker) answered(c *crawlerCount) {
 	status, ok := parity.StatusOf(w.record.Status)
-	if !ok {
+	if !ok || w.record.Guarded {
 		return
 	}
 	kind := parity.Unruled

@@ -33,7 +33,7 @@ func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 	var logger, at []byte
 	hasRequest := false
 	for {
-		key, value, more, ok := p.member(&c)
+		key, value, more, ok := p.member(&c, 1<<requestKey|1<<guardKey)
 		if !ok {
 			return Malformed, notJSON
 		}
@@ -42,13 +42,12 @@ func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 		}
 		switch key {
 		case requestKey:
-			if !c.startsObject() {
-				_, ok = c.value()
-			} else {
+			if c.startsObject() {
 				hasRequest, ok = true, p.request(&c, r)
 			}
-			if !ok {
-				return Malformed, notJSON
+		case guardKey:
+			if c.startsObject() {
+				ok = p.judgement(&c, r)
 			}
 		case timeKey:
 			at = value
@@ -58,6 +57,9 @@ func (p *caddyParser) Parse(line []byte, r *Record) (Outcome, string) {
 			r.Status = parseStatus(value)
 		case sizeKey:
 			r.Bytes = parseSize(value)
+		}
+		if !ok {
+			return Malformed, notJSON
 		}
 	}
 	if !c.end() {
@@ -80,7 +82,7 @@ func (p *caddyParser) request(c *jsonCursor, r *Record) (ok bool) {
 	c.object()
 	var target []byte
 	for {
-		key, value, more, ok := p.member(c)
+		key, value, more, ok := p.member(c, 1<<headersKey)
 		if !ok {
 			return false
 		}
@@ -89,12 +91,7 @@ func (p *caddyParser) request(c *jsonCursor, r *Record) (ok bool) {
 		}
 		switch key {
 		case headersKey:
-			if !c.startsObject() {
-				_, ok = c.value()
-			} else {
-				ok = p.headers(c, r)
-			}
-			if !ok {
+			if c.startsObject() && !p.headers(c, r) {
 				return false
 			}
 		case tlsKey:
@@ -118,4 +115,18 @@ func (p *caddyParser) request(c *jsonCursor, r *Record) (ok bool) {
 	}
 	r.setTarget(target)
 	return true
+}
+
+// judgement reads what a robots_guard has noted of the request.
+func (p *caddyParser) judgement(c *jsonCursor, r *Record) (ok bool) {
+	c.object()
+	for {
+		key, value, more, ok := p.member(c, 0)
+		if !ok || !more {
+			return ok
+		}
+		if key == actionKey {
+			r.Guarded = string(value) == "blocked" || string(value) == "slowed"
+		}
+	}
 }

@@ -17,11 +17,14 @@ const (
 	hostKey
 	clientKey
 	remoteKey
+	guardKey
+	actionKey
 )
 
 var caddyKeys = map[string]caddyKey{
 	"request": requestKey, "ts": timeKey, "logger": loggerKey, "status": statusKey, "size": sizeKey,
 	"headers": headersKey, "tls": tlsKey, "uri": targetKey, "method": methodKey, "host": hostKey, "client_ip": clientKey, "remote_ip": remoteKey,
+	"robots_guard": guardKey, "action": actionKey,
 }
 
 // caddyMember is a key and a value as a line before had them. The server writes the same
@@ -44,9 +47,10 @@ const (
 // relearn is after how many other values one of them is kept.
 const relearn = 8
 
-// member reads the next key of an object and its value, but for what is at [requestKey] and
-// [headersKey]. more is false at its end; ok is false where there is neither.
-func (p *caddyParser) member(c *jsonCursor) (key caddyKey, value []byte, more, ok bool) {
+// member reads the next key of an object and its value, which is nil if it is no string and
+// no number. An object that stands at one of the keys to be opened, each a bit, is left to be
+// read. more is false at the end of the object; ok is false where there is neither.
+func (p *caddyParser) member(c *jsonCursor, opened uint32) (key caddyKey, value []byte, more, ok bool) {
 	m, start := &p.members[p.nth%len(p.members)], c.i
 	p.nth++
 	rest := c.b[start:]
@@ -64,7 +68,7 @@ func (p *caddyParser) member(c *jsonCursor) (key caddyKey, value []byte, more, o
 		key = caddyKeys[string(raw)]
 		m.learn(key, c.b[start:c.i])
 	}
-	if key == requestKey || key == headersKey {
+	if opened>>key&1 != 0 && c.startsObject() {
 		return key, nil, true, true
 	}
 	c.space()

@@ -73,3 +73,48 @@ func TestCaddyMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept, want at most %d", kept, most)
 	}
 }
+
+// TestGuarded tells by Caddy's log whether a robots_guard has answered in place of the site.
+func TestGuarded(t *testing.T) {
+	var p caddyParser
+	for guard, want := range map[string]bool{
+		`{"verdict":"disallowed","action":"blocked","line":2}`:                       true,
+		`{"verdict":"allowed","action":"slowed","rate":"shed"}`:                      true,
+		` { "action" : "slowed" } `:                                                  true,
+		`{"verdict":"disallowed","action":"logged"}`:                                 false,
+		`{"verdict":"allowed","action":"none","crawler":"x\",\"action\":\"blocked"}`: false,
+		`{"crawler":"blocked","of":{"action":"blocked"}}`:                            false,
+		`{}`: false, `null`: false, `"blocked"`: false,
+	} {
+		for range 2 { // with what is remembered of the line before, too
+			var r Record
+			line := `{"ts":1,"logger":"http.log.access.log0","request":{"uri":"/"},"status":429,"robots_guard":` + guard + `}`
+			if what, why := p.Parse([]byte(line), &r); what != Request || r.Guarded != want {
+				t.Errorf("%s: %d %s, %v, want %v", guard, what, why, r.Guarded, want)
+			}
+		}
+	}
+	var r Record
+	for _, cut := range []string{`{"action"`, `{"action":"blocked"`, `{"action":`} {
+		if what, _ := p.Parse([]byte(`{"request":{"uri":"/"},"status":429,"robots_guard":`+cut), &r); what != Malformed {
+			t.Errorf("%s is read as %d", cut, what)
+		}
+	}
+}
+
+// TestObjectsElsewhere reads lines that have what Caddy has in one place in another, too.
+func TestObjectsElsewhere(t *testing.T) {
+	var p caddyParser
+	for _, line := range []string{
+		`{"headers":{"User-Agent":["x"]},"request":{"uri":"/a","request":{"uri":"/b"},"robots_guard":{"action":"blocked"}},"status":200}`,
+		`{"request":{"uri":"/a","headers":null},"status":200,"headers":1}`,
+		`{"robots_guard":[{"action":"blocked"}],"request":{"uri":"/a","action":"blocked"},"status":200,"action":"blocked"}`,
+	} {
+		for range 2 { // with what is remembered of the line before, too
+			var r Record
+			if what, why := p.Parse([]byte(line), &r); what != Request || string(r.Target) != "/a" || r.UserAgent != nil || r.Guarded {
+				t.Errorf("%s: %d %s, target %q, User-Agent %q, %v", line, what, why, r.Target, r.UserAgent, r.Guarded)
+			}
+		}
+	}
+}

@@ -17,6 +17,7 @@ type Record struct {
 	Status    int    // 0 if not known
 	Bytes     int64  // of the answer, with its header or without; 0 if not known
 	Referer   []byte // as logged, with the escapes of the format; empty for none
+	Guarded   bool   // the log says that a robots_guard has answered in place of the site
 }
 
 // Outcome says what a line is.
