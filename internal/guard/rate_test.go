@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -146,10 +148,15 @@ func TestRateOfWhatWasRead(t *testing.T) {
 		{"new, not read", "User-agent: *\nDisallow: /x\n", after, false, 0, 0, false, false},
 		{"new for what * is not meant for, not read", before, "User-agent: *\nAllow: /\n\nUser-agent: Slackbot\nCrawl-delay: 20\n", false, 0, 0, false, false},
 		{"gone, not read", before, "User-agent: *\nDisallow: /x\n", false, 0, 0, false, false},
+		{"longer, let through to by another proxy", before, after, true, 0, 2 * time.Second, true, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			source := serving(tc.first)
 			g := testGuard(t, options{Rate: slow, Grace: tc.grace}, source)
+			decides := strings.HasSuffix(tc.name, "proxy")
+			if decides {
+				g.Forwarded = request.HostsOfServer(nil)
+			}
 			r := requestBy("bingbot/2.0", "/")
 			if strings.Contains(tc.then, "Slackbot") {
 				r = requestBy("Slackbot 1.0", "/")
@@ -161,6 +168,9 @@ func TestRateOfWhatWasRead(t *testing.T) {
 			<-entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return changed }, nil)
 			if tc.read {
 				hash, _ := policy.HashOf(changed)
+				if decides {
+					hash = [sha256.Size]byte{} // nobody knows what it was answered
+				}
 				g.shared.readers.Read(g.claimedReader(r, j), ledger.Reading{At: time.Now(), Status: http.StatusOK, Hash: hash})
 			}
 			got := g.Judge(r).Rate
