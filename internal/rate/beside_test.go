@@ -12,7 +12,8 @@ import (
 
 // byAddress is what limiters by address do, such as the module http.handlers.rate_limit
 // with {remote_host} for a key: so many events in a sliding window for each, of which the
-// times are kept in a ring. It stands in for that module, which the gate does not have.
+// times are kept in a ring. It stands in for that module, which the gate does not have; the
+// real one is asked by integration/neighbours.TestBesideRateLimit.
 type byAddress struct {
 	mu     sync.Mutex
 	most   int
