@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	ccbot   = "CCBot/2.0 (https://commoncrawl.org/faq/)"
-	bingbot = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
+	ccbot      = "CCBot/2.0 (https://commoncrawl.org/faq/)"
+	foocrawler = "FooCrawler/1.0 (+https://foo.example/bot)"
+	bingbot    = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
 )
 
 // visitsEvery makes the lines of a client that comes from several networks in turn.
@@ -49,6 +50,11 @@ func TestRate(t *testing.T) {
 		{"a limit", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("GPTBot", 2), &RateReport{Habit: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, Over: 58, Slowed: 58}},
 		{"a limit of the class", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("ai_training", 2), &RateReport{Habit: "undocumented", Limit: "ai_training 2/2h", Requests: 60, Over: 58, Slowed: 58}},
 		{"a limit of whom * is not meant for", visitsEvery(time.Minute, time.Hour, 1, "/", "UptimeRobot/2.0"), limited("monitor", 2), &RateReport{Habit: "undocumented", Limit: "monitor 2/2h", Requests: 60, Over: 58, Slowed: 58}},
+		{"a limit with one of those under way", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), func(o *Options) { limited("GPTBot", 2)(o); o.Rate.Limits[0].Concurrent = 1 },
+			&RateReport{Habit: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, Over: 58, Slowed: 58}},
+		{"a limit of those under way alone, of which logs say nothing", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), concurrent("GPTBot"), nil},
+		{"a name that nobody knows, from one network", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", foocrawler), nil, &RateReport{CrawlDelay: 10, Habit: "undocumented", Requests: 1200, Over: over(t, 1), Slowed: over(t, 1)}},
+		{"a name that nobody knows, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", foocrawler), nil, &RateReport{CrawlDelay: 10, Habit: "undocumented", Requests: 1200}},
 		{"images", visitsEvery(time.Second/2, 10*time.Minute, 1, "/a.png", ccbot), nil, nil},
 		{"a group that asks for nothing", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", gptbot), nil, nil},
 		{"what is forbidden passes in monitor", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 6}},
@@ -85,6 +91,14 @@ func limited(client string, requests int) func(*Options) {
 			Client: client, Clients: clients, Requests: requests, Per: time.Duration(requests) * time.Hour,
 			Rule: rate.Rule{Interval: time.Hour, Burst: requests},
 		}}
+	}
+}
+
+// concurrent sets a limit of what is under way at once.
+func concurrent(client string) func(*Options) {
+	return func(o *Options) {
+		clients, _ := judge.ParseSelector(uaident.Default(), []string{client}, false)
+		o.Rate.Limits = []rate.Limit{{Client: client, Clients: clients, Concurrent: 1}}
 	}
 }
 
