@@ -17,6 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // redirectedSite is a site that the guard reads, with what it answers now.
@@ -214,6 +215,18 @@ func TestWhoIsLedIsNotSlowed(t *testing.T) {
 				t.Errorf("%s is %s, %s, want %s", target, j.Rate.State, j.Action, want)
 			}
 			synctest.Wait()
+		}
+		r, action := ccBot("/slow.txt"), judge.None
+		for range 2 { // of which one is within the limit, as it counts under a false name
+			j := s.g.Judge(r)
+			j.Identity, j.Rate = verify.Spoofed, Rate{}
+			entry := s.g.shared.Cache.Get(j.Site.Key)
+			s.g.ask(r, entry, entry.State(), j)
+			action = j.Action
+			synctest.Wait()
+		}
+		if action != judge.Slowed {
+			t.Errorf("who uses a false name is not slowed: %s", action)
 		}
 	})
 }
