@@ -122,5 +122,5 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 		return host, nil
 	}
 	g := handler.guard
-	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }

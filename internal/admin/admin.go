@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -54,6 +55,7 @@ type Guard struct {
 	Site     string // its hosts, "" for any
 	Registry *uaident.Registry
 	Settings judge.Settings
+	Rate     *rate.Settings // nil if it does not look at how fast crawlers ask
 	Fallback policy.Fallback
 	// Key is whose robots.txt it judges by; Site and Forwarded may be missing.
 	Key policy.Key

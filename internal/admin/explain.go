@@ -55,7 +55,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	if guard == nil {
 		return failed(http.StatusNotFound, "no robots_guard is for %q", host)
 	}
-	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Configured: true}
+	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
 	e := site.Explain(a.held(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
 	return writeJSON(w, http.StatusOK, e)

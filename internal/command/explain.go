@@ -99,7 +99,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 		if configured.Err != nil {
 			return 0, configured.Err
 		}
-		site = explain.Site{Registry: registry, Settings: configured.Settings, Configured: true}
+		site = explain.Site{Registry: registry, Settings: configured.Settings, Rate: configured.Rate, Configured: true}
 		x.robots = cmp.Or(x.robots, configured.Source)
 	}
 	from, err := x.read(cmd, urls[0])

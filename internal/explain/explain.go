@@ -108,6 +108,7 @@ type Handler struct {
 	Action string `json:"action"` // none, logged or blocked
 	Why    string `json:"why"`
 	Note   string `json:"note,omitempty"` // such as that not every request gets there
+	Rate   *Rate  `json:"rate,omitempty"` // how fast the client may ask, nil where nothing is asked of it
 }
 
 // ClientOf describes a client. wildcard says whether the * group is meant for

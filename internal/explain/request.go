@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -36,6 +37,7 @@ type Request struct {
 type Site struct {
 	Registry *uaident.Registry
 	Settings judge.Settings
+	Rate     *rate.Settings // how fast crawlers may ask, nil where that is not looked at
 	// Configured says that the settings are those of a robots_guard, of which it
 	// is told what it would do.
 	Configured bool
@@ -86,6 +88,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	}
 	if s.Configured {
 		e.Handler = s.handler(&result)
+		e.Handler.Rate = s.rate(&q, &result, from.Robots)
 	}
 	return e
 }

@@ -43,6 +43,7 @@ func (e *Explanation) Write(w io.Writer) error {
 			site += " of " + h.Site
 		}
 		p.line("%s, mode %s: action %s, %s", site, h.Mode, h.Action, h.Why)
+		p.rate(h.Rate)
 		if h.Note != "" {
 			p.line("%s", h.Note)
 		}

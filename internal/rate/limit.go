@@ -28,6 +28,14 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, shortDuration(l.Per))
 }
 
+// Whole returns all that is configured but the burst, such as "GPTBot 30/1m concurrent 4".
+func (l *Limit) Whole() string {
+	if l.Requests == 0 || l.Concurrent == 0 {
+		return l.String()
+	}
+	return fmt.Sprintf("%s concurrent %d", l, l.Concurrent)
+}
+
 // Broken returns what a request has broken of the limit as it is configured: where it
 // has found no place, that is such as "GPTBot concurrent 4".
 func (l *Limit) Broken(full bool) string {

@@ -1,0 +1,90 @@
+package explain
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Rate is how fast a client may ask by a configured rate.
+type Rate struct {
+	Mode  string  `json:"mode"`            // observe or enforce
+	Every float64 `json:"every,omitempty"` // seconds for each request by Crawl-delay, as it counts here
+	Limit string  `json:"limit,omitempty"` // as it is configured, such as "GPTBot 30/1m"
+	Shed  bool    `json:"shed,omitempty"`  // 503 answers it while the site is under load
+	Why   string  `json:"why"`             // what is done about what is one too many
+}
+
+// rate tells how fast a client may ask, nil where nothing is asked of it.
+func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
+	if s.Rate == nil || r.Reason == judge.RobotsTxt || r.Reason == judge.Configured || r.Action == judge.Blocked {
+		return nil
+	}
+	path, _, _ := strings.Cut(q.Target, "?")
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	limit, delay := s.Rate.LimitOf(q.Client), r.Group.Delay().Every
+	switch {
+	case !rate.MayStop(q.Method, path, robots):
+		return nil
+	case !s.Rate.Counts(q.Method, path, robots):
+		limit, delay = nil, 0
+	case r.Verdict == judge.Exempt:
+		delay = 0 // its group is not meant for it
+	}
+	rules := s.Rate.Rules(&q.Client, q.Identity, delay, limit)
+	told := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds(), Shed: s.Rate.Sheds(q.Client.Class)}
+	if s.Rate.Enforce {
+		told.Mode = "enforce"
+	}
+	if limit != nil {
+		told.Limit = limit.Whole()
+	}
+	if told.Every == 0 && limit == nil && !told.Shed {
+		return nil
+	}
+	const passes = "what is one too many is counted, and passes"
+	switch {
+	case rules.Mode == rate.Observe && s.Rate.Enforce:
+		told.Why = passes + ": search engines are not slowed without search enforce"
+	case rules.Mode == rate.Observe:
+		told.Why = passes
+	case rules.Advisory && limit == nil:
+		told.Why = passes + ": it does not read Crawl-delay"
+	case rules.Advisory && told.Every > 0:
+		told.Why = "429 answers what is too many for the limit; it does not read Crawl-delay"
+	default:
+		told.Why = "429 answers what is one too many"
+	}
+	if rules.Mode == rate.Spare && strings.HasPrefix(told.Why, "429") {
+		told.Why += ", of its requests in a day one in twenty at most"
+	}
+	return told
+}
+
+// rate prints how fast a client may ask.
+func (p *printer) rate(r *Rate) {
+	if r == nil {
+		return
+	}
+	var asked []string
+	if r.Every > 0 {
+		asked = append(asked, fmt.Sprintf("one request in %g seconds by Crawl-delay", r.Every))
+	}
+	if r.Limit != "" {
+		asked = append(asked, "limit "+r.Limit)
+	}
+	line := "rate " + r.Mode
+	if len(asked) > 0 {
+		line += ": " + strings.Join(asked, ", ") + ": " + r.Why
+	}
+	if r.Shed {
+		line += "; 503 while the site is under load"
+	}
+	p.line("%s", line)
+}

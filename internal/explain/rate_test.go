@@ -1,0 +1,67 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestRate tells how fast a client may ask at a configured site, and what is done about it.
+func TestRate(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\nSitemap: https://a.test/list\n"))
+	settings := func(change func(*rate.Settings)) *rate.Settings {
+		s := rate.Default
+		s.Enforce = true
+		for _, l := range []rate.Limit{
+			{Client: "GPTBot", Requests: 30, Per: time.Minute, Concurrent: 2, Rule: rate.Rule{Interval: 2 * time.Second, Burst: 10}},
+			{Client: "monitor", Concurrent: 4},
+			{Client: "Amazonbot", Requests: 6, Per: time.Minute, Rule: rate.Rule{Interval: 10 * time.Second, Burst: 6}},
+		} {
+			l.Clients, _ = judge.ParseSelector(uaident.Default(), []string{l.Client}, false)
+			s.Limits = append(s.Limits, l)
+		}
+		if change != nil {
+			change(&s)
+		}
+		return &s
+	}
+	for _, tc := range []struct {
+		name, userAgent, url string
+		settings             *rate.Settings
+		want                 string // "" for no line
+	}{
+		{"by the file", "CCBot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: 429 answers what is one too many\n"},
+		{"by both", "GPTBot/1.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay, limit GPTBot 30/1m concurrent 2: 429 answers what is one too many\n"},
+		{"at once alone", "UptimeRobot/2.0", "/b", settings(nil), "rate enforce: limit monitor concurrent 4: 429 answers what is one too many\n"},
+		{"observed", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.Enforce = false }), "rate observe: one request in 30 seconds by Crawl-delay: what is one too many is counted, and passes\n"},
+		{"a search engine", "bingbot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: what is one too many is counted, and passes: search engines are not slowed without search enforce\n"},
+		{"a search engine, with search enforce", "bingbot/2.0", "/b", settings(func(s *rate.Settings) { s.Search = true }), "429 answers what is one too many, of its requests in a day one in twenty at most\n"},
+		{"who does not read it", "Googlebot/2.1", "/b", settings(func(s *rate.Settings) { s.Search = true }), "rate enforce: one request in 30 seconds by Crawl-delay: what is one too many is counted, and passes: it does not read Crawl-delay\n"},
+		{"who does not read it, with a limit", "Amazonbot/0.1", "/b", settings(nil), "limit Amazonbot 6/1m: 429 answers what is too many for the limit; it does not read Crawl-delay\n"},
+		{"shed", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.Shed = &rate.Shedding{Classes: rate.DefaultClasses()} }), "; 503 while the site is under load\n"},
+		{"an image under load", "CCBot/2.0", "/b.png", settings(func(s *rate.Settings) { s.Shed = &rate.Shedding{Classes: rate.DefaultClasses()} }), "rate enforce; 503 while the site is under load\n"},
+		{"a sitemap under load", "CCBot/2.0", "/list", settings(func(s *rate.Settings) { s.Shed = &rate.Shedding{Classes: rate.DefaultClasses()} }), ""},
+		{"the file is left out", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.IgnoreDelay = true }), ""},
+		{"a group that asks for nothing", "FooBot/1.0", "/b", settings(nil), ""},
+		{"robots.txt", "GPTBot/1.0", "/robots.txt", settings(nil), ""},
+		{"a sitemap", "GPTBot/1.0", "/list?page=2", settings(nil), ""},
+		{"an image", "GPTBot/1.0", "/a%2Epng", settings(nil), ""},
+		{"a browser", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "/b", settings(nil), ""},
+		{"no rate", "GPTBot/1.0", "/b", nil, ""},
+	} {
+		site := Site{Registry: uaident.Default(), Configured: true, Rate: tc.settings}
+		e := site.Explain(Rules{Robots: robots}, Request{UserAgent: tc.userAgent, URL: tc.url})
+		var text strings.Builder
+		if err := e.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), tc.want) || (tc.want == "") != (e.Handler.Rate == nil) {
+			t.Errorf("%s: %+v, no %q in\n%s", tc.name, e.Handler.Rate, tc.want, text.String())
+		}
+	}
+}
