@@ -15,7 +15,7 @@ func TestAdminExplain(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
 	admin := harness.FreePort(t)
-	s := harness.Serve(t, "http://a.test:$PORT {\n\trobots_guard enforce {\n\t\tonly_log Bingbot\n\t}\n\treverse_proxy "+strings.TrimPrefix(o.URL, "http://")+"\n}\n",
+	s := harness.Serve(t, "http://a.test:$PORT {\n\trobots_guard enforce {\n\t\tonly_log Bingbot\n\t\trate {\n\t\t\tlimit search 30/1m\n\t\t}\n\t}\n\treverse_proxy "+strings.TrimPrefix(o.URL, "http://")+"\n}\n",
 		"admin off", "admin 127.0.0.1:"+admin)
 	ask := func(method, body string) (status int, answer map[string]any, text string) {
 		t.Helper()
@@ -61,6 +61,10 @@ func TestAdminExplain(t *testing.T) {
 		if status != http.StatusOK || answer["verdict"] != tc.verdict || handler["action"] != tc.action || handler["site"] != "a.test" {
 			t.Errorf("%s as %s: %d, want %s and %s\n%s", tc.path, tc.userAgent, status, tc.verdict, tc.action, text)
 		}
+	}
+	_, _, text = ask(http.MethodPost, about("/open", harness.Bingbot))
+	if !strings.Contains(text, `"limit": "search 30/1m"`) {
+		t.Errorf("nothing is said of the limit: %s", text)
 	}
 	for _, tc := range []struct {
 		method, body string
