@@ -65,6 +65,7 @@ func TestAnswersAreCounted(t *testing.T) {
 	}{
 		{"nobody handles it", requestBy("bingbot/2.0", "/"), failing(nil), false, "allowed 2xx 0"},
 		{"a page", requestBy("bingbot/2.0", "/"), status(200), false, "allowed 2xx 5"},
+		{"HEAD", httptest.NewRequest(http.MethodHead, "/", nil), status(200), false, "allowed 2xx 0"},
 		{"a page without a status", requestBy("bingbot/2.0", "/"), status(), false, "allowed 2xx 5"},
 		{"early hints", requestBy("bingbot/2.0", "/"), status(103, 404), false, "allowed not_found 0"}, // a recorder sends no body after 103,
 		{"a second status", requestBy("bingbot/2.0", "/"), status(403, 200), false, "allowed refused 5"},
@@ -84,6 +85,9 @@ func TestAnswersAreCounted(t *testing.T) {
 		{"a browser reads robots.txt", requestBy(uaChrome, "/robots.txt"), status(403), false, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if tc.request.UserAgent() == "" {
+				tc.request.Header.Set("User-Agent", "bingbot/2.0")
+			}
 			g := answeringGuard(t, !tc.monitor)
 			func() {
 				defer func() { _ = recover() }()

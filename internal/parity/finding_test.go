@@ -34,6 +34,7 @@ func TestJudge(t *testing.T) {
 		{"refused what the file forbids", of(Forbidden, map[Status]uint64{Refused: 100}), true, "", 0},
 		{"refused where no rule decided", of(Unruled, map[Status]uint64{Refused: 100}), true, "", 0},
 		{"the file fails three times", of(RobotsTxt, map[Status]uint64{ServerError: 3}), true, "", 0},
+		{"the file fails three times of five", of(RobotsTxt, map[Status]uint64{Success: 2, ServerError: 3}), true, "", 0},
 		{"the file fails", of(RobotsTxt, map[Status]uint64{Success: 2, ServerError: 4}), false, RobotsFails, ServerError},
 		{"the file is refused", of(RobotsTxt, map[Status]uint64{Refused: 5}), false, RobotsFails, Refused},
 		{"there is no file", of(RobotsTxt, map[Status]uint64{NotFound: 50}), true, "", 0},

@@ -73,6 +73,24 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestAnswersOfAGuard leaves out what Caddy's log says that a guard has answered.
+func TestAnswersOfAGuard(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	for i := range 40 {
+		status, action := 200, "none"
+		if i%2 == 0 {
+			status, action = 429, "slowed"
+		}
+		fmt.Fprintf(&log, `{"ts":%d,"logger":"http.log.access","request":{"client_ip":"192.0.2.1","method":"GET","host":"a.test","uri":"/a","headers":{"User-Agent":["GPTBot/1.0"]}},"size":5,"status":%d,"robots_guard":{"verdict":"allowed","action":"%s"}}`+"\n", 1795275413+i, status, action)
+	}
+	r := replayed(t, log.String(), nil)
+	want := AnswersReport{Allowed: parity.Answers{Success: 20}, Bytes: 100}
+	if c := r.Crawlers[0]; len(r.Findings) > 0 || c.Requests != 40 || c.Answers == nil || *c.Answers != want {
+		t.Errorf("%+v, %+v", r.Findings, c.Answers)
+	}
+}
+
 // TestAnswersUnknown says nothing of a log without statuses.
 func TestAnswersUnknown(t *testing.T) {
 	t.Parallel()
