@@ -124,6 +124,14 @@ var identifyTests = map[string][]identifyTest{
 		{chrome + " Acme Group AcmeBot", "AcmeBot", GenericCrawler, FromSuffix},
 		{chrome + " ### This is a crawler", "crawler", GenericCrawler, FromSuffix},
 		// A crawler before the library that it is built with.
+		// A name of the registry with a version that ends in letters.
+		{"foo.example/research//Nutch-1.7-SNAPSHOT", "Nutch-1", GenericCrawler, FromRegistry},
+		{"Foo/Nutch-1.5-dev (Foo; http://foo.example/)", "Nutch-1", GenericCrawler, FromRegistry},
+		{"Nutch-1.5-dev", "Nutch-1", GenericCrawler, FromRegistry},
+		{"Nutch-dev", "Nutch-dev", Other, FromFirstProduct},
+		{"Nutch-2-Foo", "Nutch-2-Foo", Other, FromFirstProduct},
+		{"Nutch-Foo-1.5", "Nutch-Foo-1", Other, FromFirstProduct},
+		{chrome + " FooNutch-1.7-SNAPSHOT", "", Browser, NoEvidence},
 		{"http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/)", "Mastodon", Service, FromRegistry},
 		{"W3C-checklink/4.5 [4.160] libwww-perl/5.823", "W3C-checklink", Monitor, FromRegistry},
 	},

@@ -109,22 +109,32 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 }
 
 // withoutVersion looks an unknown word up again without the version that it
-// ends with, as in Nutch-1.7.
+// ends with, as in Nutch-1.7 and Nutch-1.7-SNAPSHOT.
 func (s *scan) withoutVersion(r *Registry, w *word) {
 	text := s.text(w)
-	end := len(text)
-	for end > 0 && words.Fold[text[end-1]]&words.Letter == 0 {
-		end--
-	}
-	for i := end; i < len(text); i++ {
-		if text[i] == '-' || text[i] == '_' {
-			short := text[:i]
-			if k := r.key(short, words.Hash(short)); k != nil && k.Kind == words.Name {
-				s.lookUpAgain(r, w, i)
-			}
-			return
+	if i := versionOf(text); i > 0 {
+		if k := r.key(text[:i], words.Hash(text[:i])); k != nil && k.Kind == words.Name {
+			s.lookUpAgain(r, w, i)
 		}
 	}
+}
+
+// versionOf returns where the version of a word begins, with the sign before it, or 0.
+// No letter comes after a version's first digit before a dot does: in Foo-2-Bar there
+// is none.
+func versionOf(text string) int {
+	start := 0
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '.' && start > 0:
+			return start
+		case (c == '-' || c == '_') && start == 0 && i+1 < len(text) && words.Digit(text[i+1]):
+			start = i
+		case words.Fold[c]&words.Letter != 0:
+			start = 0
+		}
+	}
+	return start
 }
 
 // lookUpAgain looks up the first n bytes of a word; the token is the word up to
