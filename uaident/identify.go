@@ -63,7 +63,7 @@ func (s *scan) likeBrowser() bool {
 // judge decides about a User-Agent that is not plainly a browser's.
 func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	known, fallback := s.inRegistry(r)
-	own := known.Crawler != nil && !s.namesItself(known)
+	own := known.Crawler != nil && !s.namesItself()
 	if own && known.Wildcard() {
 		return known
 	}
@@ -96,14 +96,13 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	return Identity{}
 }
 
-// namesItself reports whether the first product is an unknown robot's own name
-// that only borrows the known one: "FooBot (compatible; Googlebot/2.1)".
-func (s *scan) namesItself(known Identity) bool {
+// namesItself reports whether the first product is an unknown robot's own name, so
+// that one after it is only borrowed: "FooBot (compatible; Googlebot/2.1)".
+func (s *scan) namesItself() bool {
 	if s.likeBrowser() {
 		return false
 	}
-	i := s.firstProduct()
-	w := &s.words[i]
+	w := &s.words[s.firstProduct()]
 	return w.kind == words.Unknown && w.flags&isRobot != 0
 }
 

@@ -120,6 +120,12 @@ var identifyTests = map[string][]identifyTest{
 		// A name instead of a version.
 		{"foo/FooBot (Foo; http://foo.example/crawler)", "FooBot", GenericCrawler, FromRobotContact},
 		{"foo/foobar (crawler; http://foo.example/about)", "foo", GenericCrawler, FromSuffix},
+		// A robot that names itself first, and a site after "compatible;".
+		{"fooSpyder (compatible; foo.example; +http://foo.example/doc.html)", "fooSpyder", GenericCrawler, FromSuffix},
+		{"FooBot/2.0 (compatible; Acme/1.0; +https://acme.example/)", "FooBot", GenericCrawler, FromSuffix},
+		{"Foo/2.0 (compatible; Acme/1.0; +https://acme.example/)", "Acme", GenericCrawler, FromConvention},
+		{"Foo/2.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0)", "Foo", Other, FromFirstProduct},
+		{"FooUptimeBot/2.0 (compatible; Acme/1.0; +https://acme.example/)", "Acme", GenericCrawler, FromConvention}, // it hides none
 		// The words before a name that says it is a robot's are not of it.
 		{chrome + " Acme Group AcmeBot", "AcmeBot", GenericCrawler, FromSuffix},
 		{chrome + " ### This is a crawler", "crawler", GenericCrawler, FromSuffix},

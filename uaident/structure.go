@@ -34,6 +34,11 @@ func (s *scan) product(fallback Identity) Identity {
 		return Identity{Token: token, Class: Other, Evidence: e}
 	}
 	if i := s.compatible(); i >= 0 {
+		if s.namesItself() {
+			if name := s.nameFrom(s.firstProduct()); !servesSomebody(name) {
+				return robot(name, FromSuffix)
+			}
+		}
 		name := s.nameFrom(i)
 		if s.isConvention(i) {
 			return robot(name, FromConvention)
