@@ -29,6 +29,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Acme Notification Agent", "Acme Notification Agent", Other, FromTool},
 		{"Mozilla/5.0 (compatible; AcmeUptimeBot/1.0; +https://acme.example)", "AcmeUptimeBot", Other, FromTool},
 		{"Mozilla/5.0 (compatible; AcmeImageFetcher/9.0; +https://acme.example)", "AcmeImageFetcher", Other, FromTool},
+		{"acme.com Uptime Monitoring Bot. https://acme.com/uptime-monitoring-bot.html", "acme.com", Other, FromTool},
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
@@ -38,6 +39,8 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeLinkChecker/1.0 (+https://acme.example/bot)", "AcmeLinkChecker", Other, FromContact},
 	},
 	"robots whose names only seem to say that they serve somebody": {
+		{"acme.com Price Monitoring Bot", "acme.com", GenericCrawler, FromSuffix},
+		{"acme.com Uptime FooBot/1.0 (+https://acme.com/)", "FooBot", GenericCrawler, FromSuffix},
 		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},

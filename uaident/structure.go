@@ -13,7 +13,7 @@ func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
 	case id.Token == "":
-	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token):
+	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && s.siteServes(id.Token):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention:
 	case id.Evidence == FromSuffix:
@@ -23,6 +23,17 @@ func (s *scan) byStructure(fallback Identity) Identity {
 		id.Class, id.Evidence = GenericCrawler, FromRobotContact
 	}
 	return id
+}
+
+// siteServes reports whether a robot that goes by the name of its site says after it
+// that it serves somebody: "acme.com Uptime Bot".
+func (s *scan) siteServes(token string) bool {
+	i := s.robotWord()
+	if i < 0 || !isDomain(token) {
+		return false
+	}
+	w, from := &s.words[i], s.words[s.firstProduct()].start
+	return w.comment == 0 && w.end > from && servesSomebody(s.ua[from:w.end])
 }
 
 // product finds the name of a client by the structure of its User-Agent.
