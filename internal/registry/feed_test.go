@@ -118,6 +118,45 @@ func TestOddTextWaits(t *testing.T) {
 	})
 }
 
+// A text that lacks its signature is read again soon, and another wrong one as often as
+// the owner wants it, however long their answers say that they live.
+func TestWrongTextIsReadAgainSoon(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign := func(text string) string { return string(edition.Sign(private, []byte(text))) }
+	synctest.Test(t, func(t *testing.T) {
+		first, later := text(7, "ABot"), text(8, "ABot", "BBot")
+		source, signature := remotetest.NewSource("https://names.test/registry.json", first, nil), remotetest.NewSource("https://names.test/registry.json.sig", sign(first), nil)
+		r := read(t, remotetest.NewStorage(), public, source, signature)
+		defer r.end()
+		source.Say(later, nil)
+		next(remotetest.Life + time.Second)
+		r.has(t, "ABot")
+		signature.Say(sign(later), nil)
+		next(time.Minute)
+		r.has(t, "ABot BBot")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		source := remotetest.NewSource("https://names.test/registry.json", text(7, "ABot"), nil)
+		r := read(t, remotetest.NewStorage(), nil, source, nil)
+		defer r.end()
+		r.mu.Lock()
+		r.Interval = 10 * time.Second
+		r.mu.Unlock()
+		next(remotetest.Life + time.Second)
+		source.Say("no registry", nil)
+		next(11 * time.Second)
+		if r.Trouble() == nil {
+			t.Error("no trouble with what is no registry")
+		}
+		source.Say(text(8, "ABot", "BBot"), nil)
+		next(11 * time.Second)
+		r.has(t, "ABot BBot")
+	})
+}
+
 // A text that nobody with the key has signed is never used, nor is an older one again.
 func TestSigned(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(nil)

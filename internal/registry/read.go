@@ -33,7 +33,7 @@ func (f *Feed) read(ctx context.Context, owned bool) {
 	}
 	t, err := f.parse(ctx, a.Data)
 	if errors.Is(err, errUnsigned) {
-		a.ETag, a.LastModified = "", "" // the signature may come later
+		a.ETag, a.LastModified, a.Life = "", "", 0 // the signature may come later
 	}
 	f.note(a, t, err, owned)
 }
@@ -92,7 +92,7 @@ func (f *Feed) note(a remote.Answer, t *Text, err error, owned bool) {
 	f.mu.Lock()
 	now := f.Now()
 	life := a.Life
-	if f.Interval > 0 && err == nil {
+	if f.Interval > 0 && (err == nil || a.Data != nil && !errors.Is(err, errUnsigned)) {
 		life = f.Interval
 	}
 	if a.Data != nil || a.Unchanged {
