@@ -37,7 +37,11 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	var any json.RawMessage
 	if err := json.Unmarshal(data, &any); err != nil {
 		if syntax, ok := err.(*json.SyntaxError); ok {
-			return nil, d.ErrorAt(int(syntax.Offset)-1, "%v", err)
+			at := int(syntax.Offset) - 1
+			if before := bytes.TrimRight(data[:at], " \t\r\n"); bytes.HasSuffix(before, []byte(",")) && (data[at] == ']' || data[at] == '}') {
+				return nil, d.ErrorAt(len(before)-1, "nothing comes after this comma; remove it")
+			}
+			return nil, d.ErrorAt(at, "%v", err)
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -2,6 +2,7 @@ package edition
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 		fail("it has a date and no source; the date is the day on which the source was looked at")
 	}
 	if err := e.Validate(); err != nil {
-		fail("%s", strings.TrimPrefix(err.Error(), "crawler "))
+		fail("%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("crawler %q: ", e.Token)))
 	}
 	d := e.CrawlDelay
 	switch {

@@ -52,7 +52,7 @@ func TestParseErrors(t *testing.T) {
 		`{"rules": []} {}`:                "a.json:1:15: invalid character '{' after top-level value",
 		`{"rules": []`:                    "a.json:1:12: unexpected end of JSON input",
 		"{\"rules\": [\n\t\xff]}":         "a.json:2:2: it is no UTF-8",
-		"{\"rules\": [\n 1,]}":            "a.json:2:4: invalid character ']'",
+		"{\"rules\": [\n 1,]}":            "a.json:2:3: nothing comes after this comma; remove it",
 		`{"rule": []}`:                    `a.json:1:2: unknown field "rule"; did you mean rules?`,
 		`{"rules": [], "rules": []}`:      "a.json:1:15: rules stands here twice; keep one",
 		`{"rules": [1]}`:                  "a.json:1:12: a rule is an object",
