@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
@@ -124,7 +125,7 @@ func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
 	for _, token := range tokens {
 		known := uaident.Default().Lookup(token)
 		if known == nil {
-			return 0, fmt.Errorf("the built-in registry does not know %q", token)
+			return 0, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token))
 		}
 		crawlers = append(crawlers, *known)
 	}
@@ -136,6 +137,18 @@ func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// meant asks whether a name that is near in spelling is meant, if there is one.
+func meant(token string) string {
+	var tokens []string
+	for _, c := range uaident.Default().Crawlers() {
+		tokens = append(tokens, c.Token)
+	}
+	if near := spelling.Near(token, tokens); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }
 
 // readEdition reads a registry from a file, or from standard input.
