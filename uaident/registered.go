@@ -123,18 +123,18 @@ func (s *scan) withoutVersion(r *Registry, w *word) {
 // No letter comes after a version's first digit before a dot does: in Foo-2-Bar there
 // is none.
 func versionOf(text string) int {
-	start := 0
-	for i := 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '.' && start > 0:
-			return start
-		case (c == '-' || c == '_') && start == 0 && i+1 < len(text) && words.Digit(text[i+1]):
-			start = i
-		case words.Fold[c]&words.Letter != 0:
-			start = 0
+	for i := 1; i+1 < len(text); i++ {
+		if text[i] != '-' && text[i] != '_' || !words.Digit(text[i+1]) {
+			continue
+		}
+		start := i
+		for i++; words.Fold[text[i]]&words.Letter == 0; i++ {
+			if text[i] == '.' || i+1 == len(text) {
+				return start
+			}
 		}
 	}
-	return start
+	return 0
 }
 
 // lookUpAgain looks up the first n bytes of a word; the token is the word up to
