@@ -183,7 +183,7 @@ var identifyTests = map[string][]identifyTest{
 		{"Google-Test", "Google-Test", Other, FromTool},
 		{"Google-000", "Google-000", Other, FromFirstProduct},
 		{chrome + " Foobar-Google", "Foobar-Google", Other, FromTool},
-		{"Acmevibes (crawler; http://www.acme.example)", "Acmevibes", GenericCrawler, FromSuffix},
+		{"Netvibes (crawler; http://www.netvibes.com)", "Netvibes", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 \xff\xfe(compatible; \xe4\xb8\xadBot/1.0)", "Bot", GenericCrawler, FromSuffix},
 	},
 	"libraries and headless browsers": {
