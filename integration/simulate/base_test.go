@@ -197,7 +197,7 @@ func (i *instance) holdsText(s *site, before, text string, state *publication.St
 	b := i.world.owner.bases[s]
 	last := i.published.under[s]
 	i.published.under[s] = seenUnder{time.Now(), published}
-	if b == nil || b.mode.isReadable() || last.published != published || !b.changed.Before(last.at.Add(-2*baseLife)) || i.storage.cut || !i.born.Before(last.at) || before == "" {
+	if b == nil || b.mode.isReadable() || last.published != published || !b.changed.Before(last.at.Add(-2*baseLife)) || i.storage.cut.Load() || !i.born.Before(last.at) || before == "" {
 		return
 	}
 	if before != text {

@@ -66,7 +66,7 @@ func (known *reading) mayBeLost(i *instance) bool {
 	if i.storage == nil || known.odd {
 		return i != known.from || i.born.After(known.at)
 	}
-	lost := func(l *link) bool { return l.cut || l.last.After(known.at) }
+	lost := func(l *link) bool { return l.cut.Load() || l.last.After(known.at) }
 	return (i != known.from || i.born.After(known.at)) && (lost(i.storage) || lost(known.from.storage))
 }
 

@@ -69,13 +69,14 @@ func (w *world) happen(e event) {
 		w.tell("%s crashes and starts again", i.id)
 	case cuts:
 		if i.storage != nil {
-			i.storage.cut = true
+			i.storage.cut.Store(true)
 			w.tell("%s is cut off from the storage", i.id)
 		}
 	case joins:
 		for _, i := range w.instances {
-			if i.storage != nil && i.storage.cut {
-				i.storage.cut, i.storage.last = false, now
+			if i.storage != nil && i.storage.cut.Load() {
+				i.storage.cut.Store(false)
+				i.storage.last = now
 				i.dirty.Store(true)
 				w.tell("%s reaches the storage again", i.id)
 			}

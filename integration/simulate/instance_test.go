@@ -61,7 +61,7 @@ func (i *instance) start() {
 			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
 		})
 		i.store.Read(context.Background())
-		i.blank = i.storage.cut
+		i.blank = i.storage.cut.Load()
 		i.heard = make(map[*instance]time.Time)
 		for _, other := range i.world.instances {
 			i.heard[other] = other.noted
@@ -161,9 +161,9 @@ func (i *instance) keep() {
 	if !i.isDirty() {
 		return
 	}
-	i.dirty.Store(i.storage.cut)
+	i.dirty.Store(i.storage.cut.Load())
 	i.kept = time.Now()
-	i.storage.Now = i.kept
+	i.storage.SetNow(i.kept)
 	i.store.Write(context.Background())
 }
 
@@ -171,7 +171,7 @@ func (i *instance) keep() {
 // has not heard for a day every ten minutes only, which is one look in forty: between two
 // events there is time for that.
 func (i *instance) learn() {
-	if i.store == nil || i.storage.cut {
+	if i.store == nil || i.storage.cut.Load() {
 		return
 	}
 	looks, news := 1, i.blank || i.world.changeGuard > 0 // what is held back may come before its version
@@ -197,7 +197,7 @@ func (i *instance) learn() {
 // look takes in what others have noted, if anything: from when it looked last an
 // instance tells whether their clocks are right.
 func (i *instance) look() {
-	if i.store != nil && !i.storage.cut && i.world.skewed {
+	if i.store != nil && !i.storage.cut.Load() && i.world.skewed {
 		i.store.Sync(context.Background())
 	}
 }

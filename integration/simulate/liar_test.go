@@ -90,7 +90,7 @@ func (w *world) returns(dice *rand.Rand) {
 	}
 	l, first := w.liars[dice.IntN(len(w.liars))], dice.IntN(len(pages))
 	storage := l.from.storage
-	forgotten := l.from.born.After(l.at) && (storage == nil || storage.cut || storage.last.After(l.at))
+	forgotten := l.from.born.After(l.at) && (storage == nil || storage.cut.Load() || storage.last.After(l.at))
 	if time.Since(l.at) > policy.MaxAge-time.Hour || forgotten || w.changeGuard > 0 {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
@@ -15,7 +16,7 @@ import (
 type link struct {
 	*disk
 	of    *instance
-	cut   bool
+	cut   atomic.Bool
 	last  time.Time // when it was found to be cut
 	clock []setting // of the instance, the first from the beginning
 
@@ -61,7 +62,7 @@ func (d *disk) List(ctx context.Context, path string, recursive bool) ([]string,
 var errCut = errors.New("the storage cannot be reached")
 
 func (l *link) Store(ctx context.Context, key string, value []byte) error {
-	if l.cut {
+	if l.cut.Load() {
 		return errCut
 	}
 	if strings.Contains(key, "/readers/") || strings.Contains(key, "/changes/") {
@@ -77,7 +78,7 @@ func (l *link) Store(ctx context.Context, key string, value []byte) error {
 }
 
 func (l *link) Load(ctx context.Context, key string) ([]byte, error) {
-	if l.cut {
+	if l.cut.Load() {
 		return nil, errCut
 	}
 	value, err := l.Storage.Load(ctx, key)
@@ -122,21 +123,21 @@ type shiftedValue struct {
 }
 
 func (l *link) Lock(ctx context.Context, name string) error {
-	if l.cut {
+	if l.cut.Load() {
 		return errCut
 	}
 	return l.Storage.Lock(ctx, name)
 }
 
 func (l *link) List(ctx context.Context, path string, recursive bool) ([]string, error) {
-	if l.cut {
+	if l.cut.Load() {
 		return nil, errCut
 	}
 	return l.disk.List(ctx, path, recursive)
 }
 
 func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
-	if l.cut {
+	if l.cut.Load() {
 		return 0, time.Time{}, errCut
 	}
 	size, modified, err := l.Storage.Stat(ctx, key)
@@ -144,7 +145,7 @@ func (l *link) Stat(ctx context.Context, key string) (int64, time.Time, error) {
 }
 
 func (l *link) Delete(ctx context.Context, key string) error {
-	if l.cut {
+	if l.cut.Load() {
 		return errCut
 	}
 	defer l.has(key, false)

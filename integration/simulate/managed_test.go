@@ -253,7 +253,7 @@ func (w *world) differ() bool {
 
 // reaching returns the instances that reach the storage.
 func (w *world) reaching() []*instance {
-	return slices.DeleteFunc(slices.Clone(w.instances), func(i *instance) bool { return i.storage.cut })
+	return slices.DeleteFunc(slices.Clone(w.instances), func(i *instance) bool { return i.storage.cut.Load() })
 }
 
 // differAt reports whether two of some instances serve different texts at a site.

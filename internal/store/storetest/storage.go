@@ -51,6 +51,13 @@ func (m *Storage) Break(err error) {
 	m.Broken = err
 }
 
+// SetNow sets the time of what is written from now on, while the storage may be in use.
+func (m *Storage) SetNow(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Now = now
+}
+
 // Lock waits until nobody else has the lock of that name.
 func (m *Storage) Lock(ctx context.Context, name string) error {
 	m.mu.Lock()
