@@ -7,7 +7,7 @@ import (
 )
 
 func TestLicenses(t *testing.T) {
-	const robots = "License: https://example.com/license.xml\nUser-agent: *\nLICENSE:http://example.com/other # comment\nLicense: /relative\nLicense:\nLicense: https://\nDisallow: /\n"
+	const robots = "License: https://example.com/license.xml\nUser-agent: *\nLICENSE:http://example.com/other # comment\nLicense: /relative\nLicense:\nLicense: https://\nDisallow: /\nSitemap: https://example.com/sitemap.xml\nLLM-Policy: https://example.com/llm\n"
 	if got, want := Parse([]byte(robots)).Licenses(), []string{"https://example.com/license.xml", "http://example.com/other"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -39,6 +39,8 @@ func TestNameMatches(t *testing.T) {
 		{"Sogou web spider", "Sogou web spider", true},
 		{"Sogou web spiders", "Sogou web spider", false},
 		{"Sogou web spider", "Sogou", true},
+		{"ABa", "AB", false}, {"ABz", "AB", false}, {"ABA", "AB", false}, {"ABZ", "AB", false}, {"AB0", "AB", false}, {"AB9", "AB", false},
+		{"AB@", "AB", true}, {"AB[", "AB", true}, {"AB`", "AB", true}, {"AB{", "AB", true}, {"AB:", "AB", true}, // beside these
 		{"botÉ", "bot", true}, // ends at a byte that cannot be part of a token
 		{"\u212aelvin", "Kelvin", false},
 

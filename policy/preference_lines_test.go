@@ -55,3 +55,15 @@ func TestDecidingIsQuick(t *testing.T) {
 		}
 	}
 }
+
+func TestHasContentUsage(t *testing.T) {
+	for file, want := range map[string]bool{
+		"User-agent: *\nDisallow: /x\n":              false,
+		"Content-Usage: train-ai=n\n":                false, // of no group
+		"User-agent: *\nContent-Usage: train-ai=n\n": true,
+	} {
+		if got := Parse([]byte(file)).HasContentUsage(); got != want {
+			t.Errorf("%t, want %t of %q", got, want, file)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestVersionOfAnAnswer tells which answers hold a version, and by what hash it is known.
+func TestVersionOfAnAnswer(t *testing.T) {
+	const text = "User-agent: *\nDisallow: /x\n"
+	for _, tc := range []struct {
+		name   string
+		answer Answer
+		held   string // the text that counts
+		settle bool
+	}{
+		{"a file", Answer{Status: 200, Body: []byte(text)}, text, true},
+		{"no file, whatever the answer says", Answer{Status: 404, Body: []byte(text)}, "", true},
+		{"a copy that the caller has", Answer{Status: 304}, "", false},
+		{"too many requests", Answer{Status: 429}, "", false},
+		{"a failure", Answer{Status: 503, Body: []byte(text)}, "", false},
+		{"a file that ended early", Answer{Status: 200, Body: []byte(text), Err: errors.New("reset")}, "", false},
+	} {
+		hash, ok := HashOf(tc.answer)
+		version := VersionOf(tc.answer, epoch)
+		if ok != tc.settle || (version != nil) != tc.settle {
+			t.Errorf("%s: hash %t, version %v", tc.name, ok, version)
+		}
+		if !tc.settle {
+			continue
+		}
+		if want := sha256.Sum256([]byte(tc.held)); hash != want || version.Hash != want {
+			t.Errorf("%s: hash %x, of the version %x, want %x", tc.name, hash, version.Hash, want)
+		}
+	}
+}
+
+func TestExpired(t *testing.T) {
+	read, failed := step{0, version(1)}, step{time.Hour, Answer{Status: 503}}
+	for _, tc := range []struct {
+		name  string
+		state State
+		at    time.Duration
+		want  bool
+	}{
+		{"nothing is known", State{}, 2 * MaxAge, false},
+		{"just read", stateAfter(read), MaxAge - 1, false},
+		{"read a day ago", stateAfter(read), MaxAge, true},
+		{"it cannot be read since", stateAfter(read, failed), MaxAge, false},
+		{"it never could", stateAfter(failed), 2 * MaxAge, false},
+	} {
+		if got := tc.state.Expired(epoch.Add(tc.at)); got != tc.want {
+			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestIsNews tells what another instance knows of versions before from what is known.
+func TestIsNews(t *testing.T) {
+	until := func(n int, at time.Duration) *Version {
+		return &Version{Hash: [sha256.Size]byte{byte(n)}, Until: epoch.Add(at)}
+	}
+	known := []*Version{until(2, 2*time.Hour), until(1, time.Hour)}
+	for _, tc := range []struct {
+		name string
+		past []*Version
+		want bool
+	}{
+		{"the same", []*Version{until(2, 2*time.Hour), until(1, time.Hour)}, false},
+		{"by a clock that is late", []*Version{until(2, 2*time.Hour+clockSkew), until(1, time.Hour)}, false},
+		{"one was current for longer", []*Version{until(2, 2*time.Hour+clockSkew+1), until(1, time.Hour)}, true},
+		{"one was current for less", []*Version{until(2, time.Hour), until(1, time.Hour)}, false},
+		{"another text", []*Version{until(3, 2*time.Hour), until(1, time.Hour)}, true},
+		{"one more", []*Version{until(3, 3*time.Hour), until(2, 2*time.Hour), until(1, time.Hour)}, true},
+		{"one less", []*Version{until(2, 2*time.Hour)}, true},
+	} {
+		if got := isNews(tc.past, known); got != tc.want {
+			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
+		}
+	}
+}
