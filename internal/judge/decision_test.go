@@ -27,6 +27,10 @@ func TestDecision(t *testing.T) {
 		}
 		return clients
 	}
+	verified, err := ParseClients(uaident.Default(), nil, []string{"Googlebot"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	some, err := ParseSelector(uaident.Default(), []string{"GPTBot"}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +54,8 @@ func TestDecision(t *testing.T) {
 		{name: "a library", settings: enforce, agent: wget, request: Request{Target: "/x"}, verdict: Exempt, reason: NotMeant},
 		{name: "a library under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Blocked, reason: ByRule},
 		{name: "a class that the owner judges", settings: Settings{Enforce: true, Wildcard: ClassesOf(uaident.Library)}, agent: wget, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
+		{name: "a crawler that is documented to ignore it, of a class that the owner judges", settings: Settings{Enforce: true, Wildcard: ClassesOf(uaident.Ads)}, agent: "AdsBot-Google (+http://www.google.com/adsbot.html)", request: Request{Target: "/x"}, verdict: Exempt, reason: NotMeant},
+		{name: "one of a class that the owner does not judge", settings: Settings{Enforce: true, Wildcard: ClassesOf(uaident.SEO)}, agent: unknown, request: Request{Target: "/x"}, verdict: Exempt, reason: NotMeant},
 		{name: "a name alone, whatever its class", settings: enforce, request: Request{Token: "Wget", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
 		{name: "a browser", settings: enforce, agent: firefox, request: Request{Target: "/x"}, verdict: Exempt, reason: NobodyJudged},
 		{name: "a browser's name for a name alone", settings: enforce, agent: firefox, request: Request{Token: "Firefox", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
@@ -59,6 +65,11 @@ func TestDecision(t *testing.T) {
 		{name: "for programs, by a library", settings: enforce, agent: wget, request: Request{Target: "/.well-known/x"}, verdict: Exempt, reason: NotMeant},
 		{name: "a token of a validator", settings: enforce, agent: google, request: Request{Target: "/.well-known/acme-challenge/x"}, verdict: Exempt, reason: Challenge},
 		{name: "the robots.txt", settings: enforce, agent: google, request: Request{Target: "/robots.txt?x"}, verdict: Allowed, reason: RobotsTxt},
+		{name: "the robots.txt in escapes", settings: enforce, agent: google, request: Request{Target: "/%72obots.txt"}, verdict: Allowed, reason: RobotsTxt},
+		{name: "the robots.txt as a URL", settings: enforce, agent: google, request: Request{Target: "https://a.test/robots.txt"}, verdict: Allowed, reason: RobotsTxt},
+		{name: "a URL without a path", settings: enforce, agent: google, request: Request{Target: "https://a.test"}, verdict: Disallowed, action: Blocked, reason: ByRule},
+		{name: "a URL without a path, but a query", settings: enforce, agent: google, request: Request{Target: "https://a.test?/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
+		{name: "no escapes", settings: enforce, agent: google, request: Request{Target: "/%zz/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
 		{name: "where that redirects to", settings: enforce, agent: google, request: Request{Target: "/r.txt?a"}, rules: via("/r.txt?a", file), verdict: Allowed, reason: RobotsTxt},
 		{name: "another query there", settings: enforce, agent: google, request: Request{Target: "/r.txt?b"}, rules: via("/r.txt?a", file), verdict: Disallowed, action: Blocked, reason: ByRule},
 		{name: "a URL elsewhere to which that redirects", settings: enforce, agent: google, request: Request{Target: "https://b.test/r.txt"}, rules: via("https://b.test/r.txt", file), verdict: Disallowed, action: Blocked, reason: ByRule},
@@ -72,6 +83,8 @@ func TestDecision(t *testing.T) {
 		{name: "a name alone then", settings: Settings{Enforce: true, FalseName: BlockFalseName}, request: Request{Token: "Googlebot", Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, reason: ByRule},
 		{name: "a false name that is only logged", settings: Settings{Enforce: true, FalseName: LogFalseName}, agent: google, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Logged, reason: ByRule},
 		{name: "exempt", settings: Settings{Enforce: true, Exempt: named("Googlebot")}, agent: google, request: Request{Target: "/x"}, verdict: Exempt, reason: Configured},
+		{name: "exempt if verified, and claimed", settings: Settings{Enforce: true, Exempt: verified}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
+		{name: "exempt if verified, and verified", settings: Settings{Enforce: true, Exempt: verified}, agent: google, request: Request{Target: "/x", Identity: verify.Verified}, verdict: Exempt, reason: Configured},
 		{name: "exempt, by a name with a client", settings: Settings{Enforce: true, Exempt: named("Googlebot")}, agent: google, request: Request{Token: "Googlebot", Target: "/x"}, verdict: Exempt, reason: Configured},
 		{name: "only logged", settings: Settings{Enforce: true, OnlyLog: named("Googlebot")}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ByRule},
 		{name: "enforced for others", settings: Settings{Enforce: true, EnforceOnly: some}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ByRule},
