@@ -69,6 +69,8 @@ func TestDecision(t *testing.T) {
 		{name: "the robots.txt as a URL", settings: enforce, agent: google, request: Request{Target: "https://a.test/robots.txt"}, verdict: Allowed, reason: RobotsTxt},
 		{name: "a URL without a path", settings: enforce, agent: google, request: Request{Target: "https://a.test"}, verdict: Disallowed, action: Blocked, reason: ByRule},
 		{name: "a URL without a path, but a query", settings: enforce, agent: google, request: Request{Target: "https://a.test?/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
+		{name: "a URL without a slash behind its scheme, which some serve as / whatever stands there", settings: enforce, agent: google, request: Request{Target: "x:open/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
+		{name: "the same where / is open", settings: enforce, agent: gptbot, request: Request{Target: "x:open/x"}, verdict: Allowed, reason: NoRule},
 		{name: "no escapes", settings: enforce, agent: google, request: Request{Target: "/%zz/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
 		{name: "where that redirects to", settings: enforce, agent: google, request: Request{Target: "/r.txt?a"}, rules: via("/r.txt?a", file), verdict: Allowed, reason: RobotsTxt},
 		{name: "another query there", settings: enforce, agent: google, request: Request{Target: "/r.txt?b"}, rules: via("/r.txt?a", file), verdict: Disallowed, action: Blocked, reason: ByRule},

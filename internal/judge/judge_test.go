@@ -83,6 +83,7 @@ func TestIsACMEChallenge(t *testing.T) {
 		{"GET", "/.well-known/acme-challenge/", false},
 		{"GET", "/.well-known/acme-challenge/a/b", false},
 		{"GET", "/.well-known/acme-challenge/a-Z_9", true},
+		{"GET", "/.well-known/acme-challenge/azAZ09", true},
 		{"GET", `/.well-known/acme-challenge/..\..\private`, false},
 		{"GET", "/.well-known/acme-challenge/a;b", false},
 		{"GET", "/.well-known/acme-challenge/../../private", false},
