@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -24,11 +23,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	if s.Rate == nil || r.Reason == judge.RobotsTxt || r.Reason == judge.Configured || r.Action == judge.Blocked {
 		return nil
 	}
-	path, _, _ := strings.Cut(q.Target, "?")
-	if decoded, err := url.PathUnescape(path); err == nil {
-		path = decoded
-	}
-	limit, delay := s.Rate.LimitOf(q.Client), r.Group.Delay().Every
+	path, limit, delay := q.DecodedPath(), s.Rate.LimitOf(q.Client), r.Group.Delay().Every
 	switch {
 	case !rate.MayStop(q.Method, path, robots):
 		return nil

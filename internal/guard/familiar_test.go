@@ -49,6 +49,19 @@ func TestFamiliarUserAgentsAreIdentifiedTheSame(t *testing.T) {
 	}
 }
 
+// TestFamiliarUserAgentsInOnePlace has more of them return than there are sets.
+func TestFamiliarUserAgentsInOnePlace(t *testing.T) {
+	f := newFamiliar()
+	for i := range familiarSets + 1 {
+		agent := fmt.Sprintf("Visitor%dBot/1.0", i)
+		for range 3 {
+			if got, known := f.identify(uaident.Default(), agent, &noOverlay); got.Token != strings.TrimSuffix(agent, "/1.0") || known != nil && known.userAgent != agent {
+				t.Fatalf("%q is taken for %q", agent, got.Token)
+			}
+		}
+	}
+}
+
 func TestUserAgentsThatDoNotReturnAreNotRemembered(t *testing.T) {
 	f := newFamiliar()
 	for i := range 3 * familiarSets {

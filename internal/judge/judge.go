@@ -70,10 +70,10 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case isAgent && q.Client.Class == uaident.Browser:
 		r.Verdict, r.Reason = Exempt, NobodyJudged
 		return
-	case IsACMEChallenge(q.Method, q.path()):
+	case IsACMEChallenge(q.Method, q.DecodedPath()):
 		r.Verdict, r.Reason = Exempt, Challenge
 		return
-	case q.path() == robotsTxt, len(rules.Via) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.Via, q.Target):
+	case q.DecodedPath() == robotsTxt, len(rules.Via) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.Via, q.Target):
 		r.Reason = RobotsTxt
 		return
 	case q.hasClient() && s.Exempt.Has(q.Client, q.Identity):

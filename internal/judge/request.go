@@ -33,8 +33,9 @@ type Request struct {
 // hasClient reports whether it is known by what settings choose the client.
 func (r *Request) hasClient() bool { return r.Token == "" || r.Client.Token != "" }
 
-// path returns the decoded path.
-func (r *Request) path() string {
+// DecodedPath returns the path without the query and with its escapes decoded, of a URL that
+// has none "/": Path, or if that is not known what the target says.
+func (r *Request) DecodedPath() string {
 	if r.Path != "" {
 		return r.Path
 	}

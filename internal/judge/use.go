@@ -30,7 +30,7 @@ func (s *Settings) AgainstUse(q *Request, robots *policy.Robots, r *Result) *pol
 	default:
 		return nil
 	}
-	if p := q.path(); p == robotsTxt || isWellKnown(q.Target) || robots.IsSitemap(p) {
+	if p := q.DecodedPath(); p == robotsTxt || isWellKnown(q.Target) || robots.IsSitemap(p) {
 		return nil
 	}
 	var target policy.Target
