@@ -185,8 +185,8 @@ var mistakes = []mistake{
 	},
 	{
 		"where a robots.txt redirects to is a page like others", "internal/judge/judge.go",
-		"	case q.path() == robotsTxt, len(rules.Via)",
-		"	case q.path() == robotsTxt, len(rules.Via) > 9 && len(rules.Via)",
+		"	case q.DecodedPath() == robotsTxt, len(rules.Via) > 0",
+		"	case q.DecodedPath() == robotsTxt, len(rules.Via) > 9",
 	},
 	{
 		"where a robots.txt redirects to that fails is not known", "policy/lifetime.go",
