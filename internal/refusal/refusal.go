@@ -7,10 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -37,7 +35,7 @@ func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 
 // Tell is Write for a proxy that asks: no error route can make something else of it.
 func Tell(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
-	return write(w, r, j, status, func(w http.ResponseWriter, r *http.Request, status int, _ func() string, body string) error {
+	return write(w, r, j, status, func(w http.ResponseWriter, r *http.Request, status int, _ func() string, body []byte) error {
 		uncached(w.Header())
 		return plain(w, r, status, body)
 	})
@@ -53,11 +51,11 @@ func write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 	case j.Reason == judge.Closed:
 		return closed(w, r, answer)
 	case j.Verdict == judge.AgainstPreference:
-		return answer(w, r, status, func() string { return againstSummary(j) }, againstUse(j))
+		return answer(w, r, status, func() string { return againstSummary(j) }, []byte(againstUse(j)))
 	case j.FalseName:
 		summary := falseName(j)
-		return answer(w, r, status, func() string { return summary }, summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
-			"publish the addresses that it uses.\n")
+		return answer(w, r, status, func() string { return summary }, []byte(summary+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
+			"publish the addresses that it uses.\n"))
 	}
 	return answer(w, r, status, func() string {
 		return fmt.Sprintf("robots.txt does not allow %s to fetch this URL: line %d, %s", text.Printable(j.Client.Name()), j.Evidence.Rule.Line, text.Printable(j.Evidence.Rule.String()))
@@ -66,7 +64,7 @@ func write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 
 // answerer sends an answer: a status, what it says in a line, which only error routes are
 // told, and the text.
-type answerer func(w http.ResponseWriter, r *http.Request, status int, summary func() string, body string) error
+type answerer func(w http.ResponseWriter, r *http.Request, status int, summary func() string, body []byte) error
 
 // closed answers a crawler while nobody can know what the robots.txt
 // forbids.
@@ -74,13 +72,13 @@ func closed(w http.ResponseWriter, r *http.Request, answer answerer) error {
 	w.Header().Set("Retry-After", strconv.Itoa(int(closedRetryAfter.Seconds())))
 	summary := func() string { return "the robots.txt of this site cannot be read at the moment" }
 	return answer(w, r, http.StatusServiceUnavailable, summary,
-		"The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
-			"(RFC 9309, section 2.3.1.4). Please come back later.\n")
+		[]byte("The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
+			"(RFC 9309, section 2.3.1.4). Please come back later.\n"))
 }
 
 // answer returns an error where an error route of the server will turn it into
 // a response, and writes the response itself elsewhere: Caddy's would be empty.
-func answer(w http.ResponseWriter, r *http.Request, status int, summary func() string, body string) error {
+func answer(w http.ResponseWriter, r *http.Request, status int, summary func() string, body []byte) error {
 	uncached(w.Header())
 	if errorroutes.Any(r) { // an error of Caddy looks up who calls
 		err := caddyhttp.Error(status, errors.New(summary()))
@@ -93,21 +91,19 @@ func answer(w http.ResponseWriter, r *http.Request, status int, summary func() s
 
 // uncached keeps an answer from being taken for that to others.
 func uncached(header http.Header) {
-	header.Set("Cache-Control", "no-store")
+	header["Cache-Control"] = []string{"no-store"}
 	header.Add("Vary", "User-Agent")
 }
 
 // plain writes a text as the answer.
-func plain(w http.ResponseWriter, r *http.Request, status int, body string) error {
-	header := w.Header()
-	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+func plain(w http.ResponseWriter, r *http.Request, status int, body []byte) error {
+	header, values := w.Header(), [...]string{"text/plain; charset=utf-8", "nosniff", strconv.Itoa(len(body))}
+	header["Content-Type"], header["X-Content-Type-Options"], header["Content-Length"] = values[0:1:1], values[1:2:2], values[2:3:3]
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_, err := io.WriteString(w, body)
+	_, err := w.Write(body)
 	return err
 }
 
@@ -124,30 +120,33 @@ func falseName(j *guard.Judgement) string {
 // explanationSize is how long an explanation mostly is at most, in bytes.
 const explanationSize = 768
 
-// explanation is what an honest crawler's author needs to mend it.
-func explanation(j *guard.Judgement) string {
-	var b strings.Builder
-	b.Grow(explanationSize)
-	write := func(parts ...string) {
-		for _, part := range parts {
-			b.WriteString(part)
-		}
+// explanation is what an honest crawler's author needs to mend it. It is written as often
+// as a crawler asks, so it is put together without formatting.
+func explanation(j *guard.Judgement) []byte {
+	b := make([]byte, 0, explanationSize)
+	line := func(label, value string) {
+		b = append(append(b, label...), text.Printable(value)...)
+	}
+	number := func(of int) {
+		b = append(strconv.AppendInt(append(b, " (line "...), int64(of), 10), ")\n"...)
 	}
 	rule, group := &j.Evidence.Rule, &j.Evidence.Group
-	write("The robots.txt of this site does not allow ", text.Printable(j.Client.Name()), " to fetch this URL.\n\n")
-	write("file:  ", text.Printable(j.Site.Own.String()+"/robots.txt"), "\n")
-	write("group: User-agent: ", text.Printable(group.Name), " (line ", strconv.Itoa(group.Line), ")\n")
-	write("rule:  ", text.Printable(rule.String()), " (line ", strconv.Itoa(rule.Line), ")\n")
+	line("The robots.txt of this site does not allow ", j.Client.Name())
+	line(" to fetch this URL.\n\nfile:  ", j.Site.Own.String())
+	line("/robots.txt\ngroup: User-agent: ", group.Name)
+	number(group.Line)
+	line("rule:  ", rule.String())
+	number(rule.Line)
 	if j.Evidence.Form != 0 {
-		write("The rule matches another spelling of the same URL (", j.Evidence.Form.String(), ").\n")
+		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.Evidence.Form.String()...), ").\n"...)
 	}
 	if j.Identity == verify.Spoofed {
-		write(falseName(j), " So the rules for everybody hold, too.\n")
+		b = append(append(b, falseName(j)...), " So the rules for everybody hold, too.\n"...)
 	}
 	if j.Version != nil {
-		write("read:  ", j.Version.LastRead.UTC().Format(time.RFC3339), ", SHA-256 ", hex.EncodeToString(j.Version.Hash[:]), "\n")
+		b = j.Version.LastRead.UTC().AppendFormat(append(b, "read:  "...), time.RFC3339)
+		b = append(hex.AppendEncode(append(b, ", SHA-256 "...), j.Version.Hash[:]), '\n')
 	}
-	b.WriteString("\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,\n" +
-		"your client calls itself by that name in its User-Agent.\n")
-	return b.String()
+	return append(b, "\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,\n"+
+		"your client calls itself by that name in its User-Agent.\n"...)
 }

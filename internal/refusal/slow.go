@@ -29,7 +29,7 @@ func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	header.Set("RateLimit-Policy", policies(&j.Rate))
 	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", broken(&j.Rate), wait))
 	uncached(header)
-	return plain(w, r, http.StatusTooManyRequests, tooFast(j, wait))
+	return plain(w, r, http.StatusTooManyRequests, []byte(tooFast(j, wait)))
 }
 
 // shed answers a request of a crawler that is shed while the site is under load: 503, with
@@ -38,12 +38,20 @@ func shed(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	header, wait := w.Header(), seconds(j.Rate.Wait)
 	header.Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
 	uncached(header)
-	return plain(w, r, http.StatusServiceUnavailable, fmt.Sprintf("This site is under load, and answers people and search engines first.\n\n"+
-		"class: %s\nagain: in %d seconds\n\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n", j.Client.Class, wait))
+	return plain(w, r, http.StatusServiceUnavailable, fmt.Appendf(nil, "This site is under load, and answers people and search engines first.\n\n"+
+		"class: %s\nagain: in %s\n\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n", j.Client.Class, inWords(wait)))
 }
 
 // seconds rounds up to whole ones.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// inWords writes so many seconds.
+func inWords(seconds int) string {
+	if seconds == 1 {
+		return "1 second"
+	}
+	return fmt.Sprintf("%d seconds", seconds)
+}
 
 // broken names the policy by which the next request has to wait.
 func broken(p *guard.Rate) string {
@@ -102,7 +110,7 @@ func tooFast(j *guard.Judgement, wait int) string {
 			fmt.Fprintf(&b, "held:  to %s, the longest that counts here\n", p.Every)
 		}
 	}
-	fmt.Fprintf(&b, "again: in %d seconds\n", wait)
+	fmt.Fprintf(&b, "again: in %s\n", inWords(wait))
 	b.WriteString("\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n")
 	return b.String()
 }

@@ -38,7 +38,7 @@ func TestSlow(t *testing.T) {
 		{"a limit", guard.Rate{Limit: limit, Pace: rate.Pace{Limited: true, Wait: time.Hour}},
 			`"limit";q=30;w=60`, "limit: 30 requests in 1m0s\nagain: in 3600 seconds\n", "limit", 3600},
 		{"a limit beside the file", guard.Rate{Delay: delay, Every: delay.Every, Limit: limit, Pace: rate.Pace{Limited: true, Wait: 1}},
-			`"crawl-delay";q=1;w=10, "limit";q=30;w=60`, "limit: 30 requests in 1m0s\nagain: in 1 seconds\n", "limit", 1},
+			`"crawl-delay";q=1;w=10, "limit";q=30;w=60`, "limit: 30 requests in 1m0s\nagain: in 1 second\n", "limit", 1},
 		{"a limit in no whole seconds", guard.Rate{Limit: odd, Pace: rate.Pace{Limited: true, Wait: time.Second}},
 			`"limit";q=8;w=3`, "limit: 4 requests in 1.5s\n", "limit", 1},
 		{"too many at once", guard.Rate{Limit: few, Pace: rate.Pace{Limited: true, Full: true, Wait: 10 * time.Second}},

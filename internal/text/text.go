@@ -13,6 +13,9 @@ import (
 // character that a terminal acts upon, nothing that turns the direction of the
 // text or hides in it.
 func Printable(s string) string {
+	if !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return s // as nearly all are
+	}
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
 			return '?'
