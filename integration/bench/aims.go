@@ -108,8 +108,17 @@ func chainAims(c contest, results [][]result) []aim {
 	const row = "browsers, all different"
 	empty, guarded := c.at(results, row, emptyCell), c.at(results, row, guardCell)
 	more := guarded.allocs - empty.allocs
-	return []aim{atMost("no allocation of ours for a browser's request", float64(more), 0,
+	aims := []aim{atMost("no allocation of ours for a browser's request", float64(more), 0,
 		fmt.Sprintf("%s, %d with an empty handler", count(guarded.allocs), empty.allocs))}
+	empty, guarded = c.at(results, crawlersRow, emptyCell), c.at(results, crawlersRow, guardCell)
+	dearer := guarded.ns.middle - empty.ns.middle
+	blocked, page := c.at(results, forbiddenRow, guardCell), c.at(results, forbiddenRow, filesCell)
+	return append(aims,
+		atMost("a crawler's request that is allowed, over an empty handler: at most 2.5 µs", dearer, 2500, duration(dearer)),
+		atMost("the same: at most two allocations", float64(guarded.allocs-empty.allocs), 2,
+			fmt.Sprintf("%s, %d with an empty handler", count(guarded.allocs), empty.allocs)),
+		atMost("a blocked request no dearer than stock Caddy's page of a kilobyte, from a file", blocked.ns.middle, page.ns.middle,
+			fmt.Sprintf("%s, the page %s", duration(blocked.ns.middle), duration(page.ns.middle))))
 }
 
 func requestsAims(duels []duel) (aims []aim) {

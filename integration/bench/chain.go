@@ -21,11 +21,12 @@ import (
 // connections.
 type chains struct {
 	stock, empty, guarded *caddyhttp.Server
+	files                 *caddyhttp.Server // stock, too, whose pages are files
 	directory             string
 }
 
-// startChains loads a configuration with three servers that differ in one handler:
-// none, an empty one and the guard.
+// startChains loads a configuration with servers that differ in one handler: none, an empty
+// one and the guard, before pages that stand in the configuration; and one of files.
 func startChains() (*chains, error) {
 	directory, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -43,9 +44,15 @@ func (c *chains) load() error {
 	if err := os.WriteFile(c.directory+"/robots.txt", []byte(smallFile), 0o644); err != nil {
 		return err
 	}
+	if err := os.WriteFile(c.directory+"/page.html", []byte(answerBody), 0o644); err != nil {
+		return err
+	}
 	options, blocks := "", ""
 	var addresses []string
-	for _, extra := range []string{"", empty.Directive, guard("enforce")} {
+	for _, s := range []struct{ extra, answer string }{
+		{"", respond}, {empty.Directive, respond}, {guard("enforce"), respond},
+		{"", "rewrite * /page.html\n\t\troot * " + c.directory + "\n\t\tfile_server"},
+	} {
 		port, err := harness.ClaimPort()
 		if err != nil {
 			return err
@@ -53,7 +60,7 @@ func (c *chains) load() error {
 		address := "127.0.0.1:" + port
 		addresses = append(addresses, address)
 		var sites string
-		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, extra, respond), "\n}\n")
+		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, s.extra, s.answer), "\n}\n")
 		blocks += sites
 	}
 	adapter := caddyconfig.GetAdapter("caddyfile")
@@ -71,7 +78,7 @@ func (c *chains) load() error {
 	for _, server := range app.(*caddyhttp.App).Servers {
 		for i, address := range addresses {
 			if _, port, _ := strings.Cut(address, ":"); strings.HasSuffix(server.Listen[0], ":"+port) {
-				*[]**caddyhttp.Server{&c.stock, &c.empty, &c.guarded}[i] = server
+				*[]**caddyhttp.Server{&c.stock, &c.empty, &c.guarded, &c.files}[i] = server
 			}
 		}
 	}
@@ -127,16 +134,20 @@ func (w *nowhere) WriteHeader(int)             { clear(w.header) }
 func (c *chains) contest() contest {
 	return contest{name: "Chain", rows: []contestRow{
 		c.row("browsers, all different", "/products/", agentsOf(1000, 1000, browserKinds...)),
-		c.row("crawlers, all different", "/products/", agentsOf(1000, 1000, knownKinds...)),
-		c.row("crawlers, forbidden pages", "/private/", agentsOf(1000, 1000, knownKinds...)),
+		c.row(crawlersRow, "/products/", agentsOf(1000, 1000, knownKinds...)),
+		c.row(forbiddenRow, "/private/", agentsOf(1000, 1000, knownKinds...)),
 		c.row("70 % browsers, 30 % robots", "/products/", mixedAgents(1000, 1000)),
 	}}
 }
 
-// Contestants that an aim names.
+// Rows and contestants that an aim names.
 const (
+	crawlersRow  = "crawlers, all different"
+	forbiddenRow = "crawlers, forbidden pages"
+
 	emptyCell = "with an empty handler"
 	guardCell = "with `robots_guard enforce`"
+	filesCell = "stock Caddy, a file of the same kilobyte"
 )
 
 // row has these clients ask for pages in a folder.
@@ -156,5 +167,6 @@ func (c *chains) row(name, folder string, agents []string) contestRow {
 		{who: "stock Caddy", run: serve(c.stock)},
 		{who: emptyCell, run: serve(c.empty)},
 		{who: guardCell, run: serve(c.guarded)},
+		{who: filesCell, run: serve(c.files)},
 	}}
 }
