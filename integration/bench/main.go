@@ -112,6 +112,7 @@ var sections = []section{
 		results := c.measure(e)
 		return outcome{text: c.table(results), aims: chainAims(c, results)}, nil
 	}},
+	tableSection("cold", "where-a-crawlers-time-goes", coldTable),
 	tableSection("memory", "memory", memoryTable),
 	tableSection("contention", "many-processors", contentionTable),
 }

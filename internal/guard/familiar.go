@@ -75,12 +75,12 @@ func (f *familiar) identify(registry *uaident.Registry, userAgent string, beside
 			return a.client, a
 		}
 	}
-	if tag := uint32(hash >> 32); set.missed[hash>>16%4].Swap(tag) != tag {
+	if !set.returns(uint32(hash >> 32)) {
 		return registry.IdentifyWith(userAgent, beside.overlay), nil
 	}
 	client := registry.IdentifyWith(userAgent, beside.overlay)
 	if client.Class == uaident.Browser {
-		set.browsers[hash>>20%4].Store(hash)
+		set.placeOfBrowser(hash).Store(hash)
 		return client, nil
 	}
 	a := &familiarAgent{hash: hash, userAgent: strings.Clone(userAgent)}
@@ -88,6 +88,22 @@ func (f *familiar) identify(registry *uaident.Registry, userAgent string, beside
 	a.names = a.client.AppendChain(a.few[:0])
 	set.place(hash).Store(a)
 	return a.client, a
+}
+
+// returns reports whether one with this part of its hash is among the last that were not
+// there, and takes note of it. What goes wrong where two do so at once is that one of them
+// has to come once more.
+func (s *familiarSet) returns(part uint32) bool {
+	for i := range s.missed {
+		if s.missed[i].Load() == part {
+			return true
+		}
+	}
+	for i := len(s.missed) - 1; i > 0; i-- {
+		s.missed[i].Store(s.missed[i-1].Load())
+	}
+	s.missed[0].Store(part)
+	return false
 }
 
 // place returns where one of this hash goes: where there is none yet, else in the place of
@@ -99,6 +115,16 @@ func (s *familiarSet) place(hash uint64) *atomic.Pointer[familiarAgent] {
 		}
 	}
 	return &s.agents[hash>>20%2]
+}
+
+// placeOfBrowser is place for a browser.
+func (s *familiarSet) placeOfBrowser(hash uint64) *atomic.Uint64 {
+	for i := range s.browsers {
+		if s.browsers[i].Load() == 0 {
+			return &s.browsers[i]
+		}
+	}
+	return &s.browsers[hash>>20%4]
 }
 
 // begin begins anew with another registry, so that none is kept that is not in use.

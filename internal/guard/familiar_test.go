@@ -62,6 +62,28 @@ func TestFamiliarUserAgentsInOnePlace(t *testing.T) {
 	}
 }
 
+// TestBrowsersThatReturnDisplaceNoneWhileThereIsRoom has a quarter as many as there are sets:
+// of some thousand one finds its set full.
+func TestBrowsersThatReturnDisplaceNoneWhileThereIsRoom(t *testing.T) {
+	f := newFamiliar()
+	for range 3 {
+		for i := range familiarSets / 4 {
+			f.identify(uaident.Default(), fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/%d.0", i), &noOverlay)
+		}
+	}
+	remembered := 0
+	for s := range f.sets {
+		for i := range f.sets[s].browsers {
+			if f.sets[s].browsers[i].Load() != 0 {
+				remembered++
+			}
+		}
+	}
+	if remembered < familiarSets/4*99/100 {
+		t.Errorf("%d of %d are remembered", remembered, familiarSets/4)
+	}
+}
+
 func TestUserAgentsThatDoNotReturnAreNotRemembered(t *testing.T) {
 	f := newFamiliar()
 	for i := range 3 * familiarSets {

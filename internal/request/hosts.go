@@ -211,7 +211,7 @@ func (h *Hosts) Site(r *http.Request) *KeptSite {
 		return nil
 	}
 	proxied := IsTrustedProxy(r)
-	if forwarded := r.Header.Get("X-Forwarded-Host"); proxied && forwarded != "" && forwarded != r.Host {
+	if sent := r.Header["X-Forwarded-Host"]; proxied && len(sent) > 0 && sent[0] != "" && sent[0] != r.Host {
 		return nil
 	}
 	known := &host[0]
