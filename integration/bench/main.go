@@ -113,6 +113,7 @@ var sections = []section{
 		return outcome{text: c.table(results), aims: chainAims(c, results)}, nil
 	}},
 	tableSection("cold", "where-a-crawlers-time-goes", coldTable),
+	{"start", "starting", func(e effort, _ *google) (outcome, error) { return startTable(e) }},
 	tableSection("memory", "memory", memoryTable),
 	tableSection("contention", "many-processors", contentionTable),
 }
