@@ -52,7 +52,7 @@ func (s *SiteTexts) again(client Client, hash [sha256.Size]byte, now time.Time) 
 		return false
 	}
 	known := s.texts[i]
-	if len(known.confirmed) >= maxServedClients {
+	if _, ok := known.confirmed[client]; !ok && len(known.confirmed) == maxServedClients {
 		known.dropOldest()
 	}
 	known.confirmed[client] = now

@@ -31,3 +31,89 @@ func TestServedTextsAreBounded(t *testing.T) {
 		t.Errorf("without a site there are %d bytes", s.bytes)
 	}
 }
+
+// TestSitesAreBounded asks about more sites than are remembered, and then about the first.
+func TestSitesAreBounded(t *testing.T) {
+	named := func(i int) policy.Key {
+		return policy.Key{Site: fmt.Sprintf("%d.test", i), Host: fmt.Sprintf("%d.test", i)}
+	}
+	invented := func(i int) policy.Key { return policy.Key{Site: "*.test", Host: fmt.Sprintf("%d.test", i)} }
+	for _, tc := range []struct {
+		name string
+		key  func(i int) policy.Key
+		most int
+	}{{"named", named, maxServedNamed}, {"invented", invented, maxServedInvented}} {
+		var s Texts
+		bing := Client{Operator: "Microsoft"}
+		for i := range tc.most {
+			s.Confirm(tc.key(i), bing, netip.Prefix{}, answer("a"), noon)
+		}
+		all := s.bytes
+		for i := range tc.most {
+			if s.Site(tc.key(i)).Text(bing, hashOf(t, "a"), noon) == nil {
+				t.Fatalf("%s: site %d of %d is forgotten", tc.name, i, tc.most)
+			}
+		}
+		first := s.Site(tc.key(0)) // so that the second is the one that was asked about least lately
+		s.Site(tc.key(tc.most))
+		if s.Site(tc.key(0)) != first || s.bytes != all-all/tc.most {
+			t.Errorf("%s: with one more there are %d bytes, want %d", tc.name, s.bytes, all-all/tc.most)
+		}
+		if s.Site(tc.key(1)).Text(bing, hashOf(t, "a"), noon) != nil {
+			t.Errorf("%s: all of %d are remembered", tc.name, tc.most+1)
+		}
+	}
+}
+
+// TestBytesAreBounded confirms a text where there is room for just that, and where there is
+// none: hosts that nobody has named make room first.
+func TestBytesAreBounded(t *testing.T) {
+	var one Texts
+	named, invented := policy.Key{Site: "a.test", Host: "a.test"}, policy.Key{Site: "*.test", Host: "b.test"}
+	one.Confirm(named, Client{}, here, answer("a"), noon)
+	size := one.bytes
+	if size == 0 {
+		t.Fatal("a text takes no room")
+	}
+	for _, tc := range []struct {
+		name    string
+		keys    []policy.Key // of the sites that serve the text, one after the other
+		others  int          // bytes that others have
+		remains []bool       // what is remembered in the end
+	}{
+		{"room for it", []policy.Key{named}, maxServedBytes - size, []bool{true}},
+		{"no room", []policy.Key{named}, maxServedBytes - size + 1, []bool{false}},
+		{"room for it at an invented host", []policy.Key{invented}, maxServedBytes - size, []bool{true}},
+		{"room for two", []policy.Key{invented, named}, maxServedBytes - 2*size, []bool{true, true}},
+		{"room for one", []policy.Key{invented, named}, maxServedBytes - size, []bool{false, true}},
+		{"room for one, the named first", []policy.Key{named, invented}, maxServedBytes - size, []bool{true, false}},
+		{"room for none", []policy.Key{named, invented}, maxServedBytes, []bool{false, false}},
+	} {
+		s := Texts{bytes: tc.others}
+		for _, key := range tc.keys {
+			s.Confirm(key, Client{}, here, answer("a"), noon)
+		}
+		for i, key := range tc.keys {
+			if got := s.Site(key).Text(Client{}, hashOf(t, "a"), noon) != nil; got != tc.remains[i] {
+				t.Errorf("%s: what %s serves is remembered: %v, want %v", tc.name, key.Host, got, tc.remains[i])
+			}
+		}
+	}
+}
+
+// TestConfirmNothing confirms answers that hold no text, and one for a site that is being
+// forgotten.
+func TestConfirmNothing(t *testing.T) {
+	var s Texts
+	for _, a := range []policy.Answer{{Status: http.StatusInternalServerError}, {Status: http.StatusTooManyRequests}, {Err: http.ErrHandlerTimeout}} {
+		s.Confirm(key, Client{}, here, a, noon)
+		if site := s.Site(key); len(site.texts) != 0 || s.bytes != 0 {
+			t.Errorf("%+v is a text", a)
+		}
+	}
+	site := s.Site(key)
+	s.forget(s.sites[policy.Named])
+	if grown := site.add(Client{}, here, policy.VersionOf(answer("a"), noon), noon); grown != 0 || len(site.texts) != 0 {
+		t.Errorf("what is not remembered any more has grown by %d bytes", grown)
+	}
+}
