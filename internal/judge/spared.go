@@ -59,7 +59,7 @@ func isWellKnown(target string) bool {
 	path, _, _ := strings.Cut(target, "?")
 	if scheme, rest, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/:") {
 		i := strings.IndexAny(rest, "/#\\")
-		if i < 0 || rest[i] != '/' {
+		if i <= 0 || rest[i] != '/' {
 			return false
 		}
 		path = rest[i:]

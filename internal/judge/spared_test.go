@@ -31,6 +31,7 @@ func TestRequests(t *testing.T) {
 		{"a query is no path", "GPTBot/1.2", "GET", "/private/x?u=http://h/.well-known/a", false, false},
 		{"nor is one behind a scheme without a slash", "GPTBot/1.2", "GET", "x:private/x.txt?u=http://h/.well-known/a", false, false},
 		{"nor one behind an authority", "GPTBot/1.2", "GET", "http://a.test?/.well-known/x", false, false},
+		{"nor one behind no authority at all, where some read a host", "GPTBot/1.2", "GET", "http:///.well-known/x", false, false},
 		{"nor a fragment", "GPTBot/1.2", "GET", "http://a.test#/.well-known/x", false, false},
 		{"nor a URL in a URL", "GPTBot/1.2", "GET", "x:y://a.test/.well-known/x", false, false},
 		{"also for who has a false name", "Googlebot/2.1", "GET", "/.well-known/security.txt", true, true},
