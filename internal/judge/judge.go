@@ -112,7 +112,7 @@ func (s *Settings) judgeBy(q *Request, robots *policy.Robots, scratch *Scratch, 
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
 	r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
-	if r.Evidence.Allowed && r.Group.HasPreferences() {
+	if r.Evidence.Allowed {
 		r.Preferences = r.Group.TargetPreferences(&scratch.Target)
 	}
 	if r.Evidence.Allowed && q.isOpaque() { // others than that proxy serve /

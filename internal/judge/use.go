@@ -16,7 +16,8 @@ import (
 //   - both readings of the file state train-ai=n about its target;
 //   - its crawler does nothing but train models, by its operator's own page
 //     ([uaident.Crawler.TrainsOnly]), and is no search engine;
-//   - it fetches a page: no robots.txt, no sitemap, nothing under /.well-known/.
+//   - it fetches a page: no sitemap, nothing under /.well-known/, nor the robots.txt, of
+//     which Judge says no preference.
 //
 // Who has not read that line is not held to it: that is for the caller to see, who
 // then calls [Settings.HoldToUse]. A name counts as for all verdicts: one that is
@@ -30,7 +31,7 @@ func (s *Settings) AgainstUse(q *Request, robots *policy.Robots, r *Result) *pol
 	default:
 		return nil
 	}
-	if p := q.DecodedPath(); p == robotsTxt || isWellKnown(q.Target) || robots.IsSitemap(p) {
+	if isWellKnown(q.Target) || robots.IsSitemap(q.DecodedPath()) {
 		return nil
 	}
 	var target policy.Target
