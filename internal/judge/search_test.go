@@ -75,3 +75,28 @@ func TestShutsOutSearch(t *testing.T) {
 		})
 	}
 }
+
+// TestMeans asks whether groups are meant for a crawler.
+func TestMeans(t *testing.T) {
+	image := &uaident.Crawler{Token: "ZorkImage", Operator: "Zork", Aliases: []string{"ZorkPictures"}, Fallback: []string{"Googlebot", "Googlebot-Image"}}
+	of := *image
+	of.Operator = "Google"
+	for _, tc := range []struct {
+		group   string
+		crawler *uaident.Crawler
+		want    bool
+	}{
+		{"zorkimage", image, true},
+		{"ZorkPictures", image, true},
+		{"Googlebot", image, false}, // another operator's
+		{"Googlebot", &of, true},
+		{"googlebot-image", &of, true},
+		{"Googlebot-News", &of, false}, // which it does not obey
+		{"bingbot", &of, false},
+		{"NoSuchBot", &uaident.Crawler{Token: "ZorkImage", Fallback: []string{"NoSuchBot"}}, false}, // nobody knows whose
+	} {
+		if got := Means(tc.group, tc.crawler); got != tc.want {
+			t.Errorf("%s for %s of %s: %v, want %v", tc.group, tc.crawler.Token, tc.crawler.Operator, got, tc.want)
+		}
+	}
+}

@@ -147,6 +147,7 @@ func TestAgainstUse(t *testing.T) {
 		{"with slashes", no, "ClaudeBot/1.0", "GET", "//robots.txt?x", 0},
 		{"a sitemap by its name", no, "ClaudeBot/1.0", "GET", "/sitemap-1.xml", 0},
 		{"a sitemap that the file names", no, "ClaudeBot/1.0", "GET", "/pages.txt", 0},
+		{"what is well known, by a group of its own", "User-agent: ClaudeBot\nContent-Usage: train-ai=n\n", "ClaudeBot/1.0", "GET", "/.well-known/x", 0},
 		{"what is well known", no, "ClaudeBot/1.0", "GET", "/.well-known/x", 0},
 		{"its class alone says little", no, "Bytespider", "GET", "/page", 0},
 		{"training is not all that it does", no, "GPTBot/1.2", "GET", "/page", 0},
