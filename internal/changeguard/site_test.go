@@ -1,0 +1,147 @@
+package changeguard
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+const holdFor = 6 * time.Hour
+
+// site is a site whose robots.txt changes, and an hour passes with each change.
+type site struct {
+	c     Changes
+	key   policy.Key
+	now   time.Time
+	state policy.State
+}
+
+// newSite returns a site with a robots.txt, which somebody guards.
+func newSite(t *testing.T, text string) *site {
+	s := &site{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
+	s.c.Clock = func() time.Time { return s.now }
+	s.c.Guarded(t.Context())
+	s.become(text)
+	return s
+}
+
+// become changes the robots.txt.
+func (s *site) become(text string) {
+	s.now = s.now.Add(time.Hour)
+	s.state = s.state.After(policy.Answer{Status: http.StatusOK, Body: []byte(text)}, s.now, policy.Freshness{}, 0)
+}
+
+// visit has a search engine be served a page.
+func (s *site) visit(crawler, target string) {
+	s.c.Served(s.key, s.state.Good, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
+}
+
+// look compares, and returns how many holds there are.
+func (s *site) look() (held int, news News) {
+	holds, news := s.c.Look(s.key, &s.state, holdFor, false)
+	return len(holds), news
+}
+
+// hash is the version that a text is.
+func hash(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+
+// forbid is a robots.txt that forbids paths to all.
+func forbid(paths ...string) string {
+	text := "User-agent: *\n"
+	for _, p := range paths {
+		text += "Disallow: " + p + "\n"
+	}
+	return text
+}
+
+// TestGuarded has guards come and go.
+func TestGuarded(t *testing.T) {
+	var c Changes
+	key := policy.Key{Site: "a.test", Host: "a.test"}
+	is := func(guarded bool, remembered int, when string) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); c.IsGuarded() != guarded || c.Len(policy.Named) != remembered; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) { // contexts end in a goroutine
+				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.IsGuarded(), c.Len(policy.Named), guarded, remembered)
+			}
+		}
+	}
+	is(false, 0, "at first")
+	first, endFirst := context.WithCancel(t.Context())
+	second, endSecond := context.WithCancel(t.Context())
+	c.Guarded(first)
+	is(true, 0, "with a guard")
+	c.Guarded(second)
+	c.Served(key, &policy.Version{}, ledger.Visit{Crawler: "Googlebot", Target: "/a"})
+	is(true, 1, "with a visit")
+	endFirst()
+	for c.guards.Load() > 1 {
+		time.Sleep(time.Millisecond)
+	}
+	is(true, 1, "with one guard less")
+	endSecond()
+	is(false, 0, "without a guard")
+}
+
+// TestSubjectOf takes crawlers for what they are known to be.
+func TestSubjectOf(t *testing.T) {
+	for crawler, forgiving := range map[string]bool{"Googlebot": true, "bingbot": false, "NoSuchBot": false} {
+		s := SubjectOf(ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true})
+		if s.Forgiving != forgiving || !s.Wildcard || len(s.Chain) != 1 {
+			t.Errorf("%s: %+v", crawler, s)
+		}
+	}
+}
+
+// TestSitesAreBounded has more sites visited than there is room for.
+func TestSitesAreBounded(t *testing.T) {
+	for _, tc := range []struct {
+		segment policy.Segment
+		site    string // "" for its host
+		most    int
+	}{{policy.Named, "", maxChangingNamed}, {policy.Invented, "*.test", maxChangingInvented}} {
+		s := newSite(t, forbid())
+		key := func(i int) policy.Key {
+			host := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676)) + ".test"
+			if tc.site != "" {
+				return policy.Key{Site: tc.site, Host: host}
+			}
+			return policy.Key{Site: host, Host: host}
+		}
+		restored := func(i int) int {
+			kept := ledger.Changes{Site: key(i), Visits: []ledger.Visit{{Crawler: "Googlebot", Target: "/restored", At: s.now}}}
+			s.c.Restore(kept, &s.state, false)
+			return s.c.Len(tc.segment)
+		}
+		for i := range tc.most - 1 {
+			s.key = key(i)
+			s.visit("Googlebot", "/a")
+		}
+		if n := s.c.Len(tc.segment); n != tc.most-1 {
+			t.Fatalf("%d sites are remembered, want %d", n, tc.most-1)
+		}
+		if tc.segment == policy.Named {
+			if n := restored(tc.most - 1); n != tc.most {
+				t.Errorf("where there is room for one it is not restored: %d", n)
+			}
+			if restored(tc.most); s.c.Site(key(tc.most)) != nil || s.c.Site(key(0)) == nil {
+				t.Error("what is restored pushes out another")
+			}
+			if restored(0); len(s.c.Site(key(0)).served.Recent(s.now)) != 2 {
+				t.Error("of what is known nothing is restored where all is full")
+			}
+		}
+		for i := range tc.most + 1 {
+			s.key = key(i)
+			s.visit("Googlebot", "/a")
+		}
+		if n := s.c.Len(tc.segment); n != tc.most || s.c.Site(key(0)) != nil {
+			t.Errorf("%d sites are remembered, want %d without the first", n, tc.most)
+		}
+	}
+}
