@@ -17,12 +17,6 @@ import (
 	"time"
 )
 
-// users are packages whose tests ask for what another does, beside that one's own.
-var users = map[string][]string{
-	"internal/changeguard": {"internal/guard"},
-	"internal/readers":     {"internal/guard"},
-}
-
 // quick is how long a test takes that is among the first to run.
 const quick = 200 * time.Millisecond
 
@@ -56,7 +50,7 @@ func prepare(p *source, files map[string][]byte, slow bool) (*trials, error) {
 
 func (t *trials) close() { os.RemoveAll(t.dir) }
 
-// compile compiles the tests of a package and its users.
+// compile compiles the tests of a package.
 func (t *trials) compile(p *source, files map[string][]byte, slow bool) error {
 	replaced := make(map[string]string)
 	files["mutant_now.go"] = p.helper()
@@ -73,24 +67,16 @@ func (t *trials) compile(p *source, files map[string][]byte, slow bool) error {
 	if err := os.WriteFile(filepath.Join(t.dir, "overlay.json"), overlay, 0o600); err != nil {
 		return err
 	}
-	top := strings.TrimSuffix(p.dir, filepath.FromSlash(p.path))
-	var long []trial
-	for i, of := range append([]string{p.path}, users[p.path]...) {
-		program, dir := filepath.Join(t.dir, strconv.Itoa(i)+".test"), filepath.Join(top, filepath.FromSlash(of))
-		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(t.dir, "overlay.json"), "-o", program, ".")
-		build.Dir = dir
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		if _, err := os.Stat(program); err != nil {
-			continue // it has no tests
-		}
-		t.all = append(t.all, measured(program, dir, "-test.short")...)
-		if slow {
-			long = append(long, measured(program, dir)...)
-		}
+	program := filepath.Join(t.dir, "mutants.test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(t.dir, "overlay.json"), "-o", program, ".")
+	build.Dir = p.dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
-	t.all = append(t.all, long...)
+	t.all = measured(program, p.dir, "-test.short")
+	if slow {
+		t.all = append(t.all, measured(program, p.dir)...)
+	}
 	return nil
 }
 
