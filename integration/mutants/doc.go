@@ -1,7 +1,9 @@
 // Command mutants asks whether the tests of a package would find a mistake in it: it changes
 // each comparison, condition, sum and step, one at a time, and runs the tests. What they do not
 // notice is a mutant that survives: it is to be noticed by a test, or explained as one that
-// changes nothing, in equivalent/PACKAGE.txt, or there is code that nobody needs.
+// changes nothing, in equivalent/PACKAGE.txt, or there is code that nobody needs. An explanation
+// names the file and the function, shows the line before and after, and argues by the code why
+// no answer, count or bound is another one; several changes may have one reason.
 //
 //	go run ./integration/mutants [-slow] [-write] [-workers n] PACKAGE ...
 //

@@ -126,11 +126,13 @@ func (m *mutator) typeOf(n ast.Expr) (name string, ok bool) {
 			return ""
 		}
 		for _, i := range m.tree.Imports {
-			if strings.Trim(i.Path.Value, `"`) == p.Path() && i.Name == nil {
-				return p.Name()
-			} else if i.Name != nil && strings.Trim(i.Path.Value, `"`) == p.Path() {
+			if strings.Trim(i.Path.Value, `"`) != p.Path() {
+				continue
+			}
+			if i.Name != nil {
 				return i.Name.Name
 			}
+			return p.Name()
 		}
 		ok = false
 		return p.Name()

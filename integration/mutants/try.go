@@ -128,8 +128,10 @@ func (t *trials) try(mutants []mutant, workers int) (lived map[int]bool, err err
 			}
 		})
 	}
-	for _, m := range mutants {
-		next <- m
+	for i, m := range mutants {
+		if next <- m; i%100 == 99 {
+			fmt.Fprintf(os.Stderr, "%d of %d\n", i+1, len(mutants))
+		}
 	}
 	close(next)
 	wait.Wait()
