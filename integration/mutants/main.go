@@ -73,16 +73,28 @@ func examine(name, explanations string, slow bool, workers int) (result, error) 
 	if err != nil {
 		return r, err
 	}
+	r.sort(mutants, lived, explained)
+	return r, nil
+}
+
+// sort tells survivors from mutants that are noticed, and looks for what is explained of
+// either: of a line that a function has twice one may be noticed and the other change nothing.
+func (r *result) sort(mutants []mutant, lived map[int]bool, explained explained) {
 	for _, m := range mutants {
-		switch why, ok := explained.take(m); {
-		case lived[m.number]:
+		if lived[m.number] {
+			why, _ := explained.take(m)
 			r.survivors = append(r.survivors, survivor{m, why})
-		case ok:
+		}
+	}
+	for _, m := range mutants {
+		if lived[m.number] {
+			continue
+		}
+		if _, ok := explained.take(m); ok {
 			r.untrue = append(r.untrue, m.String()+"\n\tis explained, but a test notices it")
 		}
 	}
 	slices.SortStableFunc(r.survivors, func(a, b survivor) int { return cmp.Or(strings.Compare(a.file, b.file), a.line-b.line) })
-	return r, nil
 }
 
 // explained returns how many of the survivors change nothing.

@@ -71,6 +71,36 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestSort has a line that a function has twice, which is explained once or twice.
+func TestSort(t *testing.T) {
+	m := mutant{number: 1, file: "a.go", function: "f", before: "x < y", after: "x <= y"}
+	again := m
+	again.number = 2
+	for _, tc := range []struct {
+		lived             map[int]bool
+		reasons           int
+		explained, untrue int
+	}{
+		{map[int]bool{}, 0, 0, 0},
+		{map[int]bool{}, 1, 0, 1},
+		{map[int]bool{1: true}, 1, 1, 0},
+		{map[int]bool{2: true}, 1, 1, 0},
+		{map[int]bool{2: true}, 2, 1, 1},
+		{map[int]bool{1: true, 2: true}, 1, 1, 0},
+		{map[int]bool{1: true, 2: true}, 2, 2, 0},
+	} {
+		why := make(explained)
+		for range tc.reasons {
+			why[m.change()] = append(why[m.change()], "y is never x")
+		}
+		var r result
+		r.sort([]mutant{m, again}, tc.lived, why)
+		if len(r.survivors) != len(tc.lived) || r.explained() != tc.explained || len(r.untrue) != tc.untrue {
+			t.Errorf("%d reasons, of which %v live: %+v", tc.reasons, tc.lived, r)
+		}
+	}
+}
+
 // TestExplanations fails where a mutant is explained that the source does not have any more.
 func TestExplanations(t *testing.T) {
 	t.Chdir("../..")
