@@ -38,6 +38,7 @@ func TestRegistry(t *testing.T) {
 		{"registry show GPTBot", 0, `{"token":"GPTBot","operator":"OpenAI","class":"ai_training"`},
 		{"registry show NoSuchBot", 2, `does not know "NoSuchBot"`},
 		{"registry show GPTBot Gogglebot", 2, `does not know "Gogglebot"; did you mean Googlebot?`},
+		{"registry show Gogglebot GPTBot", 2, `{"token":"GPTBot","operator":"OpenAI"`}, // what it does know is told
 		{"registry export > built-in.json && caddy robots-guard registry diff built-in.json", 0, "nothing differs"},
 		{"registry check good.json", 0, "good.json: no mistake in 1 entries; 1 are new and 0 say something else"},
 		{"registry check bad.json", 2, `bad.json:2:30: unknown class "ai_trainig"; did you mean ai_training?`},

@@ -116,18 +116,19 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, sign, status, accept or propose")
 }
 
-// show prints entries of the built-in registry.
+// show prints entries of the built-in registry, and tells which of them it does not know.
 func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
 	crawlers := uaident.Default().Crawlers()
 	if len(tokens) > 0 {
 		crawlers = nil
 	}
+	var unknown []error
 	for _, token := range tokens {
-		known := uaident.Default().Lookup(token)
-		if known == nil {
-			return 0, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token))
+		if known := uaident.Default().Lookup(token); known != nil {
+			crawlers = append(crawlers, *known)
+		} else {
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token)))
 		}
-		crawlers = append(crawlers, *known)
 	}
 	var line []byte
 	for i := range crawlers {
@@ -136,7 +137,7 @@ func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
 			return 0, err
 		}
 	}
-	return 0, nil
+	return 0, errors.Join(unknown...)
 }
 
 // meant asks whether a name that is near in spelling is meant, if there is one.

@@ -130,6 +130,9 @@ func unknown(registry *uaident.Registry, word string) error {
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
 	}
+	if word == "from" || word == "until" {
+		return fmt.Errorf("%q is no crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)
+	}
 	hint := "the classes are " + judge.ClassWords() + ", and a path begins with a slash"
 	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
