@@ -39,7 +39,7 @@ func (w *worker) identify(userAgent []byte) *identity {
 	}
 	hash := maphash.Bytes(w.seed, userAgent)
 	who := &w.known[hash%knownIdentities]
-	if who.used && who.hash == hash && who.version == int32(w.version) && bytes.Equal(who.userAgent, userAgent) {
+	if who.used && who.hash == hash && who.version == int32(w.version) && (who.browser || bytes.Equal(who.userAgent, userAgent)) {
 		return who
 	}
 	who.userAgent = append(who.userAgent[:0], userAgent...)
