@@ -159,18 +159,20 @@ var quote = []byte{'"'}
 // false where that does not tell, as where there are spaces or the key comes twice.
 func member(object, quotedKey []byte) (at int, ok bool) {
 	for from := 0; ; {
-		i := bytes.Index(object[from:], quotedKey)
+		i := bytes.IndexByte(object[from:], quotedKey[0])
 		if i < 0 {
 			return at, true
 		}
-		i, from = from+i, from+i+len(quotedKey)
-		if i < 2 || object[i-1] != '"' { // the end of another key, or of a text
+		i += from
+		from = i + 1
+		end := i + len(quotedKey)
+		if i < 2 || object[i-1] != '"' || end >= len(object) || string(object[i:end]) != string(quotedKey) { // another key, or a text
 			continue
 		}
-		if before := object[i-2]; at > 0 || object[from] != ':' || before != '{' && before != ',' {
+		if before := object[i-2]; at > 0 || object[end] != ':' || before != '{' && before != ',' {
 			return 0, false
 		}
-		at = from + 1
+		at = end + 1
 	}
 }
 
