@@ -142,11 +142,10 @@ func (x *gramIndex) find(text string, from, to int, whole bool, patterns []patte
 	}
 	const before = 7 // bytes of a gram and what stands before it, but the last
 	text = text[:min(to+before, len(text))]
-	for i := x.next(text, max(from-before, 0)); i >= 0; i = x.next(text, i+1) {
-		gram, before := x.at(text, i)
-		slot := x.slot(gram)
+	for i, slot := x.next(text, max(from-before, 0)); i >= 0; i, slot = x.next(text, i+1) {
+		_, before := x.at(text, i)
 		switch {
-		case slot.to == 0 || !slot.isAfter(before):
+		case !slot.isAfter(before):
 		case whole && slot.to-slot.from <= fewFiled:
 			for k := slot.from; k < slot.to; k++ {
 				if patterns[x.filed[k]].stands(text, i, x.places[k]) {
@@ -184,9 +183,9 @@ func (p *pattern) stands(text string, at int, place gramPlace) bool {
 	return true
 }
 
-// next returns where from a place on the next gram begins that the filter knows, -1 if
+// next returns where from a place on the next gram begins that is filed, and its slot, -1 if
 // none does.
-func (x *gramIndex) next(text string, from int) int {
+func (x *gramIndex) next(text string, from int) (int, *gramSlot) {
 	filter, multiplier, shift, mask := x.filter, gramMultiplier, (x.shift-4)&31, x.mask()
 	for ; from+8 <= len(text); from += 4 {
 		window := binary.LittleEndian.Uint64([]byte(text[from : from+8]))
@@ -194,17 +193,33 @@ func (x *gramIndex) next(text string, from int) int {
 		b := uint32(window>>8) & mask * multiplier >> shift
 		c := uint32(window>>16) & mask * multiplier >> shift
 		d := uint32(window>>24) & mask * multiplier >> shift
-		if (filter[a>>6]>>(a&63)|filter[b>>6]>>(b&63)|filter[c>>6]>>(c&63)|filter[d>>6]>>(d&63))&1 != 0 {
-			break
+		if (filter[a>>6]>>(a&63)|filter[b>>6]>>(b&63)|filter[c>>6]>>(c&63)|filter[d>>6]>>(d&63))&1 == 0 {
+			continue
+		}
+		for i := range 4 {
+			if slot := x.filedUnder(uint32(window>>(8*i)) & mask); slot != nil {
+				return from + i, slot
+			}
 		}
 	}
 	for ; from+x.size <= len(text); from++ {
 		gram, _ := x.at(text, from)
-		if hash := gram * multiplier >> shift; filter[hash>>6]>>(hash&63)&1 != 0 {
-			return from
+		if slot := x.filedUnder(gram); slot != nil {
+			return from, slot
 		}
 	}
-	return -1
+	return -1, nil
+}
+
+// filedUnder returns the slot of a gram, nil if nothing is filed under it.
+func (x *gramIndex) filedUnder(gram uint32) *gramSlot {
+	if hash := gram * gramMultiplier >> ((x.shift - 4) & 31); x.filter[hash>>6]>>(hash&63)&1 == 0 {
+		return nil
+	}
+	if slot := x.slot(gram); slot.to != 0 {
+		return slot
+	}
+	return nil
 }
 
 // slot returns the place of a gram: where it is or, if it is not, a free one.
