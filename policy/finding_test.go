@@ -20,11 +20,13 @@ func TestFindings(t *testing.T) {
 		{LineTooLong, Warning, 2, "User-agent: a\nDisallow: /" + strings.Repeat("x", 8181) + "\n", "8,191"},
 		{UTF16, Error, 0, "\xff\xfeU\x00", "UTF-8"},
 		{NotText, Warning, 2, "User-agent: a\nDisallow: /x\x00\n", "NUL"},
+		{NotText, Warning, 3, "User-agent: a\nDisallow: /x\n\x00\n", "NUL"},
 		{ByteOrderMark, Info, 1, "\xef\xbb\xbfUser-agent: a\nDisallow: /x\n", "byte order mark"},
 		{HTML, Error, 0, " \n<!DOCTYPE html>\n<p>User-agent: a</p>\n", "404"},
 		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\nthree little words\n", `"three little words"`},
 		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\ntwo words\n", `"two words"`},
 		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\n: /y\n", `": /y"`},
+		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\n : y z:\n", `": y z:"`},
 		{MissingColon, Warning, 2, "User-agent: a\nDisallow /x\n", `"Disallow"`},
 		{MisspeltKey, Warning, 2, "User-agent: a\nDissallow: /x\n", `"Dissallow"`},
 		{UnknownKey, Info, 3, "User-agent: a\nDisallow: /x\nDisallowed: /y\n", `"Disallowed"`},
@@ -94,6 +96,11 @@ func TestFindingsBounded(t *testing.T) {
 	findings, unreported = Parse([]byte("<html>\n" + strings.Repeat("style: y\n", lines))).Findings()
 	if len(findings) != 1 || findings[0].Code != HTML || unreported != 0 {
 		t.Errorf("a web page: %v, %d unreported", findings, unreported)
+	}
+	// What is said of the whole file stays.
+	findings, _ = Parse([]byte("<html>\n" + strings.Repeat("style: y\n", MaxSize/8))).Findings()
+	if len(findings) != 2 || findings[0].Code != TooLarge || findings[1].Code != HTML {
+		t.Errorf("a large web page: %v", findings)
 	}
 	findings, _ = Parse([]byte(strings.Repeat("\u00e9", 4000) + "\n")).Findings()
 	if len(findings) != 1 || len(findings[0].Message) > 300 {

@@ -65,7 +65,7 @@ type parser struct {
 	usesFrom int32 // the first user-agent line that the next Content-Usage line is about
 	binary   bool  // there is a NUL byte in the file
 	strict   bool  // forgives nothing, and reports nothing: what there is to say was said
-	forgave  bool  // a line about groups and rules was read that only the forgiving reading knows
+	forgave  bool  // a line was read that only the forgiving reading knows
 }
 
 // cut keeps the whole lines among the first MaxSize bytes of a longer file.
@@ -143,7 +143,7 @@ func (p *parser) readLine(s string, comment int) {
 	}
 	var name, value string
 	i := strings.IndexByte(s, ':')
-	colon := i >= 0
+	colon := i > 0 // in front of it stands a key
 	if colon {
 		name, value = s[:i], s[i+1:]
 	} else {
@@ -156,7 +156,7 @@ func (p *parser) readLine(s string, comment int) {
 	name, value = trim(name), trim(value)
 	k, misspelt := lookupKey(name)
 	switch {
-	case name == "", k == keyNone && !colon:
+	case k == keyNone && !colon:
 		p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
 		return
 	case k == keyNone:
@@ -171,7 +171,7 @@ func (p *parser) readLine(s string, comment int) {
 		if p.strict {
 			return
 		}
-		p.forgave = p.forgave || k != keySitemap && k != keyFile
+		p.forgave = true
 	}
 	p.record(k, name, value)
 	if k == keyExtension && colon {
@@ -246,7 +246,7 @@ func (p *parser) rule(allow bool, path string) {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
 		p.report(RuleWithoutSlash, Error, p.line, "%s starts with neither / nor *, so it matches nothing; write the path from the root of the site", path)
-	case strings.IndexByte(path[:len(path)-1], '$') >= 0:
+	case strings.Contains(path[:len(path)-1], "$"):
 		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
 	}
 	r.rules = append(r.rules, rule{path: path, line: p.line, group: int32(len(r.groups) - 1), allow: allow})

@@ -67,6 +67,8 @@ func TestParse(t *testing.T) {
 		{"encoding: UTF-16 without a mark", "U\x00s\x00e\x00r\x00\n\x00D\x00", ""},
 		{"encoding: NUL ends a line", "User-agent: a\nDisallow: /x\x00y\nAllow: /z\x00\n", "a: -/x +/z\n"},
 		{"encoding: what follows NUL is no line", "User-agent: a\x00\nDisallow: /x\x00Disallow: /\n", "a: -/x\n"},
+		{"encoding: NUL at the start of the file", "\x00x\nUser-agent: a\nDisallow: /x\x00y\n", "a: -/x\n"},
+		{"encoding: NUL at the start of a line", "User-agent: a\n\x00Disallow: /x\n\x00\nDisallow: /y\n", "a: -/y\n"},
 		{"line length: no limit", "User-agent: a\nDisallow: /" + strings.Repeat("x", 100_000) + "\n", "a: -/" + strings.Repeat("x", 100_000) + "\n"},
 		{"HTML: no rule", "<!DOCTYPE html>\n<p style='color: red'>Not found</p>\n", ""},
 		{"HTML: what parses counts", "<pre>\nUser-agent: a\nDisallow: /x\n</pre>\n", "a: -/x\n"},
@@ -209,6 +211,38 @@ func TestLines(t *testing.T) {
 			if g.Agents[0].Line != 3 || g.Rules[0].Line != 6 || r.Records()[0].Line != 4 || last.Line != 7 || last.Code != UnknownKey {
 				t.Errorf("line end %q: %+v, %+v, %v", eol, g, r.Records(), last)
 			}
+		}
+	}
+}
+
+// TestRoomForRules has files that are read with room for as many rules as they may have, of
+// which no more is kept than they have.
+func TestRoomForRules(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                                     1,
+		strings.Repeat("x", 700):               1,
+		strings.Repeat("\n", 700):              101,
+		strings.Repeat("\r", 700):              101,
+		strings.Repeat("\r\n", 350):            101,
+		strings.Repeat("Disallow: /\n", 50):    51,
+		strings.Repeat("Disallow: /\r\n", 40):  75,
+		strings.Repeat("a\nDisallow: /x\r", 9): 19,
+	} {
+		if got := mostRules(text); got != want {
+			t.Errorf("%.20q and so on: room for %d rules, want %d", text, got, want)
+		}
+	}
+	for _, file := range []string{
+		strings.Repeat("x", smallSize+1),
+		strings.Repeat("\r", smallSize+1),
+		"User-agent: a\n" + strings.Repeat("\n", smallSize) + "Disallow: /x\n",
+		"User-agent: a\n" + strings.Repeat("\n\n\n\n# a\nDisallow: /x\n", smallSize/10),
+		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize/10),
+		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", 11),
+	} {
+		r := Parse([]byte(file))
+		if n := strings.Count(file, "Disallow"); r.RuleCount() != n || cap(r.rules) > n+n/16 {
+			t.Errorf("%.30q and so on: room for %d rules is kept for %d, want %d", file, cap(r.rules), r.RuleCount(), n)
 		}
 	}
 }

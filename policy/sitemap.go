@@ -18,16 +18,9 @@ func (r *Robots) addSitemap(value string) {
 // plainPath returns the path of a URL in which nothing needs a closer look.
 func plainPath(value string) (path string, ok bool) {
 	rest, ok := strings.CutPrefix(value, "https://")
-	i := strings.IndexByte(rest, '/')
-	if !ok || i <= 0 || !isPlain(rest[i:]) || strings.IndexByte(rest, '?') >= 0 {
-		return "", false
-	}
-	for _, c := range []byte(rest[:i]) {
-		if c != '.' && c != '-' && (lower(c) < 'a' || lower(c) > 'z') && (c < '0' || c > '9') {
-			return "", false
-		}
-	}
-	return rest[i:], true
+	host := wordLength(rest)
+	path = rest[host:]
+	return path, ok && host > 0 && isPlain(path) && !strings.Contains(path, "?")
 }
 
 // IsSitemap reports whether a path, decoded and without a query, is that of a
@@ -41,7 +34,7 @@ func (r *Robots) IsSitemap(path string) bool {
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	const begin = "sitemap"
-	if len(name) < len(begin) || !strings.EqualFold(name[:len(begin)], begin) {
+	if !strings.EqualFold(name[:min(len(name), len(begin))], begin) {
 		return false
 	}
 	for _, end := range [...]string{".xml", ".xml.gz", ".txt", ".txt.gz"} {
