@@ -50,11 +50,11 @@ func newLiterals(rules []literal) literals {
 	return l
 }
 
-// sorted returns the rules by their texts and, where these are the same, in their order.
-// Most comparisons are of the first bytes behind what all begin with, as numbers.
+// sorted returns the rules by their texts. Most comparisons are of the first bytes behind
+// what all begin with, as numbers.
 func sorted(rules []literal) []literal {
 	if len(rules) <= fewPrefixes {
-		slices.SortStableFunc(rules, func(a, b literal) int { return strings.Compare(a.text, b.text) })
+		slices.SortFunc(rules, func(a, b literal) int { return strings.Compare(a.text, b.text) })
 		return rules
 	}
 	common := len(rules[0].text)
@@ -77,7 +77,7 @@ func sorted(rules []literal) []literal {
 		if a.more != b.more {
 			return cmp.Compare(a.more, b.more)
 		}
-		return cmp.Or(strings.Compare(rules[a.index].text, rules[b.index].text), a.index-b.index)
+		return strings.Compare(rules[a.index].text, rules[b.index].text)
 	})
 	all := make([]literal, len(rules))
 	for i := range places {
@@ -88,19 +88,11 @@ func sorted(rules []literal) []literal {
 
 // distinct returns the texts of sorted rules.
 func distinct(rules []literal) []string {
-	n := 0
+	texts := make([]string, len(rules))
 	for i := range rules {
-		if i == 0 || rules[i].text != rules[i-1].text {
-			n++
-		}
+		texts[i] = rules[i].text
 	}
-	texts := make([]string, 0, n)
-	for i := range rules {
-		if i == 0 || rules[i].text != rules[i-1].text {
-			texts = append(texts, rules[i].text)
-		}
-	}
-	return texts
+	return slices.Compact(texts)
 }
 
 // match adds the best literal rules for a target to out.

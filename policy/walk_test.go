@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -95,6 +96,58 @@ func TestPiecesBegin(t *testing.T) {
 				t.Fatalf("%q begins with piece %d, want %d, by %d bytes", target, got, want, compared)
 			}
 		}
+	}
+}
+
+// TestRunsOfPieces goes up from each of many pieces to those that it starts with: however they
+// branch, that takes few runs, and one where they do not.
+func TestRunsOfPieces(t *testing.T) {
+	const n = 200
+	for ends, most := range map[string]int{"": 1, "a": 2, "c": 2, "ac": 2, "acdef": 2} {
+		var patterns []pattern
+		for i := range n {
+			spine := strings.Repeat("b", i+1)
+			patterns = append(patterns, pattern{middle: spine})
+			for _, end := range ends {
+				patterns = append(patterns, pattern{middle: spine + string(end)})
+			}
+		}
+		x := newPieces(patterns)
+		for number := range x.number {
+			runs := 0
+			for at := int32(number); at >= 0; at = x.above[at] {
+				runs++
+			}
+			if runs > most {
+				t.Errorf("ends %q: piece %d stands in %d runs, want %d at most", ends, number, runs, most)
+				break
+			}
+		}
+	}
+}
+
+// TestNoPieces has patterns without any piece.
+func TestNoPieces(t *testing.T) {
+	x := newPieces([]pattern{{prefix: "/a", suffix: "b"}, {prefix: "/b", suffix: "c"}})
+	if number, compared := x.begins("/a"); number != -1 || compared != 0 || len(x.sequence) != 2 {
+		t.Errorf("piece %d by %d bytes, of %v", number, compared, x.sequence)
+	}
+}
+
+// TestWalkerSize holds what a walk needs to a few words for each pattern, piece and byte.
+func TestWalkerSize(t *testing.T) {
+	var c compiler
+	for i := range 1000 {
+		c.add(fmt.Sprintf("/*a%03d*b%03d", i, i), false, int32(i))
+	}
+	w, target := newWildcards(c.patterns), strings.Repeat("/a000/b000", 10)
+	s := new(walker)
+	if !s.walk(&walked{&w, w.cut(), target, 0, new(outcome)}, nil) {
+		t.Fatal("the target was not walked through")
+	}
+	if len(s.awaited) != 32 || len(s.lists) != 2000 || len(s.seen) != 2000 || len(s.due) != len(target) || len(s.longest) != len(target) || len(s.states) != 1000 {
+		t.Errorf("%d words of a set, %d lists, %d pieces, %d and %d places, %d states",
+			len(s.awaited), len(s.lists), len(s.seen), len(s.due), len(s.longest), len(s.states))
 	}
 }
 
