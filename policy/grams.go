@@ -134,8 +134,8 @@ func (s *gramSlot) isAfter(before uint32) bool {
 }
 
 // find adds those of the patterns whose gram stands in a text and not only in parts of
-// eight bytes that have nothing of text[from:to]. With whole it leaves out some of which the
-// literal around the gram does not stand there.
+// eight bytes that end at from or before, or begin at to or behind. With whole it leaves out
+// some of which the literal around the gram does not stand there.
 func (x *gramIndex) find(text string, from, to int, whole bool, patterns []pattern, found *candidates) *candidates {
 	if len(x.slots) == 0 {
 		return found

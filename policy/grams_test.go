@@ -106,6 +106,41 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 	}
 }
 
+// TestLiteralsInOneForm has rules about what stands in one form of a target only, among so
+// many that they are looked up.
+func TestLiteralsInOneForm(t *testing.T) {
+	var others strings.Builder
+	for i := range 2 * fewPatterns {
+		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
+	}
+	for _, also := range []string{"", "Disallow: /*%2Fother\n"} { // with it all forms are looked through
+		for _, tc := range []struct{ rule, target string }{
+			{"/*pdf/$", "/a.pdf/."},
+			{"/?qx*z", "x:abc?qxz"},
+			{"/abc?*qxyz", "x:abc?qxyz"},
+			{"/*x/yz?u=*", "/ax%2Fyz?u=%2F"},
+			{"/*x%2Fyz?u=*", "/ax%2Fyz?u=%2F"},
+			{"/*yz?u=/wx*", "/ax%2Fyz?u=%2Fwx"},
+			{"/*yz?u=%2Fwx*", "/ax%2Fyz?u=%2Fwx"},
+			{"/*yz?u=%2Fwx*", "/yz?u=/wx"},
+			{"/*u=0123456789%2Fwx*", "/yz?u=0123456789%2Fwx"},
+			{"/*u=0123456789%2Fwx*", "/yz?u=0123456789/wx"},
+			{"/*u=0123456789/wx*", "/yz?u=0123456789%2Fwx"},
+			{"/ab/yz?*0123", "/ab%2Fyz?/u=0123"},
+			{"/*wxyz?/abc*", "/v/wxyz?%2Fabc"},
+			{"/*wxyz?/abc*", "/v//wxyz?/abc"},
+			{"/*/wxyz?%2Fabc*", "/v%5Cwxyz?/abc"},
+			{"/*wxyz?0123456*", "/v%5Cwxyz?0123456/"},
+		} {
+			r := Parse([]byte("User-agent: *\n" + others.String() + also + "Disallow: " + tc.rule + "\n"))
+			compareWithNaive(t, r, "x", tc.target)
+			if r.Select(true, "x").Judge(tc.target).Allowed {
+				t.Errorf("%s does not forbid %s", tc.rule, tc.target)
+			}
+		}
+	}
+}
+
 // TestFewPatternsOfOneGram has some patterns under one gram, of which only those are tried
 // whose bytes around it are right.
 func TestFewPatternsOfOneGram(t *testing.T) {

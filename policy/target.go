@@ -92,8 +92,8 @@ type Target struct {
 	buf   []byte // what the spellings point into, unless it is the target itself
 }
 
-// spelling is a target in one form. Eight bytes of text in a row that hold none
-// of text[from:to] also stand in an earlier form of the target.
+// spelling is a target in one form. Eight bytes of text in a row that end at from or
+// before, or begin at to or behind, also stand in an earlier form of the target.
 type spelling struct {
 	text     string
 	form     Form
@@ -183,7 +183,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 				x.to = mark // the first path had the same queries
 			}
 			if j > 0 {
-				x.from, x.to = mark, max(mark+1, x.to)
+				x.from = mark // it had the same path
 			}
 			x.decoded = i == decoded && j == queries.decoded()
 			t.add(x)

@@ -32,6 +32,7 @@ func TestTargetOf(t *testing.T) {
 		{"x:a/b", "x:a/b"},
 		{"http:a/b#c", "http:a/b"},
 		{"x:80a/b", "x:80a/b"},
+		{"#/b", "/"},
 	}
 	for _, test := range tests {
 		if got := TargetOf(test.url); got != test.want {
@@ -75,7 +76,12 @@ func TestForms(t *testing.T) {
 		{"a scheme and an escaped slash", "x:%2fa/b", []string{"/b canonical", "/%2Fa/b opaque", "/a/b slashes, opaque"}},
 		{"a scheme and dots", "x:a/b/../c", []string{"/c dots", "/a/c dots, opaque"}},
 		{"a scheme and a slash", "x:/a/b", []string{"/a/b canonical"}},
-		{"no scheme", "1x:a/b", []string{"/b canonical"}},
+		{"all that may be in a scheme", "az0+9-1.:a/b", []string{"/b canonical", "/a/b opaque"}},
+		{"a digit at the start of a scheme", "1x:a/b", []string{"/b canonical"}},
+		{"! in a scheme", "x!:a/b", []string{"/b canonical"}},
+		{"_ in a scheme", "x_:a/b", []string{"/b canonical"}},
+		{"an empty scheme", ":a/b", []string{"/b canonical"}},
+		{"an empty scheme and a host", "://h/a", []string{"/a canonical"}},
 		{"dots above the root", "/../../a/..", []string{"/ dots"}},
 		{"escaped dots", "/a/%2e%2E/b", []string{"/b dots"}},
 		{"dots after a doubled slash", "/a//../b", []string{"/a/b dots", "/b slashes, dots"}},
@@ -90,11 +96,15 @@ func TestForms(t *testing.T) {
 		{"path and query", "/a%2Fb?c=/%2F", []string{
 			"/a%2Fb?c=/%2F canonical", "/a%2Fb?c=// query decoded", "/a%2Fb?c=%2F%2F query encoded",
 			"/a/b?c=/%2F slashes", "/a/b?c=// slashes, query decoded", "/a/b?c=%2F%2F slashes, query encoded"}},
+		{"many forms", "/a/b//..%2F..?/%2F", []string{
+			"/?/%2F slashes, dots", "/?// slashes, dots, query decoded", "/?%2F%2F slashes, dots, query encoded",
+			"/a/?/%2F slashes, dots", "/a/?// slashes, dots, query decoded", "/a/?%2F%2F slashes, dots, query encoded",
+			"/a?/%2F slashes, dots", "/a?// slashes, dots, query decoded", "/a?%2F%2F slashes, dots, query encoded"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var target Target
-			target.Set("/used//before?/", false) // Set forgets what was
+			target.Set("/used//before/..%2F..?/%2F", false) // Set forgets what was
 			target.Set(test.target, false)
 			var got []string
 			for _, x := range target.forms() {
