@@ -75,7 +75,7 @@ func (t *Target) literalPaths(out *alternatives, canonical string, form Form) {
 	}
 	// A path that gets dot segments by decoding a slash is nothing that anybody
 	// serves as it is. Behind a backslash they may be part of a file's name.
-	if strings.IndexByte(resolved, '.') >= 0 &&
+	if strings.Contains(resolved, ".") &&
 		(strings.Contains(resolved, "%2F.") || strings.Contains(resolved, ".%2F")) &&
 		hasDotSegment(t.decoded(resolved, '/', '/', false)) {
 		return
@@ -143,7 +143,7 @@ func (t *Target) queries(out *alternatives, canonical string) {
 
 // decoded returns which of the queries is decoded.
 func (a *alternatives) decoded() int {
-	if a.count > 1 && a.list[1].form == FormQueryDecoded {
+	if a.list[1].form == FormQueryDecoded {
 		return 1
 	}
 	return 0 // there is nothing to decode

@@ -42,13 +42,13 @@ func (m match) gives(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// take records that a rule matched.
+// take records that a rule matched. One of length 0 is none, and gives nothing.
 func (o *outcome) take(allow bool, length, rule int32, form Form) {
 	kind := &o.disallow
 	if allow {
 		kind = &o.allow
 	}
-	if length > 0 && kind.gives(length, rule) {
+	if kind.gives(length, rule) {
 		*kind = match{length, rule, form}
 	}
 }
@@ -121,7 +121,7 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 		last := strings.LastIndexByte(p.middle, '*')
 		p.middle, p.suffix = p.middle[:max(last, 0)], p.middle[last+1:]
 	}
-	p.single = p.middle != "" && !strings.Contains(p.middle, "*")
+	p.single = !strings.Contains(p.middle, "*")
 	c.patterns = append(c.patterns, p)
 }
 

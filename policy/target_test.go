@@ -91,6 +91,8 @@ func TestForms(t *testing.T) {
 		{"both kinds of dots", "/a/./b%2F../c", []string{"/a/c slashes, dots"}},
 		{"%2F in a segment that dots remove", "/a%2Fb/../c", []string{"/c dots", "/a/c slashes, dots"}},
 		{"dots in the query are data", "/a?/../b", []string{"/a?/../b canonical", "/a?%2F..%2Fb query encoded"}},
+		{"a question mark at the start of a query", "/a??b", []string{"/a??b canonical", "/a?%3Fb query encoded"}},
+		{"a slash at the start of a query", "/a?/b", []string{"/a?/b canonical", "/a?%2Fb query encoded"}},
 		{"query decoded", "/a?u=%2F%3f", []string{"/a?u=%2F%3F canonical", "/a?u=/? query decoded"}},
 		{"query both ways", "/a?u=/%3F", []string{"/a?u=/%3F canonical", "/a?u=/? query decoded", "/a?u=%2F%3F query encoded"}},
 		{"path and query", "/a%2Fb?c=/%2F", []string{

@@ -134,6 +134,23 @@ func TestNoPieces(t *testing.T) {
 	}
 }
 
+// TestTries stops where too many patterns were searched for in vain.
+func TestTries(t *testing.T) {
+	var c compiler
+	for i := range 100 {
+		c.add(fmt.Sprintf("/*%02d", i), false, int32(i))
+	}
+	w := newWildcards(c.patterns)
+	all := new(candidates)
+	all.reset(100)
+	all.bits[0], all.bits[1] = 1<<64-1, 1<<36-1
+	for tries, stops := range map[int]bool{1: true, 64: true, 100: true, 101: false} {
+		if got := w.tryAll("/x", 0, all, new(outcome), tries); got != stops {
+			t.Errorf("with %d tries for 100 patterns it has stopped: %t", tries, got)
+		}
+	}
+}
+
 // TestWalkerSize holds what a walk needs to a few words for each pattern, piece and byte.
 func TestWalkerSize(t *testing.T) {
 	var c compiler

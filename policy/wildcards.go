@@ -16,7 +16,7 @@ type pattern struct {
 	middle   string // what follows somewhere, in that order, without overlap; parts are separated by stars
 	suffix   string // what it ends with, if anchored
 	anchored bool
-	single   bool // the middle is one part
+	single   bool // the middle is one part, or empty
 	allow    bool
 	length   int32
 	rule     int32
