@@ -37,6 +37,19 @@ func TestCacheSharesEqualTexts(t *testing.T) {
 	}
 }
 
+// TestCacheSharesNoSource has a site whose robots.txt comes from a source of its own, which
+// is that of no host.
+func TestCacheSharesNoSource(t *testing.T) {
+	c, _ := newTestCache(roomy)
+	source := Key{Source: "https://cdn.test/robots.txt"}
+	<-c.Add(source, Named).Refresh(holding(time.Hour), answering(smallFile), nil)
+	for _, key := range []Key{source, {Host: "a.test"}} {
+		if c.Shared(key) != nil {
+			t.Errorf("a text of the source is shared with %v", key)
+		}
+	}
+}
+
 func TestCacheSharedText(t *testing.T) {
 	c, _ := newTestCache(roomy)
 	site := func(host string) Key { return Key{Server: ":443", Site: "*.shop.test", Secure: true, Host: host} }

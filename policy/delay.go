@@ -80,7 +80,7 @@ func (r *Robots) isUnder(line delayLine, agents []int32) bool {
 	at, _ := slices.BinarySearchFunc(agents, line.group, func(i, group int32) int {
 		return cmp.Compare(r.agents[i].group, group)
 	})
-	above := group.split > group.agentFrom && line.Line < int(r.agents[group.split].line)
+	above := line.Line < int(r.agents[group.split].line) // of the first agent if the group is not parted
 	for ; at < len(agents) && r.agents[agents[at]].group == line.group; at++ {
 		if (agents[at] < group.split) == above {
 			return true

@@ -17,6 +17,7 @@ func TestFindings(t *testing.T) {
 	}{
 		{TooLarge, Error, 0, large, "500 KiB"},
 		{LineCut, Warning, 51200, large[:MaxSize-2] + "Disallow: /x\n", "ignored"},
+		{LineCut, Warning, 5, "User-agent: a\r\nDisallow: /x\r\n\n#\r" + strings.Repeat("x", MaxSize), "ignored"},
 		{LineTooLong, Warning, 2, "User-agent: a\nDisallow: /" + strings.Repeat("x", 8181) + "\n", "8,191"},
 		{UTF16, Error, 0, "\xff\xfeU\x00", "UTF-8"},
 		{NotText, Warning, 2, "User-agent: a\nDisallow: /x\x00\n", "NUL"},
@@ -38,6 +39,7 @@ func TestFindings(t *testing.T) {
 		{NamePattern, Warning, 1, "User-agent: *bot\nDisallow: /x\n", `"*bot"`},
 		{NamePattern, Warning, 1, "User-agent: a*b\nDisallow: /x\n", `"a*b"`},
 		{RepeatedGroup, Info, 3, "User-agent: a\nDisallow: /x\nUser-agent: A\nDisallow: /y\n", "line 1"},
+		{RepeatedGroup, Info, 5, "User-agent: a\nDisallow: /x\nUser-agent: b\nDisallow: /x\nUser-agent: a\nDisallow: /y\n", "line 1"},
 		{RepeatedGroup, Info, 3, "User-agent: *\nDisallow: /x\nUser-agent: * \nDisallow: /y\n", "line 1"},
 		{GroupWithoutRule, Info, 3, "User-agent: a\nDisallow: /x\nUser-agent: b\n", `"b"`},
 		{AmbiguousGroup, Warning, 3, "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x\n", "Crawl-delay"},
@@ -76,6 +78,7 @@ func TestNoFindings(t *testing.T) {
 	for _, file := range []string{
 		"", "\n", "# nothing\n", smallFile,
 		"User-agent: a\nUser-agent: b\nDisallow:\n\nUser-agent: *\nCrawl-delay: 1\nDisallow: /*.pdf$\nAllow: *\n",
+		"User-agent: a\nDisallow: /x\nDisallowAITraining: /\n",
 		"User-agent: Googlebot/2.1\nUser-agent: Bingbot*\nUser-agent: Sogou web spider\nDisallow: /\n",
 		"User-agent: a\nDisallow: /" + strings.Repeat("x", 8180) + "\n",
 	} {

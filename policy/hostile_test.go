@@ -129,8 +129,9 @@ func TestManyNames(t *testing.T) {
 		if known[i] = r.Select(true, fmt.Sprintf("bot%dx", i)); known[i].Judge("/x").Allowed {
 			t.Fatalf("bot%dx may fetch /x", i)
 		}
-		if n := len(r.choices.Load().recent); n >= maxRecent {
-			t.Fatalf("after %d crawlers %d are copied for the next", i, n)
+		x := r.choices.Load()
+		if n := len(x.recent); n >= maxRecent || n+len(x.named) != i+1 || len(x.named)%maxRecent != 0 {
+			t.Fatalf("after %d crawlers %d are copied for the next, beside %d", i+1, n, len(x.named))
 		}
 	}
 	for i := range names {
@@ -140,6 +141,38 @@ func TestManyNames(t *testing.T) {
 	}
 	if r.Select(true) != everybody {
 		t.Error("the * group is compiled twice")
+	}
+}
+
+// TestKeptCompiled keeps what was compiled of two large groups beside each other, and of many
+// crawlers that very many lines name only as many as there is room for.
+func TestKeptCompiled(t *testing.T) {
+	text := ""
+	for _, name := range []string{"a", "b", "c"} {
+		text += "User-agent: " + name + "\n"
+		for i := range 3000 {
+			text += fmt.Sprintf("Disallow: /%s%d\n", name, i)
+		}
+	}
+	r := Parse([]byte(text))
+	a := r.Select(true, "a")
+	if r.Select(true, "b"); r.Select(true, "c") == nil || r.Select(true, "a") != a {
+		t.Error("a group is compiled twice")
+	}
+
+	words := strings.Fields(strings.Repeat("a b c d e f g h i j k l m n o p q r s t u v w x y z ", 2))
+	r = Parse([]byte(strings.Repeat("User-agent: "+strings.Join(words, " ")+"\n", 2000) + "Disallow: /\n"))
+	for i := range words {
+		if r.Select(true, strings.Join(words[:i+1], " ")).Judge("/").Allowed {
+			t.Fatalf("%q may fetch everything", words[:i+1])
+		}
+		kept := 0
+		for _, c := range r.choices.Load().recent {
+			kept += len(c.agents)
+		}
+		if kept > r.maxWeight()+len(r.agents) {
+			t.Fatalf("%d lines are kept for crawlers, want %d at most", kept, r.maxWeight()+len(r.agents))
+		}
 	}
 }
 

@@ -1,5 +1,7 @@
 package policy
 
+import "strings"
+
 // NameMatches reports whether a group's name, the value of a user-agent line,
 // names the product token. The name has to start with the token, without
 // case, and to end there or go on with a byte that cannot be part of a token:
@@ -40,7 +42,7 @@ func folded(name string) string {
 // isGlobal reports whether a group's name stands for every crawler: * alone or
 // followed by white space.
 func isGlobal(name string) bool {
-	return name == "*" || len(name) > 1 && name[0] == '*' && isSpace(name[1])
+	return name == "*" || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
 }
 
 // inWord reports whether c continues a product token in a group's name.

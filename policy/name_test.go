@@ -43,6 +43,7 @@ func TestNameMatches(t *testing.T) {
 		{"AB@", "AB", true}, {"AB[", "AB", true}, {"AB`", "AB", true}, {"AB{", "AB", true}, {"AB:", "AB", true}, // beside these
 		{"botÉ", "bot", true}, // ends at a byte that cannot be part of a token
 		{"\u212aelvin", "Kelvin", false},
+		{"bot\u00c9", "bot\u00e9", false}, {"bot[", "bot{", false}, {"bot@", "bot`", false}, {"bot_x", "bot\x7fx", false}, // letters of ASCII have a case
 
 		// The global group and what only looks like it.
 		{"*", "Googlebot", false},

@@ -103,9 +103,7 @@ func newPatternStatements(patterns []pattern, lines []Statement) *patternStateme
 	}
 	p := &patternStatements{paths: &matcher{wildcards: newWildcards(patterns)}}
 	for use, patterns := range byUse {
-		if len(patterns) > 0 {
-			p.uses[use] = &matcher{wildcards: newWildcards(patterns)}
-		}
+		p.uses[use] = &matcher{wildcards: newWildcards(patterns)}
 	}
 	return p
 }
@@ -122,9 +120,6 @@ func (p *patternStatements) add(spellings []spelling, out *said) {
 	}
 	found := said{length: longest}
 	for use, m := range p.uses {
-		if m == nil {
-			continue
-		}
 		switch best := m.best(spellings); longest {
 		case best.allow.length:
 			found.says[use] = PreferenceNo

@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -132,6 +133,55 @@ func TestPreferencesAreTheNaiveOnes(t *testing.T) {
 	}
 	if different < 5000 {
 		t.Errorf("only %d files state something", different)
+	}
+}
+
+// TestManyWildcardStatements has so many statements with a wildcard that they are compiled.
+func TestManyWildcardStatements(t *testing.T) {
+	for _, tc := range []struct{ lines, target, want string }{
+		{"", "/x", ""},
+		{"", "/1z", "train-ai=y"},
+		{"/*x train-ai=n", "/ax", "train-ai=n"},
+		{"/*x train-ai=y, search=n", "/ax", "train-ai=y, search=n"},
+		{"/*x ai-use=y", "/x1z", "train-ai=y"},                                       // both match, and /*1z is longer
+		{"/*1*z ai-use=n", "/1z", "ai-use=n"},                                        // the longer one alone
+		{"/*x train-ai=n|/*y train-ai=y", "/yx", "train-ai=n"},                       // of the same length
+		{"/*x train-ai=y|/*y search=y", "/yx", "train-ai=y, search=y"},               //
+		{"/ax train-ai=n|/a*x ai-use=y", "/ax", "ai-use=y"},                          // a literal that is shorter
+		{"/ax train-ai=n|/*x ai-use=y", "/ax", "train-ai=n, ai-use=y"},               // as long
+		{"/axy train-ai=n|/*x ai-use=y", "/axy", "train-ai=n"},                       // longer
+		{"train-ai=n|/*x ai-use=y", "/ax", "ai-use=y"},                               // and no path
+		{"train-ai=n|/*x ai-use=y", "/b", "train-ai=n"},                              //
+		{"/*x noise", "/ax", ""},                                                     // the longest states nothing
+		{"/*x noise|/* train-ai=n", "/ax", ""},                                       //
+		{"/*x train-ai=n", "/a%78", "train-ai=n"},                                    // in any form
+		{"/*x train-ai=n|/*y$ ai-use=y", "/x/y", "ai-use=y"},                         // an end
+		{"/*x train-ai=y|/*x train-ai=n|/*x ai-use=y", "/x", "train-ai=n, ai-use=y"}, // the same path
+	} {
+		text := "User-agent: *\n"
+		for i := range 2 * fewPatternStatements {
+			text += fmt.Sprintf("Content-Usage: /*%dz train-ai=y\n", i)
+		}
+		for line := range strings.SplitSeq(tc.lines, "|") {
+			text += "Content-Usage: " + line + "\n"
+		}
+		group := Parse([]byte(text)).Select(true)
+		var prepared Target
+		prepared.Set(tc.target, false)
+		all, _ := group.Statements(&prepared)
+		if got := group.Preferences(tc.target); got.String() != tc.want || got != naivePreferences(all, tc.target) {
+			t.Errorf("%s: %s states %q, want %q", tc.lines, tc.target, got, tc.want)
+		}
+	}
+}
+
+// TestStatementString writes lines as they may be read again.
+func TestStatementString(t *testing.T) {
+	says := Preferences{TrainAI: PreferenceNo, SearchUse: PreferenceYes}
+	for path, want := range map[string]string{"": "Content-Usage: train-ai=n, search=y", "/a": "Content-Usage: /a train-ai=n, search=y"} {
+		if got := (Statement{Path: path, Preferences: says}).String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

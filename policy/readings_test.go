@@ -120,6 +120,10 @@ func TestSelectionReadings(t *testing.T) {
 			t.Errorf("%s and %s are equal: %t", list(tc.a), list(tc.b), got)
 		}
 	}
+	two := Parse([]byte("User-agent: e f\nUser-agent: g\nDisallow: /\nuser agent: *\n"))
+	if !two.Select(true, "e").Equal(two.Select(true, "e f")) || two.Select(true, "e").Equal(two.Select(true, "g")) {
+		t.Error("names are equal if the same lines are for them")
+	}
 	if s := r.SelectForgiving(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
 		t.Errorf("for a crawler that forgives: %s", list(s))
 	}

@@ -28,7 +28,7 @@ func (s State) Adopt(other State, now time.Time) State {
 		return next
 	case o.LastRead.After(s.Good.LastRead):
 		next := State{Via: other.Via, Due: other.Due, Last: other.Last}
-		if s.Failures > 0 && !o.LastRead.After(s.FailingSince) {
+		if !o.LastRead.After(s.FailingSince) {
 			next = s // it could not be read since, here as there
 		}
 		next.Good, next.Past = joined(o, other.Past, s.Good, s.Past)

@@ -52,7 +52,7 @@ func opened(data []byte) (envelope snapshotJSON, ok bool) {
 		return snapshotJSON{}, false
 	}
 	head = append(bytes.Clone(head), '}')
-	if json.Unmarshal(head, &envelope) != nil || envelope.Policy != nil {
+	if json.Unmarshal(head, &envelope) != nil {
 		return snapshotJSON{}, false
 	}
 	envelope.Policy = content[:len(content)-1]
@@ -140,7 +140,7 @@ func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	case "":
 	case formCut:
 		if len(body) < MaxSize {
-			body = append(bytes.Clone(body), bytes.Repeat([]byte("#"), MaxSize+1-len(body))...)
+			body = append(bytes.Clone(body), bytes.Repeat([]byte("#"), MaxSize+1)...)
 		} else {
 			body = append(bytes.Clone(body), '\n')
 		}

@@ -44,6 +44,9 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 	field := func(name string, value any) func(map[string]any) {
 		return func(p map[string]any) { p[name] = value }
 	}
+	ended := func(until time.Time) func(map[string]any) {
+		return func(p map[string]any) { p["past"].([]any)[0].(map[string]any)["until"] = until }
+	}
 	for name, tc := range map[string]struct {
 		data   []byte
 		change func(map[string]any)
@@ -57,6 +60,7 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		"a flipped bit":    {data: bytes.Replace(good, []byte("a.test"), []byte("b.test"), 1), want: "checksum"},
 		"the future":       {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":3`), 1), want: "newer version"},
 		"the past":         {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":1`), 1), want: "earlier version"},
+		"a broken head":    {data: []byte(`{"format":2,x,"policy":{}}`), want: "no snapshot"},
 		"no format":        {data: []byte("{}"), want: "format 0"},
 		"no key":           {change: field("host", ""), want: "neither a site nor a source"},
 		"two keys":         {change: field("source", "x"), want: "neither a site nor a source"},
@@ -72,6 +76,11 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		"a long key":       {change: field("host", strings.Repeat("x", 10_000)), want: "bytes are more than"},
 		"a long validator": {change: current("etag", strings.Repeat("x", 2000)), want: "validator"},
 		"read backwards":   {change: current("first_read", epoch.Add(time.Hour)), want: "times"},
+		"first long ago":   {change: current("first_read", time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)), want: "times"},
+		"never ends":       {change: ended(time.Date(9995, 1, 1, 0, 0, 0, 0, time.UTC)), want: "times"},
+		"ended too soon":   {change: ended(epoch.Add(-time.Hour)), want: "times"},
+		"many redirects":   {change: field("via", []string{"/1", "/2", "/3", "/4", "/5", "/6"}), want: "redirects"},
+		"no redirect":      {change: field("via", []string{""}), want: "redirects"},
 		"no time":          {change: current("last_read", time.Time{}), want: "times"},
 		"an end":           {change: current("until", epoch.Add(time.Hour)), want: "times"},
 		"due late":         {change: field("due", epoch.Add(25*time.Hour)), want: "times"},
@@ -93,6 +102,52 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 				t.Errorf("got the error %v, want one with %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// TestDecodeSnapshotBounds takes what is just as much as there may be.
+func TestDecodeSnapshotBounds(t *testing.T) {
+	good := encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, smallFile, epoch, epoch)))
+	for name, data := range map[string][]byte{
+		"size":      append(bytes.Clone(good), bytes.Repeat([]byte(" "), MaxSnapshot-len(good))...),
+		"key":       resealed(t, good, func(p map[string]any) { p["host"] = strings.Repeat("x", maxKey) }),
+		"redirects": resealed(t, good, func(p map[string]any) { p["via"] = []string{"/1", "/2", "/3", "/4", "/5"} }),
+		"validators": resealed(t, good, func(p map[string]any) {
+			current := p["current"].(map[string]any)
+			current["etag"], current["last_modified"] = strings.Repeat("x", maxValidator), strings.Repeat("x", maxValidator)
+		}),
+	} {
+		if _, err := DecodeSnapshot(data); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for year, want := range map[int]bool{1989: false, 1990: true, 9989: true, 9990: false} {
+		if got := sane(time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC)); got != want {
+			t.Errorf("a time in %d: %t", year, got)
+		}
+	}
+}
+
+// TestSnapshotRoom keeps of the past what there is room for, to the byte.
+func TestSnapshotRoom(t *testing.T) {
+	const half = 344_832 // bytes of two texts that just fit
+	text := func(n int) string { return "#" + strings.Repeat("x", n-2) + "\n" }
+	for n, want := range map[int]int{half: 1, half + 1: 0} {
+		past := versionOf(200, text(n), epoch, epoch)
+		past.Until = epoch
+		s, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, text(half-3)+"#\n\n", epoch, epoch), past)))
+		if err != nil || len(s.State.Past) != want {
+			t.Errorf("a past text of %d bytes: %d kept, want %d (%v)", n, len(s.State.Past), want, err)
+		}
+	}
+}
+
+// TestSnapshotOfAnotherHash is encoded as far as it goes.
+func TestSnapshotOfAnotherHash(t *testing.T) {
+	v := versionOf(200, "User-agent: *\nDisallow:\n", epoch, epoch)
+	v.Hash[0]++
+	if s, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, v))); err != nil || s.State.Good.Robots.Text() != v.Robots.Text() {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

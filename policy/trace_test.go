@@ -8,6 +8,18 @@ import (
 	"testing"
 )
 
+// TestMatchesNothing has what no rule is told to match.
+func TestMatchesNothing(t *testing.T) {
+	all := Parse([]byte("User-agent: *\nDisallow: /\n")).Select(true)
+	for path, s := range map[string]*Selection{"/robots.txt": all, "/a": nil} {
+		var target Target
+		target.Set(path, false)
+		if got := s.Matches(&target); len(got) != 0 {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
 func TestMatches(t *testing.T) {
 	robots := Parse([]byte(`User-agent: *
 Disallow: /a

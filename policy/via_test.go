@@ -24,6 +24,7 @@ func TestVia(t *testing.T) {
 		{"no more", []Answer{text("/a"), text()}, nil},
 		{"it fails where it was led to", []Answer{text("/a"), {Status: 503, Via: []string{"/b"}}}, []string{"/b"}},
 		{"it fails before", []Answer{text("/a"), failed}, []string{"/a"}},
+		{"as many as are followed", []Answer{text("/1", "/2", "/3", "/4", "/5", "/6")}, []string{"/1", "/2", "/3", "/4", "/5"}},
 		{"what cannot be kept", []Answer{text(long, "/"+long, "/a\xff", "")}, []string{long}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
