@@ -27,6 +27,7 @@ func TestDelay(t *testing.T) {
 		{"NaN asks for nothing", "User-agent: a\nCrawl-delay: nan\n", "a", Delay{}},
 		{"as long as it gets", "User-agent: a\nCrawl-delay: 999999\n", "a", Delay{MaxDelay, 2}},
 		{"a million seconds are no number of them", "User-agent: a\nCrawl-delay: 1000000\nCrawl-delay: 7\n", "a", Delay{7 * time.Second, 3}},
+		{"a million seconds alone ask for nothing", "User-agent: a\nCrawl-delay: 1000000\n", "a", Delay{}},
 		{"nought beside another asks for nothing", "User-agent: a\nCrawl-delay: 0\nCrawl-delay: 7\n", "a", Delay{}},
 		{"before any group", "Crawl-delay: 5\nUser-agent: a\nDisallow: /x\n", "a", Delay{}},
 		{"another key", "User-agent: a\nCrawldelay: 5\n", "a", Delay{}},

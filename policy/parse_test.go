@@ -215,38 +215,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestRoomForRules has files that are read with room for as many rules as they may have, of
-// which no more is kept than they have.
-func TestRoomForRules(t *testing.T) {
-	for text, want := range map[string]int{
-		"":                                     1,
-		strings.Repeat("x", 700):               1,
-		strings.Repeat("\n", 700):              101,
-		strings.Repeat("\r", 700):              101,
-		strings.Repeat("\r\n", 350):            101,
-		strings.Repeat("Disallow: /\n", 50):    51,
-		strings.Repeat("Disallow: /\r\n", 40):  75,
-		strings.Repeat("a\nDisallow: /x\r", 9): 19,
-	} {
-		if got := mostRules(text); got != want {
-			t.Errorf("%.20q and so on: room for %d rules, want %d", text, got, want)
-		}
-	}
-	for _, file := range []string{
-		strings.Repeat("x", smallSize+1),
-		strings.Repeat("\r", smallSize+1),
-		"User-agent: a\n" + strings.Repeat("\n", smallSize) + "Disallow: /x\n",
-		"User-agent: a\n" + strings.Repeat("\n\n\n\n# a\nDisallow: /x\n", smallSize/10),
-		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize/10),
-		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", 11),
-	} {
-		r := Parse([]byte(file))
-		if n := strings.Count(file, "Disallow"); r.RuleCount() != n || cap(r.rules) > n+n/16 {
-			t.Errorf("%.30q and so on: room for %d rules is kept for %d, want %d", file, cap(r.rules), r.RuleCount(), n)
-		}
-	}
-}
-
 // TestParseCopies checks that the caller may reuse the body.
 func TestParseCopies(t *testing.T) {
 	body := []byte("User-agent: a\nDisallow: /x\n")

@@ -132,6 +132,23 @@ func TestSelectionReadings(t *testing.T) {
 	}
 }
 
+// TestDoubtInForms has rules that only one reading has, about forms that not every server
+// takes for the same.
+func TestDoubtInForms(t *testing.T) {
+	for _, rules := range []string{
+		"User-agent: *\nDisalow: /x?u=%2Fa\nDisallow: /z\n",
+		"User-agent: *\nDisallow: /x?u=%2Fa\nuseragent: x\nDisallow: /z\n",
+		"User-agent: *\nDisallow: /*a/b\nDisallow: /x*\n",
+		"User-agent: *\nDisallow: /*a/b\nAllow: /x*\n",
+		"User-agent: *\nDisallow: /*b\nAllow: /\n",
+	} {
+		r := Parse([]byte(rules))
+		for _, target := range []string{"/x?u=/a", "/x?u=%2Fa", "/xa%2Fb", "/ya%2Fb", "/a%2F..%2Fb", "/a%2Fb", "/x?a%2Fb", "/y?a%2Fb"} {
+			compareWithNaive(t, r, "x", target)
+		}
+	}
+}
+
 // TestOneReading checks that a file pays for a second reading only where it has
 // one.
 func TestOneReading(t *testing.T) {

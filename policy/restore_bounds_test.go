@@ -39,6 +39,10 @@ func TestCacheBytes(t *testing.T) {
 	if !restored("x.test", smallFile) || restored("y.test", smallFile) {
 		t.Error("it was full before the first or was not behind it")
 	}
+	if c.Resize(Named, Bounds{}); c.Stats(Named).Entries != 1 {
+		t.Error("one that takes more than there is room for went, though it is alone")
+	}
+	c.Resize(Named, Bounds{Entries: 10, Bytes: size})
 	c.Add(Key{Host: "y.test"}, Named)
 	for _, tc := range []struct{ bytes, want int }{{size, 2}, {size - 1, 1}, {0, 1}} {
 		c.Resize(Named, Bounds{Entries: 10, Bytes: tc.bytes, Reads: 10})

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSizeCounts adds lines to a file, each of which takes memory.
@@ -32,5 +34,75 @@ func TestSizeCounts(t *testing.T) {
 	comment := strings.Repeat("# comment\n", 1000)
 	if n := size(begin + "Disalow: /y\n" + comment); n > 2*size(begin)+len(comment)+1024 {
 		t.Errorf("%d bytes for a file of two readings, which share its text", n)
+	}
+}
+
+// TestRoomForRules has files that are read with room for as many rules as they may have, of
+// which no more is kept than they have.
+func TestRoomForRules(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                                     1,
+		strings.Repeat("x", 700):               1,
+		strings.Repeat("\n", 700):              101,
+		strings.Repeat("\r", 700):              101,
+		strings.Repeat("\r\n", 350):            101,
+		strings.Repeat("Disallow: /\n", 50):    51,
+		strings.Repeat("Disallow: /\r\n", 40):  75,
+		strings.Repeat("a\nDisallow: /x\r", 9): 19,
+	} {
+		if got := mostRules(text); got != want {
+			t.Errorf("%.20q and so on: room for %d rules, want %d", text, got, want)
+		}
+	}
+	for _, file := range []string{
+		strings.Repeat("x", smallSize+1),
+		strings.Repeat("\r", smallSize+1),
+		"User-agent: a\n" + strings.Repeat("\n", smallSize) + "Disallow: /x\n",
+		"User-agent: a\n" + strings.Repeat("\n\n\n\n# a\nDisallow: /x\n", smallSize/10),
+		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize/10),
+		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", 11),
+	} {
+		r := Parse([]byte(file))
+		if n := strings.Count(file, "Disallow"); r.RuleCount() != n || cap(r.rules) > n+n/16 {
+			t.Errorf("%.30q and so on: room for %d rules is kept for %d, want %d", file, cap(r.rules), r.RuleCount(), n)
+		}
+	}
+}
+
+// TestTablesStaySmall reads a large file, and leaves the tables for small ones as they are.
+func TestTablesStaySmall(t *testing.T) {
+	Parse([]byte("User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize)))
+	for range 10 {
+		if tables := tablesPool.Get().(*tables); cap(tables.rules) > smallSize {
+			t.Errorf("they have room for %d rules", cap(tables.rules))
+		}
+	}
+}
+
+// TestManyNamesAreRead reads names that all differ in about the time that as many rules take.
+func TestManyNamesAreRead(t *testing.T) {
+	const lines = 20_000
+	quickest := func(line string) time.Duration {
+		var b strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&b, line, i)
+		}
+		least := time.Hour
+		for range 3 {
+			start := time.Now()
+			if r := Parse([]byte(b.String())); len(r.agents) > fewNames && r.byWord == nil {
+				t.Error("names are looked at one by one")
+			}
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	rules, names := quickest("Disallow: /bot%d\n"), quickest("User-agent: bot%d\n")
+	if names > 30*rules {
+		t.Errorf("%d names take %s, as many rules %s", lines, names, rules)
+	}
+	few := Parse([]byte(strings.Repeat("User-agent: a\n", fewNames) + "Disallow: /\n"))
+	if few.byWord != nil || few.Select(false, "a").Judge("/").Allowed {
+		t.Error("few names are looked up in a table")
 	}
 }
