@@ -6,10 +6,7 @@ import "strconv"
 // forbid and allow nothing.
 func (p *parser) checkGroups() {
 	r := p.robots
-	var last map[string]agent
-	if len(r.agents) > fewNames {
-		last = make(map[string]agent, len(r.agents))
-	}
+	last := tableOfNames(len(r.agents))
 	for i, a := range r.agents {
 		if before, ok := r.before(i, last); ok && before.group != a.group && a.name != "" {
 			p.report(RepeatedGroup, Info, a.line, "%s was named in line "+strconv.Itoa(int(before.line))+
@@ -22,6 +19,15 @@ func (p *parser) checkGroups() {
 			p.report(GroupWithoutRule, Info, first.line, "there is no rule under %s, so this group allows everything; an empty Disallow line would say so", first.name)
 		}
 	}
+}
+
+// tableOfNames returns an empty table for the names of so many lines, nil if they are so few
+// that each is looked at.
+func tableOfNames(lines int) map[string]agent {
+	if lines <= fewNames {
+		return nil
+	}
+	return make(map[string]agent, lines)
 }
 
 // before returns the last user-agent line before the i-th one that names the same. last

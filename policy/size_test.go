@@ -1,10 +1,8 @@
 package policy
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestSizeCounts adds lines to a file, each of which takes memory.
@@ -79,30 +77,15 @@ func TestTablesStaySmall(t *testing.T) {
 	}
 }
 
-// TestManyNamesAreRead reads names that all differ in about the time that as many rules take.
-func TestManyNamesAreRead(t *testing.T) {
-	const lines = 20_000
-	quickest := func(line string) time.Duration {
-		var b strings.Builder
-		for i := range lines {
-			fmt.Fprintf(&b, line, i)
+// TestTablesOfNames looks few names up one by one and many in tables.
+func TestTablesOfNames(t *testing.T) {
+	for lines, want := range map[int]bool{1: false, fewNames: false, fewNames + 1: true, 1000: true} {
+		r := Parse([]byte(strings.Repeat("User-agent: a\n", lines) + "Disallow: /\n"))
+		if r.byWord != nil != want || tableOfNames(lines) != nil != want {
+			t.Errorf("%d names have a table to be selected by: %t, to be read: %t", lines, r.byWord != nil, tableOfNames(lines) != nil)
 		}
-		least := time.Hour
-		for range 3 {
-			start := time.Now()
-			if r := Parse([]byte(b.String())); len(r.agents) > fewNames && r.byWord == nil {
-				t.Error("names are looked at one by one")
-			}
-			least = min(least, time.Since(start))
+		if r.Select(false, "a").Judge("/").Allowed {
+			t.Errorf("of %d names none is found", lines)
 		}
-		return least
-	}
-	rules, names := quickest("Disallow: /bot%d\n"), quickest("User-agent: bot%d\n")
-	if names > 30*rules {
-		t.Errorf("%d names take %s, as many rules %s", lines, names, rules)
-	}
-	few := Parse([]byte(strings.Repeat("User-agent: a\n", fewNames) + "Disallow: /\n"))
-	if few.byWord != nil || few.Select(false, "a").Judge("/").Allowed {
-		t.Error("few names are looked up in a table")
 	}
 }
