@@ -42,7 +42,7 @@ func folded(name string) string {
 // isGlobal reports whether a group's name stands for every crawler: * alone or
 // followed by white space.
 func isGlobal(name string) bool {
-	return name == "*" || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
+	return strings.HasPrefix(name, "*") && (len(name) == 1 || isSpace(name[1]))
 }
 
 // inWord reports whether c continues a product token in a group's name.
