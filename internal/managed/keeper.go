@@ -14,13 +14,14 @@ import (
 // one comes there once it was judged, so that it can wait for a person. A Keeper
 // outlives a configuration, and a storage that fails. The zero Keeper has met no base.
 type Keeper struct {
-	mu    sync.Mutex
-	known map[policy.Key]*keptBase
-	bytes int                 // of the texts that are kept
-	due   map[policy.Key]bool // those that have a version which nobody has judged
-	waits []BaseWaits
-	wakes map[int]func() // that tell of something due
-	woken int            // how many of them there ever were
+	mu      sync.Mutex
+	known   map[policy.Key]*keptBase
+	bytes   int                 // of the texts that are kept
+	due     map[policy.Key]bool // those that have a version which nobody has judged
+	waits   []BaseWaits
+	learned bool           // it was known once which texts wait
+	wakes   map[int]func() // that tell of something due
+	woken   int            // how many of them there ever were
 }
 
 // keptBase is what is known of a base.

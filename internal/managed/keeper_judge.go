@@ -18,7 +18,9 @@ func (k *Keeper) Kept(number int) *policy.Version {
 	return nil
 }
 
-// Learn takes in which texts wait, and which were confirmed, as all instances know it.
+// Learn takes in which texts wait, and which were confirmed, as all instances know it. What
+// came under the rules before that was known for the first time may be a text that has waited,
+// too, in the place of which another one waits by now: it is judged, then.
 func (k *Keeper) Learn(waits []BaseWaits) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -29,12 +31,12 @@ func (k *Keeper) Learn(waits []BaseWaits) {
 			continue
 		}
 		for _, b := range k.known { // where it came under the rules before that was known
-			if slices.Contains(w.Names, b.name) && IDOfBase(b.under) == w.ID {
+			if slices.Contains(w.Names, b.name) && (IDOfBase(b.under) == w.ID || !k.learned) {
 				k.goBack(b, w)
 			}
 		}
 	}
-	k.waits = waits
+	k.waits, k.learned = waits, true
 }
 
 // OtherBase is a base with the version under the rules, and another one that is read.
@@ -127,7 +129,7 @@ func (k *Keeper) Waiting(bases *policy.Cache) (waiting []OtherBase, settled map[
 func (k *Keeper) Follow(bases *policy.Cache) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.waits = nil
+	k.waits, k.learned = nil, true
 	for key := range k.known {
 		if o, _, ok := k.other(bases, key); ok {
 			k.adopt(k.known[key], o.After.Hash)

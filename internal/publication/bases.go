@@ -70,10 +70,11 @@ func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 	for i := range s.Bases {
 		b := &s.Bases[i]
 		if b.ID == in.ID && b.Parent == in.Parent {
-			if b.Keeps() {
-				b.Sites = some(append(slices.Clone(b.Sites), in.Sites...))
-				b.Invented = b.Invented && in.Invented
+			all := some(append(slices.Clone(b.Sites), in.Sites...))
+			if !b.Keeps() || len(all) == len(b.Sites) {
+				return before, Nothing
 			}
+			b.Sites, b.Invented = all, b.Invented && in.Invented
 			return s, Nothing
 		}
 		if b.Stage == Confirmation && b.isAt(sites) && now.Sub(b.Made.At) < BaseInterval {
@@ -101,6 +102,14 @@ func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 	}}
 	s.Bases = append(s.Bases, b)
 	return s, HasToWait
+}
+
+// KeepsAt reports whether a text of this ID stays out of the rules of a site, in favour of
+// the one before.
+func (s *State) KeepsAt(site, id, before string) bool {
+	return slices.ContainsFunc(s.Bases, func(b BaseChange) bool {
+		return b.Keeps() && b.ID == id && b.Parent == before && slices.Contains(b.Sites, site)
+	})
 }
 
 // isAt reports whether a base is of one of these sites.

@@ -181,16 +181,20 @@ func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 	if news == publication.Nothing && sitesOf(&after) == sitesOf(&state) {
 		return nil
 	}
+	isOver := false
 	for _, o := range same {
-		if len(o.Why) == 0 { // another instance has said so, and does no more
+		if len(o.Why) == 0 && !state.KeepsAt(o.Name, in.ID, in.Parent) {
+			isOver = true // another instance has said so, of another site or no more
 			r.judgeBase(o)
-			return nil
 		}
 		for _, reason := range o.Why {
 			if !slices.Contains(in.Reasons, reason) {
 				in.Reasons = append(in.Reasons, reason)
 			}
 		}
+	}
+	if isOver {
+		return nil
 	}
 	spec := specOf(same[0].Before)
 	in.Kept, in.Difference = publication.IDOf(spec), same[0].Difference()

@@ -1,0 +1,100 @@
+package release
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// closesPage forbids what visited says that a search engine was served.
+const closesPage = "User-agent: *\nDisallow: /p\n"
+
+var visited = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/p/1"}}
+
+// A base that waits because of a page which only one instance knows to have been served waits
+// at the other one, too, also once a confirmation of earlier is so old that it is forgotten.
+func TestBaseWaitsElsewhereWhateverIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one, own := waits(t, storage)
+		if _, err := one.Act(t.Context(), "confirm", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		one.says("/")
+		own.text.Store(open)
+		one.read()
+		two := newInstance(t, storage, "two").with(own)
+		two.load(disallow("GPTBot", "/a"))
+		two.says("/o")
+		time.Sleep(24 * time.Hour)
+		own.text.Store(closesPage)
+		one.visits = visited
+		one.read()
+		two.read()
+		one.says("/o")
+		two.says("/o")
+		one.end() // or it would be the first to forget it
+		time.Sleep(2 * time.Hour)
+		two.read()
+		two.says("/o")
+		two.end()
+	})
+}
+
+// The same where the text waits at another site of the instance besides, of which nothing
+// speaks against it.
+func TestBaseThatGoesElsewhereWaitsWhereItDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, own := storetest.New(), newText(open)
+		one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(own)
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		one.says("/o")
+		two.says("/o")
+		two.text("b.test")
+		own.text.Store(closesPage)
+		one.visits = visited
+		one.read()
+		one.says("/o")
+		two.read()
+		two.text("b.test")
+		two.read()
+		two.text("b.test")
+		two.read()
+		two.says("/o")
+		one.end()
+		two.end()
+	})
+}
+
+// A process that begins while the history cannot be read finds a base stored that waited, and
+// in whose place another one waits by now: neither is under the rules once it can be.
+func TestBaseThatWaitedBeforeTheHistoryIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one, own := waits(t, storage)
+		waited := own.text.Load()
+		own.text.Store(closed + "Disallow: /o\n")
+		time.Sleep(publication.BaseInterval)
+		one.read()
+		one.says("/o")
+		if b := one.waitingBase(); b.Stage != publication.Confirmation {
+			t.Errorf("stored: %+v", b)
+		}
+		two := newInstance(t, storage, "two").with(newText(waited.(string)))
+		storage.Break(errors.New("no network"))
+		two.load(disallow("GPTBot", "/a"))
+		two.text("a.test")
+		storage.Break(nil)
+		time.Sleep(readInterval)
+		two.read()
+		two.says("/o")
+		one.end()
+		two.end()
+	})
+}
