@@ -24,6 +24,8 @@ type base struct {
 	changed      time.Time
 	left         time.Time       // when what it said before was over
 	closing      map[string]bool // IDs of the texts that shut a search engine out
+	apart        bool            // instances may hold it back in the place of different texts
+	read         map[*instance]time.Time
 }
 
 // A baseMode is how a site answers for it.
@@ -52,7 +54,7 @@ const baseLife = time.Minute
 func (w *world) newBases(dice *rand.Rand) {
 	w.owner.bases = make(map[*site]*base)
 	for _, s := range w.sites {
-		b := &base{closing: make(map[string]bool)}
+		b := &base{closing: make(map[string]bool), read: make(map[*instance]time.Time)}
 		for b.text = newText(dice); closes(b.text); b.text = newText(dice) {
 		}
 		b.before, b.changed = b.text, w.start
@@ -85,9 +87,13 @@ func (w *world) builds(dice *rand.Rand, s *site) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.owner.bases[s]
-	if b.changed = time.Now(); b.mode.isReadable() {
-		b.left = b.changed
+	if b.mode.isReadable() {
+		for _, i := range w.instances { // one that has found it failing asks seldom
+			b.apart = b.apart || !b.read[i].After(b.changed)
+		}
+		b.left = time.Now()
 	}
+	b.changed = time.Now()
 	if b.mode == isServed && dice.IntN(2) == 0 {
 		b.mode = 1 + baseMode(dice.IntN(int(numBaseModes)-1))
 		w.tell("%s %s", s.host, b.mode)
@@ -133,6 +139,7 @@ func (o ownTexts) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (or
 	return func(ctx context.Context, _ *policy.Version) policy.Answer {
 		o.dirty.Store(true)
 		w.mu.Lock()
+		b.read[o.instance] = time.Now()
 		a, hangs := b.answer(), b.mode == isMute
 		w.mu.Unlock()
 		if hangs {
@@ -148,19 +155,44 @@ func (o ownTexts) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (or
 
 // isSettled reports whether all instances have the same base of a site: one that cannot be
 // read is what each has read last, and is asked for once in five minutes; and one that waits
-// for a person at one of them need not wait at another, which does not know the pages that it
-// is about.
+// may do so in the place of different texts, where one of them was missed.
 func (w *world) isSettled(s *site) bool {
 	b := w.owner.bases[s]
+	return b == nil || b.mode.isReadable() && time.Since(b.changed) > 10*time.Minute && !b.apart
+}
+
+// partsBases notes whether an instance may have missed a base, since it was cut off from the
+// storage: until none waits.
+func (w *world) partsBases() {
 	waits := func(i *instance) bool {
 		state, _ := i.published.State()
 		return slices.ContainsFunc(state.Bases, func(b publication.BaseChange) bool { return b.Keeps() })
 	}
-	return b == nil || b.mode.isReadable() && time.Since(b.changed) > 10*time.Minute && !slices.ContainsFunc(w.instances, waits)
+	all := len(w.reaching()) == len(w.instances)
+	for s, b := range w.owner.bases {
+		if !all {
+			b.apart = true
+		} else if !slices.ContainsFunc(w.instances, waits) && !w.differAt(s, w.instances) {
+			b.apart = false
+		}
+	}
+}
+
+// losesBases notes the same of a process that ends with a base unread, or not stored.
+func (i *instance) losesBases() {
+	w := i.world
+	if w.owner == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, b := range w.owner.bases {
+		b.apart = b.apart || !b.read[i].After(b.changed) || b.read[i].After(i.kept)
+	}
 }
 
 // mayClose reports whether a person has confirmed a base that shuts a search engine out, or
-// nobody could be asked: an instance that has begun since has known no other one.
+// nobody could be asked: an instance that has begun since without a storage has known no other one.
 func (o *owner) mayClose(i *instance, s *site) bool {
 	b := o.bases[s]
 	if b == nil {
@@ -171,7 +203,7 @@ func (o *owner) mayClose(i *instance, s *site) bool {
 			return true
 		}
 	}
-	return !i.born.Before(b.left)
+	return !i.born.Before(b.left) && i.bornBlind
 }
 
 // confirmed notes which bases a person has confirmed.
@@ -184,8 +216,8 @@ func (o *owner) confirmed(state *publication.State) {
 }
 
 // holdsText is an invariant of a base that cannot be read: what is served stays, as long
-// as nothing else is published, at an instance that reaches the storage and has not begun
-// anew: without a storage it may begin with no base, and with no trial.
+// as nothing else is published, at an instance that reaches the storage, and has for three
+// minutes, and has not begun anew: without a storage it may begin with no base, and with no trial.
 func (i *instance) holdsText(s *site, before, text string, state *publication.State) {
 	published := state.PublishedID()
 	if c := state.Candidate; c != nil {
@@ -197,7 +229,7 @@ func (i *instance) holdsText(s *site, before, text string, state *publication.St
 	b := i.world.owner.bases[s]
 	last := i.published.under[s]
 	i.published.under[s] = seenUnder{time.Now(), published}
-	if b == nil || b.mode.isReadable() || last.published != published || !b.changed.Before(last.at.Add(-2*baseLife)) || i.storage.cut.Load() || !i.born.Before(last.at) || before == "" {
+	if b == nil || b.mode.isReadable() || last.published != published || !b.changed.Before(last.at.Add(-2*baseLife)) || i.storage.cut.Load() || last.at.Before(i.storage.last.Add(3*time.Minute)) || !i.born.Before(last.at) || before == "" {
 		return
 	}
 	if before != text {

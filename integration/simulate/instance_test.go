@@ -36,6 +36,7 @@ type instance struct {
 	guard   *guard.Guard
 	store   *store.Store // nil without a storage
 	storage *link
+	stored  chan struct{}      // closed once it has read what is stored
 	end     context.CancelFunc // of the configuration
 	born    time.Time
 	asked   int                       // requests since then
@@ -45,11 +46,12 @@ type instance struct {
 	published *published        // nil where nobody publishes
 	told      *managed.Schedule // what the owner has wanted as it heard last
 
-	blank bool                    // it has not read yet what it has stored
-	dirty atomic.Bool             // there may be something to be written
-	kept  time.Time               // when that was last
-	noted time.Time               // when it last wrote what others look for
-	heard map[*instance]time.Time // the same of others, as far as it knows
+	bornBlind bool                    // it began without the storage
+	blank     bool                    // it has not read yet what it has stored
+	dirty     atomic.Bool             // there may be something to be written
+	kept      time.Time               // when that was last
+	noted     time.Time               // when it last wrote what others look for
+	heard     map[*instance]time.Time // the same of others, as far as it knows
 }
 
 // start begins a process with nothing but what is stored.
@@ -60,14 +62,19 @@ func (i *instance) start() {
 		i.store = store.New(store.Options{
 			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
 		})
-		i.store.Read(context.Background())
 		i.blank = i.storage.cut.Load()
+		i.bornBlind = i.blank
 		i.heard = make(map[*instance]time.Time)
 		for _, other := range i.world.instances {
 			i.heard[other] = other.noted
 		}
 	}
+	i.stored = make(chan struct{})
 	i.load()
+	if i.store != nil { // not before it is known what is guarded, of which alone it takes in what was served
+		i.store.Read(context.Background())
+	}
+	close(i.stored)
 }
 
 // look is when the guard got a text by itself for the last time, and when it got another
@@ -143,6 +150,7 @@ func (i *instance) load() {
 
 // crash ends the process without a word.
 func (i *instance) crash() {
+	i.losesBases()
 	i.end()
 	i.end = nil
 	_ = i.state.Destruct()

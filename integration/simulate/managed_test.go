@@ -98,7 +98,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	next = release.New(c)
 	m := managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
 	if w.owner.bases != nil {
-		m.Source, m.Bases = ownTexts{i}, i.state.Bases
+		m.Source, m.Bases, m.Stored = ownTexts{i}, i.state.Bases, i.stored
 	}
 	p := managed.NewPublisher(m)
 	shown, under := make(map[*site]string), make(map[*site]seenUnder)
@@ -181,6 +181,7 @@ func (w *world) watch() {
 			i.sees(s)
 		}
 	}
+	w.partsBases()
 	if w.differ() || w.undone() != nil {
 		time.Sleep(3 * time.Minute) // in which all look at the storage
 	}
