@@ -77,6 +77,9 @@ func (w *world) happen(e event) {
 			if i.storage != nil && i.storage.cut.Load() {
 				i.storage.cut.Store(false)
 				i.storage.last = now
+				if i.unsaid { // what was wanted there before comes after all that was done meanwhile
+					i.unsaid, w.owner.back = false, ""
+				}
 				i.dirty.Store(true)
 				w.tell("%s reaches the storage again", i.id)
 			}

@@ -45,6 +45,7 @@ type instance struct {
 
 	published *published        // nil where nobody publishes
 	told      *managed.Schedule // what the owner has wanted as it heard last
+	unsaid    bool              // which it has not submitted yet
 
 	bornBlind bool                    // it began without the storage
 	blank     bool                    // it has not read yet what it has stored

@@ -82,7 +82,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	if i.told != nil && i.told != w.owner.rules {
 		w.owner.back = "" // it hears only now of what the owner has wanted since
 	}
-	i.told = w.owner.rules
+	i.hears(w.owner.rules)
 	i.state.WatchServed(ctx)
 	var next *release.Release
 	c := release.Config{
@@ -118,6 +118,12 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	}
 }
 
+// hears notes what the owner wants. Without the storage it cannot be submitted yet.
+func (i *instance) hears(rules *managed.Schedule) {
+	i.unsaid = i.storage.cut.Load() && (i.unsaid || i.told != rules)
+	i.told = rules
+}
+
 // publishes lets the owner want other rules: all configurations have them at once, or one
 // before others, or a list of rules says so to all.
 func (w *world) publishes(dice *rand.Rand, i *instance) {
@@ -140,7 +146,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 		w.tell("a list of rules says so")
 		for _, i := range w.instances {
 			i.published.Submit(next, publication.FromRules, release.Proposal{})
-			i.told = next
+			i.hears(next)
 		}
 	}
 	w.settle()
