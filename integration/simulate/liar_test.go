@@ -53,7 +53,8 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 	text := i.shows(s)
 	w.mu.Lock()
 	saw := i.saw[s]
-	known := saw != nil && saw.text == text && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode.hasOneText() && !s.way.isLong()
+	// Of a site that had no file, and fails now, nobody knows the text.
+	known := saw != nil && saw.text == text && !saw.last.Before(s.settled) && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode.hasOneText() && !s.way.isLong()
 	holds := known || reads && s.mode == same && time.Since(s.changed) > short && time.Since(s.settled) > short
 	old := saw != nil && s.mode == same && time.Since(s.changed) > time.Hour && time.Since(saw.last) > policy.MaxAge && len(w.instances) == 1
 	w.mu.Unlock()
