@@ -48,10 +48,11 @@ func TestBaseFailsAfterRestart(t *testing.T) {
 					return harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, func(r *http.Request) { r.Host = "a.test" })
 				}
 				first := start()
-				before := read(first).Body
-				if !strings.Contains(before, "Disallow: /private/") || !strings.Contains(before, "User-agent: GPTBot\nDisallow: /\n") {
-					t.Fatalf("got %q", before)
-				}
+				var before string
+				harness.Eventually(t, "the rules are published", func() bool { // a slow storage is not waited for
+					before = read(first).Body
+					return strings.Contains(before, "Disallow: /private/") && strings.Contains(before, "User-agent: GPTBot\nDisallow: /\n")
+				})
 				harness.Eventually(t, "the base is stored", func() bool { return len(harness.Stored(t, store, "bases")) == 1 })
 				if n := len(harness.Stored(t, store, "policies")); storage == "off" && n > 0 {
 					t.Errorf("%d policies are stored", n)
