@@ -31,7 +31,9 @@ func (f *flaky) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch
 
 // What is shown of a host is what it is served, with the rule of each line, and what
 // comes next; also of hosts that nobody has asked yet.
-func TestRunning(t *testing.T) {
+func TestRunning(t *testing.T) { synctest.Test(t, runs) }
+
+func runs(t *testing.T) {
 	now := epoch
 	sale := during(disallow("*", "/sale"), "sale", now.Add(time.Hour), now.Add(2*time.Hour))
 	sale.Reason, sale.At = "load", "Caddyfile:7"
@@ -72,6 +74,7 @@ func TestRunning(t *testing.T) {
 	if next := r.Next(now); !next.Equal(sale.From) {
 		t.Errorf("the next change is at %v", next)
 	}
+	synctest.Wait() // what was read in the background looks at the clock
 	now = sale.From
 	if d, _ := r.Site("a.test", now); !strings.Contains(d.Text, "/sale") || !d.Since.Equal(sale.From) {
 		t.Errorf("in the sale: %v %q", d.Since, d.Text)
