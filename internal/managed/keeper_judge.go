@@ -26,12 +26,16 @@ func (k *Keeper) Learn(waits []BaseWaits) {
 	defer k.mu.Unlock()
 	for i := range waits {
 		w := &waits[i]
-		isNews := !slices.ContainsFunc(k.waits, func(o BaseWaits) bool { return o.Number == w.Number })
-		if !isNews || w.Kept == nil {
+		var told []string // the names of bases at which it was known to wait
+		if at := slices.IndexFunc(k.waits, func(o BaseWaits) bool { return o.Number == w.Number }); at >= 0 {
+			told = k.waits[at].Names
+		}
+		if w.Kept == nil || slices.Equal(told, w.Names) {
 			continue
 		}
 		for _, b := range k.known { // where it came under the rules before that was known
-			if slices.Contains(w.Names, b.name) && (IDOfBase(b.under) == w.ID || !k.learned) {
+			isNews := slices.Contains(w.Names, b.name) && !slices.Contains(told, b.name)
+			if isNews && (IDOfBase(b.under) == w.ID || !k.learned) {
 				k.goBack(b, w)
 			}
 		}

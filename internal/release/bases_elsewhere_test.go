@@ -2,6 +2,8 @@ package release
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,6 +96,45 @@ func TestBaseThatWaitedBeforeTheHistoryIsKnown(t *testing.T) {
 		time.Sleep(readInterval)
 		two.read()
 		two.says("/o")
+		one.end()
+		two.end()
+	})
+}
+
+// A text that came under the rules of a site where nothing is known against it goes from there
+// once another instance has it wait there, too, besides the site where it waits already.
+func TestBaseThatWaitsAtOneMoreSite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, own := storetest.New(), newText(open)
+		one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(own)
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		for _, i := range []*instance{one, two} {
+			i.text("a.test")
+			i.text("b.test")
+		}
+		own.text.Store(closesPage)
+		one.visits = visited
+		one.read()
+		for range 2 {
+			two.readAt("b.test")
+		}
+		if text := two.text("b.test"); !strings.Contains(text, "Disallow: /p\n") {
+			t.Errorf("two serves %q before anything is known against that", text)
+		}
+		one.visits = append(slices.Clone(visited), ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "b.test", Target: "/p/1"})
+		for range 2 {
+			one.readAt("b.test")
+		}
+		if b := one.waitingBase(); len(b.Sites) != 2 {
+			t.Errorf("it waits at %q", b.Sites)
+		}
+		for range 2 {
+			two.readAt("b.test")
+		}
+		if text := two.text("b.test"); !strings.Contains(text, "Disallow: /o\n") {
+			t.Errorf("two serves %q", text)
+		}
 		one.end()
 		two.end()
 	})

@@ -38,9 +38,12 @@ func (i *instance) with(source *ownText) *instance {
 }
 
 // read has crawlers ask until the base was read again and judged.
-func (i *instance) read() {
+func (i *instance) read() { i.readAt("a.test") }
+
+// readAt is read for a host.
+func (i *instance) readAt(host string) {
 	for range 2 {
-		i.text("a.test")
+		i.text(host)
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 	}
