@@ -110,6 +110,7 @@ func TestServedNoLonger(t *testing.T) {
 			if j := s.g.Judge(bing("/x")); j.Verdict != judge.Disallowed {
 				t.Errorf("while it is served: %s", j.Verdict)
 			}
+			synctest.Wait()
 			if ends {
 				s.other["bingbot"] = loose
 			}
