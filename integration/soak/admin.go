@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -31,10 +32,19 @@ func (in *instance) metrics() (map[string]float64, error) {
 	return all, lines.Err()
 }
 
+// policy returns the name of a site's robots.txt as it stands in a path: the host, or the
+// source of one whose pages another proxy shows.
+func (s *site) policy() string {
+	if s.asked {
+		return url.PathEscape("http:/" + s.origin.address + "/robots.txt host " + s.host)
+	}
+	return s.host
+}
+
 // version returns the hash of the robots.txt in force for a site, empty if none
 // is known.
 func (in *instance) version(s *site) (string, error) {
-	text, err := in.ask(http.MethodGet, "/robots_guard/policies/"+s.host, "", nil)
+	text, err := in.ask(http.MethodGet, "/robots_guard/policies/"+s.policy(), "", nil)
 	if err != nil {
 		return "", err
 	}
@@ -46,6 +56,6 @@ func (in *instance) version(s *site) (string, error) {
 
 // refresh makes the robots.txt of a site due.
 func (in *instance) refresh(s *site) error {
-	_, err := in.ask(http.MethodPost, "/robots_guard/policies/"+s.host+"/refresh", "", nil)
+	_, err := in.ask(http.MethodPost, "/robots_guard/policies/"+s.policy()+"/refresh", "", nil)
 	return err
 }

@@ -11,12 +11,25 @@ const caddyfile = `{
 	robots_guard {
 		storage on
 		registry $REGISTRY
+		verify {
+			ranges configured
+			rdns off
+		}
+		crawler Verix {
+			class research
+			ranges file $RANGES
+		}
+	}
+	servers {
+		trusted_proxies static 127.0.0.1/32
+		trusted_proxies_strict
 	}
 }
 (guarded) {
 	header X-Config $NAME
 	header >X-Verdict {http.robots_guard.verdict}
 	header >X-Class {http.robots_guard.class}
+	header >X-Identity {http.robots_guard.identity}
 	robots_guard {args[0]} {
 		ttl 1s 1s
 		fetch_timeout 2s
@@ -61,6 +74,7 @@ https://failing.test:$TLS {
 https://strict.test:$TLS {
 	tls internal
 	import guarded enforce {
+		spoofed block
 		usage enforce
 		rate enforce {
 			crawl_delay off
@@ -77,6 +91,28 @@ https://managed.test:$TLS {
 		disallow CCBot
 	}
 	import proxied $MANAGED
+}
+https://slow.test:$TLS {
+	tls internal
+	import guarded enforce {
+		rate enforce {
+			crawl_delay off
+			shed {
+				when latency_p95 > 1s for 5s
+				resume below 1s for 10s
+			}
+		}
+	}
+	import proxied $SLOW
+}
+https://decide.test:$TLS {
+	tls internal
+	import guarded enforce {
+		decide forwarded asked.test
+		source http://$ASKED/robots.txt host {host}
+		allow_private on
+		fetch_wait 2s
+	}
 }
 http://monitored.test:$CLEAR {
 	import guarded monitor {

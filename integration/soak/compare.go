@@ -32,7 +32,7 @@ func (t *traffic) held(instance string, metrics map[string]float64) (problems []
 		if !ok {
 			continue
 		}
-		key := count{instance, labels["host"], labels["crawler"]}
+		key := count{instance, labels["host"], labels["crawler"], labels["identity"]}
 		f := found[key]
 		f.judged += int(value)
 		counted += int(value)
@@ -62,13 +62,13 @@ func (t *traffic) held(instance string, metrics map[string]float64) (problems []
 			counted, sent int
 		}{{"counted", f.judged, sent.answered}, {"counted as blocked", f.blocked, sent.refused}, {"counted as slowed", f.slowed, sent.slowed}} {
 			if one.counted < one.sent || one.counted > one.sent+sent.broken {
-				problems = append(problems, fmt.Sprintf("%s: %s at %s: %d %s, %d answered so, %d broken", instance, key.crawler, key.host, one.counted, one.what, one.sent, sent.broken))
+				problems = append(problems, fmt.Sprintf("%s: %s %s at %s: %d %s, %d answered so, %d broken", instance, key.identity, key.crawler, key.host, one.counted, one.what, one.sent, sent.broken))
 			}
 		}
 		delete(found, key)
 	}
 	for key, f := range found {
-		problems = append(problems, fmt.Sprintf("%s: %d counted for %q at %q, which nobody sent", instance, f.judged, key.crawler, key.host))
+		problems = append(problems, fmt.Sprintf("%s: %d counted for %s %q at %q, which nobody sent", instance, f.judged, key.identity, key.crawler, key.host))
 	}
 	slices.Sort(problems)
 	return problems, counted

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,7 +102,14 @@ func (in *instance) start() error {
 			return fmt.Errorf("%s: %w\n%s", in.name, err, text)
 		}
 	}
-	return nil
+	// Caddy starts its apps in any order, so that requests may come before lists are read.
+	return eventually(in.name+" reads the list of addresses", func() error {
+		all, err := in.metrics()
+		if err == nil && !has(all, "caddy_robots_guard_address_list_prefixes") {
+			err = errors.New("it has read none")
+		}
+		return err
+	})
 }
 
 // life returns what there is once in a life.

@@ -14,6 +14,10 @@ func (s *site) forbidden(c client, path string, t text) bool {
 		return true
 	case c.kind == trainer && s.strict && path == "/trained/x":
 		return true
+	case c.kind == proved:
+		return path == "/trained/x"
+	case c.kind == liar && (s.strict || path == "/trained/x"): // held to both groups
+		return true
 	}
 	return path == "/private/x" || path == "/new/x" && t.forbidsNew()
 }
@@ -21,6 +25,11 @@ func (s *site) forbidden(c client, path string, t text) bool {
 // slows reports whether a site lets a client pass once in a life only.
 func (s *site) slows(c client, path string) bool {
 	return s.strict && c.kind == limited && path != "/robots.txt"
+}
+
+// stops reports whether a site under load answers a client in place of the origin.
+func (s *site) stops(c client, path string) bool {
+	return s.sheds && c.later && path != "/robots.txt"
 }
 
 // served returns the status of an answer that the guard lets pass.
@@ -35,11 +44,11 @@ func served(path string, s state) int {
 }
 
 // moment is when a request was sent, as the facts of its site and instance know it.
-type moment struct{ text, state, names, config, fresh int }
+type moment struct{ text, state, load, names, config, fresh int }
 
 // now returns the moment at which a request to a site begins.
 func (w *world) now(in *instance, s *site) moment {
-	return moment{s.text.mark(), s.state.mark(), w.names.mark(), in.config.mark(), in.fresh.mark()}
+	return moment{s.text.mark(), s.state.mark(), s.load.mark(), w.names.mark(), in.config.mark(), in.fresh.mark()}
 }
 
 // expected returns the statuses that an answer may have whose request was sent
@@ -60,7 +69,7 @@ func (w *world) expected(in *instance, s *site, c client, path string, sent mome
 	// Who reads the new text through the guard before it does puts its copy in
 	// doubt, by which nobody is blocked. One that has just been started may know
 	// none yet.
-	lenient := s.invented || fresh || s.readers && len(texts) > 1
+	lenient := s.invented || fresh || s.readers && !s.asked && len(texts) > 1
 	for i, t := range append(texts, read...) {
 		if s.enforces && s.forbidden(c, path, t) {
 			add(by.status())
@@ -74,9 +83,28 @@ func (w *world) expected(in *instance, s *site, c client, path string, sent mome
 				continue
 			}
 		}
-		for _, state := range s.state.since(sent.state) {
-			add(served(path, state))
+		for _, status := range s.passes(c, path, sent, fresh) {
+			add(status)
 		}
+	}
+	return may
+}
+
+// passes returns the statuses that an answer may have which no text forbids. A site that
+// was just started is not under load yet.
+func (s *site) passes(c client, path string, sent moment, fresh bool) (may []int) {
+	under := s.load.since(sent.load)
+	if s.stops(c, path) && slices.Contains(under, true) {
+		may = append(may, http.StatusServiceUnavailable)
+		if !fresh && !slices.Contains(under, false) {
+			return may
+		}
+	}
+	for _, state := range s.state.since(sent.state) {
+		if s.asked {
+			state = well // it is not the guard that asks the origin
+		}
+		may = append(may, served(path, state))
 	}
 	return may
 }
@@ -87,6 +115,7 @@ type world struct {
 	instances []*instance
 	names     *fact[names]
 	registry  string // the file with the names
+	ranges    string // the file with the addresses of a crawler
 }
 
 // names are an edition of the registry file by number. It decides the class of one

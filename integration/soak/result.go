@@ -16,6 +16,7 @@ type result struct {
 	took            time.Duration
 	reloads         int64
 	texts, outages  int64
+	burdens         int // times that a site was under load
 	editions, kills int
 	samples         [][]sample // of the instances that live through it
 	heaps           []heaps    // of the same
@@ -23,6 +24,8 @@ type result struct {
 	lost            int
 	by              map[protocol]int
 	statuses        map[int]int
+	as              map[string]int
+	asked           int
 	loose, wrongs   int
 	pending, older  int
 	counted         int
@@ -45,6 +48,7 @@ func (r *result) finish(t *traffic) {
 	defer t.mu.Unlock()
 	r.sent, r.broken, r.lost, r.loose, r.wrongs, r.slowest = t.sent, t.broken, t.lost, t.loose, t.wrongs, t.slowest
 	r.by, r.statuses, r.pending, r.older = t.by, t.statuses, t.pending, t.older
+	r.as, r.asked = t.as, t.asked
 	if t.wrongs > 0 {
 		r.problems = append(r.problems, fmt.Sprintf("%d wrong answers, the first:\n%s", t.wrongs, strings.Join(t.wrong, "\n")))
 	}
@@ -63,13 +67,15 @@ func (r *result) String() string {
 	row("duration", "%s", r.took.Round(time.Second))
 	row("requests", "%d, %.0f a second", r.sent, float64(r.sent)/r.took.Seconds())
 	row("answers by HTTP/1.1, HTTP/2, HTTP/3", "%d, %d, %d", r.by[1], r.by[2], r.by[3])
-	row("answers 200, 403 or 410, 429, 500 or 502", "%d, %d, %d, %d", r.statuses[200], r.statuses[403]+r.statuses[410], r.statuses[429], r.statuses[500]+r.statuses[502])
-	row("of them while something changed, or to who had read another text last, so that two answers were right", "%d", r.loose)
+	row("answers 200, 403 or 410, 429, 503, 500 or 502", "%d, %d, %d, %d, %d", r.statuses[200], r.statuses[403]+r.statuses[410], r.statuses[429], r.statuses[503], r.statuses[500]+r.statuses[502])
+	row("to a verified crawler, to one with its name, to questions of another proxy", "%d, %d, %d", r.as["verified"], r.as["spoofed"], r.asked)
+	row("of all while something changed, or to who had read another text last, so that two answers were right", "%d", r.loose)
 	row("let pass of what was forbidden, since it was not known yet what the crawler was served", "%d", r.pending)
 	row("by a configuration before, to which Caddy had left a connection by HTTP/2", "%d", r.older)
 	row("wrong answers", "**%d**", r.wrongs)
 	row("without an answer, since an instance was killed or Caddy broke the connection at a reload", "%d", r.broken)
 	row("reloads, other robots.txt files, outages, editions of the registry", "%d, %d, %d, %d", r.reloads, r.texts, r.outages, r.editions)
+	row("times that a site was under load, and was no more, at all instances", "%d", r.burdens)
 	row("times that an instance was killed and started again", "%d", r.kills)
 	row("requests in the metrics of the guards, as many as were sent", "%d", r.counted)
 	row("answered in the second before an instance was killed, and so in no metric", "%d", r.lost)

@@ -28,32 +28,34 @@ type traffic struct {
 	lost     int // answered, and the process that counted them was killed
 	by       map[protocol]int
 	statuses map[int]int
-	slowest  time.Duration // of a browser
-	loose    int           // answers for which more than one status was right
-	pending  int           // let pass since it was not known what the crawler was served
-	older    int           // answers by a configuration that had been replaced before
+	as       map[string]int // by the identity that was told
+	asked    int            // questions of another proxy
+	slowest  time.Duration  // of a browser
+	loose    int            // answers for which more than one status was right
+	pending  int            // let pass since it was not known what the crawler was served
+	older    int            // answers by a configuration that had been replaced before
 }
 
 // count is what requests are counted by, as in the metrics of an instance.
-type count struct{ instance, host, crawler string }
+type count struct{ instance, host, crawler, identity string }
 
 // tally is how often a client of a site asked.
 type tally struct {
 	answered int
 	refused  int // of these
-	slowed   int // of these
+	slowed   int // of these, too fast or while the site was under load
 	broken   int // no answer came, so the server may have counted it or not
 	compared int // answered when the metrics were looked at
 	passed   int // where few requests in a life are
 }
 
 func newTraffic(w *world) *traffic {
-	return &traffic{world: w, counts: make(map[count]tally), read: make(readings), by: make(map[protocol]int), statuses: make(map[int]int)}
+	return &traffic{world: w, counts: make(map[count]tally), read: make(readings), by: make(map[protocol]int), statuses: make(map[int]int), as: make(map[string]int)}
 }
 
 // run makes so many requests a second until ctx ends.
 func (t *traffic) run(ctx context.Context, rate float64) {
-	const workers = 16
+	const workers = 32 // some wait for a site that is slow
 	var group sync.WaitGroup
 	for i := range workers {
 		group.Go(func() {
@@ -62,10 +64,11 @@ func (t *traffic) run(ctx context.Context, rate float64) {
 				in := t.world.instances[random.IntN(len(t.world.instances))]
 				s := t.world.sites[random.IntN(len(t.world.sites))]
 				path := paths[random.IntN(len(paths))]
-				if path == "/robots.txt" && !s.readers {
+				c := clients[random.IntN(len(clients))]
+				if path == "/robots.txt" && !s.reads(c) {
 					path = "/page"
 				}
-				t.ask(in, s, clients[random.IntN(len(clients))], path, protocols[random.IntN(len(protocols))], random.IntN(4) > 0)
+				t.ask(in, s, c, path, protocols[random.IntN(len(protocols))], random.IntN(4) > 0)
 			}
 		})
 	}
@@ -94,27 +97,35 @@ func (t *traffic) ask(in *instance, s *site, c client, path string, by protocol,
 	may := t.world.expected(in, s, c, path, sent, answering, t.read.of(reader{s.host, c.name}, begun))
 	t.by[by]++
 	t.statuses[got.status]++
-	if c.kind == browser && path != "/robots.txt" {
+	t.as[got.identity]++
+	if s.asked {
+		t.asked++
+	}
+	states := s.state.since(sent.state)
+	if c.kind == browser && path != "/robots.txt" && !slices.Contains(states, slow) {
 		t.slowest = max(t.slowest, took)
 	}
 	if len(may) > 1 {
 		t.loose++
 	}
-	passed := slices.ContainsFunc(s.state.since(sent.state), func(state state) bool { return served(path, state) == got.status })
+	passed := slices.Contains(s.passes(c, path, sent, false), got.status)
 	right := slices.Contains(may, got.status) || got.status == http.StatusOK && t.isFirst(in, s, c, path) || passed && t.isPending(in, s, c, path, got.verdict)
-	if !slices.Contains(configured, answering) {
-		// Caddy sometimes leaves a connection by HTTP/2 to the configuration before.
+	older := !slices.Contains(configured, answering)
+	if older {
+		// Caddy sometimes leaves a connection by HTTP/2 to the configuration before, with
+		// the registry of its time.
 		right = right && by == 2 && again && got.config >= 0 && answering < configured[0]
 		t.older++
 	}
-	named := c.name != "Quuxle" || got.class == "" || slices.ContainsFunc(classes, func(n names) bool { return n.class() == got.class })
-	if right && named && got.protocol == by {
+	known := got.identity == "" || got.identity == c.identity()
+	named := c.name != "Quuxle" || got.class == "" || older || slices.ContainsFunc(classes, func(n names) bool { return n.class() == got.class })
+	if right && named && known && got.protocol == by {
 		return
 	}
 	t.wrongs++
 	if len(t.wrong) < 20 {
-		wrong := fmt.Sprintf("%s %s %s %s%s as %s: %d by %s, verdict %q, class %q, by configuration %d, want %v by %v; text %d, origin %q, took %s",
-			begun.UTC().Format("15:04:05.000"), in.name, by, host, path, c.name, got.status, got.protocol, got.verdict, got.class, got.config, may, configured, int(s.text.last()), s.state.last(), took)
+		wrong := fmt.Sprintf("%s %s %s %s%s as %s: %d by %s, verdict %q, class %q, identity %q, by configuration %d, want %v by %v; text %d, origin %q, took %s",
+			begun.UTC().Format("15:04:05.000"), in.name, by, host, path, c.name, got.status, got.protocol, got.verdict, got.class, got.identity, got.config, may, configured, int(s.text.last()), s.state.last(), took)
 		fmt.Fprintln(os.Stderr, wrong) // it may be long until the end
 		t.wrong = append(t.wrong, wrong)
 	}
@@ -126,18 +137,22 @@ func (t *traffic) isFirst(in *instance, s *site, c client, path string) bool {
 	if !s.slows(c, path) {
 		return false
 	}
-	return t.grants(count{in.name, s.host, c.label}, 1)
+	return t.grants(count{in.name, s.host, c.label, c.identity()}, 1)
 }
 
 // isPending reports whether a request that was let pass is one of the few that are while
 // it is not known yet what its crawler was served: of each network eight and then eight
 // in an hour at each site that has changed its robots.txt, in a life. Errors of a proxy
-// do not tell their verdict.
+// do not tell their verdict. Each identity has a network of its own. Where another proxy
+// asks, who has read robots.txt within a minute may have read a newer one than the guard.
 func (t *traffic) isPending(in *instance, s *site, c client, path, verdict string) bool {
 	if verdict != "stale" && verdict != "" || !s.readers || s.every == 0 || !s.enforces || !s.forbidden(c, path, 1) {
 		return false
 	}
-	pending := t.grants(count{in.name, s.host, ""}, 9+int(8*time.Since(in.born()).Hours()))
+	if s.asked && (verdict == "" || !s.reads(c)) {
+		return false
+	}
+	pending := s.asked || t.grants(count{in.name, s.host, "", c.identity()}, 9+int(8*time.Since(in.born()).Hours()))
 	if pending {
 		t.pending++
 	}
@@ -161,9 +176,9 @@ func (t *traffic) probe(in *instance, s *site, c client, path string) answer {
 
 // answer is what matters of an answer, all of it empty if none came.
 type answer struct {
-	status, config       int
-	protocol             protocol
-	verdict, class, body string
+	status, config                 int
+	protocol                       protocol
+	verdict, class, identity, body string
 }
 
 // errAway says that nobody may ask an instance at present.
@@ -175,11 +190,10 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 		return got, errAway
 	}
 	defer in.gate.RUnlock()
-	r, err := http.NewRequest(http.MethodGet, s.url(host, path), nil)
+	r, err := s.request(c, host, path)
 	if err != nil {
 		return got, err
 	}
-	r.Header.Set("User-Agent", c.userAgent)
 	_, calls := in.life()
 	err = calls.do(r, by, again, func(response *http.Response) error {
 		h := response.Header
@@ -188,13 +202,13 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 		if missing != nil {
 			configured = -1
 		}
-		got = answer{response.StatusCode, configured, protocol(response.ProtoMajor), h.Get("X-Verdict"), h.Get("X-Class"), string(body)}
+		got = answer{response.StatusCode, configured, protocol(response.ProtoMajor), h.Get("X-Verdict"), h.Get("X-Class"), h.Get("X-Identity"), string(body)}
 		return err
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent++
-	key := count{in.name, s.host, c.label}
+	key := count{in.name, s.host, c.label, c.identity()}
 	tally := t.counts[key]
 	if err != nil {
 		tally.broken++
@@ -207,7 +221,7 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 		switch got.status {
 		case http.StatusForbidden, http.StatusGone:
 			tally.refused++
-		case http.StatusTooManyRequests:
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			tally.slowed++
 		}
 	}

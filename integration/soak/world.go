@@ -10,7 +10,10 @@ import (
 // newWorld makes the sites, their files below a folder, and their origins.
 // Everything changes as often as the beat says.
 func newWorld(folder string, beat beat) (*world, error) {
-	w := &world{names: newFact(names(0)), registry: filepath.Join(folder, "registry.json")}
+	w := &world{names: newFact(names(0)), registry: filepath.Join(folder, "registry.json"), ranges: filepath.Join(folder, "ranges.txt")}
+	if err := os.WriteFile(w.ranges, []byte(listed+"/32\n"), 0o644); err != nil {
+		return nil, err
+	}
 	if err := w.name(0); err != nil {
 		return nil, err
 	}
@@ -21,10 +24,12 @@ func newWorld(folder string, beat beat) (*world, error) {
 		{host: "failing.test", enforces: true, readers: true, every: beat.texts, fails: []state{all500, refuses, robotsHang}},
 		{host: "strict.test", enforces: true, readers: true, strict: true},
 		{host: "managed.test", enforces: true, readers: true, managed: true, every: beat.managed},
+		{host: "slow.test", enforces: true, readers: true, sheds: true, every: beat.texts},
+		{host: "asked.test", enforces: true, readers: true, asked: true, every: beat.texts},
 		{host: "monitored.test", clear: true, readers: true, every: beat.texts},
 		{host: inventedHost, clear: true, enforces: true, readers: true, invented: true},
 	} {
-		s.text, s.state = newFact(text(0)), newFact(well)
+		s.text, s.state, s.load = newFact(text(0)), newFact(well), newFact(false)
 		var err error
 		if s.host == "files.test" {
 			err = s.files(filepath.Join(folder, "site"))
@@ -72,7 +77,7 @@ func replaceFile(name, content string) error {
 }
 
 // beat is how often what changes.
-type beat struct{ loads, texts, managed, names, kills, samples time.Duration }
+type beat struct{ loads, texts, managed, names, kills, calm, samples time.Duration }
 
 // beatFor returns that of a run of some length. All of it happens in a short one,
 // too, but for a managed text, whose base is read once a minute at most.
@@ -83,6 +88,6 @@ func beatFor(length time.Duration) beat {
 	return beat{
 		loads: of(60, 2*time.Second, 9*time.Second), texts: of(60, 4*time.Second, 8*time.Second),
 		managed: 90 * time.Second, names: of(3, 4*time.Second, time.Minute), kills: of(3, 4*time.Second, 80*time.Second),
-		samples: max(length/400, time.Second),
+		calm: of(60, time.Second, 45*time.Second), samples: max(length/400, time.Second),
 	}
 }
