@@ -14,6 +14,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
+// TestExplanation has the whole of what an honest crawler's author is told.
+func TestExplanation(t *testing.T) {
+	j := &guard.Judgement{
+		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Identity: verify.Claimed, Method: http.MethodGet, Target: "/private/a"},
+		Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
+	}
+	var scratch judge.Scratch
+	settings := judge.Settings{Enforce: true}
+	settings.Judge(&j.Request, judge.Rules{Robots: policy.Parse([]byte("User-agent: *\nDisallow: /private/\n"))}, &scratch, &j.Result)
+	const want = `The robots.txt of this site does not allow GPTBot to fetch this URL.
+
+file:  https://example.com/robots.txt
+group: User-agent: * (line 1)
+rule:  Disallow: /private/ (line 2)
+
+If you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,
+your client calls itself by that name in its User-Agent.
+`
+	if got := string(explanation(j)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestWrite answers clients for each of the reasons to refuse one.
 func TestWrite(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\n"))
