@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
@@ -109,6 +110,7 @@ type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
 	index  cowmap.Sharded[Key, *Entry]
+	made   atomic.Uint64 // entries so far
 	sites  cowmap.Sharded[Key, *siteTexts]
 
 	mu   sync.Mutex // guards all below
@@ -156,6 +158,10 @@ func (c *Cache) Entries() []*Entry {
 	return all
 }
 
+// Made returns how many entries were made so far. A site that had none has none as long
+// as that stays the same.
+func (c *Cache) Made() uint64 { return c.made.Load() }
+
 // Add returns the entry of a site, making one if there is none.
 func (c *Cache) Add(key Key, s Segment) *Entry {
 	c.mu.Lock()
@@ -172,6 +178,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	e.used.Store(e.placed)
 	kept.order.add(e)
 	c.index.Store(key, e)
+	c.made.Add(1)
 	return e
 }
 

@@ -110,7 +110,7 @@ func fightAll(e effort) (duels []duel, err error) {
 		if err := stayOn(list[1:]); err == nil {
 			f.processor = list[0]
 			defer func() { _ = stayOn(list) }()
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one that asks, one for the origin
 		}
 	}
 	var errs []error

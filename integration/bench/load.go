@@ -1,14 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -40,11 +40,14 @@ type clients struct {
 
 // client is one of them and what it asks next.
 type client struct {
-	conn   net.Conn
-	reader *bufio.Reader
+	conn   io.ReadWriteCloser
 	next   int
-	times  []time.Duration
+	asked  time.Time // 0 while there is nothing to wait for
+	answer []byte    // as much of it as has come
 }
+
+// largest is how many bytes an answer may have.
+const largest = 16 << 10
 
 // dial connects clients that ask in turn for all requests, each beginning with
 // another one.
@@ -56,7 +59,12 @@ func dial(address string, requests []request) (*clients, error) {
 			all.close()
 			return nil, err
 		}
-		all.each[i] = client{conn: conn, reader: bufio.NewReaderSize(conn, 16<<10), next: i * len(requests) / connections}
+		own, err := unwatched(conn)
+		if err != nil {
+			all.close()
+			return nil, err
+		}
+		all.each[i] = client{conn: own, next: i * len(requests) / connections, answer: make([]byte, 0, largest)}
 	}
 	return all, nil
 }
@@ -69,97 +77,133 @@ func (all *clients) close() {
 	}
 }
 
+// patience is how long a server may hang before that is an error and the end of
+// measuring it.
+const patience = 30 * time.Second
+
 // drive has each client ask as fast as answers come, and once at least. A status
 // that was not expected is an error, for then something else was measured.
+//
+// It looks for answers without end and never sleeps. Who sleeps has to be woken, which
+// takes the server some microseconds: the more often, the slower it is, and then what
+// is measured of it is not only what it does.
 func (all *clients) drive(d time.Duration) (loadResult, error) {
-	var (
-		group sync.WaitGroup
-		errs  [connections]error
-	)
+	runtime.LockOSThread() // other goroutines, such as those of an origin, have other threads
+	defer runtime.UnlockOSThread()
+	var times []time.Duration
 	start := time.Now()
 	deadline := start.Add(d)
 	for i := range all.each {
-		group.Go(func() { errs[i] = all.each[i].drive(all.requests, deadline) })
+		if err := all.each[i].ask(all.requests, start); err != nil {
+			return loadResult{}, err
+		}
 	}
-	group.Wait()
+	for under, last := connections, start; under > 0; {
+		before := len(times)
+		for i := range all.each {
+			c := &all.each[i]
+			if c.asked.IsZero() {
+				continue
+			}
+			ended, err := c.read(all.requests)
+			if err != nil {
+				return loadResult{}, err
+			}
+			if !ended {
+				continue
+			}
+			last = time.Now()
+			times = append(times, last.Sub(c.asked))
+			c.asked = time.Time{}
+			if last.Before(deadline) {
+				err = c.ask(all.requests, last)
+			} else {
+				under--
+			}
+			if err != nil {
+				return loadResult{}, err
+			}
+		}
+		if len(times) == before {
+			if time.Since(last) > patience {
+				return loadResult{}, fmt.Errorf("no answer in %v", patience)
+			}
+			yield()
+		}
+	}
 	elapsed := time.Since(start)
-	if err := errors.Join(errs[:]...); err != nil {
-		return loadResult{}, err
-	}
-	var times []time.Duration
-	for i := range all.each {
-		times = append(times, all.each[i].times...)
-	}
 	slices.Sort(times)
 	return loadResult{len(times), float64(len(times)) / elapsed.Seconds(), times[len(times)*99/100]}, nil
 }
 
-func (c *client) drive(requests []request, deadline time.Time) error {
-	c.times = c.times[:0]
-	// A server that hangs is an error and not the end of all measuring.
-	if err := c.conn.SetDeadline(deadline.Add(30 * time.Second)); err != nil {
-		return err
-	}
-	before := time.Now()
-	for first := true; first || before.Before(deadline); first = false {
-		r := requests[c.next]
-		if c.next++; c.next == len(requests) {
-			c.next = 0
-		}
-		if _, err := c.conn.Write(r.bytes); err != nil {
-			return err
-		}
-		status, err := readAnswer(c.reader)
-		if err != nil {
-			return err
-		}
-		if status != r.status {
-			return fmt.Errorf("status %d, want %d, for\n%s", status, r.status, r.bytes)
-		}
-		after := time.Now()
-		c.times = append(c.times, after.Sub(before))
-		before = after
-	}
-	return nil
+// ask sends the next request.
+func (c *client) ask(requests []request, now time.Time) error {
+	c.asked = now
+	_, err := c.conn.Write(requests[c.next].bytes)
+	return err
 }
 
-// readAnswer reads one HTTP/1.1 answer with a length and returns its status. It
-// does as little as it can: what the client spends, the server lacks.
-func readAnswer(reader *bufio.Reader) (status int, err error) {
-	line, err := reader.ReadSlice('\n')
+// read reads what has come of an answer, and reports whether that is all of it.
+func (c *client) read(requests []request) (ended bool, err error) {
+	n, err := c.conn.Read(c.answer[len(c.answer):cap(c.answer)])
+	if n == 0 || err != nil {
+		return false, err
+	}
+	c.answer = c.answer[:len(c.answer)+n]
+	status, size, err := answerIn(c.answer)
+	if err != nil || size == 0 {
+		return false, err
+	}
+	r := requests[c.next]
+	switch {
+	case status != r.status:
+		return false, fmt.Errorf("status %d, want %d, for\n%s", status, r.status, r.bytes)
+	case size != len(c.answer):
+		return false, fmt.Errorf("%d bytes, want %d, for\n%s", len(c.answer), size, r.bytes)
+	}
+	c.answer = c.answer[:0]
+	if c.next++; c.next == len(requests) {
+		c.next = 0
+	}
+	return true, nil
+}
+
+// answerIn returns the status and the size of the HTTP/1.1 answer, with a length, that
+// data begins with; 0 for what has not come yet. It does as little as it can: what the
+// client spends, the server may lack.
+func answerIn(data []byte) (status, size int, err error) {
+	header, _, ok := bytes.Cut(data, []byte("\r\n\r\n"))
+	if !ok {
+		if len(data) == largest {
+			err = errors.New("the answer is too large")
+		}
+		return 0, 0, err
+	}
+	if len(header) < 12 || !bytes.HasPrefix(header, []byte("HTTP/1.1 ")) {
+		return 0, 0, fmt.Errorf("no HTTP: %q", header)
+	}
+	if status, err = strconv.Atoi(string(header[9:12])); err != nil {
+		return 0, 0, err
+	}
+	_, rest, ok := bytes.Cut(header, []byte("\r\nContent-Length: "))
+	if !ok {
+		return 0, 0, errors.New("the answer has no length")
+	}
+	digits, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	length, err := strconv.Atoi(string(digits))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
-		return 0, fmt.Errorf("no HTTP: %q", line)
+	if size = len(header) + 4 + length; size > largest {
+		return 0, 0, errors.New("the answer is too large")
 	}
-	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return 0, err
+	if len(data) < size {
+		return status, 0, nil
 	}
-	length := -1
-	for {
-		line, err := reader.ReadSlice('\n')
-		if err != nil {
-			return 0, err
-		}
-		line = bytes.TrimRight(line, "\r\n")
-		if len(line) == 0 {
-			break
-		}
-		if key, value, _ := bytes.Cut(line, []byte(":")); bytes.EqualFold(key, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return 0, err
-			}
-		}
-	}
-	if length < 0 {
-		return 0, errors.New("the answer has no length")
-	}
-	_, err = reader.Discard(length)
-	return status, err
+	return status, size, nil
 }
 
-// once sends each request once, over one connection.
+// once sends each request once, over one connection, and waits for the answers.
 func once(address string, requests []request) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -167,13 +211,15 @@ func once(address string, requests []request) error {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(3 * time.Minute))
-	reader := bufio.NewReader(conn)
-	for _, r := range requests {
-		if _, err := conn.Write(r.bytes); err != nil {
+	c := client{conn: conn, answer: make([]byte, 0, largest)}
+	for range requests {
+		if err := c.ask(requests, time.Now()); err != nil {
 			return err
 		}
-		if status, err := readAnswer(reader); err != nil || status != r.status {
-			return fmt.Errorf("status %d, want %d (%v) for\n%s", status, r.status, err, r.bytes)
+		for ended := false; !ended; {
+			if ended, err = c.read(requests); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os/exec"
+	"runtime"
 	"time"
 )
 
@@ -14,4 +15,5 @@ func processors() []int                         { return nil }
 func startOn(_ int, command *exec.Cmd) error    { return command.Start() }
 func stayOn([]int) error                        { return nil }
 func cpuOf(int) (cpu time.Duration, known bool) { return 0, false }
+func yield()                                    { runtime.Gosched() }
 func childrenOf(int) []int                      { return nil }

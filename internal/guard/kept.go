@@ -15,6 +15,7 @@ import (
 type keptSite struct {
 	request.Site                                            // with where its robots.txt comes from
 	entry        atomic.Pointer[weak.Pointer[policy.Entry]] // that was found last; which the cache may drop
+	alone        atomic.Uint64                              // when it had no entry by another spelling; see otherSpelling
 	present      atomic.Bool                                // it is known that the guard judges for it
 	host         *metrics.Host                              // where its requests are counted
 	load         *siteLoad                                  // nil where nobody is shed

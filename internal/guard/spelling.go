@@ -26,12 +26,7 @@ func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State
 	if g.SourceKey != "" || listener == 0 || key.Host == "" || state == nil || state.Good == nil {
 		return nil
 	}
-	name, port := addr.CutPort(key.Host)
-	other, odd := key, key
-	if other.Host = name; port == "" {
-		other.Host = name + ":" + strconv.Itoa(listener)
-	}
-	entry := g.shared.Cache.Get(other)
+	entry := g.otherSpelling(j.kept, &key, listener)
 	if entry == nil {
 		return nil
 	}
@@ -39,6 +34,8 @@ func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State
 	if beside == nil || beside.Good == nil || beside.Good.Hash == state.Good.Hash {
 		return nil
 	}
+	name, _ := addr.CutPort(key.Host)
+	odd := key
 	odd.Host = name + ":" + strconv.Itoa(oddPort(listener))
 	asked := g.shared.Cache.Add(odd, policy.Invented)
 	if asked.Due(now) {
@@ -52,6 +49,26 @@ func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State
 		return nil
 	}
 	return beside
+}
+
+// otherSpelling returns the entry of the same site with the port of its listener where it
+// is named without, and without where it is named with it; nil if there is none, which is
+// remembered of a site that is kept until the next entry is made.
+func (g *Guard) otherSpelling(kept *keptSite, key *policy.Key, listener int) *policy.Entry {
+	at := g.shared.Cache.Made()<<16 | uint64(uint16(listener))
+	if kept != nil && kept.alone.Load() == at {
+		return nil
+	}
+	other := *key
+	name, port := addr.CutPort(key.Host)
+	if other.Host = name; port == "" {
+		other.Host = name + ":" + strconv.Itoa(listener)
+	}
+	entry := g.shared.Cache.Get(other)
+	if entry == nil && kept != nil {
+		kept.alone.Store(at)
+	}
+	return entry
 }
 
 // oddPort returns a port that is not the listener's and stands in no URL.

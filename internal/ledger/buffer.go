@@ -223,10 +223,16 @@ func (b *buffer) ripe() bool { return !b.room(bufferRequests) }
 
 // buffers are so many that there is always one that nobody else uses just now,
 // even if all others have lost the processor while they did.
-type buffers struct{ all []*buffer }
+type buffers struct {
+	all []*buffer
+	// first is how many of them are tried first, one for each processor: the fewer, the
+	// more of them is in the caches.
+	first int
+}
 
 func newBuffers() *buffers {
 	b := &buffers{all: make([]*buffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
+	b.first = min(runtime.GOMAXPROCS(0), len(b.all))
 	for i := range b.all {
 		b.all[i] = &buffer{most: maxPending / len(b.all)}
 	}
@@ -236,7 +242,7 @@ func newBuffers() *buffers {
 // lock returns a buffer with room for a request, and holds its lock. It returns
 // nil if there is none, and waits for nobody.
 func (b *buffers) lock() *buffer {
-	first := rand.IntN(len(b.all)) // a sync.Pool has a lock, which is taken after every collection of garbage
+	first := rand.IntN(b.first) // a sync.Pool has a lock, which is taken after every collection of garbage
 	for i := range b.all {
 		x := b.all[(first+i)%len(b.all)]
 		if !x.mu.TryLock() {

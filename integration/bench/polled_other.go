@@ -1,0 +1,28 @@
+//go:build !unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// polled is a connection that nothing waits for.
+type polled struct{ net.Conn }
+
+// unwatched returns a connection of which a reading is of nothing if nothing has come.
+// Elsewhere it waits for a moment.
+func unwatched(conn net.Conn) (io.ReadWriteCloser, error) { return polled{conn}, nil }
+
+func (c polled) Read(p []byte) (n int, err error) {
+	if err = c.SetReadDeadline(time.Now().Add(50 * time.Microsecond)); err != nil {
+		return 0, err
+	}
+	if n, err = c.Conn.Read(p); errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return n, err
+}
