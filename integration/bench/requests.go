@@ -49,6 +49,7 @@ const (
 	proxySubject  = "enforce, before a reverse_proxy"
 	regexpSubject = "User-Agent regexp, 166 names"
 	nginxSubject  = "nginx, map of these names"
+	manySubject   = "enforce, 1,000 sites"
 )
 
 func matches() []match {
@@ -65,13 +66,13 @@ func matches() []match {
 	for _, traffic := range []string{"crawlers", "mixed"} {
 		list = append(list,
 			match{subject: "monitor", server: "monitor", base: "stock", traffic: traffic},
-			match{subject: "enforce", server: "enforce", base: "stock", traffic: traffic, blocks: byGuard})
+			match{subject: "enforce", server: "enforce", base: "stock", traffic: traffic, precise: traffic == "crawlers", blocks: byGuard})
 	}
 	list = append(list, match{subject: "enforce, 10,000 rules", server: "enforce 10,000", base: "stock", traffic: "crawlers", robots: rulesFile(10000, 40), blocks: byGuard})
 	for _, traffic := range []string{"browsers", "crawlers", "mixed"} {
 		list = append(list,
 			match{subject: "monitor, 1,000 sites", server: "monitor sites", base: "stock sites", traffic: traffic, sites: 1000},
-			match{subject: "enforce, 1,000 sites", server: "enforce sites", base: "stock sites", traffic: traffic, sites: 1000, blocks: byGuard})
+			match{subject: manySubject, server: "enforce sites", base: "stock sites", traffic: traffic, sites: 1000, blocks: byGuard})
 	}
 	for i := range list {
 		if list[i].robots == "" {
