@@ -79,7 +79,7 @@ func verdictAims(c contest, results [][]result) []aim {
 			ns := results[i][0].ns.middle
 			aims = append(aims, atMost(row.name+", 10,000 rules: at most 50 µs", ns, 50e3, duration(ns)))
 			if row.name != plainRow {
-				aims = append(aims, atMost("the same at most 1.5 times "+plainRow, ns, 1.5*at(plainRow), times(ns/at(plainRow))))
+				aims = append(aims, atMost(row.name+" at most 1.5 times "+plainRow+", with the hash that this process drew", ns, 1.5*at(plainRow), times(ns/at(plainRow))))
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package guard
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -85,6 +87,20 @@ func BenchmarkGuardCrawler(b *testing.B) {
 	if id := uaident.Identify(r.Header.Get("User-Agent")); id.Class != uaident.Search {
 		b.Fatal(id)
 	}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			g.Judge(r)
+		}
+	})
+}
+
+// BenchmarkGuardCrawlerAtPort is BenchmarkGuardCrawler at a site with a port of its own.
+func BenchmarkGuardCrawlerAtPort(b *testing.B) {
+	g := namedGuard(b)
+	r := browserAt(namedServer)
+	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{Port: 8080}))
+	r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
