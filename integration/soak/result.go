@@ -20,8 +20,8 @@ type result struct {
 	editions, kills int
 	samples         [][]sample // of the instances that live through it
 	heaps           []heaps    // of the same
-	sent, broken    int
-	lost            int
+	sent, lost      int
+	broken          broken
 	by              map[protocol]int
 	statuses        map[int]int
 	as              map[string]int
@@ -52,8 +52,11 @@ func (r *result) finish(t *traffic) {
 	if t.wrongs > 0 {
 		r.problems = append(r.problems, fmt.Sprintf("%d wrong answers, the first:\n%s", t.wrongs, strings.Join(t.wrong, "\n")))
 	}
-	if r.broken > r.sent/10 { // Caddy itself breaks some connections while it reloads
-		r.problems = append(r.problems, fmt.Sprintf("%d of %d requests had no answer", r.broken, r.sent))
+	if n := r.broken.all(); n > r.sent/10 { // Caddy itself breaks some connections while it reloads
+		r.problems = append(r.problems, fmt.Sprintf("%d of %d requests had no answer", n, r.sent))
+	}
+	if len(r.broken.first) > 0 {
+		r.problems = append(r.problems, "no answer came though nothing was wrong, first of all:\n"+strings.Join(r.broken.first, "\n"))
 	}
 }
 
@@ -73,7 +76,7 @@ func (r *result) String() string {
 	row("let pass of what was forbidden, since it was not known yet what the crawler was served", "%d", r.pending)
 	row("by a configuration before, to which Caddy had left a connection by HTTP/2", "%d", r.older)
 	row("wrong answers", "**%d**", r.wrongs)
-	row("without an answer, since an instance was killed or Caddy broke the connection at a reload", "%d", r.broken)
+	row("without an answer, since an instance was killed, while Caddy was reloaded, otherwise", "%d, %d, %d", r.broken.by[killed], r.broken.by[reloaded], r.broken.by[otherwise])
 	row("reloads, other robots.txt files, outages, editions of the registry", "%d, %d, %d, %d", r.reloads, r.texts, r.outages, r.editions)
 	row("times that a site was under load, and was no more, at all instances", "%d", r.burdens)
 	row("times that an instance was killed and started again", "%d", r.kills)

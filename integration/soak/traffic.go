@@ -24,7 +24,7 @@ type traffic struct {
 	wrong    []string // the first answers that should not have been
 	wrongs   int
 	sent     int
-	broken   int
+	broken   broken
 	lost     int // answered, and the process that counted them was killed
 	by       map[protocol]int
 	statuses map[int]int
@@ -194,7 +194,8 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 	if err != nil {
 		return got, err
 	}
-	_, calls := in.life()
+	process, calls := in.life()
+	mark := in.config.mark()
 	err = calls.do(r, by, again, func(response *http.Response) error {
 		h := response.Header
 		body, err := io.ReadAll(response.Body)
@@ -205,6 +206,14 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 		got = answer{response.StatusCode, configured, protocol(response.ProtoMajor), h.Get("X-Verdict"), h.Get("X-Class"), h.Get("X-Identity"), string(body)}
 		return err
 	})
+	because := otherwise
+	switch {
+	case err == nil:
+	case closedWithin(process.Done(), time.Second): // a connection may be closed first
+		because = killed
+	case len(in.config.since(mark)) > 1:
+		because = reloaded
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent++
@@ -212,7 +221,7 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 	tally := t.counts[key]
 	if err != nil {
 		tally.broken++
-		t.broken++
+		t.broken.add(because, by, err)
 	} else {
 		tally.answered++
 		if path == "/robots.txt" && got.status == http.StatusOK && !s.invented {
