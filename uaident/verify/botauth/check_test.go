@@ -83,6 +83,22 @@ func TestCheck(t *testing.T) {
 			s.cover(`"@query"`, "?q=1")
 			s.cover(`"@target-uri"`, "https://www.example.com?q=1")
 		}, Verified},
+		{"the target of another host", func(s *signing) { // as an HTTP/2 request may have it in :path
+			s.request.Target = "https://www.example.org/page?q=1"
+			s.components[0], s.lines[0] = `"@target-uri"`, `"@target-uri": https://www.example.org/page?q=1`
+		}, Mismatch},
+		{"the target of another port", func(s *signing) {
+			s.request.Target = "https://www.example.com:8443/"
+			s.cover(`"@target-uri"`, "https://www.example.com:8443/")
+		}, Mismatch},
+		{"a target of another host that names this one", func(s *signing) {
+			s.request.Target = "https://www.example.com@www.example.org/"
+			s.cover(`"@target-uri"`, "https://www.example.com@www.example.org/")
+		}, Mismatch},
+		{"an absolute target in capitals", func(s *signing) {
+			s.request.Target = "HTTPS://WWW.example.com:443/"
+			s.cover(`"@target-uri"`, "HTTPS://WWW.example.com:443/")
+		}, Verified},
 		{"a covered path that changed", func(s *signing) { s.cover(`"@path"`, "/page"); s.request.Target = "/Page?q=1" }, Mismatch},
 		{"a covered method that changed", func(s *signing) { s.cover(`"@method"`, "GET"); s.request.Method = "HEAD" }, Mismatch},
 		{"a field", func(s *signing) { s.cover(`"accept"`, "text/html") }, Verified},

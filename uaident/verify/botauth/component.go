@@ -138,8 +138,14 @@ func (r Request) derived(name string) (string, Reason) {
 		if strings.HasPrefix(r.Target, "/") {
 			return strings.ToLower(r.Scheme) + "://" + r.authority() + r.Target, Verified
 		}
-		if !strings.Contains(r.Target, "://") {
+		scheme, rest, absolute := strings.Cut(r.Target, "://")
+		if !absolute {
 			return "", UnsupportedComponent // of OPTIONS * and CONNECT
+		}
+		// HTTP/2 lets a client write any URL here, also one that was signed for another host.
+		named := Request{Scheme: scheme, Authority: rest[:authorityLen(rest)]}
+		if named.authority() != r.authority() {
+			return "", Mismatch
 		}
 		value = r.Target
 	case "@path", "@query":
@@ -183,11 +189,16 @@ func (r Request) pathQuery() (path, query string, ok bool) {
 		if !absolute {
 			return "", "", false
 		}
-		target = ""
-		if i := strings.IndexAny(rest, "/?"); i >= 0 {
-			target = rest[i:]
-		}
+		target = rest[authorityLen(rest):]
 	}
 	path, query, _ = strings.Cut(target, "?")
 	return path, query, true
+}
+
+// authorityLen returns how much of what follows the scheme of a URL is its authority.
+func authorityLen(rest string) int {
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return i
+	}
+	return len(rest)
 }
