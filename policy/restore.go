@@ -12,12 +12,15 @@ const clockSkew = 5 * time.Minute
 // Adopt returns the state that takes in what was known elsewhere or before,
 // other. The version that was read last is the current one; the other is held
 // to have come before it, if it was another. A version that was read in the
-// future, or too long ago to be used, is ignored.
+// future, or too long ago to be used, is ignored. One before it that ended in the
+// future did so when a clock was wrong: it is held to have ended by the time when
+// the current one was read last.
 func (s State) Adopt(other State, now time.Time) State {
 	o := other.Good
 	if o == nil || o.LastRead.After(now.Add(clockSkew)) || now.Sub(o.LastRead) >= MaxUnreachable {
 		return s
 	}
+	other.Past = endedBy(other.Past, o.LastRead, now)
 	switch {
 	case s.Good == nil:
 		next := s
@@ -37,6 +40,30 @@ func (s State) Adopt(other State, now time.Time) State {
 	next := s
 	next.Good, next.Past = joined(s.Good, s.Past, o, other.Past)
 	return next
+}
+
+// endedBy returns versions, those which say that they end in the future with no time after
+// latest: they would be held until then.
+func endedBy(past []*Version, latest, now time.Time) []*Version {
+	future := now.Add(clockSkew)
+	isWrong := func(v *Version) bool { return v.Until.After(future) }
+	if !slices.ContainsFunc(past, isWrong) {
+		return past
+	}
+	past = slices.Clone(past)
+	for i, v := range past {
+		if isWrong(v) {
+			ended := *v
+			for _, t := range []*time.Time{&ended.FirstRead, &ended.LastRead, &ended.Until} {
+				if t.After(latest) {
+					*t = latest
+				}
+			}
+			past[i] = &ended
+		}
+	}
+	sortPast(past)
+	return past
 }
 
 // joined adds to a current version and its past what an older one and its past add to
@@ -63,7 +90,7 @@ func joined(current *Version, past []*Version, older *Version, olderPast []*Vers
 		}
 		all = append(all, &retired)
 	}
-	slices.SortStableFunc(all, func(a, b *Version) int { return b.Until.Compare(a.Until) })
+	sortPast(all)
 	known := map[[sha256.Size]byte]bool{current.Hash: true}
 	all = slices.DeleteFunc(all, func(v *Version) bool {
 		again := known[v.Hash]
@@ -71,6 +98,11 @@ func joined(current *Version, past []*Version, older *Version, olderPast []*Vers
 		return again
 	})
 	return current, all[:min(len(all), MaxVersions)]
+}
+
+// sortPast puts the version that ended last first.
+func sortPast(past []*Version) {
+	slices.SortStableFunc(past, func(a, b *Version) int { return b.Until.Compare(a.Until) })
 }
 
 // Restore takes in what was known of a site elsewhere or before. A copy that is

@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"testing"
+	"time"
+)
+
+// TestAdoptOfAWrongClock takes in a version that ended in ten years, since the file was
+// changed while the clock was ahead: it is not held for so long.
+func TestAdoptOfAWrongClock(t *testing.T) {
+	const ahead = 10 * 365 * 24
+	text := func(text string, from, to, until float64) *Version {
+		v := versionOf(200, text, at(from), at(to))
+		v.Until = at(until)
+		return v
+	}
+	good := versionOf(200, string(forbidding.Body), at(0), at(1))
+	for name, past := range map[string][]*Version{
+		"it was read then":      {text("", ahead, ahead, ahead)},
+		"it was read before":    {text("", -1, 0, ahead)},
+		"it was read meanwhile": {text("", -1, ahead-1, ahead)},
+		"another ended in time": {text("", -1, ahead-1, ahead), text("User-agent: a", -3, -2, 1.5)},
+	} {
+		for live, s := range map[string]State{
+			"nothing is known":       {},
+			"the same is in force":   known(good),
+			"another is in force":    known(versionOf(404, "", at(1), at(1.5))),
+			"another came before it": known(versionOf(404, "", at(-2), at(0.5))),
+		} {
+			t.Run(name+", "+live, func(t *testing.T) {
+				now := at(2)
+				got := s.Adopt(State{Good: good, Past: past}, now)
+				if got.Good == nil || len(got.Past) < len(past) {
+					t.Fatalf("%+v is lost", past)
+				}
+				for i, v := range got.Past {
+					if i > 0 && v.Until.After(got.Past[i-1].Until) {
+						t.Errorf("one that ended at %v comes behind one that ended at %v", v.Until, got.Past[i-1].Until)
+					}
+					if v.Until.After(now) || v.LastRead.After(v.Until) || v.FirstRead.After(v.LastRead) {
+						t.Errorf("a version was read from %v to %v and ended at %v", v.FirstRead, v.LastRead, v.Until)
+					}
+				}
+				if held := got.Held(now.Add(MaxAge), time.Time{}, MaxAge); len(held) > 0 {
+					t.Errorf("a day later %d versions are held", len(held))
+				}
+				if held := got.Held(now, at(1.9), MaxAge); len(held) > 0 {
+					t.Errorf("who has read the file since holds %d versions", len(held))
+				}
+				if again := got.Adopt(State{Good: good, Past: past}, now.Add(time.Hour)); isNews(again.Past, got.Past) {
+					t.Error("the same record says something new an hour later")
+				}
+			})
+		}
+	}
+}
