@@ -15,6 +15,37 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
+// TestNotesOfAWrongClock has a process begin again after its clock was years ahead: what it
+// notes is stored, though what is there says that it was saved in years.
+func TestNotesOfAWrongClock(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	ahead := newInstance(m, "first", noon.AddDate(10, 0, 0))
+	ahead.Read(ctx)
+	ahead.reads(siteA)
+	ahead.known.write(1, `"known"`)
+	ahead.later(t, 0)
+	if m.Writes != 2 {
+		t.Fatalf("%d values were stored, want 2", m.Writes)
+	}
+	again := newInstance(m, "first", noon)
+	again.Read(ctx)
+	again.reads(siteA)
+	again.known.write(2, `"known again"`)
+	again.later(t, noteInterval)
+	if m.Writes != 4 {
+		t.Errorf("%d values were stored, want 2 more", m.Writes)
+	}
+	again.later(t, time.Hour)
+	if m.Writes != 4 {
+		t.Errorf("%d values were stored, and nothing was new", m.Writes)
+	}
+	last := newInstance(m, "first", again.time)
+	last.Read(ctx)
+	if got := last.hasRead(siteA); !got.Equal(again.hasRead(siteA)) || got.IsZero() {
+		t.Errorf("it was read at %v, want %v", got, again.hasRead(siteA))
+	}
+}
+
 func TestNotesOfReadersOverARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon)

@@ -66,9 +66,12 @@ type change struct {
 // enough ago. ok is false if it is not to be written now.
 func (t *tracker) due(c change, now time.Time) (p pending, ok bool) {
 	known := t.get(c.name)
-	first := known.saved.IsZero()
-	renew := !first && now.Sub(known.saved) >= renewInterval
-	if c.at == known.at && !renew || !first && now.Sub(known.saved) < c.wait {
+	first, age := known.saved.IsZero(), now.Sub(known.saved)
+	if age < 0 {
+		age = renewInterval // saved by a clock that was wrong: nobody waits for its time to come
+	}
+	renew := !first && age >= renewInterval
+	if c.at == known.at && !renew || !first && age < c.wait {
 		return pending{}, false
 	}
 	var d ledger.Document
