@@ -100,7 +100,11 @@ func (c *Changes) restored(from ledger.Changes) *SiteChanges {
 	if guards == 0 || full {
 		return nil
 	}
-	return c.add(from.Site, &policy.Version{Hash: from.Hash, FirstRead: from.Read})
+	found := from.Read
+	if now := c.now(); found.After(now) {
+		found = now // by a clock that was wrong: it would hide all changes until then
+	}
+	return c.add(from.Site, &policy.Version{Hash: from.Hash, FirstRead: found})
 }
 
 // pastVersion finds a version before the current one. As long as the one to be

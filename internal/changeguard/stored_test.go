@@ -87,6 +87,18 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// TestRestoreOfAWrongClock notices a change although the version before was found, as is
+// stored, in ten years.
+func TestRestoreOfAWrongClock(t *testing.T) {
+	s := newSite(t, forbid())
+	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: s.now}}
+	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
+	s.become(forbid("/a"))
+	if held, news := s.look(); held != 1 || news.Began == nil {
+		t.Errorf("%d changes are held back, want 1", held)
+	}
+}
+
 // TestRestoreAgain restores holds that are known, and more than there is room for.
 func TestRestoreAgain(t *testing.T) {
 	s := newSite(t, forbid())
