@@ -239,7 +239,7 @@ func (l *Ledger) Restore(site *Site, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.countAll()
-	if since.Before(l.since) {
+	if sane(since) && since.Before(l.since) {
 		l.since = since
 	}
 	s := l.site(site.Name)

@@ -155,11 +155,11 @@ func (s *Site) reorder(words []string) error {
 }
 
 // nesting counts the objects and arrays of a JSON text. A few bytes of text can
-// stand for much memory.
+// stand for much memory, and so does each null, which takes the room of what is not there.
 func nesting(text []byte) (objects, arrays int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
-		case '{':
+		case '{', 'n':
 			objects++
 		case '[':
 			arrays++
