@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -95,7 +96,7 @@ func DecodeStored(data []byte) (Stored, error) {
 	if err != nil {
 		return Stored{}, fmt.Errorf("it is damaged: %w", err)
 	}
-	if objects, arrays := nesting(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
+	if objects, arrays := jsontext.Nesting(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
 		return Stored{}, errors.New("it is larger than a site can be")
 	}
 	var s Stored
@@ -152,26 +153,6 @@ func (s *Site) reorder(words []string) error {
 		}
 	}
 	return nil
-}
-
-// nesting counts the objects and arrays of a JSON text. A few bytes of text can
-// stand for much memory, and so does each null, which takes the room of what is not there.
-func nesting(text []byte) (objects, arrays int) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{', 'n':
-			objects++
-		case '[':
-			arrays++
-		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return objects, arrays
 }
 
 // cleaned returns a site as it can be in a ledger.

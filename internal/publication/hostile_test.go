@@ -2,6 +2,7 @@ package publication
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,12 @@ func TestHostileState(t *testing.T) {
 	}{
 		{`{"revision":1,"history":[{"number":1,"origin":"base","end":"withdrawn"}]}`, true},
 		{`{"revision":1,"history":[{"number":1,"published":"2020-01-01T00:00:00Z"},{}]}`, true},
+		{`{"revision":9223372036854775807}`, true},
+		{`{"revision":1,"changes":9223372036854775807}`, true},
+		{`{"revision":1,"changes":-1}`, true},
+		{`{"revision":1,"bases":[` + strings.Repeat("null,", maxStateObjects) + `null]}`, true},
+		{`{"revision":1,"bases":[` + strings.Repeat("{},", maxStateObjects) + `{}]}`, true},
+		{`{"revision":1,"candidate":{"rollout":{"hosts":[` + strings.Repeat("[],", maxStateArrays) + `"a"]}}}`, true},
 		{`{"revision":1,"bases":[{"number":1,"id":"x","stage":"confirmed","sites":["https://a.test"]}]}`, false},
 		{`{"revision":1,"bases":[{}],"candidate":{"stage":"x"},"published":{}}`, false},
 		{`{"revision":1,"candidate":{"stage":"crawlers","rollout":{"percent":-3}},"submitted":{"a":{}}}`, false},
@@ -29,7 +36,7 @@ func TestHostileState(t *testing.T) {
 		}
 		state, err := s.Read(t.Context())
 		if errors.Is(err, ErrDamaged) != tc.damaged {
-			t.Errorf("%s: %v", tc.state, err)
+			t.Errorf("%.60s: %v", tc.state, err)
 		}
 		state.Hold(BaseChange{Change: Change{ID: "y"}, Sites: []string{"https://a.test"}}, now)
 		state.Settle(1, []string{"https://a.test"}, now)

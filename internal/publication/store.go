@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
 // Directory is where everything is stored.
@@ -37,6 +39,14 @@ type Storage interface {
 	Delete(ctx context.Context, key string) error
 	List(ctx context.Context, directory string, recursive bool) ([]string, error)
 }
+
+// Bounds of a state that is read: bytes, objects and arrays. The largest that is written
+// has less of each.
+const (
+	maxState        = 128 << 20
+	maxStateObjects = 20_000
+	maxStateArrays  = 20_000
+)
 
 // ErrDamaged is a value that cannot be read. A damaged state is set aside by the next
 // who writes.
@@ -105,7 +115,10 @@ func (s *Store) read(ctx context.Context) (state State, data []byte, err error) 
 	if s.last.data != nil && bytes.Equal(data, s.last.data) {
 		return s.last.state, data, nil // as it is nearly each minute
 	}
-	if err := json.Unmarshal(data, &state); err != nil || state.Revision <= 0 {
+	if objects, arrays := jsontext.Nesting(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
+		return State{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
+	}
+	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {
 		return State{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
 	if !state.isWhole() {
@@ -114,6 +127,10 @@ func (s *Store) read(ctx context.Context) (state State, data []byte, err error) 
 	s.last = stored{data, state}
 	return state, data, nil
 }
+
+// isCount reports whether a number can be one of changes or writings: from the greatest that
+// there is nobody could go on.
+func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
 
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)

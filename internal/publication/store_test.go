@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
@@ -228,6 +229,9 @@ func TestStateIsBounded(t *testing.T) {
 	data, err := json.Marshal(s)
 	if err != nil || len(data) > 20<<20 {
 		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if objects, arrays := jsontext.Nesting(data); objects > maxStateObjects/2 || arrays > maxStateArrays/2 {
+		t.Errorf("%d objects and %d arrays", objects, arrays)
 	}
 }
 
