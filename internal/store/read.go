@@ -7,10 +7,16 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
 // parallelReads is how many values are read at the same time: storages may be far.
 const parallelReads = 8
+
+// maxObjects is how many objects a value in JSON has at most: a few bytes can stand for
+// much memory. Eight thousand are in that with the most, of readers.
+const maxObjects = 20_000
 
 // Read takes in what all instances have stored but the ledger, which has a time
 // of its own, and removes what nobody has refreshed for long. [Store.Start] does
@@ -142,6 +148,10 @@ func (s *Store) readStated(ctx context.Context, k key, size int64, modified time
 	var err error
 	if v.data, err = s.storage.Load(ctx, k.String()); err != nil {
 		s.failedRead(k, err, found)
+		return
+	}
+	if objects, _ := jsontext.Nesting(v.data); k.kind != kindLedger && objects > maxObjects {
+		s.quarantine(ctx, v, fmt.Errorf("%d objects are more than it can have", objects), found)
 		return
 	}
 	s.take(ctx, kind, v, found)

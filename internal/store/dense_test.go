@@ -1,0 +1,49 @@
+package store
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestDenseValues sets values aside that would take two hundred times their size in
+// memory, before they do.
+func TestDenseValues(t *testing.T) {
+	dense := strings.Repeat("{},", 300_000) + "{}"
+	absent := strings.Repeat("null,", 200_000) + "null"
+	policy := func(content string) string {
+		return fmt.Sprintf(`{"format":2,"sha256":"%x","policy":%s}`, sha256.Sum256([]byte(content)), content)
+	}
+	document := func(kind, content string) string {
+		return fmt.Sprintf(`{"format":2,"kind":%q,"saved":"2026-11-21T12:00:00Z","sha256":"%x","content":%s}`, kind, sha256.Sum256([]byte(content)), content)
+	}
+	for _, tc := range []struct{ kind, name, text string }{
+		{kindPolicies, "a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
+		{kindPolicies, "a.json", policy(`{"host":"a.test","past":[` + absent + `]}`)},
+		{kindBases, "a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
+		{kindReaders, "0.json", document("readers", `{"sites":[`+dense+`]}`)},
+		{kindChanges, "a.json", document("changes", `{"host":"a.test","visits":[`+dense+`]}`)},
+		{kindLists, "ranges.json", `{"version":1,"lists":[` + dense + `]}`},
+		{kindAlerts, "acknowledged.json", `{"version":1,"acknowledged":[` + absent + `]}`},
+	} {
+		t.Run(tc.kind, func(t *testing.T) {
+			m := storetest.New()
+			m.Values[root+"/peer/"+tc.kind+"/"+tc.name] = []byte(tc.text)
+			i := newInstance(m, "ours", noon)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			i.Read(t.Context())
+			runtime.ReadMemStats(&after)
+			if n := i.observed.reads(tc.kind, readSetAside); n != 1 {
+				t.Errorf("%d values were set aside, want 1", n)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+				t.Errorf("to read %d KiB took %d MiB", len(tc.text)>>10, took>>20)
+			}
+		})
+	}
+}
