@@ -2,6 +2,7 @@ package publication
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,20 @@ func TestHostileState(t *testing.T) {
 			_, _, _ = state.Stop(id, By{}, now)
 			_, _, _ = state.Promote(id, By{}, now)
 			_, _, _ = state.Rollback(id, By{}, now)
+		}
+	}
+}
+
+// What is no ID of a spec names none, wherever in the storage it would lead.
+func TestHostileID(t *testing.T) {
+	storage := storetest.New()
+	s := NewStore(storage, "a.test", NewSite(), time.Now)
+	for _, id := range []string{"", "x", "../state", "../../../../certificates/x", IDOf(nil)[1:], IDOf(nil) + "0", strings.ToUpper(IDOf([]byte("x"))), "0123456789abcde/"} {
+		if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Spec(t.Context(), id); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v", id, err)
 		}
 	}
 }

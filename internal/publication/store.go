@@ -152,6 +152,9 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	if spec, ok := s.site.spec(id); ok {
 		return spec, nil
 	}
+	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // as a path, that leads elsewhere
+		return nil, fmt.Errorf("the rules of change %.40q: %w", id, fs.ErrNotExist)
+	}
 	spec, err := s.load(ctx, s.specKey(id))
 	if err != nil {
 		return nil, fmt.Errorf("the rules of change %s: %w", id, err)
