@@ -51,7 +51,7 @@ func (s *State) parent() (id string, before int, err error) {
 		if current.ID == IDOf(Empty) {
 			return "", 0, ErrIsPublished
 		}
-		i := slices.IndexFunc(s.History, func(c Change) bool { return c.Number == current.Restores })
+		i := slices.IndexFunc(s.History, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // so that it ends
 		if i < 0 {
 			return "", 0, fmt.Errorf("%w: what was before %s is not kept any more", ErrUnknown, current.ID)
 		}

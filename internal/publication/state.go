@@ -211,7 +211,7 @@ func (s *State) Subject(news News, before State) Change {
 		return *base
 	}
 	switch {
-	case news == IsPublished || news == IsRolledBack && s.Published != nil && (before.Published == nil || before.Published.Number != s.Published.Number):
+	case s.Published != nil && (news == IsPublished || news == IsRolledBack && (before.Published == nil || before.Published.Number != s.Published.Number)):
 		return *s.Published
 	case s.Candidate != nil:
 		return s.Candidate.Change
