@@ -31,6 +31,7 @@ type input struct {
 	begins      int64         // the time of its first request
 	timed       bool
 	empty       bool
+	broken      error // why not even its first line can be read
 
 	read *atomic.Int64 // bytes of all files, for the progress
 }
@@ -91,7 +92,7 @@ func inputs(names []string, stdin io.Reader, format *logformat.Format, read *ato
 		}
 		all = append(all, in)
 	}
-	if !slices.ContainsFunc(all, func(in *input) bool { return !in.timed && !in.empty }) {
+	if !slices.ContainsFunc(all, func(in *input) bool { return !in.timed && !in.empty && in.broken == nil }) {
 		slices.SortStableFunc(all, func(a, b *input) int {
 			switch {
 			case a.begins < b.begins:
@@ -174,16 +175,22 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	if text, err = in.text(raw, file); err != nil {
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	}
-	head = make([]byte, headSize)
-	n, err := io.ReadFull(text, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	head, err = io.ReadAll(io.LimitReader(text, headSize))
+	switch {
+	case err == nil:
+	case !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
+	case len(head) == 0: // cut so early that it would pass for an empty one
+		in.broken = err
 	}
-	return head[:n], text, nil
+	return head, text, nil
 }
 
 // recognise tells the format by the head of the log, and when it begins.
 func (in *input) recognise(head []byte) error {
+	if in.broken != nil {
+		return nil
+	}
 	if in.empty = len(bytes.TrimSpace(head)) == 0; in.empty && len(head) < headSize {
 		return nil
 	}

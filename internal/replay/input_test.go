@@ -94,6 +94,20 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	if err == nil || r == nil || !strings.Contains(err.Error(), fmt.Sprintf("cut.gz cannot be read beyond line %d: its gzip data ends in the middle", r.Logs[0].Lines)) || strings.Count(err.Error(), "EOF") != 1 || r.Lines < 100 || r.Incomplete == "" || r.Logs[1].Lines+r.Logs[0].Lines != int(r.Lines) {
 		t.Errorf("cut: %v, %+v", err, r)
 	}
+	for name, short := range map[string]string{"header.gz": string(whole[:10]), "start.gz": string(whole[:15]), "frame.zst": "\x28\xb5\x2f\xfd"} {
+		r, err = Run(context.Background(), Options{Logs: []string{write(name, short), log}, Versions: oneVersion(rules)})
+		if err == nil || r == nil || !strings.Contains(err.Error(), name+" cannot be read beyond line 0: its ") || !strings.Contains(err.Error(), "data ends in the middle") || r.Requests != 1 || r.Logs[0].Empty || len(r.Notes) > 0 {
+			t.Errorf("%s: %v, %+v", name, err, r)
+		}
+		r, err = Run(context.Background(), Options{Logs: []string{"-"}, Stdin: strings.NewReader(short), Versions: oneVersion(rules)})
+		if err == nil || r == nil || !strings.Contains(err.Error(), "standard input cannot be read beyond line 0: its ") {
+			t.Errorf("%s on standard input: %v, %+v", name, err, r)
+		}
+	}
+	r = replayed(t, string(compressed(t, nil, 1)), nil)
+	if r.Lines != 0 || fmt.Sprint(r.Notes) != "[standard input is empty.]" {
+		t.Errorf("nothing, compressed: %+v", r)
+	}
 	r = replayed(t, "", nil)
 	if r.Lines != 0 || fmt.Sprint(r.Notes) != "[standard input is empty.]" {
 		t.Errorf("nothing on standard input: %+v", r)

@@ -229,7 +229,10 @@ func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *
 	}}
 	var failed error
 	for _, in := range logs {
-		if in.format == nil { // nothing is in it
+		if in.format == nil { // nothing is in it, or nothing that can be read
+			if in.broken != nil {
+				failed = errors.Join(failed, &unreadable{in, in.broken})
+			}
 			continue
 		}
 		if err := c.read(ctx, in); ctx.Err() != nil {
