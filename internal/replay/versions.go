@@ -116,7 +116,8 @@ func readVersion(path string) ([]byte, error) {
 // versionTime reads the time in a file's name: robots-2026-11-20T10:00:00Z.txt,
 // the same with - in place of : for systems that do not allow it, without Z or
 // with another zone, robots-20261120T100000Z.txt, or a date alone,
-// robots-2026-11-20.txt, which begins at midnight. Without a zone it is UTC.
+// robots-2026-11-20.txt, which begins at midnight. Without a zone it is UTC. A year
+// of which there can be no log, such as 9999, is no time.
 func versionTime(name string) (time.Time, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "Z")
 	start := strings.IndexAny(name, "0123456789")
@@ -129,7 +130,7 @@ func versionTime(name string) (time.Time, bool) {
 		"2006-01-02T15:04", "2006-01-02T15-04", "2006-01-02_15-04-05", "20060102T150405", "20060102150405", "2006-01-02", "20060102",
 	} {
 		if at, err := time.Parse(layout, name); err == nil {
-			return at, true
+			return at, isLogYear(at.Year())
 		}
 	}
 	return time.Time{}, false

@@ -33,6 +33,9 @@ func TestVersionTime(t *testing.T) {
 		{"robots.txt", ""},
 		{"robots-v2.txt", ""},
 		{"robots-2026-13-40.txt", ""},
+		{"robots-2200-12-31.txt", "2200-12-31T00:00:00Z"},
+		{"robots-9999-12-31.txt", ""}, // no nanoseconds count so far
+		{"robots-00010101.txt", ""},
 	} {
 		at, ok := versionTime(tc.name)
 		if got := at.UTC().Format(time.RFC3339); ok != (tc.want != "") || ok && got != tc.want {
