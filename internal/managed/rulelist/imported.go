@@ -46,6 +46,11 @@ func FromRobots(registry *uaident.Registry, robots *policy.Robots) (in Imported,
 		told[strings.ToLower(s.names[0])] = i
 	}
 	in.Notes = alike(told)
+	for _, name := range robots.Names() {
+		if tokenOf(name) == "" && escaped(name) != name {
+			in.Notes = append(in.Notes, fmt.Sprintf("%.80q can be no product token and is left out", name))
+		}
+	}
 	if everybody := robots.Select(true); everybody != nil {
 		if everybody.Ambiguous() {
 			return in, errors.New("the robots.txt is read by crawlers in two ways (for *); run caddy robots-guard lint on it, mend what it finds, and import it then")
@@ -116,12 +121,16 @@ func chainOf(c *uaident.Crawler) []string {
 }
 
 // tokenOf returns the product token in the name of a group, "" for none: what stands
-// behind a slash is a version, and a star is no wildcard there.
+// behind a slash is a version, and a star is no wildcard there. What would need escapes
+// is in the name of no crawler.
 func tokenOf(name string) string {
 	if i := strings.IndexAny(name, "/*:,#"); i >= 0 {
 		name = name[:i]
 	}
-	return strings.Trim(name, " \t")
+	if name = strings.Trim(name, " \t"); escaped(name) != name {
+		return ""
+	}
+	return name
 }
 
 // group is what a robots.txt says to some crawlers.
@@ -144,9 +153,9 @@ func groupOf(s *policy.Selection) *group {
 		case len(path) == 1: // the whole site, as no pattern is shorter
 			open, g.closed = open || r.Allow, g.closed || !r.Allow
 		case r.Allow:
-			g.allow = append(g.allow, r.Path)
+			g.allow = append(g.allow, escaped(r.Path))
 		default:
-			g.disallow = append(g.disallow, r.Path)
+			g.disallow = append(g.disallow, escaped(r.Path))
 		}
 	}
 	g.closed = g.closed && !open
@@ -191,7 +200,7 @@ func (in *Imported) takeRecords(robots *policy.Robots) {
 	for _, r := range robots.Records() {
 		switch key := strings.ToLower(r.Key); {
 		case key == "sitemap" && strings.Contains(r.Value, "://"):
-			in.Sitemaps = append(in.Sitemaps, r.Value)
+			in.Sitemaps = append(in.Sitemaps, escaped(r.Value))
 		case key == "crawl-delay":
 		case r.Group < 0:
 			in.Notes = append(in.Notes, fmt.Sprintf("line %d, %s: %s, is no rule; write it with line into the Caddyfile", r.Line, r.Key, r.Value))

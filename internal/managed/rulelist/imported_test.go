@@ -2,12 +2,15 @@ package rulelist
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -148,6 +151,80 @@ Sitemap: https://a.test/s.xml
 	}
 }
 
+// What others have written into their robots.txt means in a list and in a Caddyfile
+// what it did there, and nothing else.
+func TestImportHostile(t *testing.T) {
+	t.Setenv("ZORK", "leaked")
+	for _, path := range []string{"/x{$ZORK}y", "/{host}", "/{env.ZORK}", "/{http.request.host}", "/a`b\\", "/c`\"d\\\"e", `/"q"`, "/\u00a0x", "/x\u2028y", "/x\vy", "/\x85", "/%\x85%41", "/%{41", "/\u00fc", "/a b", "/*{$"} {
+		text := "User-agent: *\nDisallow: " + path + "\n"
+		composed, in := imported(t, text)
+		want := onlyRule(t, text)
+		if got := onlyRule(t, composed); got != want {
+			t.Errorf("%q is %q by a list", path, got)
+		}
+		if got := inCaddyfile(t, &in, "disallow"); len(got) != 1 || strings.ContainsAny(got[0], "{}") || onlyRule(t, "User-agent: *\nDisallow: "+got[0]) != want {
+			t.Errorf("%q is %q by a Caddyfile", path, got)
+		}
+	}
+	for _, name := range []string{"{$ZORK}bot", "a`b\\", "x\"y`z\\\"q { respond hi", "a\u00a0b", "\x85bot"} {
+		_, in := imported(t, "User-agent: "+name+"\nUser-agent: FooBot\nDisallow: /\n")
+		if got := inCaddyfile(t, &in, "for"); fmt.Sprint(got) != "[token:FooBot]" || !strings.Contains(strings.Join(in.Notes, "\n"), fmt.Sprintf("%.80q can be no product token and is left out", name)) {
+			t.Errorf("%q is %q by a Caddyfile, notes %q", name, got, in.Notes)
+		}
+		names, err := FromNames(uaident.Default(), fmt.Appendf(nil, `{"FooBot": {"operator": ""}, %s: {"operator": ""}}`, asJSON(t, name)))
+		if got := inCaddyfile(t, &names, "for"); err != nil || fmt.Sprint(got) != "[token:FooBot]" {
+			t.Errorf("%q is %q of a list of names, %v", name, got, err)
+		}
+	}
+	_, in := imported(t, "Sitemap: <<a://b\nSitemap: https://a.test/{$ZORK}\nSitemap: https://a.test/a b\n")
+	if got := inCaddyfile(t, &in, "sitemap"); fmt.Sprint(got) != "[<<a://b https://a.test/%7B$ZORK%7D https://a.test/a b]" {
+		t.Errorf("the sitemaps are %q", got)
+	}
+}
+
+// onlyRule returns the only rule of a robots.txt as it is compared.
+func onlyRule(t *testing.T, text string) string {
+	t.Helper()
+	rules := policy.Parse([]byte(text)).Select(true).Rules()
+	if len(rules) != 1 {
+		t.Fatalf("%d rules in %q", len(rules), text)
+	}
+	return rules[0].Canonical()
+}
+
+func asJSON(t *testing.T, s string) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// inCaddyfile returns what Caddy reads behind a word in the lines that are written.
+func inCaddyfile(t *testing.T, in *Imported, word string) (words []string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteCaddyfile(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := caddyfile.Parse("Caddyfile", []byte("a.test {\n"+b.String()+"}\n"))
+	if err != nil || len(blocks) != 1 || len(blocks[0].Segments) != 1 {
+		t.Errorf("%v\n%s", err, b.String())
+		return nil
+	}
+	line, found := 0, false
+	for _, token := range blocks[0].Segments[0] {
+		switch {
+		case token.Line != line:
+			line, found = token.Line, token.Text == word
+		case found:
+			words = append(words, token.Text)
+		}
+	}
+	return words
+}
+
 func TestImportNames(t *testing.T) {
 	in, err := FromNames(uaident.Default(), []byte(`{
 		"gptbot": {"operator": "[OpenAI](https://openai.com)", "respect": "Yes", "function": "Scrapes data", "frequency": "", "description": ""},
@@ -180,9 +257,7 @@ func TestImportNames(t *testing.T) {
 }
 
 func TestQuoted(t *testing.T) {
-	for word, want := range map[string]string{
-		"/a": "/a", "/a b": `"/a b"`, `/a"b`: "`/a\"b`", "/a\\": "`/a\\`", "": `""`, "/a`\"": "\"/a`\\\"\"",
-	} {
+	for word, want := range map[string]string{"/a": "/a", "/a b": `"/a b"`, "": `""`, "<<a": `"<<a"`} {
 		if got := quoted(word); got != want {
 			t.Errorf("quoted(%s) is %s, want %s", word, got, want)
 		}

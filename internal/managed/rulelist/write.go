@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // written is a rule as a list has it.
@@ -112,13 +114,31 @@ func all(words []string) string {
 	return b.String()
 }
 
-// quoted returns a word as a Caddyfile has it.
+// quoted returns a word as a Caddyfile has it. What is imported has no quotes, backslashes
+// and braces: see escaped.
 func quoted(word string) string {
-	switch {
-	case word != "" && !strings.ContainsAny(word, " \t\"`{}#\\"):
+	if word != "" && !strings.ContainsAny(word, " <") {
 		return word
-	case strings.ContainsAny(word, `"\`) && !strings.Contains(word, "`"):
-		return "`" + word + "`"
 	}
-	return `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
+	return `"` + word + `"`
+}
+
+// escaped returns a path or a URL with escapes in place of what lists or Caddyfiles
+// cannot hold, or would read as something else: what cannot be printed, quotes,
+// backslashes, and the braces of placeholders and of variables of the environment. To
+// crawlers it is the same.
+func escaped(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune("\"`\\{}", r) {
+			for _, c := range []byte(s[:size]) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
 }
