@@ -140,16 +140,19 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriterSize(out, 1<<16)
 	bad := false
-	var answer []byte
+	var long, answer []byte
 	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		line, err := readLine(lines, &long)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrTooLong) {
 			return errors.Join(err, w.Flush())
 		}
-		if err != nil && len(line) == 0 {
+		if errors.Is(err, io.EOF) && len(line) == 0 {
 			break
 		}
-		result := b.answer(line)
+		result := tooLong
+		if !errors.Is(err, bufio.ErrTooLong) {
+			result = b.answer(line)
+		}
 		if result.Error != "" {
 			result.Error, bad = fmt.Sprintf("line %d: %s", number, result.Error), true
 		}
@@ -179,7 +182,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 // that says why.
 func (b *batch) answer(line []byte) batchResult {
 	var request batchRequest
-	unknown := batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
+	unknown := nothingKnown
 	if !request.plain(line) {
 		request = batchRequest{}
 		if err := json.Unmarshal(line, &request); err != nil {
@@ -213,6 +216,13 @@ func (b *batch) answer(line []byte) batchResult {
 }
 
 var nullID = json.RawMessage("null")
+
+// nothingKnown is the answer to a line that cannot be judged, and tooLong to one that is
+// not even read.
+var (
+	nothingKnown = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
+	tooLong      = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String(), Error: fmt.Sprintf("longer than %d MiB", maxBatchLine>>20)}
+)
 
 // robots returns what a line is judged by: the robots.txt that it brings, or that
 // of --robots, nil where that has none of the host.
