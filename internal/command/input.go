@@ -133,6 +133,16 @@ func readRobotsFile(name string) ([]byte, error) {
 	return body, nil
 }
 
+// readMost reads a file that may be a pipe, and one byte more than most of a longer one.
+func readMost(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most+1))
+}
+
 // isBinary reports whether a file is no text: many of its first bytes are
 // control characters. One NUL or two, and UTF-16 with its mark, are left to the
 // parser, which tells more about them.

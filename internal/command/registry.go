@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -163,16 +162,10 @@ func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
 
 // readRegistryFile reads no more of a file than is needed to see that it is too large.
 func readRegistryFile(cmd *cobra.Command, name string) ([]byte, error) {
-	from := cmd.InOrStdin()
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		from = file
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(cmd.InOrStdin(), edition.MaxBytes+1))
 	}
-	return io.ReadAll(io.LimitReader(from, edition.MaxBytes+1))
+	return readMost(name, edition.MaxBytes)
 }
 
 // checkedRegistry is what check prints as JSON.

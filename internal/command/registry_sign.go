@@ -10,12 +10,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
+// maxKeyFile bounds the file of a key, in bytes.
+const maxKeyFile = 64 << 10
+
 // sign writes the signature of a registry beside it.
 func (g *registry) sign(w io.Writer, name string) error {
 	if g.key == "" {
 		return errors.New("registry sign needs --key with the file of the private key; make one by: openssl genpkey -algorithm ed25519 -out key.pem")
 	}
-	secret, err := os.ReadFile(g.key)
+	secret, err := readMost(g.key, maxKeyFile)
 	if err != nil {
 		return err
 	}
@@ -23,7 +26,7 @@ func (g *registry) sign(w io.Writer, name string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.key, err)
 	}
-	data, err := os.ReadFile(name)
+	data, err := readMost(name, edition.MaxBytes)
 	if err != nil {
 		return err
 	}

@@ -135,12 +135,27 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 }
 
 // maxCases bounds a table, in bytes.
-const maxCases = 64 << 20
+const maxCases = 16 << 20
 
 // readCases reads a table of cases.
 func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
+	body, err := readTable(stdin, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > maxCases:
+		return nil, fmt.Errorf("%s: it has more than %d MiB; is this a table of cases?", name, maxCases>>20)
+	case name != "-" && isBinary(body):
+		return nil, fmt.Errorf("%s is a binary file and no table of cases", name)
+	}
+	return expect.Read(name, bytes.NewReader(body))
+}
+
+// readTable reads a file, or standard input, as far as is needed to see that it is too
+// large.
+func readTable(stdin io.Reader, name string) ([]byte, error) {
 	if name == "-" {
-		return expect.Read(name, io.LimitReader(stdin, maxCases))
+		return io.ReadAll(io.LimitReader(stdin, maxCases+1))
 	}
 	info, err := os.Stat(name)
 	switch {
@@ -151,14 +166,7 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory; give the tables of cases in it", name)
 	}
-	body, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	if isBinary(body) {
-		return nil, fmt.Errorf("%s is a binary file and no table of cases", name)
-	}
-	return expect.Read(name, bytes.NewReader(body))
+	return readMost(name, maxCases)
 }
 
 // JudgeCase judges one case as check does.
