@@ -75,13 +75,16 @@ func ownRobots(rawURL string) (string, error) {
 }
 
 // rules returns what is forbidden. It fails for a web page in place of a
-// robots.txt: that restricts nothing, which nobody means who asks.
+// robots.txt, and for UTF-16: these restrict nothing, which nobody means who asks.
 func (in *robotsInput) rules() (*policy.Robots, error) {
 	robots := policy.Parse(in.body)
 	findings, _ := robots.Findings()
 	for _, f := range findings {
-		if f.Code == policy.HTML {
+		switch f.Code {
+		case policy.HTML:
 			return nil, fmt.Errorf("%s is a web page and no robots.txt; give the URL or the file of the robots.txt", in.name)
+		case policy.UTF16:
+			return nil, fmt.Errorf("%s is UTF-16, which no crawler can read; save it as UTF-8", in.name)
 		}
 	}
 	return robots, nil

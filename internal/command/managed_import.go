@@ -7,6 +7,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -20,7 +21,10 @@ func (m *checkingRules) importRules(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("%s: there is no robots.txt; the answer is %d", in.name, in.status)
 	}
 	var made rulelist.Imported
-	if rulelist.IsNames(in.body) {
+	if whole := len(in.body) <= policy.MaxSize; rulelist.IsNames(in.body) {
+		if !whole {
+			return fmt.Errorf("%s: it has more than 500 KiB, of which no more is read; is this the robots.json of ai.robots.txt?", in.name)
+		}
 		made, err = rulelist.FromNames(uaident.Default(), in.body)
 	} else {
 		robots, wrong := in.rules()
@@ -28,6 +32,9 @@ func (m *checkingRules) importRules(cmd *cobra.Command, name string) error {
 			return wrong
 		}
 		made, err = rulelist.FromRobots(uaident.Default(), robots)
+		if !whole {
+			made.Notes = append(made.Notes, "what follows the first 500 KiB is left out, as crawlers do not read it")
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.name, err)

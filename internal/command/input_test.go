@@ -1,0 +1,41 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestWhatIsNoRobots has files that restrict nothing, which nobody means who asks by them.
+func TestWhatIsNoRobots(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"utf16": "\xff\xfeU\x00s\x00e\x00r\x00", "cases": "x / allow\n",
+		"names.json": `{"GPTBot":{"operator":"` + strings.Repeat("x", policy.MaxSize) + `"}}`,
+		"long.txt":   "User-agent: *\nDisallow: /x\n" + strings.Repeat("# a comment\n", policy.MaxSize/10) + "Disallow: /y\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, tc := range []struct {
+		args   []string
+		failed bool
+		says   string
+	}{
+		{[]string{"check", "--robots", in("utf16"), "/"}, true, "utf16 is UTF-16, which no crawler can read; save it as UTF-8"},
+		{[]string{"test", "--robots", in("utf16"), in("cases")}, true, "utf16 is UTF-16"},
+		{[]string{"managed", "import", in("utf16")}, true, "utf16 is UTF-16"},
+		{[]string{"managed", "import", in("names.json")}, true, "names.json: it has more than 500 KiB, of which no more is read"},
+		{[]string{"managed", "import", in("long.txt")}, false, "long.txt: what follows the first 500 KiB is left out, as crawlers do not read it"},
+	} {
+		if output, err := execute(t.Context(), Config{}, tc.args...); (err != nil) != tc.failed || !strings.Contains(output, tc.says) {
+			t.Errorf("%q: %v, %.300q", tc.args, err, output)
+		}
+	}
+}
