@@ -49,7 +49,7 @@ func takingTurns(t *testing.T, first func(*http.Request) bool) *harness.Origin {
 	t.Helper()
 	return harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
-		case r.URL.Path != "/robots.txt":
+		case !strings.HasPrefix(r.URL.Path, "/robots"):
 			fmt.Fprint(w, "page")
 		case first(r):
 			fmt.Fprint(w, "User-agent: *\nDisallow: /a/\nDisallow: /never/\n")
@@ -66,17 +66,21 @@ func takingTurns(t *testing.T, first func(*http.Request) bool) *harness.Origin {
 func TestACrawlerIsHeldToWhatItWasServed(t *testing.T) {
 	t.Parallel()
 	var turn atomic.Int64
+	const site = "robots_guard enforce\n reverse_proxy $ORIGIN"
+	const rewritten = "route {\n @google {\n path /robots.txt\n header User-Agent *Googlebot*\n }\n rewrite @google /robots-google.txt\n " + site + "\n }"
 	for _, tc := range []struct {
 		name  string
 		first func(*http.Request) bool
+		site  string
 	}{
-		{"two upstreams take turns", func(*http.Request) bool { return turn.Add(1)%2 == 0 }},
-		{"by User-Agent", func(r *http.Request) bool { return strings.Contains(r.UserAgent(), "Googlebot") }},
-		{"by User-Agent, the other way", func(r *http.Request) bool { return !strings.Contains(r.UserAgent(), "Googlebot") }},
+		{"two upstreams take turns", func(*http.Request) bool { return turn.Add(1)%2 == 0 }, site},
+		{"by User-Agent", func(r *http.Request) bool { return strings.Contains(r.UserAgent(), "Googlebot") }, site},
+		{"by User-Agent, the other way", func(r *http.Request) bool { return !strings.Contains(r.UserAgent(), "Googlebot") }, site},
+		{"by a rewrite before the guard", func(r *http.Request) bool { return r.URL.Path == "/robots-google.txt" }, rewritten},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", takingTurns(t, tc.first).Address())
+			s := harness.Serve(t, "http://a.test:$PORT {\n "+tc.site+"\n}", "$ORIGIN", takingTurns(t, tc.first).Address())
 			blocked, obeyed, passed, broken := 0, 0, 0, 0
 			for _, userAgent := range []string{harness.Googlebot, harness.Bingbot, harness.GPTBot, harness.FooBot} {
 				c := &obedient{t: t, s: s, userAgent: userAgent}

@@ -120,7 +120,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		g.Publish(r, j)
 	}
 	switch {
-	case strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r)):
+	case asksForRobots(r, j):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
 		w = g.stating(w, r, nil)
@@ -132,6 +132,16 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		return g.Refuse(w, r, j, next)
 	}
 	return g.pass(g.stating(w, r, j), r, j, next)
+}
+
+// asksForRobots reports whether the robots.txt is asked for. A rewrite before the guard may
+// have made another path of it, which crawlers are then served by. For all others, of whose
+// requests there are many, the end of the path is looked at first.
+func asksForRobots(r *http.Request, j *Judgement) bool {
+	if j != nil {
+		return j.Path == "/robots.txt"
+	}
+	return strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r))
 }
 
 // Judge judges a request. It returns nil for requests that are nobody's
