@@ -130,6 +130,8 @@ var signatures = []struct{ magic, advice string }{
 	{"\xfd7zXZ\x00", "is compressed by xz; pipe it: xzcat FILE | caddy robots-guard audit -"},
 	{"PK\x03\x04", "is a zip archive; unpack it first"},
 	{"PAR1", "is a Parquet file; export the logs as text"},
+	{"\xff\xfe", "is UTF-16; save it as UTF-8"},
+	{"\xfe\xff", "is UTF-16; save it as UTF-8"},
 }
 
 // look reads the head of the log: it recognises compression and format.
@@ -196,7 +198,7 @@ func (in *input) recognise(head []byte) error {
 	}
 	if in.format == nil {
 		if isBinary(head) {
-			return fmt.Errorf("%s is a binary file, not a log", in.name)
+			return fmt.Errorf("%s is a binary file, not a log; if NUL bytes stand in one, say its format with --format", in.name)
 		}
 		if in.format = logformat.Recognise(head); in.format == nil {
 			line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte{'\n'})

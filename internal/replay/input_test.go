@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 // TestMalformed counts lines that are none and shows some.
@@ -72,7 +74,9 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		{"no match", []string{filepath.Join(dir, "no*.log")}, "no file matches"},
 		{"a bad pattern", []string{filepath.Join(dir, "[")}, "cannot be read"},
 		{"twice", []string{log, filepath.Join(dir, "good*")}, "is named twice"},
-		{"binary", []string{write("binary", "\x7fELF\x00\x00\x00\x00abc")}, "is a binary file, not a log"},
+		{"binary", []string{write("binary", "\x7fELF\x00\x00\x00\x00abc")}, "is a binary file, not a log; if NUL bytes stand in one, say its format with --format"},
+		{"UTF-16", []string{write("utf16", "\xff\xfe1\x009\x002\x00.\x00")}, "utf16 is UTF-16; save it as UTF-8"},
+		{"UTF-16, the other way", []string{write("utf16be", "\xfe\xff\x001\x009\x002")}, "utf16be is UTF-16; save it as UTF-8"},
 		{"prose", []string{write("prose", "Lorem ipsum\ndolor\n")}, `prose: no known log format; it begins with "Lorem ipsum"; say what it is with --format`},
 		{"bzip2", []string{write("a.bz2", "BZh91AY&SY")}, "bzcat"},
 		{"xz", []string{write("a.xz", "\xfd7zXZ\x00\x00")}, "xzcat"},
@@ -107,6 +111,10 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	r = replayed(t, string(compressed(t, nil, 1)), nil)
 	if r.Lines != 0 || fmt.Sprint(r.Notes) != "[standard input is empty.]" {
 		t.Errorf("nothing, compressed: %+v", r)
+	}
+	r = replayed(t, "\x00\x00\x00\x00"+combined(noon, "GET /private/x", googlebot)+combined(noon, "GET /x", googlebot), func(o *Options) { o.Format, _ = logformat.Parse("combined") })
+	if r.Lines != 2 || r.Requests != 2 {
+		t.Errorf("NUL bytes: %+v", r)
 	}
 	r = replayed(t, "", nil)
 	if r.Lines != 0 || fmt.Sprint(r.Notes) != "[standard input is empty.]" {
