@@ -149,6 +149,9 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 		if errors.Is(err, io.EOF) && len(line) == 0 {
 			break
 		}
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // as some shells write it
+		}
 		result := tooLong
 		if !errors.Is(err, bufio.ErrTooLong) {
 			result = b.answer(line)

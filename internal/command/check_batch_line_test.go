@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestBatchLineWithoutEnd answers a line that is too long in its place, whatever it is,
+// TestBatchLines answers a line that is too long in its place, whatever it is,
 // and keeps no more of it than of others.
-func TestBatchLineWithoutEnd(t *testing.T) {
+func TestBatchLines(t *testing.T) {
 	t.Parallel()
 	const robots = `{"id":1,"robots":"User-agent: *\nDisallow: /x","url":"/x"}`
 	long := strings.Repeat(`{"id":`, 2<<20)
@@ -18,9 +18,10 @@ func TestBatchLineWithoutEnd(t *testing.T) {
 		want []string // the beginning of each answer
 		says string   // by the error
 	}{
-		"in the midst": {robots + "\n" + long[:maxBatchLine] + "\n" + robots, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`, `{"id":1,"allowed":false`}, "line 2: longer than 8 MiB"},
-		"the last":     {robots + "\n" + long, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`}, "line 2: longer than 8 MiB"},
-		"just so long": {robots + strings.Repeat(" ", maxBatchLine-1-len(robots)) + "\n" + robots + "\n", []string{`{"id":1,"allowed":false`, `{"id":1,"allowed":false`}, ""},
+		"in the midst":      {robots + "\n" + long[:maxBatchLine] + "\n" + robots, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`, `{"id":1,"allowed":false`}, "line 2: longer than 8 MiB"},
+		"the last":          {robots + "\n" + long, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`}, "line 2: longer than 8 MiB"},
+		"a byte order mark": {"\ufeff" + robots + "\n\ufeff" + robots, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`}, "line 2: "},
+		"just so long":      {robots + strings.Repeat(" ", maxBatchLine-1-len(robots)) + "\n" + robots + "\n", []string{`{"id":1,"allowed":false`, `{"id":1,"allowed":false`}, ""},
 	} {
 		var out bytes.Buffer
 		err := newBatch(nil).run(strings.NewReader(tc.in), &out)
