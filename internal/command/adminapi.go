@@ -47,7 +47,13 @@ func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Rea
 		return s.explain(err)
 	}
 	defer response.Body.Close()
-	return use(response.Body)
+	err = use(response.Body)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the admin API at %s answers something else: %w", s, err)
+	}
+	return err
 }
 
 // explain says what to do about a request to the admin API that failed. Caddy

@@ -38,6 +38,20 @@ func TestPoliciesOfAServer(t *testing.T) {
 	}
 }
 
+// TestNoAdminAPI asks what answers with no JSON of the admin API.
+func TestNoAdminAPI(t *testing.T) {
+	for _, answer := range []string{"<html>", "[1]", `{"policies": 5, "managed": 5, "registry": 5, "proposals": 5, "trials": 5, "alerts": 5, "changes": 5, "sites": 5}`, ""} {
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
+		address := strings.TrimPrefix(api.URL, "http://")
+		for _, args := range [][]string{{"policies"}, {"managed", "show"}, {"managed", "changes"}, {"registry", "status"}, {"registry", "propose"}, {"shadow"}, {"alerts"}} {
+			if output, err := execute(t.Context(), Config{}, append(args, "--address", address)...); err == nil || !strings.Contains(output, "the admin API at "+address+" answers something else: ") {
+				t.Errorf("%q answered by %q: %v, %q", args, answer, err, output)
+			}
+		}
+		api.Close()
+	}
+}
+
 // TestRefreshTellsWhatCame of each site, in words and by the exit status.
 func TestRefreshTellsWhatCame(t *testing.T) {
 	answers := map[string]string{

@@ -62,16 +62,15 @@ func (s *trying) run(cmd *cobra.Command, args []string) (int, error) {
 		uri += "?" + url.Values{"site": args[:1]}.Encode()
 	}
 	var body []byte
+	var found report.Shadow
 	err = api.ask(http.MethodGet, uri, nil, func(answer io.Reader) (err error) {
-		body, err = io.ReadAll(answer)
-		return err
+		if body, err = io.ReadAll(answer); err != nil {
+			return err
+		}
+		return json.Unmarshal(body, &found)
 	})
 	if err != nil {
 		return 0, err
-	}
-	var found report.Shadow
-	if err := json.Unmarshal(body, &found); err != nil {
-		return 0, fmt.Errorf("the admin API at %s answers something else: %w", api, err)
 	}
 	code := ExitAllowed
 	for _, t := range found.Trials {
