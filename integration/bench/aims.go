@@ -36,7 +36,7 @@ func shown(goal string, e estimate, least float64) aim {
 	case e.high < least:
 		a.outcome = fmt.Sprintf("**missed** by %.1f %%", (least-e.middle)*100)
 	default:
-		a.outcome = fmt.Sprintf("open: the interval holds %.2f", least)
+		a.outcome = fmt.Sprintf("open: the interval holds %.3g", least)
 	}
 	return a
 }
