@@ -35,9 +35,10 @@ type cell struct {
 
 // result is what the rounds of a cell showed.
 type result struct {
-	ns     spread // of processor time an operation
-	ratio  spread // to ours in the same round
-	allocs int64  // of an operation, negative if that is not known
+	rounds []float64 // processor time an operation in each, in nanoseconds
+	ns     spread    // of these
+	ratio  spread    // to ours in the same round
+	allocs int64     // of an operation, negative if that is not known
 }
 
 // spread is the middle of some figures and their quartiles.
@@ -53,6 +54,16 @@ func spreadOf(figures []float64) spread {
 		return figures[below] + (position-float64(below))*(figures[above]-figures[below])
 	}
 	return spread{at(0.25), at(0.5), at(0.75)}
+}
+
+// over returns how much longer an operation takes than another one of the row, in the same
+// rounds.
+func (r *result) over(other *result) spread {
+	more := make([]float64, len(r.rounds))
+	for i := range more {
+		more[i] = r.rounds[i] - other.rounds[i]
+	}
+	return spreadOf(more)
 }
 
 // measure runs all cells in rounds. In each the cells of a row run one after
@@ -82,7 +93,7 @@ func (c contest) measure(e effort) [][]result {
 			}
 		}
 		for at := range row.cells {
-			results[i][at].ns = spreadOf(ns[at])
+			results[i][at].rounds, results[i][at].ns = ns[at], spreadOf(slices.Clone(ns[at]))
 			results[i][at].ratio = spreadOf(ratios[at])
 		}
 	}
