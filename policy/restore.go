@@ -11,13 +11,21 @@ const clockSkew = 5 * time.Minute
 
 // Adopt returns the state that takes in what was known elsewhere or before,
 // other. The version that was read last is the current one; the other is held
-// to have come before it, if it was another. A version that was read in the
-// future, or too long ago to be used, is ignored. One before it that ended in the
+// to have come before it, if it was another. A version that was read too long ago to
+// be used is ignored, and one that was read in the future is where any other is known:
+// else, as after a restart with a clock that was set back, it counts as read now and
+// due to be read again. One before it that ended in the
 // future did so when a clock was wrong: it is held to have ended by the time when
 // the current one was read last.
 func (s State) Adopt(other State, now time.Time) State {
+	if other.isAhead(now) {
+		if s.Good != nil {
+			return s
+		}
+		other = other.readBy(now)
+	}
 	o := other.Good
-	if o == nil || o.LastRead.After(now.Add(clockSkew)) || now.Sub(o.LastRead) >= MaxUnreachable {
+	if o == nil || now.Sub(o.LastRead) >= MaxUnreachable {
 		return s
 	}
 	other.Past = endedBy(other.Past, o.LastRead, now)
@@ -40,6 +48,22 @@ func (s State) Adopt(other State, now time.Time) State {
 	next := s
 	next.Good, next.Past = joined(s.Good, s.Past, o, other.Past)
 	return next
+}
+
+// isAhead reports whether the current version was read in the future, which is by a clock
+// that was wrong.
+func (s *State) isAhead(now time.Time) bool {
+	return s.Good != nil && s.Good.LastRead.After(now.Add(clockSkew))
+}
+
+// readBy returns the state with a current version that was read by now, and is due.
+func (s State) readBy(now time.Time) State {
+	read := *s.Good
+	if read.LastRead = now; read.FirstRead.After(now) {
+		read.FirstRead = now
+	}
+	s.Good, s.Due = &read, now
+	return s
 }
 
 // endedBy returns versions, those which say that they end in the future with no time after
@@ -134,6 +158,9 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		known := e.state.Load()
 		if known != nil {
 			before = *known
+		}
+		if before.Good != nil && other.isAhead(now) {
+			return false
 		}
 		next := before.Adopt(other, now)
 		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)

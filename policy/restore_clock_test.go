@@ -54,3 +54,26 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreOfTheFuture starts again with a clock that was set back: what was read before
+// that is all that is known, and to be read again. Where anything is known it says nothing.
+func TestRestoreOfTheFuture(t *testing.T) {
+	now := at(0.5)
+	bounds := Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1}
+	c := NewCache(bounds, bounds, func() time.Time { return now }, nil)
+	ahead := known(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0), at(1)))
+	key := Key{Site: "a.test", Host: "a.test"}
+	if !c.Restore(key, Named, ahead, false) {
+		t.Fatal("it is not taken in where nothing is known")
+	}
+	first := c.Get(key).State()
+	if !first.Good.LastRead.Equal(now) || first.Due.After(now) || !ahead.Good.LastRead.Equal(at(1)) {
+		t.Errorf("read at %v and due at %v, want %v", first.Good.LastRead, first.Due, now)
+	}
+	other := known(versionOf(200, "User-agent: *\nDisallow: /b\n", at(0), at(1)))
+	for _, newest := range []bool{false, true} {
+		if c.Restore(key, Named, other, newest) || c.Get(key).State() != first {
+			t.Errorf("newest %t: it is taken in where another is known", newest)
+		}
+	}
+}

@@ -31,6 +31,7 @@ type reading struct {
 	odd    bool   // the site served others another text
 	seen   string // the text as the guard gets it
 	unseen bool   // no guard saw it read
+	apart  bool   // nor is it what its operator's crawlers are served, as a CDN keeps one text for all
 	led    bool   // it was redirected there, so that nobody saw what it read
 }
 
@@ -76,7 +77,7 @@ func (w *world) cannotKnow(c *crawler, known *reading, i *instance, s *site) boo
 	if w.setsClocks && time.Since(w.set) < c.lag && time.Since(known.at) > c.lag-maxSkew {
 		return true
 	}
-	return (known.unseen || known.led) && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
+	return known.apart || (known.unseen || known.led) && c.isBeyond(known, i, s) || known.mayBeLost(i) && (known.odd || s.changed.After(known.at.Add(-c.lag)))
 }
 
 var pages = []string{"/", "/a/x", "/a/y?q=1", "/b/", "/b/z", "/c", "/d//e", "/%61/x"}
@@ -116,6 +117,7 @@ func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (a
 		switch {
 		case code == http.StatusOK:
 			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s), seen: text, unseen: unseen, led: hops > 0}
+			known.apart = unseen && w.owner != nil && i.text(s.host, uaident.Default().Lookup(c.token).Operator) != text
 			if hops > mostHops {
 				known.seen = ""
 			}

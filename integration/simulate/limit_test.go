@@ -109,6 +109,9 @@ func (p *pace) asks(w *world, i *instance, slowed bool) {
 	if !slowed {
 		return
 	}
+	if n := len(p.slowed); n > 0 && now.Sub(p.slowed[n-1]) > time.Hour {
+		p.began = time.Time{} // none may have been one too many, which is a pause, too
+	}
 	w.counts.slowed++
 	p.slowed = append(p.slowed, now)
 	since := func(all []time.Time, d time.Duration) (n int) {
