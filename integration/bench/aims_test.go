@@ -28,6 +28,15 @@ func TestAimsSayWhatIsShown(t *testing.T) {
 	}
 }
 
+// TestOverIsByRounds compares what was measured in the same round, whatever drifts between
+// them.
+func TestOverIsByRounds(t *testing.T) {
+	slow, fast := result{rounds: []float64{12, 103, 22, 54, 33}}, result{rounds: []float64{10, 100, 20, 50, 30}}
+	if got, want := slow.over(&fast), (spread{2, 3, 3}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestAimsOfOtherTablesStay(t *testing.T) {
 	links := []string{"[parse](#p)", "[verdict](#v)", "[chain](#c)"}
 	table := mergeAims("", links[2], []aim{{"c", "3", "met"}}, links)

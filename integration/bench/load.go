@@ -42,7 +42,7 @@ type clients struct {
 type client struct {
 	conn   io.ReadWriteCloser
 	next   int
-	asked  time.Time // 0 while there is nothing to wait for
+	asked  time.Time // zero while there is nothing to wait for
 	answer []byte    // as much of it as has come
 }
 
@@ -114,13 +114,9 @@ func (all *clients) drive(d time.Duration) (loadResult, error) {
 			}
 			last = time.Now()
 			times = append(times, last.Sub(c.asked))
-			c.asked = time.Time{}
-			if last.Before(deadline) {
-				err = c.ask(all.requests, last)
-			} else {
-				under--
-			}
-			if err != nil {
+			if !last.Before(deadline) {
+				c.asked, under = time.Time{}, under-1
+			} else if err := c.ask(all.requests, last); err != nil {
 				return loadResult{}, err
 			}
 		}

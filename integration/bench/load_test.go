@@ -39,6 +39,37 @@ func TestDriveChecksEveryAnswer(t *testing.T) {
 	}
 }
 
+func TestAnswerIn(t *testing.T) {
+	const whole = "HTTP/1.1 403 Forbidden\r\nServer: x\r\nContent-Length: 4\r\n\r\nbody"
+	for name, tc := range map[string]struct {
+		data         string
+		status, size int
+		wrong        string
+	}{
+		"all of it":               {whole, 403, len(whole), ""},
+		"more than that":          {whole + "HTTP", 403, len(whole), ""},
+		"nothing yet":             {"", 0, 0, ""},
+		"a part of the header":    {whole[:30], 0, 0, ""},
+		"a part of the body":      {whole[:len(whole)-1], 403, 0, ""},
+		"no length":               {"HTTP/1.1 200 OK\r\n\r\n", 0, 0, "no length"},
+		"a length that is none":   {"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", 0, 0, "invalid syntax"},
+		"a length that is large":  {"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", 0, 0, "too large"},
+		"a header that is larger": {strings.Repeat("x", largest), 0, 0, "too large"},
+		"another protocol":        {"SSH-2.0-OpenSSH\r\n\r\n", 0, 0, "no HTTP"},
+	} {
+		status, size, err := answerIn([]byte(tc.data))
+		if tc.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.wrong) {
+				t.Errorf("%s: %v, want %q", name, err, tc.wrong)
+			}
+			continue
+		}
+		if err != nil || size != tc.size || size > 0 && status != tc.status {
+			t.Errorf("%s: status %d, %d bytes, %v; want %d, %d", name, status, size, err, tc.status, tc.size)
+		}
+	}
+}
+
 // TestRequests runs every server under a little load, which checks the statuses.
 func TestRequests(t *testing.T) {
 	duels, err := fightAll(effort{starts: 1, turns: 1, turn: 10 * time.Millisecond})

@@ -100,6 +100,16 @@ func (p *Process) Listens(address string, within time.Duration) error {
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// EndsWithin reports whether the program ends within a time.
+func (p *Process) EndsWithin(most time.Duration) bool {
+	select {
+	case <-p.done:
+		return true
+	case <-time.After(most):
+		return false
+	}
+}
+
 // ID is the number of the process.
 func (p *Process) ID() int { return p.cmd.Process.Pid }
 
@@ -110,13 +120,11 @@ func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 // longer it is killed, which is an error.
 func (p *Process) Interrupt(within time.Duration) error {
 	_ = p.cmd.Process.Signal(os.Interrupt) // fails if it has ended already
-	select {
-	case <-p.done:
+	if p.EndsWithin(within) {
 		return nil
-	case <-time.After(within):
-		p.Kill()
-		return fmt.Errorf("%s did not stop within %v", filepath.Base(p.cmd.Path), within)
 	}
+	p.Kill()
+	return fmt.Errorf("%s did not stop within %v", filepath.Base(p.cmd.Path), within)
 }
 
 // Kill ends the program as a power failure would.

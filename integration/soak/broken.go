@@ -33,13 +33,3 @@ func (b *broken) all() (n int) {
 	}
 	return n
 }
-
-// closedWithin reports whether a channel is closed within a time.
-func closedWithin(c <-chan struct{}, most time.Duration) bool {
-	select {
-	case <-c:
-		return true
-	case <-time.After(most):
-		return false
-	}
-}

@@ -209,7 +209,7 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 	because := otherwise
 	switch {
 	case err == nil:
-	case closedWithin(process.Done(), time.Second): // a connection may be closed first
+	case process.EndsWithin(time.Second): // a connection may be closed first
 		because = killed
 	case len(in.config.since(mark)) > 1:
 		because = reloaded

@@ -175,3 +175,21 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		t.Errorf("%d bytes of a User-Agent are kept, want %d", got, maxAgent)
 	}
 }
+
+// TestFewBuffersAreUsed has requests that meet no others use no more buffers than there are
+// processors.
+func TestFewBuffersAreUsed(t *testing.T) {
+	l := New(newClock().now)
+	for i := range bufferRequests / 2 {
+		l.Record(gptbot(noon, fmt.Sprint("/", i)))
+	}
+	used := 0
+	for _, b := range l.buffers.all {
+		if len(b.pending) > 0 {
+			used++
+		}
+	}
+	if most := runtime.GOMAXPROCS(0); used == 0 || used > most {
+		t.Errorf("%d buffers are in use, want %d at most", used, most)
+	}
+}
