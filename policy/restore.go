@@ -159,12 +159,9 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		if known != nil {
 			before = *known
 		}
-		if before.Good != nil && other.isAhead(now) {
-			return false
-		}
 		next := before.Adopt(other, now)
 		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)
-		if fresh && !newest && other.Good.LastRead.After(before.Good.LastRead) {
+		if fresh && !newest && !other.isAhead(now) && other.Good.LastRead.After(before.Good.LastRead) {
 			next = before
 			next.Good, next.Past = joined(before.Good, before.Past, other.Good, other.Past)
 		}

@@ -59,7 +59,7 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 // that is all that is known, and to be read again. Where anything is known it says nothing.
 func TestRestoreOfTheFuture(t *testing.T) {
 	now := at(0.5)
-	bounds := Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1}
+	bounds := Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1}
 	c := NewCache(bounds, bounds, func() time.Time { return now }, nil)
 	ahead := known(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0), at(1)))
 	key := Key{Site: "a.test", Host: "a.test"}
@@ -70,10 +70,15 @@ func TestRestoreOfTheFuture(t *testing.T) {
 	if !first.Good.LastRead.Equal(now) || first.Due.After(now) || !ahead.Good.LastRead.Equal(at(1)) {
 		t.Errorf("read at %v and due at %v, want %v", first.Good.LastRead, first.Due, now)
 	}
+	fresh := Key{Site: "b.test", Host: "b.test"}
+	c.Restore(fresh, Named, known(versionOf(200, "User-agent: *\nDisallow: /c\n", at(0), at(0.4))), false)
 	other := known(versionOf(200, "User-agent: *\nDisallow: /b\n", at(0), at(1)))
-	for _, newest := range []bool{false, true} {
-		if c.Restore(key, Named, other, newest) || c.Get(key).State() != first {
-			t.Errorf("newest %t: it is taken in where another is known", newest)
+	for _, key := range []Key{key, fresh} {
+		for _, newest := range []bool{false, true} {
+			before := c.Get(key).State()
+			if c.Restore(key, Named, other, newest) || c.Get(key).State() != before {
+				t.Errorf("%s, newest %t: it is taken in where another is known", key, newest)
+			}
 		}
 	}
 }

@@ -152,8 +152,10 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // as some shells write it
 		}
-		result := tooLong
-		if !errors.Is(err, bufio.ErrTooLong) {
+		result := nothingKnown
+		if errors.Is(err, bufio.ErrTooLong) {
+			result.Error = fmt.Sprintf("longer than %d MiB", maxBatchLine>>20)
+		} else {
 			result = b.answer(line)
 		}
 		if result.Error != "" {
@@ -220,12 +222,8 @@ func (b *batch) answer(line []byte) batchResult {
 
 var nullID = json.RawMessage("null")
 
-// nothingKnown is the answer to a line that cannot be judged, and tooLong to one that is
-// not even read.
-var (
-	nothingKnown = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
-	tooLong      = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String(), Error: fmt.Sprintf("longer than %d MiB", maxBatchLine>>20)}
-)
+// nothingKnown is the answer to a line that cannot be judged, without the error.
+var nothingKnown = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
 
 // robots returns what a line is judged by: the robots.txt that it brings, or that
 // of --robots, nil where that has none of the host.
