@@ -88,7 +88,7 @@ func urlOf(host string, secure bool, target string) string {
 // for, as far as its guard knows, or has done so for this client a moment ago.
 func (g *Guard) leadsHere(r *http.Request, j *Judgement, now time.Time) bool {
 	known := g.shared.abroad.of(g.shared.Cache, now)
-	if len(known) == 0 && !g.shared.served.LeadsAbroad(now) {
+	if len(known) == 0 && !g.shared.served.Leads(now) {
 		return false // as mostly
 	}
 	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)

@@ -50,7 +50,7 @@ func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry,
 		g.state(r, entry, a.site, false, now, 0)
 	}
 	if g.SourceKey == "" && a.asksForFile {
-		g.shared.served.Site(a.site.Own).Led(addr.Network(a.from), answer.location, now)
+		g.shared.served.Led(a.site.Own, addr.Network(a.from), answer.location, now)
 		g.shared.served.LedAbroad(addr.Network(a.from), placeAbroad(answer.location), now)
 	}
 }
@@ -59,7 +59,7 @@ func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry,
 // which could not be read here since then: it may be slow, or fail. That is said a few
 // times an hour only.
 func (g *Guard) wasLed(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
-	if g.SourceKey != "" {
+	if g.SourceKey != "" || !g.shared.served.Leads(now) {
 		return false
 	}
 	var since time.Time // never, where it is judged by what its neighbours have

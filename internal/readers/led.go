@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // Bounds of the redirects that are remembered of a site, and for how long: a client
@@ -22,14 +24,16 @@ type led struct {
 	at      time.Time
 }
 
-// Led notes where a client was redirected to for the file, by its network.
-func (s *SiteTexts) Led(network netip.Prefix, place string, now time.Time) {
+// Led notes where a client was redirected to for the file of a site, by its network.
+func (s *Texts) Led(of policy.Key, network netip.Prefix, place string, now time.Time) {
 	if place == "" || len(place) > maxLedPlace {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.led = withLed(s.led, maxLed, led{network, place, now})
+	s.ledLast.Store(now.UnixNano())
+	site := s.Site(of)
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	site.led = withLed(site.led, maxLed, led{network, place, now})
 }
 
 // withLed adds to the redirects that are remembered, of which there are so many at most.
@@ -45,22 +49,23 @@ func (s *Texts) LedAbroad(network netip.Prefix, place string, now time.Time) {
 	if place == "" || len(place) > maxLedPlace {
 		return
 	}
-	s.ledAbroad.Store(now.UnixNano())
+	s.ledLast.Store(now.UnixNano())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.abroad = withLed(s.abroad, maxLedOut, led{network, place, now})
 }
 
-// LeadsAbroad reports whether any client was redirected to another host a moment ago.
-func (s *Texts) LeadsAbroad(now time.Time) bool {
-	last := s.ledAbroad.Load()
+// Leads reports whether any client was redirected for the file of any site a moment ago,
+// which takes no lock: mostly none was.
+func (s *Texts) Leads(now time.Time) bool {
+	last := s.ledLast.Load()
 	return last != 0 && now.UnixNano()-last < int64(ledLasts)
 }
 
 // WasLedAbroad reports whether a client of a network was redirected to a URL of another
 // host a moment ago.
 func (s *Texts) WasLedAbroad(network netip.Prefix, place string, now time.Time) bool {
-	if !s.LeadsAbroad(now) {
+	if !s.Leads(now) {
 		return false
 	}
 	s.mu.Lock()

@@ -40,24 +40,23 @@ func TestLed(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			now := noon.Add(tc.after)
-			var site SiteTexts
-			site.Led(here, tc.place, noon)
-			if got := site.WasLed(tc.by, tc.asks, noon.Add(tc.since), now); got != tc.led {
+			var within, all Texts
+			within.Led(key, here, tc.place, noon)
+			if got := within.Site(key).WasLed(tc.by, tc.asks, noon.Add(tc.since), now); got != tc.led {
 				t.Errorf("within the site: %v, want %v", got, tc.led)
 			}
-			var all Texts
 			all.LedAbroad(here, tc.place, noon)
 			want := tc.led || tc.since == 0 // abroad it does not matter after what
 			if got := all.WasLedAbroad(tc.by, tc.asks, now); got != want {
 				t.Errorf("to another: %v, want %v", got, want)
 			}
 			any := !tc.ignored && tc.after < ledLasts
-			if got := all.LeadsAbroad(now); got != any {
-				t.Errorf("anybody to another: %v, want %v", got, any)
+			if got, abroad := within.Leads(now), all.Leads(now); got != any || abroad != any {
+				t.Errorf("anybody within a site %v, to another %v, want %v", got, abroad, any)
 			}
 		})
 	}
-	if new(Texts).LeadsAbroad(time.Unix(1, 0)) {
+	if new(Texts).Leads(time.Unix(1, 0)) {
 		t.Error("a clock that begins in 1970 leads to other sites")
 	}
 }

@@ -38,7 +38,7 @@ type Texts struct {
 	asking [2]atomic.Int32 // sites that are being asked
 	passes passes
 
-	ledAbroad atomic.Int64 // when a client was redirected to another host last, in Unix nanoseconds; 0 for never
+	ledLast atomic.Int64 // when a client was redirected last, in Unix nanoseconds; 0 for never
 }
 
 // Site returns what is remembered of a site, making it if there is nothing.
