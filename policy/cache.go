@@ -111,6 +111,7 @@ type Cache struct {
 	derive func(*Robots) any
 	index  cowmap.Sharded[Key, *Entry]
 	made   atomic.Uint64 // entries so far
+	edits  atomic.Uint64 // see Edits
 	sites  cowmap.Sharded[Key, *siteTexts]
 
 	mu   sync.Mutex // guards all below
@@ -162,6 +163,11 @@ func (c *Cache) Entries() []*Entry {
 // as that stays the same.
 func (c *Cache) Made() uint64 { return c.made.Load() }
 
+// Edits returns how often a site has got another text so far, its first one and the end of
+// what the cache has dropped included. What is found out about the text of an entry holds as
+// long as that stays the same.
+func (c *Cache) Edits() uint64 { return c.edits.Load() }
+
 // Add returns the entry of a site, making one if there is none.
 func (c *Cache) Add(key Key, s Segment) *Entry {
 	c.mu.Lock()
@@ -173,7 +179,8 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	if kept.order.len() >= kept.bounds.Entries || kept.texts.bytes > kept.bounds.Bytes {
 		c.evict(kept) // the second is one entry that is too large, as long as it is alone
 	}
-	e := &Entry{key: key, segment: s, cache: c}
+	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref)}
+	e.ref.entry.Store(e)
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
 	kept.order.add(e)
@@ -190,7 +197,7 @@ func (c *Cache) evict(kept *segment) {
 	}
 	kept.evicted++
 	c.index.Delete(e.key)
-	e.evicted.Store(true)
+	e.ref.entry.Store(nil)
 	known := e.state.Load()
 	kept.texts.releaseAll(known)
 	c.noteText(e.key, known, nil)

@@ -177,7 +177,7 @@ func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
 	}
 	c.Add(Key{Host: "new"}, Named)
 	for i, e := range all {
-		if got, want := !e.Evicted(), i > 0; got != want {
+		if got, want := e.Ref().Entry() == e, i > 0; got != want {
 			t.Errorf("entry %d is kept: %t, want %t", i, got, want)
 		}
 	}
@@ -195,7 +195,7 @@ func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 		}
 		c.Add(Key{Host: "next"}, Invented)
 		c.Add(Key{Host: "last"}, Invented)
-		if got := !old.Evicted(); got != kept {
+		if got := old.Ref().Entry() == old; got != kept {
 			t.Errorf("used %d times: it is kept: %t, want %t", uses, got, kept)
 		}
 	}
@@ -207,8 +207,8 @@ func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
 	for i := range 2 {
 		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
 		<-e.Refresh(holding(time.Hour), func() Answer { return version(i) }, nil)
-		if stats := c.Stats(Named); e.Evicted() || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
-			t.Errorf("entry %d: evicted %t, of all %+v", i, e.Evicted(), stats)
+		if stats := c.Stats(Named); e.Ref().Entry() != e || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
+			t.Errorf("entry %d: evicted %t, of all %+v", i, e.Ref().Entry() == nil, stats)
 		}
 	}
 }

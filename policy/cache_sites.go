@@ -31,7 +31,7 @@ func (c *Cache) Shared(key Key) *State {
 	return nil
 }
 
-// noteText takes note that the current version of an entry has changed; nil
+// noteText takes note that the current version of an entry has changed, once it has; nil
 // stands for none. c.mu must be held.
 func (c *Cache) noteText(key Key, before, next *State) {
 	var old, now *Version
@@ -41,7 +41,11 @@ func (c *Cache) noteText(key Key, before, next *State) {
 	if next != nil {
 		now = next.Good
 	}
-	if key.Source != "" || old == now || old != nil && now != nil && old.Hash == now.Hash {
+	if old == now || old != nil && now != nil && old.Hash == now.Hash {
+		return
+	}
+	c.edits.Add(1)
+	if key.Source != "" {
 		return
 	}
 	site := key.configured()

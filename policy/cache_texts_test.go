@@ -90,3 +90,40 @@ func TestCacheSharedText(t *testing.T) {
 		t.Errorf("Shared allocates %v times", n)
 	}
 }
+
+// TestCacheEdits counts texts that come, change and go, and nothing else.
+func TestCacheEdits(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
+	var edits uint64
+	check := func(what string, more uint64) {
+		t.Helper()
+		if edits += more; c.Edits() != edits {
+			t.Errorf("%s: %d edits, want %d", what, c.Edits(), edits)
+			edits = c.Edits()
+		}
+	}
+	for _, key := range []Key{{Host: "example.com"}, {Source: "/srv/robots.txt"}} {
+		e := c.Add(key, Named)
+		check("no text yet", 0)
+		read := func(a Answer) {
+			clock.advance(time.Hour)
+			<-e.Refresh(holding(time.Hour), func() Answer { return a }, nil)
+		}
+		read(Answer{Status: 503})
+		check("no text at all", 0)
+		read(version(1))
+		check("the first", 1)
+		read(version(1))
+		check("the same", 0)
+		read(Answer{Status: 304})
+		check("not modified", 0)
+		read(Answer{Status: 503})
+		check("not to be had", 0)
+		read(version(2))
+		check("another", 1)
+		read(version(1))
+		check("that of before", 1)
+	}
+	c.Add(Key{Host: "a third"}, Named)
+	check("one is dropped", 1)
+}

@@ -19,8 +19,8 @@ type Entry struct {
 	used    atomic.Int64 // Unix seconds of the last use that was noted
 	uses    atomic.Int32 // seconds in which it was used, as far as they count
 	suspect atomic.Bool  // the site was seen to answer otherwise
-	evicted atomic.Bool  // the cache has dropped it
-	placed  int64        // used when the entry was last put in front; guarded by Cache.mu
+	ref     *Ref
+	placed  int64 // used when the entry was last put in front; guarded by Cache.mu
 	seen    atomic.Pointer[[]seenText]
 	proven  bool // it is in queues.proven; guarded by Cache.mu
 
@@ -60,9 +60,15 @@ const ProvenUses = 3
 // for telling hosts in use from those that were invented once.
 func (e *Entry) Uses() int { return int(e.uses.Load()) }
 
-// Evicted reports whether the Cache has dropped the entry, which may have another one for
-// the site by now.
-func (e *Entry) Evicted() bool { return e.evicted.Load() }
+// Ref returns what the entry can be found by for as long as the Cache has it.
+func (e *Entry) Ref() *Ref { return e.ref }
+
+// Ref refers to an entry. Whoever keeps one keeps nothing of an entry that the Cache has
+// dropped, which may have another one for the site by then.
+type Ref struct{ entry atomic.Pointer[Entry] }
+
+// Entry returns the entry, nil once the Cache has dropped it.
+func (r *Ref) Entry() *Entry { return r.entry.Load() }
 
 // Key returns whose entry it is.
 func (e *Entry) Key() Key { return e.key }

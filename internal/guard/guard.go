@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -68,13 +69,15 @@ type Config struct {
 // Guard judges requests, notes what it finds and passes them on.
 type Guard struct {
 	Config
-	shared    *State
-	eachHost  bool                          // each host has a source of its own
-	tried     tried                         // what its configuration tries
-	Metrics   *metrics.Metrics              // the same as of the State
-	sites     map[string]policy.Key         // by label, for which it has judged; guarded by presences.mu
-	gone      bool                          // its configuration has ended; guarded by presences.mu
-	lastHosts atomic.Pointer[request.Hosts] // of the server that was asked last
+	shared   *State
+	eachHost bool                        // each host has a source of its own
+	tried    tried                       // what its configuration tries
+	Metrics  *metrics.Metrics            // the same as of the State
+	sites    map[string]policy.Key       // by label, for which it has judged; guarded by presences.mu
+	gone     bool                        // its configuration has ended; guarded by presences.mu
+	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
+	last     atomic.Pointer[serverSites] // of the server that was asked last
+	moment   atomic.Pointer[moment]      // see momentOf
 }
 
 // New makes a guard that lasts as long as ctx, with what it shares with
@@ -160,10 +163,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	} else {
 		spelt = g.otherSite(r)
 	}
-	entry := g.entryOf(kept, key)
-	atHand := g.atHand(entry, key)
-	registry := g.Registry.Load()
-	client, agent := g.shared.familiar.identify(registry, userAgent, overlayOf(registry, atHand))
+	client, agent, entry, atHand := g.identify(userAgent, kept, key)
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (g *Guard) siteOf(r *http.Request) *request.Site {
 
 // otherSite is siteOf for a host that need not be one of the configuration.
 func (g *Guard) otherSite(r *http.Request) request.Site {
-	site := request.NewSite(g.hostsOf(r).Key(r))
+	site := request.NewSite(g.sitesOf(r).Key(r))
 	if g.SourceKey == "" {
 		return site // without the copies
 	}
@@ -246,19 +246,4 @@ func (g *Guard) hostsAt(server *caddyhttp.Server) *request.Hosts {
 		return g.Forwarded
 	}
 	return g.Sites.Of(server)
-}
-
-// hostsOf returns the hosts that the configuration names on the request's
-// server.
-func (g *Guard) hostsOf(r *http.Request) *request.Hosts {
-	if g.Forwarded != nil {
-		return g.Forwarded
-	}
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if last := g.lastHosts.Load(); last != nil && last.Server == server {
-		return last
-	}
-	known := g.Sites.Of(server)
-	g.lastHosts.Store(known)
-	return known
 }

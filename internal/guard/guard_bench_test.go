@@ -150,3 +150,32 @@ func BenchmarkGuardThousand(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGuardSites has a browser, or a crawler, ask at a thousand sites by turns, so that
+// what is known of one has left the nearest of the processor's caches when it is asked again.
+func BenchmarkGuardSites(b *testing.B) {
+	const sites = 1000
+	hosts := make(caddyhttp.MatchHost, sites)
+	for i := range hosts {
+		hosts[i] = fmt.Sprintf("s%d.example", i)
+	}
+	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}}}
+	for name, userAgent := range map[string]string{"browsers": uaChrome, "crawlers": "bingbot/2.0"} {
+		b.Run(name, func(b *testing.B) {
+			g := testGuard(b, options{Enforce: true}, serving("User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nDisallow: /google/\n"))
+			requests := make([]*http.Request, sites)
+			for i, host := range hosts {
+				requests[i] = caddyhttp.PrepareRequest(requestBy("bingbot/2.0", "http://"+host+"/some/page?with=query"), caddy.NewReplacer(), httptest.NewRecorder(), server)
+				if j := g.Judge(requests[i]); j == nil || j.Version == nil {
+					b.Fatal("nobody knows the rules")
+				}
+				requests[i].Header.Set("User-Agent", userAgent)
+				g.Judge(requests[i])
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				g.Judge(requests[i%sites])
+			}
+		})
+	}
+}

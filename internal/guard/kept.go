@@ -3,7 +3,6 @@ package guard
 import (
 	"net/http"
 	"sync/atomic"
-	"weak"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -13,26 +12,37 @@ import (
 // keptSite is what a guard keeps at hand of a site that the configuration names, so that a
 // request looks its host up and nothing else.
 type keptSite struct {
-	request.Site                                            // with where its robots.txt comes from
-	entry        atomic.Pointer[weak.Pointer[policy.Entry]] // that was found last; which the cache may drop
-	alone        atomic.Uint64                              // when it had no entry by another spelling; see otherSpelling
-	present      atomic.Bool                                // it is known that the guard judges for it
-	host         *metrics.Host                              // where its requests are counted
-	load         *siteLoad                                  // nil where nobody is shed
-	among        *request.KeptSite                          // with what other guards keep of it
+	request.Site                            // with where its robots.txt comes from
+	entry        atomic.Pointer[policy.Ref] // to the one that was found last
+	plain        atomic.Uint64              // the moment in which its text was seen to know no names of its own
+	alone        atomic.Uint64              // when it had no entry by another spelling; see otherSpelling
+	present      atomic.Bool                // it is known that the guard judges for it
+	host         *metrics.Host              // where its requests are counted
+	load         *siteLoad                  // nil where nobody is shed
+	among        *request.KeptSite          // with what other guards keep of it
 }
 
 // namedSite is siteOf for a host just as the configuration names it, and nil for all
 // others. It is made once.
 func (g *Guard) namedSite(r *http.Request) *keptSite {
-	site := g.hostsOf(r).Site(r)
+	secure, ok := request.SchemeSent(r)
+	if !ok {
+		return nil
+	}
+	known, hash := g.sitesOf(r), hashOfSite(r.Host, secure)
+	if kept := known.table.find(hash); kept != nil {
+		return kept
+	}
+	site := known.Site(r)
 	if site == nil {
 		return nil
 	}
-	if kept := site.Of(g); kept != nil {
-		return kept.(*keptSite)
+	made := g.keep(site)
+	kept := known.table.add(hash, made)
+	if kept == made {
+		site.Kept()
 	}
-	return site.Keep(g, g.keep(site)).(*keptSite)
+	return kept
 }
 
 // keep returns what is kept of a site.
@@ -63,13 +73,13 @@ func (g *Guard) entryOf(kept *keptSite, key *policy.Key) *policy.Entry {
 		return g.shared.Cache.Get(*key)
 	}
 	if last := kept.entry.Load(); last != nil {
-		if e := last.Value(); e != nil && !e.Evicted() {
+		if e := last.Entry(); e != nil {
 			return e
 		}
 	}
 	e := g.shared.Cache.Get(*key)
 	if e != nil {
-		kept.entry.Store(new(weak.Make(e)))
+		kept.entry.Store(e.Ref())
 	}
 	return e
 }

@@ -20,10 +20,12 @@ type overlayBeside struct {
 	number   uint64 // which no other has; 0 without an overlay
 }
 
-// overlays is the last number of an overlay, and noOverlay is where nobody knows a policy.
+// overlays is the last number of an overlay, noOverlay is where nobody knows a policy, and
+// lastWithout is what policies share that were asked about last and have none.
 var (
-	overlays  atomic.Uint64
-	noOverlay overlayBeside
+	overlays    atomic.Uint64
+	noOverlay   overlayBeside
+	lastWithout atomic.Pointer[overlayBeside]
 )
 
 // besideOf returns an overlay with its registry.
@@ -31,7 +33,12 @@ func besideOf(registry *uaident.Registry, overlay *uaident.Overlay) *overlayBesi
 	b := &overlayBeside{registry: weak.Make(registry), overlay: overlay}
 	if overlay != nil {
 		b.number = overlays.Add(1)
+		return b
 	}
+	if last := lastWithout.Load(); last != nil && last.registry == b.registry {
+		return last
+	}
+	lastWithout.Store(b)
 	return b
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
@@ -25,10 +24,6 @@ type Hosts struct {
 	below     map[string]string // wildcards such as *.example.com by what follows their *.
 	wildcards []string          // of other shapes
 }
-
-// namedHost is a host that the configuration names, with its sites by http and by https
-// once they were asked for.
-type namedHost [2]atomic.Pointer[KeptSite]
 
 // HostsOfServer collects the hosts from the matchers of a server's routes.
 func HostsOfServer(server *caddyhttp.Server) *Hosts {
@@ -130,6 +125,9 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	}
 }
 
+// Len returns how many hosts are named, wildcards not counted.
+func (h *Hosts) Len() int { return len(h.exact) }
+
 // Label returns the configured host that Caddy takes a host for, in lower case
 // and without its port, and whether the configuration names just that host. For
 // a wildcard such as *.example.com the label is the wildcard: clients choose the
@@ -201,34 +199,6 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 		}
 	}
 	return key
-}
-
-// Site returns the site of a request for a host just as the configuration names it: that
-// of its Key, which is made once. It is nil for all others, of which there may be any number.
-func (h *Hosts) Site(r *http.Request) *KeptSite {
-	host := h.exact[r.Host]
-	if host == nil {
-		return nil
-	}
-	proxied := IsTrustedProxy(r)
-	if sent := r.Header["X-Forwarded-Host"]; proxied && len(sent) > 0 && sent[0] != "" && sent[0] != r.Host {
-		return nil
-	}
-	known := &host[0]
-	if IsSecure(r, proxied) {
-		known = &host[1]
-	}
-	site := known.Load()
-	if site == nil {
-		if strings.Contains(r.Host, ":") {
-			return nil // an address of IPv6 without its brackets, of which the end may be a port
-		}
-		site = &KeptSite{Site: NewSite(h.Key(r))}
-		if !known.CompareAndSwap(nil, site) {
-			site = known.Load()
-		}
-	}
-	return site
 }
 
 // canonical returns the usual form of a host without a port if Caddy routes that

@@ -1,55 +1,51 @@
 package request
 
 import (
-	"slices"
+	"net/http"
+	"strings"
 	"sync/atomic"
 )
 
-// KeptSite is a site that the configuration names, and what others keep beside it. It
-// lasts as long as its configuration.
+// KeptSite is a site that the configuration names. It lasts as long as its configuration.
 type KeptSite struct {
 	Site
-	beside atomic.Pointer[[]beside]
+	guards atomic.Int32 // that keep something of it
 }
 
-// beside is what somebody keeps.
-type beside struct{ of, kept any }
+// Kept says that one more guard keeps something of the site.
+func (s *KeptSite) Kept() { s.guards.Add(1) }
 
-// Of returns what somebody keeps beside the site, nil for nothing.
-func (s *KeptSite) Of(who any) any {
-	all := s.beside.Load()
-	if all == nil {
+// IsShared reports whether several guards keep something of the site.
+func (s *KeptSite) IsShared() bool { return s.guards.Load() > 1 }
+
+// namedHost is a host that the configuration names, with its sites by http and by https
+// once they were asked for.
+type namedHost [2]atomic.Pointer[KeptSite]
+
+// Site returns the site of a request for a host just as the configuration names it: that
+// of its Key, which is made once. It is nil for all others, of which there may be any number.
+func (h *Hosts) Site(r *http.Request) *KeptSite {
+	host := h.exact[r.Host]
+	if host == nil {
 		return nil
 	}
-	for i := range *all {
-		if one := &(*all)[i]; one.of == who {
-			return one.kept
+	secure, ok := SchemeSent(r)
+	if !ok {
+		return nil
+	}
+	known := &host[0]
+	if secure {
+		known = &host[1]
+	}
+	site := known.Load()
+	if site == nil {
+		if strings.Contains(r.Host, ":") {
+			return nil // an address of IPv6 without its brackets, of which the end may be a port
+		}
+		site = &KeptSite{Site: NewSite(h.Key(r))}
+		if !known.CompareAndSwap(nil, site) {
+			site = known.Load()
 		}
 	}
-	return nil
-}
-
-// IsShared reports whether several keep something beside the site.
-func (s *KeptSite) IsShared() bool {
-	all := s.beside.Load()
-	return all != nil && len(*all) > 1
-}
-
-// Keep keeps something beside the site for somebody who keeps nothing there yet. It
-// returns that, or what was kept meanwhile.
-func (s *KeptSite) Keep(who, what any) any {
-	for {
-		if kept := s.Of(who); kept != nil {
-			return kept
-		}
-		before := s.beside.Load()
-		var all []beside
-		if before != nil {
-			all = slices.Clone(*before)
-		}
-		all = append(all, beside{who, what})
-		if s.beside.CompareAndSwap(before, &all) {
-			return what
-		}
-	}
+	return site
 }

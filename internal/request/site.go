@@ -54,6 +54,16 @@ func IsTrustedProxy(r *http.Request) bool {
 	return trusted
 }
 
+// SchemeSent tells whether the client came by https, as [IsSecure] does; ok is false where
+// a proxy says that it asked for another host, so that r.Host alone names no site.
+func SchemeSent(r *http.Request) (secure, ok bool) {
+	proxied := IsTrustedProxy(r)
+	if sent := r.Header["X-Forwarded-Host"]; proxied && len(sent) > 0 && sent[0] != "" && sent[0] != r.Host {
+		return false, false
+	}
+	return IsSecure(r, proxied), true
+}
+
 // NewSite returns the site of a key.
 func NewSite(key policy.Key) Site {
 	s := Site{Own: key, Key: key, Label: key.Site, Segment: segmentOf(key)}

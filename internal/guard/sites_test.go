@@ -1,0 +1,98 @@
+package guard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// TestSiteTable fills tables with as many sites as they may be given, with hashes that
+// collide in most of their bits too, from several goroutines, each of which adds all.
+func TestSiteTable(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, hosts := range []int{0, 1, 2, 3, 100} {
+		for _, bits := range []uint64{1<<64 - 1, 1<<63 | 15, 7<<61 | 1} {
+			table, want := newSiteTable(hosts), make(map[uint64]*keptSite)
+			for range 2 * hosts {
+				want[random.Uint64()&bits|1] = nil
+			}
+			added := make([]map[uint64]*keptSite, 4)
+			var all sync.WaitGroup
+			for i := range added {
+				added[i] = make(map[uint64]*keptSite)
+				all.Go(func() {
+					for hash := range want {
+						if found := table.find(hash); found != nil {
+							added[i][hash] = found
+							continue
+						}
+						added[i][hash] = table.add(hash, new(keptSite))
+					}
+				})
+			}
+			all.Wait()
+			for _, own := range added {
+				for hash, site := range own {
+					if site == nil || site != table.find(hash) || site != added[0][hash] {
+						t.Fatalf("%d hosts: hash %x has several sites", hosts, hash)
+					}
+				}
+			}
+			for range 100 {
+				hash := random.Uint64() | 1
+				if _, ok := want[hash]; !ok && table.find(hash) != nil {
+					t.Fatalf("%d hosts: a site by a hash that none has", hosts)
+				}
+			}
+		}
+	}
+}
+
+// TestHashOfSite tells hosts and schemes apart.
+func TestHashOfSite(t *testing.T) {
+	seen := make(map[uint64]string)
+	for i := range 1000 {
+		for _, secure := range []bool{false, true} {
+			name := fmt.Sprint(i, secure)
+			hash := hashOfSite(fmt.Sprintf("s%d.example", i), secure)
+			if hash == 0 || seen[hash] != "" || hash != hashOfSite(fmt.Sprintf("s%d.example", i), secure) {
+				t.Errorf("%s and %q have the hash %x", name, seen[hash], hash)
+			}
+			seen[hash] = name
+		}
+	}
+}
+
+// TestSitesOfServers asks one guard at two servers by turns, of which each names another
+// host: each finds its own again, and none of the other's.
+func TestSitesOfServers(t *testing.T) {
+	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
+	servers := make(map[string]*caddyhttp.Server)
+	for _, host := range []string{"a.example", "b.example"} {
+		servers[host] = &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{host}}}}}}
+	}
+	at := func(server, host string) *keptSite {
+		r := caddyhttp.PrepareRequest(requestBy("bingbot/2.0", "http://"+host+"/"), caddy.NewReplacer(), nil, servers[server])
+		return g.namedSite(r)
+	}
+	first := make(map[string]*keptSite)
+	for range 3 {
+		for host := range servers {
+			site := at(host, host)
+			if site == nil || site.Label != host || first[host] != nil && site != first[host] {
+				t.Fatalf("%s is %+v", host, site)
+			}
+			first[host] = site
+		}
+		if at("a.example", "b.example") != nil || at("b.example", "a.example") != nil {
+			t.Error("a server has a site of the other")
+		}
+	}
+	if first["a.example"].among.IsShared() {
+		t.Error("a site of one guard is said to be of several")
+	}
+}
