@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -16,16 +17,18 @@ import (
 
 // SiteTexts is what is remembered of one site.
 type SiteTexts struct {
-	mu       sync.Mutex
+	used    atomic.Uint64                  // which use of all sites was its last one
+	witness atomic.Pointer[origin.Witness] // who was served the file last, nil for nobody
+	refused atomic.Bool                    // the guard is refused what that client was served
+
+	mu       sync.Mutex    // guards all below
 	gone     bool          // it is not remembered any more
 	texts    []*servedText // the one confirmed last at the end
 	clients  *simplelru.LRU[Client, *servedAsk]
 	networks *simplelru.LRU[netip.Prefix, *servedNetwork]
 	asks     *rate.Limiter
-	passes   *passes        // of all hosts that nobody has named, nil for one that is
-	witness  origin.Witness // who was served the file last
-	refused  bool           // the guard is refused what that client was served
-	led      []led          // where clients were redirected to, the latest last
+	passes   *passes // of all hosts that nobody has named, nil for one that is
+	led      []led   // where clients were redirected to, the latest last
 }
 
 // Client is who is served a text: an operator whose crawlers are verified,

@@ -31,30 +31,43 @@ const (
 // could earn a milder text by a header of theirs. The zero Texts is empty and
 // may be used by several goroutines at once.
 type Texts struct {
-	mu     sync.Mutex
-	sites  [2]*simplelru.LRU[policy.Key, *SiteTexts]
-	bytes  int             // estimated memory of all texts
-	abroad []led           // where clients were redirected to other hosts, the latest last
-	asking [2]atomic.Int32 // sites that are being asked
-	passes passes
+	mu     sync.RWMutex
+	sites  [2]map[policy.Key]*SiteTexts // by segment
+	bytes  int                          // estimated memory of all texts
+	abroad []led                        // where clients were redirected to other hosts, the latest last
 
-	ledLast atomic.Int64 // when a client was redirected last, in Unix nanoseconds; 0 for never
+	uses    atomic.Uint64   // of all sites, so far
+	asking  [2]atomic.Int32 // sites that are being asked
+	ledLast atomic.Int64    // when a client was redirected last, in Unix nanoseconds; 0 for never
+	passes  passes
 }
 
 // Site returns what is remembered of a site, making it if there is nothing.
 func (s *Texts) Site(of policy.Key) *SiteTexts {
+	s.mu.RLock()
+	found := s.sites[of.Segment()][of]
+	s.mu.RUnlock()
+	if found == nil {
+		found = s.add(of)
+	}
+	found.used.Store(s.uses.Add(1))
+	return found
+}
+
+// add returns a site of which nothing was remembered a moment ago.
+func (s *Texts) add(of policy.Key) *SiteTexts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, most := s.sites[of.Segment()], maxServedNamed
 	if of.Segment() == policy.Invented {
 		most = maxServedInvented
 	}
-	if known == nil {
-		known, _ = simplelru.NewLRU[policy.Key, *SiteTexts](most, nil) // fails for sizes below 1 only
-		s.sites[of.Segment()] = known
-	}
-	if found, ok := known.Get(of); ok {
+	if found := known[of]; found != nil {
 		return found
+	}
+	if known == nil {
+		known = make(map[policy.Key]*SiteTexts)
+		s.sites[of.Segment()] = known
 	}
 	clients, _ := simplelru.NewLRU[Client, *servedAsk](maxServedClients, nil)
 	networks, _ := simplelru.NewLRU[netip.Prefix, *servedNetwork](maxServedNetworks, nil)
@@ -62,19 +75,27 @@ func (s *Texts) Site(of policy.Key) *SiteTexts {
 	if of.Segment() == policy.Invented {
 		made.passes = &s.passes
 	}
-	if known.Len() == most {
+	if len(known) == most {
 		s.forget(known)
 	}
-	known.Add(of, made)
+	made.used.Store(s.uses.Load())
+	known[of] = made
 	return made
 }
 
 // forget drops the site that was asked about least lately. s.mu must be held.
-func (s *Texts) forget(sites *simplelru.LRU[policy.Key, *SiteTexts]) bool {
-	_, site, ok := sites.RemoveOldest()
-	if !ok {
+func (s *Texts) forget(sites map[policy.Key]*SiteTexts) bool {
+	var oldest policy.Key
+	var site *SiteTexts
+	for key, one := range sites {
+		if site == nil || one.used.Load() < site.used.Load() {
+			oldest, site = key, one
+		}
+	}
+	if site == nil {
 		return false
 	}
+	delete(sites, oldest)
 	site.mu.Lock()
 	defer site.mu.Unlock()
 	site.gone = true
@@ -94,8 +115,8 @@ func (s *Texts) Confirm(of policy.Key, client Client, by netip.Prefix, a policy.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes += site.add(client, by, version, now)
-	for _, sites := range []*simplelru.LRU[policy.Key, *SiteTexts]{s.sites[policy.Invented], s.sites[policy.Named]} {
-		for s.bytes > maxServedBytes && sites != nil && s.forget(sites) {
+	for _, sites := range []map[policy.Key]*SiteTexts{s.sites[policy.Invented], s.sites[policy.Named]} {
+		for s.bytes > maxServedBytes && s.forget(sites) {
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestServedTextsAreBounded(t *testing.T) {
 			t.Fatalf("after %d texts: %d bytes, want at most %d", i, s.bytes, maxServedBytes)
 		}
 	}
-	if s.sites[policy.Named].Len() == 0 || s.bytes == 0 {
+	if len(s.sites[policy.Named]) == 0 || s.bytes == 0 {
 		t.Error("nothing is remembered")
 	}
 	for s.forget(s.sites[policy.Named]) {
