@@ -165,7 +165,9 @@ func BenchmarkGuardSites(b *testing.B) {
 			g := testGuard(b, options{Enforce: true}, serving("User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nDisallow: /google/\n"))
 			requests := make([]*http.Request, sites)
 			for i, host := range hosts {
-				requests[i] = caddyhttp.PrepareRequest(requestBy("bingbot/2.0", "http://"+host+"/some/page?with=query"), caddy.NewReplacer(), httptest.NewRecorder(), server)
+				requests[i] = browserAt(server)
+				requests[i].Host = host
+				requests[i].Header.Set("User-Agent", "bingbot/2.0")
 				if j := g.Judge(requests[i]); j == nil || j.Version == nil {
 					b.Fatal("nobody knows the rules")
 				}
