@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
+	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
@@ -46,7 +47,10 @@ type Readers struct {
 	invented readersPart
 }
 
-type readersPart struct {
+// readersPart is one of these. It is in shards, so that readings do not wait for each other.
+type readersPart struct{ shards []readersShard }
+
+type readersShard struct {
 	mu    sync.Mutex
 	most  int
 	last  *simplelru.LRU[Reader, keptReading]
@@ -59,8 +63,9 @@ type keptReading struct {
 	elsewhere bool // by another instance, which keeps it
 }
 
-// NewReaders returns a Readers for at most so many in each part, and for so many
-// at hosts that only clients name.
+// NewReaders returns a Readers for so many in each part, and for so many at hosts that
+// only clients name. Where these are many there is room for a quarter more of them, since
+// chance does not spread them evenly.
 func NewReaders(inPart, invented int) *Readers {
 	r := new(Readers)
 	for i := range r.parts {
@@ -70,19 +75,35 @@ func NewReaders(inPart, invented int) *Readers {
 	return r
 }
 
+// maxReaderShards are of a part that has at least minInShard readers in each.
+const (
+	maxReaderShards = 16
+	minInShard      = 256
+)
+
 func (p *readersPart) init(most int) {
-	p.most = max(most, 1)
-	p.last, _ = simplelru.NewLRU[Reader, keptReading](p.most, nil) // fails for sizes below 1 only
-}
-
-// part returns where a reader is kept. It is the same at all instances.
-func (r *Readers) part(who Reader) *readersPart {
-	if who.Invented {
-		return &r.invented
+	p.shards = make([]readersShard, min(max(most/minInShard, 1), maxReaderShards))
+	for i := range p.shards {
+		s := &p.shards[i]
+		if s.most = max(most, 1); len(p.shards) > 1 {
+			s.most = most / len(p.shards) * 5 / 4
+		}
+		s.last, _ = simplelru.NewLRU[Reader, keptReading](s.most, nil) // fails for sizes below 1 only
 	}
-	return &r.parts[partOf(who)]
 }
 
+var readersSeed = maphash.MakeSeed()
+
+// shard returns where a reader is kept.
+func (r *Readers) shard(who Reader) *readersShard {
+	part := &r.invented
+	if !who.Invented {
+		part = &r.parts[partOf(who)]
+	}
+	return &part.shards[maphash.Comparable(readersSeed, who)%uint64(len(part.shards))]
+}
+
+// partOf returns the part that a reader is in, the same at all instances.
 func partOf(who Reader) int {
 	sum := fnv.New32a()
 	fmt.Fprintf(sum, "%s %q", who.Site.Quoted(), who.Crawler)
@@ -91,18 +112,18 @@ func partOf(who Reader) int {
 
 // Read notes that a crawler has read a robots.txt.
 func (r *Readers) Read(who Reader, what Reading) {
-	p := r.part(who)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last.Add(who, keptReading{Reading: what})
-	p.noted++
+	s := r.shard(who)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last.Add(who, keptReading{Reading: what})
+	s.noted++
 }
 
 // Last returns what a crawler has read last.
 func (r *Readers) Last(who Reader) (Reading, bool) {
-	p := r.part(who)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	last, ok := p.last.Get(who)
+	s := r.shard(who)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, ok := s.last.Get(who)
 	return last.Reading, ok
 }

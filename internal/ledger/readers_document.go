@@ -52,11 +52,14 @@ type ReadBy struct {
 
 // Noted counts what was read in a part. As long as it stays the same there is
 // nothing new to store.
-func (r *Readers) Noted(part int) uint64 {
-	p := &r.parts[part]
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.noted
+func (r *Readers) Noted(part int) (noted uint64) {
+	for i := range r.parts[part].shards {
+		s := &r.parts[part].shards[i]
+		s.mu.Lock()
+		noted += s.noted
+		s.mu.Unlock()
+	}
+	return noted
 }
 
 // EncodePart returns what was read here in a part, as far as it is worth keeping
@@ -75,15 +78,17 @@ func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, e
 
 // own returns what was read here in a part, the latest first.
 func (r *Readers) own(part int, now time.Time) (all []ReadBy) {
-	p := &r.parts[part]
-	p.mu.Lock()
-	for _, who := range p.last.Keys() {
-		what, _ := p.last.Peek(who)
-		if !what.elsewhere && now.Sub(what.At) < keepReadings {
-			all = append(all, ReadBy{who, what.Reading})
+	for i := range r.parts[part].shards {
+		s := &r.parts[part].shards[i]
+		s.mu.Lock()
+		for _, who := range s.last.Keys() {
+			what, _ := s.last.Peek(who)
+			if !what.elsewhere && now.Sub(what.At) < keepReadings {
+				all = append(all, ReadBy{who, what.Reading})
+			}
 		}
+		s.mu.Unlock()
 	}
-	p.mu.Unlock()
 	all = slices.DeleteFunc(all, func(x ReadBy) bool {
 		return !utf8.ValidString(x.Crawler) || len(x.Crawler) > maxName || checkSite(x.Site) != nil
 	})
@@ -151,14 +156,14 @@ func (r *Readers) Merge(all []ReadBy, elsewhere bool, now time.Time) {
 }
 
 func (r *Readers) merge(x ReadBy, elsewhere bool) {
-	p := r.part(x.Reader)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	known, ok := p.last.Peek(x.Reader)
-	if ok && !known.At.Before(x.At) || !ok && p.last.Len() >= p.most {
+	s := r.shard(x.Reader)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.last.Peek(x.Reader)
+	if ok && !known.At.Before(x.At) || !ok && s.last.Len() >= s.most {
 		return
 	}
-	p.last.Add(x.Reader, keptReading{x.Reading, elsewhere})
+	s.last.Add(x.Reader, keptReading{x.Reading, elsewhere})
 }
 
 // checkSite tells why a site cannot be one.

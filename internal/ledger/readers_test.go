@@ -33,3 +33,49 @@ func TestReaders(t *testing.T) {
 		t.Error("the bound is not kept")
 	}
 }
+
+// TestReadersInShards has one crawler read from as many networks as a part has room for, and
+// then from many more: none of the former is forgotten before that, the latest is known
+// afterwards, and there are never more than the room that is said.
+func TestReadersInShards(t *testing.T) {
+	const most = maxReaderShards * minInShard
+	r := NewReaders(most, most)
+	for _, invented := range []bool{false, true} {
+		from := func(i int) Reader {
+			network := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
+			return Reader{Site: policy.Key{Host: "a.test", Site: "a.test"}, Crawler: "bingbot", Network: network, Invented: invented}
+		}
+		const usual = most * 85 / 100 // so that no shard has more than its room but once in a million years
+		for i := range usual {
+			r.Read(from(i), Reading{Status: i})
+		}
+		for i := range usual {
+			if last, ok := r.Last(from(i)); !ok || last.Status != i {
+				t.Fatalf("invented %t: reader %d of %d is forgotten", invented, i, usual)
+			}
+		}
+		for i := range 5 * most {
+			r.Read(from(i), Reading{Status: i})
+		}
+		if last, ok := r.Last(from(5*most - 1)); !ok || last.Status != 5*most-1 {
+			t.Errorf("invented %t: the latest is forgotten", invented)
+		}
+		part := &r.invented
+		if !invented {
+			part = &r.parts[partOf(from(0))]
+			if noted := r.Noted(partOf(from(0))); noted != usual+5*most {
+				t.Errorf("%d readings are noted, want %d", noted, usual+5*most)
+			}
+		}
+		kept := 0
+		for i := range part.shards {
+			kept += part.shards[i].last.Len()
+		}
+		if len(part.shards) != maxReaderShards || kept != most*5/4 {
+			t.Errorf("invented %t: %d readers in %d shards, want %d in %d", invented, kept, len(part.shards), most*5/4, maxReaderShards)
+		}
+	}
+	if all := r.own(partOf(Reader{Site: policy.Key{Host: "a.test", Site: "a.test"}, Crawler: "bingbot"}), time.Time{}); len(all) != maxStoredReadings {
+		t.Errorf("%d readings are stored, want %d", len(all), maxStoredReadings)
+	}
+}
