@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -44,7 +45,7 @@ type Block struct {
 
 // blocks remember them since the start. The zero value is empty.
 type blocks struct {
-	mu  sync.Mutex
+	mu  sync.RWMutex
 	all map[blockKey]*blocked
 }
 
@@ -55,17 +56,24 @@ type blockKey struct {
 
 type blocked struct {
 	Block
-	first, last time.Time // of a time without gaps, or since there is an alert
+	first time.Time    // of a time without gaps, or since there is an alert
+	nanos atomic.Int64 // of the last, since 1970
 }
+
+// last returns when it was blocked last.
+func (x *blocked) last() time.Time { return time.Unix(0, x.nanos.Load()) }
 
 // Blocked notes that a search engine was blocked. It is for the request itself: it
 // waits for nothing but others that are blocked so.
 func (b *Book) Blocked(x Block) { b.blocks.note(x, b.now()) }
 
 func (b *blocks) note(x Block, now time.Time) {
+	key := blockKey{x.Site, x.Crawler, x.Rule, x.Group, x.Identity == verify.Verified}
+	if b.again(key, now) {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := blockKey{x.Site, x.Crawler, x.Rule, x.Group, x.Identity == verify.Verified}
 	known := b.all[key]
 	if known == nil {
 		if len(b.all) >= maxBlocks && !b.makeRoom(key.verified) {
@@ -77,13 +85,30 @@ func (b *blocks) note(x Block, now time.Time) {
 		key.site, key.crawler, key.rule, key.group = strings.Clone(x.Site), strings.Clone(x.Crawler), strings.Clone(x.Rule), strings.Clone(x.Group)
 		known = &blocked{first: now}
 		b.all[key] = known
-	} else if now.Sub(known.last) > claimedGap && !known.counts(key, now) {
+	} else if now.Sub(known.last()) > claimedGap && !known.counts(key, now) {
 		known.first = now
 	}
 	known.Block = x
 	known.Site, known.Crawler, known.Rule, known.Group = key.site, key.crawler, key.rule, key.group
 	known.Path = strings.Clone(text.Cut(x.Path, maxPath))
-	known.last = now
+	known.nanos.Store(now.UnixNano())
+}
+
+// again notes when an engine was blocked that was blocked within the last second, which
+// excludes no others, and reports whether it was.
+func (b *blocks) again(key blockKey, now time.Time) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	known := b.all[key]
+	if known == nil {
+		return false
+	}
+	since := now.Sub(known.last())
+	if since < 0 || since >= time.Second {
+		return false
+	}
+	known.nanos.Store(now.UnixNano())
+	return true
 }
 
 // makeRoom drops what is oldest, of those that only claim to be an engine first.
@@ -95,7 +120,7 @@ func (b *blocks) makeRoom(forVerified bool) bool {
 		if key.verified && !forVerified {
 			continue
 		}
-		if oldest == nil || at.verified && !key.verified || at.verified == key.verified && x.last.Before(oldest.last) {
+		if oldest == nil || at.verified && !key.verified || at.verified == key.verified && x.last().Before(oldest.last()) {
 			oldest, at = x, key
 		}
 	}
@@ -108,14 +133,14 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, x := range b.all {
-		if now.Sub(x.last) >= key.holds() {
+		if now.Sub(x.last()) >= key.holds() {
 			delete(b.all, key)
 			continue
 		}
 		state := live[x.Site].State
 		switch {
-		case x.last.Before(reloaded) && now.Sub(reloaded) >= reloadHolds:
-		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last): // the text is another one
+		case x.last().Before(reloaded) && now.Sub(reloaded) >= reloadHolds:
+		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last()): // the text is another one
 		case state != nil && alwaysClosed(state): // as a staging site is meant to be
 		case !x.counts(key, now):
 		case key.verified:
@@ -139,7 +164,7 @@ func (k blockKey) holds() time.Duration {
 // counts reports whether a block is worth an alert, which a pause does not end before
 // its time: else who comes and goes would have it end and begin again and again.
 func (x *blocked) counts(key blockKey, now time.Time) bool {
-	return now.Sub(x.last) < key.holds() && (key.verified || x.last.Sub(x.first) >= claimedAfter)
+	return now.Sub(x.last()) < key.holds() && (key.verified || x.last().Sub(x.first) >= claimedAfter)
 }
 
 // alert tells of a block.

@@ -109,3 +109,44 @@ func TestSearchBlockedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockedAgain has an engine be blocked again within a second, which is noted without
+// waiting for others that are, and later, when another example takes the place of the first.
+func TestBlockedAgain(t *testing.T) {
+	var b blocks
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	first := googlebot(verify.Verified)
+	b.note(first, at)
+	want := func(last time.Time, path string) {
+		t.Helper()
+		for _, known := range b.all {
+			if !known.last().Equal(last) || known.Path != path || !known.first.Equal(at) {
+				t.Errorf("noted is %v with %s, want %v with %s", known.last(), known.Path, last, path)
+			}
+		}
+		if len(b.all) != 1 {
+			t.Errorf("%d engines are noted, want one", len(b.all))
+		}
+	}
+	want(at, first.Path)
+	second := first
+	second.Path = "/private/b"
+	b.mu.RLock()
+	done := make(chan struct{})
+	go func() {
+		b.note(second, at.Add(999*time.Millisecond))
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for others that are blocked")
+	}
+	b.mu.RUnlock()
+	<-done
+	want(at.Add(999*time.Millisecond), first.Path)
+	b.note(second, at.Add(1999*time.Millisecond))
+	want(at.Add(1999*time.Millisecond), second.Path)
+	b.note(first, at.Add(1500*time.Millisecond)) // by a clock that was set back
+	want(at.Add(1500*time.Millisecond), first.Path)
+}
