@@ -21,6 +21,14 @@ const maxKeyLength = len("disallowaitraining")
 // comparison by prefix would read "DisallowAITraining: /", which is in use, as
 // "Disallow: /" and close whole sites.
 func lookupKey(s string) (k key, misspelt bool) {
+	switch s { // as nearly all files spell them
+	case "Disallow":
+		return keyDisallow, false
+	case "Allow":
+		return keyAllow, false
+	case "User-agent":
+		return keyUserAgent, false
+	}
 	if len(s) > maxKeyLength {
 		return keyNone, false
 	}

@@ -227,9 +227,9 @@ func (p *parser) checkName(name string) {
 	case name == "":
 		p.report(EmptyName, Warning, p.line, "this user-agent line names nobody; write a product token, or * for all crawlers")
 	case isGlobal(name):
-	case name[0] == '*' || strings.Contains(name[:len(name)-1], "*"):
+	case name[0] == '*' || strings.IndexByte(name[:len(name)-1], '*') >= 0:
 		p.report(NamePattern, Warning, p.line, "* is no wildcard in %s; name each product token in a line of its own", name)
-	case strings.Contains(name, ","):
+	case strings.IndexByte(name, ',') >= 0:
 		p.report(NameList, Warning, p.line, "only the first name in %s is read; give each its own user-agent line", name)
 	}
 }
@@ -246,7 +246,7 @@ func (p *parser) rule(allow bool, path string) {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
 		p.report(RuleWithoutSlash, Error, p.line, "%s starts with neither / nor *, so it matches nothing; write the path from the root of the site", path)
-	case strings.Contains(path[:len(path)-1], "$"):
+	case strings.IndexByte(path[:len(path)-1], '$') >= 0:
 		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
 	}
 	r.rules = append(r.rules, rule{path: path, line: p.line, group: int32(len(r.groups) - 1), allow: allow})

@@ -29,6 +29,7 @@ type Robots struct {
 	byWord map[string][]int32 // agents by the folded first word of their name; nil if there are few
 	named  []int32            // if there are few, agents whose name is not *
 	global []int32            // agents whose name is *
+	few    [fewNames]int32    // where these are, if there are few
 
 	longest int // bytes of the longest name
 
@@ -215,7 +216,7 @@ func (r *Robots) index() {
 }
 
 func (r *Robots) indexFew() {
-	all := make([]int32, 0, len(r.agents))
+	all := r.few[:0]
 	for _, global := range [...]bool{true, false} {
 		for i := range r.agents {
 			if isGlobal(r.agents[i].name) == global {

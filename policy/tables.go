@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // smallSize is up to what size a file is read into tables that are used again, in bytes.
 const smallSize = 16 << 10
@@ -38,5 +35,7 @@ func copied[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil
 	}
-	return slices.Clone(s)
+	c := make([]T, len(s)) // in which, unlike in a slices.Clone, there is no room for more
+	copy(c, s)
+	return c
 }
