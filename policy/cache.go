@@ -163,9 +163,9 @@ func (c *Cache) Entries() []*Entry {
 // as that stays the same.
 func (c *Cache) Made() uint64 { return c.made.Load() }
 
-// Edits returns how often a site has got another text so far, its first one and the end of
-// what the cache has dropped included. What is found out about the text of an entry holds as
-// long as that stays the same.
+// Edits goes up whenever a site has got another text, its first one included, and when an
+// entry was dropped. What is found out about the text of a site holds as long as that stays
+// the same.
 func (c *Cache) Edits() uint64 { return c.edits.Load() }
 
 // Add returns the entry of a site, making one if there is none.
@@ -201,6 +201,7 @@ func (c *Cache) evict(kept *segment) {
 	known := e.state.Load()
 	kept.texts.releaseAll(known)
 	c.noteText(e.key, known, nil)
+	c.edits.Add(1) // whether it had a text or not
 }
 
 // beginFetch reports whether the robots.txt of an entry may be fetched now. Hosts

@@ -44,7 +44,7 @@ func (c *Cache) noteText(key Key, before, next *State) {
 	if old == now || old != nil && now != nil && old.Hash == now.Hash {
 		return
 	}
-	c.edits.Add(1)
+	defer c.edits.Add(1) // once Shared returns what it is to
 	if key.Source != "" {
 		return
 	}

@@ -125,5 +125,8 @@ func TestCacheEdits(t *testing.T) {
 		check("that of before", 1)
 	}
 	c.Add(Key{Host: "a third"}, Named)
-	check("one is dropped", 1)
+	check("one is dropped", 2)
+	c.Add(Key{Host: "a fourth"}, Named)
+	c.Add(Key{Host: "a fifth"}, Named)
+	check("two without a text are dropped", 2)
 }

@@ -57,6 +57,7 @@ type blockKey struct {
 type blocked struct {
 	Block
 	first time.Time    // of a time without gaps, or since there is an alert
+	shown time.Time    // when what the Block says was so
 	nanos atomic.Int64 // of the last, since 1970
 }
 
@@ -91,11 +92,12 @@ func (b *blocks) note(x Block, now time.Time) {
 	known.Block = x
 	known.Site, known.Crawler, known.Rule, known.Group = key.site, key.crawler, key.rule, key.group
 	known.Path = strings.Clone(text.Cut(x.Path, maxPath))
+	known.shown = now
 	known.nanos.Store(now.UnixNano())
 }
 
-// again notes when an engine was blocked that was blocked within the last second, which
-// excludes no others, and reports whether it was.
+// again notes when an engine was blocked of which all is known that was so within the last
+// second, which excludes no others, and reports whether it is.
 func (b *blocks) again(key blockKey, now time.Time) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -103,7 +105,7 @@ func (b *blocks) again(key blockKey, now time.Time) bool {
 	if known == nil {
 		return false
 	}
-	since := now.Sub(known.last())
+	since := now.Sub(known.shown)
 	if since < 0 || since >= time.Second {
 		return false
 	}

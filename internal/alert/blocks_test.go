@@ -147,6 +147,10 @@ func TestBlockedAgain(t *testing.T) {
 	want(at.Add(999*time.Millisecond), first.Path)
 	b.note(second, at.Add(1999*time.Millisecond))
 	want(at.Add(1999*time.Millisecond), second.Path)
-	b.note(first, at.Add(1500*time.Millisecond)) // by a clock that was set back
-	want(at.Add(1500*time.Millisecond), first.Path)
+	b.note(first, at.Add(2500*time.Millisecond)) // an example is for a second
+	want(at.Add(2500*time.Millisecond), second.Path)
+	b.note(first, at.Add(3100*time.Millisecond)) // though it was noted within one
+	want(at.Add(3100*time.Millisecond), first.Path)
+	b.note(second, at.Add(1500*time.Millisecond)) // by a clock that was set back
+	want(at.Add(1500*time.Millisecond), second.Path)
 }

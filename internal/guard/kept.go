@@ -37,12 +37,8 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 	if site == nil {
 		return nil
 	}
-	made := g.keep(site)
-	kept := known.table.add(hash, made)
-	if kept == made {
-		site.Kept()
-	}
-	return kept
+	site.Kept()
+	return known.table.add(hash, g.keep(site))
 }
 
 // keep returns what is kept of a site.

@@ -2,14 +2,16 @@ package guard
 
 import (
 	"sync/atomic"
+	"weak"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// moment is while clients are identified by one registry and no site gets another text.
+// moment is while clients are identified by one registry and no site gets another text. It
+// does not keep the registry: nobody may ask the guard for long.
 type moment struct {
-	registry *uaident.Registry
+	registry weak.Pointer[uaident.Registry]
 	edits    uint64 // of the texts in the cache
 	number   uint64 // which no other has, and is not 0
 }
@@ -20,8 +22,8 @@ var moments atomic.Uint64 // the last number of one
 func (g *Guard) momentOf(registry *uaident.Registry) *moment {
 	edits := g.shared.Cache.Edits()
 	now := g.moment.Load()
-	if now == nil || now.registry != registry || now.edits != edits {
-		now = &moment{registry, edits, moments.Add(1)}
+	if now == nil || now.registry.Value() != registry || now.edits != edits {
+		now = &moment{weak.Make(registry), edits, moments.Add(1)}
 		g.moment.Store(now)
 	}
 	return now
@@ -48,7 +50,7 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	switch {
 	case plain && beside.overlay == nil:
 		return client, agent, entry, atHand
-	case kept != nil && beside.overlay == nil && entry != nil && entry.State() != nil:
+	case kept != nil && beside.overlay == nil:
 		kept.plain.Store(now.number)
 	}
 	client, agent = g.shared.familiar.identify(registry, userAgent, beside)

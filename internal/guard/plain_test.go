@@ -2,8 +2,10 @@ package guard
 
 import (
 	"net/http"
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -86,4 +88,53 @@ func TestPlainSites(t *testing.T) {
 	if isPlain("http://a.example/") {
 		t.Error("what the cache has dropped is known to have no names")
 	}
+}
+
+// TestPlainSiteWithoutAText has a site of which nothing but an error is known, until that is
+// dropped: from then on it is judged by the text that is known by another authority of it.
+func TestPlainSiteWithoutAText(t *testing.T) {
+	g := testGuard(t, options{Enforce: true}, serving("User-agent: ShopTool\nDisallow: /\n"))
+	fresh := policy.Freshness{Default: time.Hour, Max: time.Hour}
+	at := func(key policy.Key, status int, text string) {
+		<-g.shared.Cache.Add(key, policy.Named).Refresh(fresh, func() policy.Answer { return policy.Answer{Status: status, Body: []byte(text)} }, nil)
+	}
+	at(policy.Key{Host: "a.example:8080", Site: "a.example"}, http.StatusOK, "User-agent: ShopTool\nDisallow: /\n")
+	at(policy.Key{Host: "a.example", Site: "a.example"}, http.StatusServiceUnavailable, "")
+	r := askAt(twoHosts(), "http://a.example/")
+	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ShopTool/2.0 Chrome/140.0.0.0 Safari/537.36")
+	for range 3 {
+		if g.Judge(r) != nil {
+			t.Error("it is named where nothing is known of the site by this authority but an error")
+		}
+	}
+	g.shared.Cache.Get(policy.Key{Host: "a.example:8080", Site: "a.example"}).Use(time.Now().Add(time.Hour))
+	g.shared.Cache.Resize(policy.Named, policy.Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1})
+	if g.shared.Cache.Get(policy.Key{Host: "a.example", Site: "a.example"}) != nil {
+		t.Fatal("the cache has dropped the other one")
+	}
+	if g.Judge(r) == nil {
+		t.Error("it is not named where the text of the other authority names it")
+	}
+}
+
+// TestMomentsKeepNoRegistry replaces the registry while nobody asks a guard.
+func TestMomentsKeepNoRegistry(t *testing.T) {
+	g := testGuard(t, options{}, serving(mixedRobots))
+	before := func() weak.Pointer[uaident.Registry] {
+		registry, err := uaident.Default().With(uaident.Crawler{Token: "Quuxle", Class: uaident.SEO})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.momentOf(registry) != g.momentOf(registry) {
+			t.Error("a moment is over though nothing has changed")
+		}
+		return weak.Make(registry)
+	}()
+	for range 5 {
+		runtime.GC()
+	}
+	if before.Value() != nil {
+		t.Error("the registry is kept")
+	}
+	runtime.KeepAlive(g)
 }

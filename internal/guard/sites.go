@@ -3,6 +3,7 @@ package guard
 import (
 	"hash/maphash"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -11,9 +12,13 @@ import (
 )
 
 // siteTable finds what is kept of a site by a hash of its host, in one line of the
-// processor's cache. It has room for all sites that it may be given, by http and by https,
-// with as much again left free; none goes. It takes no lock.
-type siteTable []siteSlot
+// processor's cache. It grows with the sites that were asked for, of which none goes. The
+// zero table is empty. Finding one takes no lock.
+type siteTable struct {
+	slots atomic.Pointer[[]siteSlot] // of which half are free at least; nil before the first site
+	mu    sync.Mutex                 // held while a site is added; guards what follows
+	sites int
+}
 
 type siteSlot struct {
 	hash atomic.Uint64 // 0 for none
@@ -21,15 +26,6 @@ type siteSlot struct {
 }
 
 var siteSeed = maphash.MakeSeed()
-
-// newSiteTable returns one for the sites of so many hosts.
-func newSiteTable(hosts int) siteTable {
-	size := 1
-	for size < 4*hosts {
-		size *= 2
-	}
-	return make(siteTable, size)
-}
 
 // hashOfSite tells sites of one server apart, by the host as the configuration spells it:
 // nobody who does not know the seed can look for another with the same.
@@ -42,29 +38,61 @@ func hashOfSite(host string, secure bool) uint64 {
 }
 
 // find returns the site of a hash, nil if there is none yet.
-func (t siteTable) find(hash uint64) *keptSite {
+func (t *siteTable) find(hash uint64) *keptSite {
+	slots := t.slots.Load()
+	if slots == nil {
+		return nil
+	}
+	slot := slotOf(*slots, hash)
+	if slot.hash.Load() != hash {
+		return nil
+	}
+	return slot.site.Load()
+}
+
+// slotOf returns the slot that a hash has, or is to get.
+func slotOf(slots []siteSlot, hash uint64) *siteSlot {
 	for i := hash >> 1; ; i++ {
-		slot := &t[i&uint64(len(t)-1)]
-		switch slot.hash.Load() {
-		case hash:
-			return slot.site.Load()
-		case 0:
-			return nil
+		slot := &slots[i&uint64(len(slots)-1)]
+		if known := slot.hash.Load(); known == hash || known == 0 {
+			return slot
 		}
 	}
 }
 
 // add adds a site, or returns the one that was added meanwhile.
-func (t siteTable) add(hash uint64, site *keptSite) *keptSite {
-	for i := hash >> 1; ; i++ {
-		slot := &t[i&uint64(len(t)-1)]
-		if slot.hash.CompareAndSwap(0, hash) || slot.hash.Load() == hash {
-			if slot.site.CompareAndSwap(nil, site) {
-				return site
-			}
-			return slot.site.Load()
+func (t *siteTable) add(hash uint64, site *keptSite) *keptSite {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.find(hash); known != nil {
+		return known
+	}
+	slots := t.slots.Load()
+	if slots == nil || 2*(t.sites+1) > len(*slots) {
+		slots = grown(slots)
+		t.slots.Store(slots)
+	}
+	slot := slotOf(*slots, hash)
+	slot.site.Store(site) // before the hash, by which it is found
+	slot.hash.Store(hash)
+	t.sites++
+	return site
+}
+
+// grown returns twice as many slots with the same sites.
+func grown(slots *[]siteSlot) *[]siteSlot {
+	if slots == nil {
+		return new(make([]siteSlot, 2))
+	}
+	more := make([]siteSlot, 2*len(*slots))
+	for i := range *slots {
+		if hash := (*slots)[i].hash.Load(); hash != 0 {
+			slot := slotOf(more, hash)
+			slot.site.Store((*slots)[i].site.Load())
+			slot.hash.Store(hash)
 		}
 	}
+	return &more
 }
 
 // serverSites are the hosts that the configuration names at a server, and what a guard
@@ -85,8 +113,7 @@ func (g *Guard) sitesOf(r *http.Request) *serverSites {
 	}
 	known, ok := g.servers.Load(server)
 	if !ok {
-		hosts := g.hostsAt(server)
-		known, _ = g.servers.LoadOrStore(server, &serverSites{hosts, newSiteTable(hosts.Len())})
+		known, _ = g.servers.LoadOrStore(server, &serverSites{Hosts: g.hostsAt(server)})
 	}
 	g.last.Store(known.(*serverSites))
 	return known.(*serverSites)

@@ -10,15 +10,16 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// TestSiteTable fills tables with as many sites as they may be given, with hashes that
-// collide in most of their bits too, from several goroutines, each of which adds all.
+// TestSiteTable fills tables with sites, with hashes that collide in most of their bits too,
+// from several goroutines, each of which adds all, whether it finds them first or not.
 func TestSiteTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	for _, hosts := range []int{0, 1, 2, 3, 100} {
-		for _, bits := range []uint64{1<<64 - 1, 1<<63 | 15, 7<<61 | 1} {
-			table, want := newSiteTable(hosts), make(map[uint64]*keptSite)
-			for range 2 * hosts {
-				want[random.Uint64()&bits|1] = nil
+	for _, sites := range []int{0, 1, 2, 3, 300} {
+		for _, bits := range []uint64{1<<64 - 1, 1<<63 | 255, 7<<61 | 1} {
+			var table siteTable
+			want := make(map[uint64]bool)
+			for range sites {
+				want[random.Uint64()&bits|1] = true
 			}
 			added := make([]map[uint64]*keptSite, 4)
 			var all sync.WaitGroup
@@ -26,7 +27,7 @@ func TestSiteTable(t *testing.T) {
 				added[i] = make(map[uint64]*keptSite)
 				all.Go(func() {
 					for hash := range want {
-						if found := table.find(hash); found != nil {
+						if found := table.find(hash); found != nil && i%2 == 0 {
 							added[i][hash] = found
 							continue
 						}
@@ -38,17 +39,46 @@ func TestSiteTable(t *testing.T) {
 			for _, own := range added {
 				for hash, site := range own {
 					if site == nil || site != table.find(hash) || site != added[0][hash] {
-						t.Fatalf("%d hosts: hash %x has several sites", hosts, hash)
+						t.Fatalf("%d sites: hash %x has several", sites, hash)
 					}
 				}
 			}
 			for range 100 {
 				hash := random.Uint64() | 1
-				if _, ok := want[hash]; !ok && table.find(hash) != nil {
-					t.Fatalf("%d hosts: a site by a hash that none has", hosts)
+				if !want[hash] && table.find(hash) != nil {
+					t.Fatalf("%d sites: one by a hash that none has", sites)
 				}
 			}
+			if slots := table.slots.Load(); table.sites != len(want) || slots != nil && len(*slots) > 4*max(1, len(want)) {
+				t.Errorf("%d sites in a table that says %d", len(want), table.sites)
+			}
 		}
+	}
+}
+
+// TestGuardsOfOneServerKeepWhatTheyAreAskedFor has a guard for each site, as a Caddyfile with
+// a block for each makes them: what all of them keep grows with the sites, and not with the
+// sites of each.
+func TestGuardsOfOneServerKeepWhatTheyAreAskedFor(t *testing.T) {
+	const sites = 500
+	hosts := make(caddyhttp.MatchHost, sites)
+	for i := range hosts {
+		hosts[i] = fmt.Sprintf("s%d.example", i)
+	}
+	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}}}
+	first := testGuard(t, options{}, serving(mixedRobots))
+	slots := 0
+	for _, host := range hosts {
+		g := New(t.Context(), first.shared, first.Config)
+		r := browserAt(server)
+		r.Host = host
+		if g.Judge(r) != nil || g.namedSite(r) == nil {
+			t.Fatalf("%s is not kept", host)
+		}
+		slots += len(*g.last.Load().table.slots.Load())
+	}
+	if slots > 4*sites {
+		t.Errorf("%d slots for %d sites", slots, sites)
 	}
 }
 

@@ -1,7 +1,10 @@
 package readers
 
 import (
+	"cmp"
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,33 +79,37 @@ func (s *Texts) add(of policy.Key) *SiteTexts {
 		made.passes = &s.passes
 	}
 	if len(known) == most {
-		s.forget(known)
+		s.forget(known, most/16) // so that it is not gone through again for the next one
 	}
 	made.used.Store(s.uses.Load())
 	known[of] = made
 	return made
 }
 
-// forget drops the site that was asked about least lately. s.mu must be held.
-func (s *Texts) forget(sites map[policy.Key]*SiteTexts) bool {
-	var oldest policy.Key
-	var site *SiteTexts
-	for key, one := range sites {
-		if site == nil || one.used.Load() < site.used.Load() {
-			oldest, site = key, one
-		}
+// forget drops so many sites, those that were asked about least lately, and reports whether
+// there were any. s.mu must be held.
+func (s *Texts) forget(sites map[policy.Key]*SiteTexts, most int) bool {
+	keys := slices.Collect(maps.Keys(sites))
+	used := make(map[policy.Key]uint64, len(keys)) // which goes on meanwhile
+	for _, key := range keys {
+		used[key] = sites[key].used.Load()
 	}
-	if site == nil {
-		return false
+	slices.SortFunc(keys, func(a, b policy.Key) int { return cmp.Compare(used[a], used[b]) })
+	for _, key := range keys[:min(most, len(keys))] {
+		s.drop(sites[key])
+		delete(sites, key)
 	}
-	delete(sites, oldest)
+	return len(keys) > 0
+}
+
+// drop takes note that a site is not remembered any more. s.mu must be held.
+func (s *Texts) drop(site *SiteTexts) {
 	site.mu.Lock()
 	defer site.mu.Unlock()
 	site.gone = true
 	for _, text := range site.texts {
 		s.bytes -= text.version.Robots.Size()
 	}
-	return true
 }
 
 // Confirm remembers that a client is served a text, if the answer holds one.
@@ -116,7 +123,7 @@ func (s *Texts) Confirm(of policy.Key, client Client, by netip.Prefix, a policy.
 	defer s.mu.Unlock()
 	s.bytes += site.add(client, by, version, now)
 	for _, sites := range []map[policy.Key]*SiteTexts{s.sites[policy.Invented], s.sites[policy.Named]} {
-		for s.bytes > maxServedBytes && s.forget(sites) {
+		for s.bytes > maxServedBytes && s.forget(sites, 1+len(sites)/16) {
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestServedTextsAreBounded(t *testing.T) {
 	if len(s.sites[policy.Named]) == 0 || s.bytes == 0 {
 		t.Error("nothing is remembered")
 	}
-	for s.forget(s.sites[policy.Named]) {
+	for s.forget(s.sites[policy.Named], 7) {
 	}
 	if s.bytes != 0 {
 		t.Errorf("without a site there are %d bytes", s.bytes)
@@ -54,10 +54,10 @@ func TestSitesAreBounded(t *testing.T) {
 				t.Fatalf("%s: site %d of %d is forgotten", tc.name, i, tc.most)
 			}
 		}
-		first := s.Site(tc.key(0)) // so that the second is the one that was asked about least lately
+		first := s.Site(tc.key(0)) // so that those after it are the ones that were asked about least lately
 		s.Site(tc.key(tc.most))
-		if s.Site(tc.key(0)) != first || s.bytes != all-all/tc.most {
-			t.Errorf("%s: with one more there are %d bytes, want %d", tc.name, s.bytes, all-all/tc.most)
+		if s.Site(tc.key(0)) != first || s.bytes != all-all/16 {
+			t.Errorf("%s: with one more there are %d bytes, want %d", tc.name, s.bytes, all-all/16)
 		}
 		if s.Site(tc.key(1)).Text(bing, hashOf(t, "a"), noon) != nil {
 			t.Errorf("%s: all of %d are remembered", tc.name, tc.most+1)
@@ -112,7 +112,7 @@ func TestConfirmNothing(t *testing.T) {
 		}
 	}
 	site := s.Site(key)
-	s.forget(s.sites[policy.Named])
+	s.forget(s.sites[policy.Named], 1)
 	if grown := site.add(Client{}, here, policy.VersionOf(answer("a"), noon), noon); grown != 0 || len(site.texts) != 0 {
 		t.Errorf("what is not remembered any more has grown by %d bytes", grown)
 	}

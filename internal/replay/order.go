@@ -59,7 +59,7 @@ type sequence struct {
 }
 
 func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(timeOf(0)), readers: ledger.NewReaders(maxReaders/ledger.ReaderParts, 1), lines: make(map[*input]*LogReport)}
+	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(timeOf(0)), readers: ledger.NewReadersInOrder(maxReaders/ledger.ReaderParts, 1), lines: make(map[*input]*LogReport)}
 }
 
 // take takes in a chunk that a worker is through with.

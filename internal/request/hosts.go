@@ -125,9 +125,6 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	}
 }
 
-// Len returns how many hosts are named, wildcards not counted.
-func (h *Hosts) Len() int { return len(h.exact) }
-
 // Label returns the configured host that Caddy takes a host for, in lower case
 // and without its port, and whether the configuration names just that host. For
 // a wildcard such as *.example.com the label is the wildcard: clients choose the

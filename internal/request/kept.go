@@ -9,7 +9,7 @@ import (
 // KeptSite is a site that the configuration names. It lasts as long as its configuration.
 type KeptSite struct {
 	Site
-	guards atomic.Int32 // that keep something of it
+	guards atomic.Int32 // that keep something of it, or began to
 }
 
 // Kept says that one more guard keeps something of the site.
