@@ -125,7 +125,7 @@ func TestMomentsKeepNoRegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.momentOf(registry) != g.momentOf(registry) {
+		if first := g.momentOf(registry); g.momentOf(registry) != first {
 			t.Error("a moment is over though nothing has changed")
 		}
 		return weak.Make(registry)
