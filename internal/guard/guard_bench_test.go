@@ -56,7 +56,7 @@ func browserAt(server *caddyhttp.Server) *http.Request {
 
 // browserServer is where it arrives: a guard looks at the routes of a server once.
 // namedServer is one that names the host.
-var browserServer, namedServer = new(caddyhttp.Server), &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com"}}}}}}
+var browserServer, namedServer = new(caddyhttp.Server), serverNaming("example.com")
 
 // namedGuard is one that has read the robots.txt of the host that the server names.
 func namedGuard(b *testing.B) *Guard {
@@ -155,11 +155,8 @@ func BenchmarkGuardThousand(b *testing.B) {
 // what is known of one has left the nearest of the processor's caches when it is asked again.
 func BenchmarkGuardSites(b *testing.B) {
 	const sites = 1000
-	hosts := make(caddyhttp.MatchHost, sites)
-	for i := range hosts {
-		hosts[i] = fmt.Sprintf("s%d.example", i)
-	}
-	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}}}
+	hosts := manyHosts(sites)
+	server := serverNaming(hosts...)
 	for name, userAgent := range map[string]string{"browsers": uaChrome, "crawlers": "bingbot/2.0"} {
 		b.Run(name, func(b *testing.B) {
 			g := testGuard(b, options{Enforce: true}, serving("User-agent: *\nDisallow: /private/\n\nUser-agent: Googlebot\nDisallow: /google/\n"))

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -15,9 +16,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// twoHosts is a server that names two hosts.
-func twoHosts() *caddyhttp.Server {
-	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"a.example", "b.example"}}}}}}
+// serverNaming is a server that names these hosts.
+func serverNaming(hosts ...string) *caddyhttp.Server {
+	names := caddyhttp.MatchHost(hosts)
+	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
+}
+
+func twoHosts() *caddyhttp.Server { return serverNaming("a.example", "b.example") }
+
+// manyHosts are so many names.
+func manyHosts(n int) []string {
+	hosts := make([]string, n)
+	for i := range hosts {
+		hosts[i] = fmt.Sprintf("s%d.example", i)
+	}
+	return hosts
 }
 
 // askAt returns a request of a crawler as it arrives at a server.

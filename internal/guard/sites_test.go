@@ -61,11 +61,8 @@ func TestSiteTable(t *testing.T) {
 // sites of each.
 func TestGuardsOfOneServerKeepWhatTheyAreAskedFor(t *testing.T) {
 	const sites = 500
-	hosts := make(caddyhttp.MatchHost, sites)
-	for i := range hosts {
-		hosts[i] = fmt.Sprintf("s%d.example", i)
-	}
-	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}}}
+	hosts := manyHosts(sites)
+	server := serverNaming(hosts...)
 	first := testGuard(t, options{}, serving(mixedRobots))
 	slots := 0
 	for _, host := range hosts {
@@ -101,10 +98,7 @@ func TestHashOfSite(t *testing.T) {
 // host: each finds its own again, and none of the other's.
 func TestSitesOfServers(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
-	servers := make(map[string]*caddyhttp.Server)
-	for _, host := range []string{"a.example", "b.example"} {
-		servers[host] = &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{host}}}}}}
-	}
+	servers := map[string]*caddyhttp.Server{"a.example": serverNaming("a.example"), "b.example": serverNaming("b.example")}
 	at := func(server, host string) *keptSite {
 		r := caddyhttp.PrepareRequest(requestBy("bingbot/2.0", "http://"+host+"/"), caddy.NewReplacer(), nil, servers[server])
 		return g.namedSite(r)

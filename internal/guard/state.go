@@ -121,8 +121,8 @@ var (
 	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
 )
 
-// Bounds of whose readings of a robots.txt are remembered, a quarter more where chance wants it; one takes about 300
-// bytes.
+// Bounds of whose readings of a robots.txt are remembered, with a quarter more where chance
+// wants it; one takes about 300 bytes.
 const (
 	maxReadersInPart   = 4096
 	maxReadersInvented = 4096
