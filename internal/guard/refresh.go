@@ -18,13 +18,12 @@ import (
 // that, only for a first copy or one that is too old, or while the site is closed for want of
 // one, and for most at most.
 func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, waits bool, now time.Time, most time.Duration) *policy.State {
-	state := entry.State()
 	if !entry.Due(now) {
-		return state
+		return entry.State() // not what was known before it was asked, since when it may have been read
 	}
 	refresh, ok := g.refresher(r, entry, site)
 	if !ok {
-		return state
+		return entry.State()
 	}
 	g.shared.proxies.saw(r)
 	begun := time.Now()
@@ -36,6 +35,7 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 		}
 		done = refresh()
 	}
+	state := entry.State()
 	if done == nil || !waits {
 		return state
 	}

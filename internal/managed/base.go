@@ -65,8 +65,8 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		entry.MakeDue() // who loads a configuration may have mended the base
 	}
 	p.keeper.Load().under(p.Bases, key, entry.State()) // is known before another one is
-	if state := entry.State(); !entry.Due(p.Now()) {
-		return state
+	if !entry.Due(p.Now()) {
+		return entry.State() // which may have been read a moment ago
 	}
 	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), forBase{}, true))
 	fetch, ok := p.Source.Prepare(asks, key, origin.Witness{})
