@@ -142,9 +142,11 @@ func requestsAims(duels []duel) (aims []aim) {
 		if d.cpu > 0 {
 			a.measured += "; processor time a request " + d.cpuTo.String()
 		}
-		if d.subject != proxySubject {
-			a.measured += fmt.Sprintf("; the limit, an empty handler: %s", nothing.requests)
+		limit := nothing
+		if d.subject == proxySubject {
+			limit = find(emptyProxy)
 		}
+		a.measured += fmt.Sprintf("; the limit, an empty handler: %s", limit.requests)
 		aims = append(aims, a)
 	}
 	limit := find(limitSubject)
@@ -155,6 +157,9 @@ func requestsAims(duels []duel) (aims []aim) {
 		a := aim{goal: "enforce, " + traffic + ": processor time to stock's with 1,000 sites at most 1.03 times that with one", measured: "not measured", outcome: "open"}
 		if one > 0 && many > 0 {
 			a = atMost(a.goal, many/one, 1.03, times(many/one))
+			if empty := of(emptyMany, traffic).cpuTo; empty.middle > 0 {
+				a.measured += "; with 1,000 sites an empty handler takes " + empty.String() + " of stock's"
+			}
 		}
 		aims = append(aims, a)
 	}

@@ -146,7 +146,7 @@ func requestsTable(duels []duel, e effort) string {
 		fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s | %s |\n", d.subject, d.traffic, d.perSecond, d.requests, cpu, to, d.p99)
 	}
 	fmt.Fprintf(&b, "\nIn brackets the interval in which the median lies with 95 %% probability, by resampling starts and rounds; from fewer than %d starts, the range. "+
-		"Rows down to reverse_proxy, and enforce with crawlers: %d starts of both servers with %d rounds each; the others %d with %d. "+
+		"Rows that an aim is about: %d starts of both servers with %d rounds each; the others %d with %d. "+
 		"A round has two turns of %v for each server; %d connections.", fewestGroups, e.starts, e.turns, max(1, e.starts/3), max(1, e.turns/2), e.turn, connections)
 	if len(processors()) > 1 {
 		b.WriteString(" Servers stay on one processor, the clients on the others.")

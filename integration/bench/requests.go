@@ -47,9 +47,11 @@ const (
 	emptySubject  = "an empty handler"
 	limitSubject  = "enforce, to an empty handler"
 	proxySubject  = "enforce, before a reverse_proxy"
+	emptyProxy    = "an empty handler, before a reverse_proxy"
 	regexpSubject = "User-Agent regexp, 166 names"
 	nginxSubject  = "nginx, map of these names"
 	manySubject   = "enforce, 1,000 sites"
+	emptyMany     = "an empty handler, 1,000 sites"
 )
 
 func matches() []match {
@@ -59,6 +61,7 @@ func matches() []match {
 		{subject: "monitor", server: "monitor", base: "stock", traffic: "browsers", precise: true},
 		{subject: "enforce", server: "enforce", base: "stock", traffic: "browsers", precise: true, blocks: byGuard},
 		{subject: limitSubject, server: "enforce", base: "empty", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: emptyProxy, server: "empty proxy", base: "stock proxy", traffic: "browsers", precise: true},
 		{subject: proxySubject, server: "enforce proxy", base: "stock proxy", traffic: "browsers", precise: true, blocks: byGuard},
 		{subject: regexpSubject, server: "regexp", base: "stock", traffic: "browsers", blocks: byName},
 		{subject: nginxSubject, server: "nginx", base: "stock", traffic: "browsers", blocks: byName},
@@ -72,7 +75,10 @@ func matches() []match {
 	for _, traffic := range []string{"browsers", "crawlers", "mixed"} {
 		list = append(list,
 			match{subject: "monitor, 1,000 sites", server: "monitor sites", base: "stock sites", traffic: traffic, sites: 1000},
-			match{subject: manySubject, server: "enforce sites", base: "stock sites", traffic: traffic, sites: 1000, blocks: byGuard})
+			match{subject: manySubject, server: "enforce sites", base: "stock sites", traffic: traffic, sites: 1000, precise: traffic != "mixed", blocks: byGuard})
+		if traffic != "mixed" {
+			list = append(list, match{subject: emptyMany, server: "empty sites", base: "stock sites", traffic: traffic, sites: 1000, precise: true})
+		}
 	}
 	for i := range list {
 		if list[i].robots == "" {
