@@ -27,7 +27,8 @@
 // Evidence is strong or weak. A name in the registry, a robot's word in the name,
 // the form "(compatible; Foo/1.0; +http..." and a contact whose address says robot
 // are strong. Any other contact, a name after "compatible;" alone and words for a
-// tool's job, such as webhook, are as common with services and apps: a client that
+// tool's job, such as webhook, are as common with services and apps, and so is a
+// robot's word where an app describes the device that it runs on: a client that
 // shows no more is called by its name, of class [Other], and no `*` group is meant
 // for it.
 //

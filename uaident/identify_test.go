@@ -226,7 +226,7 @@ var identifyTests = map[string][]identifyTest{
 	},
 }
 
-var identifyTables = []map[string][]identifyTest{identifyTests, serviceTests}
+var identifyTables = []map[string][]identifyTest{identifyTests, serviceTests, appTests}
 
 func TestIdentify(t *testing.T) {
 	for _, table := range identifyTables {

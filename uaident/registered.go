@@ -24,7 +24,7 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		end = w.end
 		rank := s.rank(i)
 		if weak && rank == elsewhere && !s.bare() ||
-			weak && rank == inFront && s.onDevice() && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
+			weak && rank == inFront && (s.onDevice() || s.byApp()) && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
 			c.App && w.flags&afterCompatible == 0 && !robotLike(token) && s.contactOf(i) < 0 {
 			continue
 		}

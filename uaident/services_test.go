@@ -33,8 +33,6 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
-		{"Chatbot/53300 CFNetwork/1335.0.3 Darwin/21.6.0", "Chatbot", Other, FromFirstProduct},
-		{"Chatbot/5 Dalvik/2.1.0 (Linux; U; Android 14; K)", "Chatbot", Other, FromFirstProduct},
 		{chrome + " (web-crawlers+links@acme.example)", "", Browser, NoEvidence},
 		{"AcmeLinkChecker/1.0 (+https://acme.example/bot)", "AcmeLinkChecker", Other, FromContact},
 	},

@@ -56,7 +56,7 @@ func (s *scan) product(fallback Identity) Identity {
 		}
 		return other(name, FromCompatible)
 	}
-	if i := s.robotWord(); i >= 0 && (s.likeBrowser() || s.hasVersion(i) && !s.byApp()) {
+	if i := s.robotWord(); i >= 0 && (s.likeBrowser() || s.hasVersion(i)) {
 		if name := s.nameEndingAt(i); name != "" {
 			return robot(name, FromSuffix)
 		}
@@ -82,7 +82,7 @@ func (s *scan) product(fallback Identity) Identity {
 		return Identity{}
 	}
 	switch {
-	case s.robotWord() >= 0 && !s.byApp():
+	case s.robotWord() >= 0:
 		return robot(name, FromSuffix)
 	case s.signs&sign(words.Contact) != 0:
 		return other(name, FromContact)
@@ -95,12 +95,6 @@ func (s *scan) product(fallback Identity) Identity {
 	return Identity{}
 }
 
-// byApp reports whether an app on a phone asks, with its system's own library, which
-// appends itself: "Chatbot/5 CFNetwork/1335.0.3 Darwin/21.6.0".
-func (s *scan) byApp() bool {
-	return strings.Contains(s.ua, "CFNetwork/") || strings.Contains(s.ua, "Dalvik/")
-}
-
 // hasVersion reports whether word i is followed by a slash, as products are.
 func (s *scan) hasVersion(i int) bool {
 	end := int(s.words[i].end)
@@ -108,8 +102,17 @@ func (s *scan) hasVersion(i int) bool {
 }
 
 // robotWord returns the number of the first word that is a robot's name or
-// says that it is one, or -1.
+// says that it is one, or -1. In an app it says what the app or the phone is
+// called.
 func (s *scan) robotWord() int {
+	i := s.wordOfRobot()
+	if i >= 0 && s.byApp() {
+		return -1
+	}
+	return i
+}
+
+func (s *scan) wordOfRobot() int {
 	generic := -1
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
