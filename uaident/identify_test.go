@@ -129,7 +129,6 @@ var identifyTests = map[string][]identifyTest{
 		// The words before a name that says it is a robot's are not of it.
 		{chrome + " Acme Group AcmeBot", "AcmeBot", GenericCrawler, FromSuffix},
 		{chrome + " ### This is a crawler", "crawler", GenericCrawler, FromSuffix},
-		// A crawler before the library that it is built with.
 		// A name of the registry with a version that ends in letters.
 		{"foo.example/research//Nutch-1.7-SNAPSHOT", "Nutch-1", GenericCrawler, FromRegistry},
 		{"Foo/Nutch-1.5-dev (Foo; http://foo.example/)", "Nutch-1", GenericCrawler, FromRegistry},
@@ -138,6 +137,7 @@ var identifyTests = map[string][]identifyTest{
 		{"Nutch-2-Foo", "Nutch-2-Foo", Other, FromFirstProduct},
 		{"Nutch-Foo-1.5", "Nutch-Foo-1", Other, FromFirstProduct},
 		{chrome + " FooNutch-1.7-SNAPSHOT", "", Browser, NoEvidence},
+		// A crawler before the library that it is built with.
 		{"http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/)", "Mastodon", Service, FromRegistry},
 		{"W3C-checklink/4.5 [4.160] libwww-perl/5.823", "W3C-checklink", Monitor, FromRegistry},
 	},
@@ -146,6 +146,7 @@ var identifyTests = map[string][]identifyTest{
 		{"Baiduspider-weather+(+http://www.baidu.com/search/spider.htm)", "Baiduspider-weather", Search, FromFamily},
 		{"GoogleOther-Weather", "GoogleOther-Weather", AITraining, FromFamily},
 		{"Mozilla/5.0 (compatible; YandexWeather/3.0; +http://yandex.com/bots)", "YandexWeather", Search, FromFamily},
+		{"Mozilla/5.0 (compatible; Qwantify-prod7/1.0; +https://help.qwant.com/bot/)", "Qwantify-prod7", Search, FromFamily},
 		{"YandexWeather/8.1 (iPhone; iOS 18.0)", "YandexWeather", Other, FromFirstProduct}, // an app
 	},
 	"names that apps have too": {
