@@ -32,6 +32,7 @@ var serviceWords = newParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"monitorbot", "statusbot", "rssbot", "rss-bot", "rssreader", "feedbot", "feed-bot", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
+	"opengraph", "oembed", // what previews of links are made of
 )
 
 // What a name has as a part of its spelling that serves somebody: no ShoppingBot
@@ -50,6 +51,12 @@ var toolParts = newParts(
 	"imgproxy", "proxy", "aggregator", "expander", "inspector", "verifier", "verification", "copier", "sucker",
 	"healthcheck", "subscriber", "webhook", "rss", "feed", "feeder", "generator", "research", "collector",
 	"capture", "linkcheck", "uptime", "status",
+)
+
+// How names end that watch or show a site for somebody, even if they are written as
+// crawlers write theirs.
+var watchParts = newParts(
+	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 )
 
 // How names of HTTP libraries end.

@@ -30,6 +30,9 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeUptimeBot/1.0; +https://acme.example)", "AcmeUptimeBot", Other, FromTool},
 		{"Mozilla/5.0 (compatible; AcmeImageFetcher/9.0; +https://acme.example)", "AcmeImageFetcher", Other, FromTool},
 		{"acme.com Uptime Monitoring Bot. https://acme.com/uptime-monitoring-bot.html", "acme.com", Other, FromTool},
+		{"Mozilla/5.0 (compatible; AcmeMonitor/1.0; +https://acme.example)", "AcmeMonitor", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme-Link-Preview/v2.1; +https://acme.example/bot)", "Acme-Link-Preview", Other, FromTool},
+		{"Acme OpenGraph Crawler", "Acme OpenGraph Crawler", Other, FromTool},
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
@@ -39,6 +42,8 @@ var serviceTests = map[string][]identifyTest{
 	"robots whose names only seem to say that they serve somebody": {
 		{"acme.com Price Monitoring Bot", "acme.com", GenericCrawler, FromSuffix},
 		{"acme.com Uptime FooBot/1.0 (+https://acme.com/)", "FooBot", GenericCrawler, FromSuffix},
+		{"Mozilla/5.0 (compatible; AcmeLinkCheckerBot/1.0; +https://acme.example)", "AcmeLinkCheckerBot", GenericCrawler, FromSuffix},
+		{"Mozilla/5.0 (compatible; AcmeScan/1.0; +https://acme.example)", "AcmeScan", GenericCrawler, FromConvention},
 		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},

@@ -173,7 +173,7 @@ func (s *scan) isConvention(i int) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.Digit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0
+		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0 && !hasPart(s.nameFrom(i), watchParts, 5)
 }
 
 // hasPlus reports whether there is a plus sign before the contact j: crawlers
