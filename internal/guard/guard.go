@@ -148,8 +148,8 @@ func asksForRobots(r *http.Request, j *Judgement) bool {
 }
 
 // Judge judges a request. It returns nil for requests that are nobody's
-// business: those of browsers and of clients without a name. It does not
-// allocate for these.
+// business: those of browsers and of clients without a name, for which it does
+// not allocate, and for those of templates, which no client has asked for.
 func (g *Guard) Judge(r *http.Request) *Judgement {
 	userAgent := request.UserAgentOf(r)
 	if userAgent == "" || request.HasNoPath(r) {
@@ -168,7 +168,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		return nil
 	}
 	original := request.OriginalRequest(r)
-	if request.IsACMEChallenge(original) {
+	if request.IsACMEChallenge(original) || request.IsIncluded(r) {
 		return nil
 	}
 	who, proof := g.Identity.Identify(r, client)

@@ -50,6 +50,16 @@ func HasNoPath(r *http.Request) bool {
 	return false
 }
 
+// templatesField is the header by which templates count how deep they include.
+const templatesField = "Caddy-Templates-Include"
+
+// IsIncluded reports whether templates have made a request, by httpInclude, for a piece
+// of the page that the client asked for: with its header, and without a connection, by
+// which it is told from those of clients that send such a field.
+func IsIncluded(r *http.Request) bool {
+	return len(r.Header[templatesField]) > 0 && r.Context().Value(http.LocalAddrContextKey) == nil
+}
+
 // UserAgentOf returns the User-Agent of a request. Several fields count as one
 // (RFC 9110 section 5.3): a name in the second would else hide behind a
 // browser's in the first.

@@ -1,6 +1,8 @@
 package request
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"testing"
@@ -52,6 +54,26 @@ func TestUserAgentOf(t *testing.T) {
 	} {
 		if got := UserAgentOf(&http.Request{Header: http.Header{"User-Agent": tc.fields}}); got != tc.want {
 			t.Errorf("%q is %q, want %q", tc.fields, got, tc.want)
+		}
+	}
+}
+
+func TestIsIncluded(t *testing.T) {
+	connected := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{})
+	field := http.Header{"Caddy-Templates-Include": {"1"}}
+	for _, tc := range []struct {
+		name   string
+		ctx    context.Context
+		header http.Header
+		want   bool
+	}{
+		{"a request of templates", t.Context(), field, true},
+		{"one of a client that says so", connected, field, false},
+		{"one of a client", connected, nil, false},
+		{"one of nobody", t.Context(), nil, false},
+	} {
+		if got := IsIncluded((&http.Request{Header: tc.header}).WithContext(tc.ctx)); got != tc.want {
+			t.Errorf("%s: %t", tc.name, got)
 		}
 	}
 }
