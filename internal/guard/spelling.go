@@ -9,6 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // knownSpelling returns the state of the authority that an origin knows, where
@@ -69,6 +70,14 @@ func (g *Guard) otherSpelling(kept *keptSite, key *policy.Key, listener int) *po
 		kept.alone.Store(at)
 	}
 	return entry
+}
+
+// hasReadHere reports whether our copy is what a crawler was served by the very spelling
+// by which it asks now: it is held to that, and to no other, which an owner may keep for a
+// port that nobody is to index. Who uses a false name gains nothing by it.
+func (g *Guard) hasReadHere(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
+	last, ok := g.lastReading(r, j)
+	return ok && last.Hash == state.Good.Hash && now.Sub(last.At) < policy.MaxAge && j.Identity != verify.Spoofed
 }
 
 // oddPort returns a port that is not the listener's and stands in no URL.

@@ -59,3 +59,37 @@ func TestOtherSpelling(t *testing.T) {
 		}
 	}
 }
+
+// TestReadByThisSpelling has an origin that shuts out crawlers at the port of the listener,
+// which a proxy maps and nobody is to index. Who looks there has no crawler shut out that
+// was served the other text where it asks.
+func TestReadByThisSpelling(t *testing.T) {
+	g := testGuard(t, options{Enforce: true}, spellingSource{"example.com:8080", "User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /private/\n"})
+	at := func(host, path string) *http.Request {
+		r := requestBy("bingbot/2.0", path)
+		r.Host = host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{Port: 8080}))
+		return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), namedServer)
+	}
+	read := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		_, err := w.Write([]byte("User-agent: *\nDisallow: /private/\n"))
+		return err
+	})
+	if err := g.Serve(httptest.NewRecorder(), at("example.com", "/robots.txt"), read); err != nil {
+		t.Fatal(err)
+	}
+	g.Judge(at("example.com", "/x"))
+	g.Judge(at("example.com:8080", "/x")) // by anybody
+	for _, tc := range []struct {
+		host, path string
+		want       judge.Verdict
+	}{
+		{"example.com", "/x", judge.Allowed},
+		{"example.com", "/private/x", judge.Disallowed},
+		{"example.com:8080", "/x", judge.Disallowed},
+	} {
+		if got := g.Judge(at(tc.host, tc.path)).Verdict; got != tc.want {
+			t.Errorf("%s%s is %s, want %s", tc.host, tc.path, got, tc.want)
+		}
+	}
+}

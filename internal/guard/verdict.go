@@ -64,7 +64,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits, again bool, now, until time.Time) (by *policy.State, texts []*policy.Version) {
 	j.held = false
 	pending, elsewhere := false, false
-	if known := g.knownSpelling(r, j, state, waits, now, until); known != nil {
+	if known := g.knownSpelling(r, j, state, waits, now, until); known != nil && !g.hasReadHere(r, j, state, now) {
 		state, elsewhere = known, true // what is served by another spelling counts for nobody
 	} else {
 		texts, pending = g.servedTo(r, j, entry, state, waits, now, until)
