@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -73,11 +72,7 @@ func (t *Target) literalPaths(out *alternatives, canonical string, form Form) {
 	if dots {
 		resolved = t.resolved(canonical)
 	}
-	// A path that gets dot segments by decoding a slash is nothing that anybody
-	// serves as it is. Behind a backslash they may be part of a file's name.
-	if strings.Contains(resolved, ".") &&
-		(strings.Contains(resolved, "%2F.") || strings.Contains(resolved, ".%2F")) &&
-		hasDotSegment(t.decoded(resolved, '/', '/', false)) {
+	if t.hidesDots(resolved) {
 		return
 	}
 	if !dots {
@@ -90,6 +85,8 @@ func (t *Target) literalPaths(out *alternatives, canonical string, form Form) {
 // slashedPaths adds the forms of a canonical path in which escaped slashes and
 // backslashes are slashes and, unless keepSlashes is set, runs of slashes are
 // one. Some servers merge them before they resolve dot segments, others after.
+// What those remove depends on what is a slash: a backslash is none to most
+// servers, and an escaped slash to some.
 func (t *Target) slashedPaths(out *alternatives, canonical string, form Form, keepSlashes bool) {
 	form |= FormSlashes
 	path := t.decoded(canonical, '\\', '/', !keepSlashes)
@@ -98,30 +95,13 @@ func (t *Target) slashedPaths(out *alternatives, canonical string, form Form, ke
 		return
 	}
 	form |= FormDots
-	out.addResolved(path, t.resolved(path), form)
-	if keepSlashes {
-		return
+	t.dottedPaths(out, t.decoded(canonical, '\\', '/', false), form, keepSlashes)
+	if strings.Contains(canonical, "%5C") {
+		t.dottedPaths(out, t.decoded(canonical, '/', '/', false), form, keepSlashes)
 	}
-	if whole := t.decoded(canonical, '\\', '/', false); len(whole) != len(path) {
-		resolved := t.resolved(whole)
-		out.addResolved(path, t.decoded(resolved, '\\', '/', true), form)
+	if !keepSlashes && strings.Contains(canonical, "%2F") {
+		t.dottedPaths(out, canonical, form, false)
 	}
-}
-
-// addResolved adds a path whose dot segments are resolved. Dots at its end leave a
-// slash by RFC 3986 and none where a server cleans paths as file systems do, so
-// that /a.pdf/. is /a.pdf there.
-func (a *alternatives) addResolved(path, resolved string, form Form) {
-	a.add(resolved, form)
-	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDots(path) {
-		a.add(bare, form)
-	}
-}
-
-// endsWithDots reports whether the last segment of a path is . or .. .
-func endsWithDots(path string) bool {
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	return last == "." || last == ".."
 }
 
 // isOneQuery reports whether a canonical query has no other form.
@@ -212,57 +192,4 @@ func (t *Target) encoded(query string) string {
 	}
 	t.buf = out[:n]
 	return t.since(start)
-}
-
-// resolved returns a path without dot segments, see RFC 3986 section 5.2.4.
-func (t *Target) resolved(path string) string {
-	start := len(t.buf)
-	t.buf = append(t.buf, path...)
-	t.buf = resolveDots(t.buf, start)
-	return t.since(start)
-}
-
-// hasDotSegment reports whether a path has a segment . or .. .
-func hasDotSegment(path string) bool {
-	for {
-		i := strings.Index(path, "/.")
-		if i < 0 {
-			return false
-		}
-		path = path[i+len("/."):]
-		rest := strings.TrimPrefix(path, ".")
-		if path == "" || path[0] == '/' || rest == "" || rest != path && rest[0] == '/' {
-			return true
-		}
-	}
-}
-
-// resolveDots removes the dot segments from the path in buf[start:], as
-// RFC 3986 section 5.2.4 does.
-func resolveDots(buf []byte, start int) []byte {
-	end := start
-	for pos := start; pos < len(buf); {
-		// buf[pos] is the slash before a segment.
-		next := len(buf)
-		if i := bytes.IndexByte(buf[pos+1:], '/'); i >= 0 {
-			next = pos + 1 + i
-		}
-		switch segment := buf[pos+1 : next]; {
-		case len(segment) == 1 && segment[0] == '.':
-			if next == len(buf) {
-				buf[end] = '/'
-				end++
-			}
-		case len(segment) == 2 && segment[0] == '.' && segment[1] == '.':
-			end = start + max(0, bytes.LastIndexByte(buf[start:end], '/'))
-			if next == len(buf) {
-				buf[end] = '/'
-				end++
-			}
-		default:
-			end += copy(buf[end:], buf[pos:next])
-		}
-		pos = next
-	}
-	return buf[:end]
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,104 +35,6 @@ func naiveCanonical(s string, isRule bool) string {
 	return string(out)
 }
 
-func naiveHasDots(path string) bool {
-	segments := strings.Split(path, "/")
-	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
-}
-
-func naiveResolve(path string) string {
-	var kept []string
-	segments := strings.Split(path, "/")[1:]
-	for i, s := range segments {
-		switch s {
-		case ".", "..":
-			if s == ".." && len(kept) > 0 {
-				kept = kept[:len(kept)-1]
-			}
-			if i == len(segments)-1 {
-				kept = append(kept, "")
-			}
-		default:
-			kept = append(kept, s)
-		}
-	}
-	return "/" + strings.Join(kept, "/")
-}
-
-// naiveForms returns the forms of a target, those first in which nothing is decoded
-// that not every server decodes.
-func naiveForms(target string) (literal, all []string) {
-	whole, query, hasQuery := strings.Cut(target, "?")
-	query = naiveCanonical(query, false)
-	queries, decoded := []string{""}, ""
-	if hasQuery {
-		decoded = "?" + naiveDecoded.Replace(query)
-		queries = []string{"?" + query, "?" + naiveEncoded.Replace(query)}
-	}
-	paths := []string{whole}
-	if !strings.HasPrefix(whole, "/") {
-		paths[0] = "/"
-		_, rest, absolute := strings.Cut(whole, "://")
-		if scheme := strings.SplitN(whole, "://", 2)[0]; !absolute || strings.Contains(scheme, "/") {
-			rest = whole
-		}
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			paths[0] = rest[i:]
-		}
-		if opaque := naiveOpaque.FindStringSubmatch(whole); opaque != nil {
-			paths = append(paths, "/"+opaque[1])
-		}
-	}
-	var plain, slashed []string
-	for _, p := range paths {
-		p = naiveCanonical(p, false)
-		if a := naiveResolve(p); !naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
-			plain = append(plain, naiveEnds(p, a)...)
-		}
-		p = naiveSlashed.Replace(p)
-		slashed = append(slashed, naiveEnds(p, naiveResolve(naiveMerge(p)))...)
-		slashed = append(slashed, naiveEnds(p, naiveMerge(naiveResolve(p)))...)
-	}
-	for _, p := range plain {
-		for _, q := range queries {
-			literal = append(literal, p+q)
-		}
-		all = append(all, p+decoded)
-	}
-	for _, p := range slashed {
-		for _, q := range append([]string{decoded}, queries...) {
-			all = append(all, p+q)
-		}
-	}
-	return literal, append(slices.Clone(literal), all...)
-}
-
-var (
-	naiveDecoded = strings.NewReplacer("%2F", "/", "%3F", "?")
-	naiveEncoded = strings.NewReplacer("/", "%2F", "?", "%3F")
-	naiveSlashed = strings.NewReplacer("%2F", "/", "%5C", "/")
-	naiveLines   = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-)
-
-var naiveOpaque = regexp.MustCompile(`(?s)^[A-Za-z][A-Za-z0-9+.-]*:([^/].*)?$`)
-
-func naiveMerge(path string) string {
-	for strings.Contains(path, "//") {
-		path = strings.ReplaceAll(path, "//", "/")
-	}
-	return path
-}
-
-// naiveEnds returns what a path may be resolved to: without the slash that dots
-// at its end leave, too.
-func naiveEnds(path, resolved string) []string {
-	segments := strings.Split(path, "/")
-	if last := segments[len(segments)-1]; last != "." && last != ".." || resolved == "/" {
-		return []string{resolved}
-	}
-	return []string{resolved, strings.TrimSuffix(resolved, "/")}
-}
-
 // naiveMatch keeps the set of places in the target that the pattern up to its
 // i-th byte can end at.
 func naiveMatch(pattern, target string) bool {
@@ -158,8 +59,31 @@ func naiveMatch(pattern, target string) bool {
 	return true
 }
 
+// naiveReadAll judges by what decides about each of several paths: one that is forbidden
+// counts. any says that there is a form at all.
+func naiveReadAll(rules []Rule, paths []naivePath, literal bool) (allowed bool, by Rule, any bool) {
+	var best [2]int
+	var rule [2]Rule
+	for _, path := range paths {
+		forms := path.all
+		if literal {
+			forms = path.literal
+		}
+		ok, decides, length := naiveRead(rules, forms)
+		kind := map[bool]int{false: 0, true: 1}[ok]
+		if length > best[kind] || length > 0 && length == best[kind] && decides.Line < rule[kind].Line {
+			best[kind], rule[kind] = length, decides
+		}
+		any = any || len(forms) > 0
+	}
+	if best[0] > 0 {
+		return false, rule[0], any
+	}
+	return true, rule[1], any
+}
+
 // naiveRead judges by the longest rule that matches any of the forms.
-func naiveRead(rules []Rule, forms []string) (allowed bool, by Rule) {
+func naiveRead(rules []Rule, forms []string) (allowed bool, by Rule, length int) {
 	var best [2]int
 	var rule [2]Rule
 	for _, r := range rules {
@@ -179,9 +103,9 @@ func naiveRead(rules []Rule, forms []string) (allowed bool, by Rule) {
 		}
 	}
 	if best[0] > best[1] {
-		return false, rule[0]
+		return false, rule[0], best[0]
 	}
-	return true, rule[1]
+	return true, rule[1], best[1]
 }
 
 // naiveGroups parses the lines of a file. With split an extension line between
@@ -258,18 +182,20 @@ func naiveRules(groups []Group, token string) (rules []Rule) {
 // naiveJudge is what Select(true, token).Judge(target), or that of
 // SelectForgiving, should say.
 func naiveJudge(r *Robots, token, target string, forgiving bool) Verdict {
-	literal, forms := naiveForms(target)
-	if !slices.ContainsFunc(forms, func(form string) bool {
-		path, _, _ := strings.Cut(form, "?")
-		return path != "/robots.txt"
+	paths := naivePaths(target)
+	if !slices.ContainsFunc(paths, func(p naivePath) bool {
+		return slices.ContainsFunc(p.all, func(form string) bool {
+			path, _, _ := strings.Cut(form, "?")
+			return path != "/robots.txt"
+		})
 	}) {
 		return Verdict{Allowed: true}
 	}
 	read := func(forgiving, split bool) (v Verdict) {
 		rules := naiveRules(naiveGroups(r.Text(), forgiving, split), token)
-		v.Allowed, v.Rule = naiveRead(rules, forms)
-		byLiteral, _ := naiveRead(rules, literal)
-		v.Ambiguous = !v.Allowed && byLiteral && len(literal) > 0 && strings.Contains(v.Rule.Path, "*")
+		v.Allowed, v.Rule, _ = naiveReadAll(rules, paths, false)
+		byLiteral, _, any := naiveReadAll(rules, paths, true)
+		v.Ambiguous = !v.Allowed && byLiteral && any && strings.Contains(v.Rule.Path, "*")
 		return v
 	}
 	v, other := read(forgiving, true), read(true, false)

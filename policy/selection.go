@@ -228,12 +228,7 @@ func (s *side) judge(spellings []spelling) (v Verdict) {
 		found = s.rules.wildcards.find(spellings)
 	}
 	var best outcome
-	for i := range spellings {
-		if x := &spellings[i]; !x.isLeftOut() {
-			s.rules.match(x.text, x.form, found, &best)
-		}
-	}
-	v.Allowed = best.allowed()
+	v.Allowed, _ = s.outcome(spellings, 0, found, &best)
 	won := best.disallow
 	if v.Allowed {
 		won = best.allow
@@ -259,14 +254,8 @@ const decodedForms = FormSlashes | FormQueryDecoded
 // and these are allowed.
 func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
 	var best outcome
-	any := false
-	for i := range spellings {
-		if x := &spellings[i]; !x.isLeftOut() && x.form&decodedForms == 0 {
-			s.rules.match(x.text, x.form, found, &best)
-			any = true
-		}
-	}
-	return any && best.allowed()
+	allowed, any := s.outcome(spellings, decodedForms, found, &best)
+	return any && allowed
 }
 
 // chosenBy returns the user-agent line that chose the group of a rule.

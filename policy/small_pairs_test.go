@@ -76,10 +76,10 @@ func TestEveryPairOfSmallRules(t *testing.T) {
 				for i, first := range paths {
 					for j, target := range b.targets {
 						v := groups[i].JudgeTarget(&b.prepared[j])
-						allowed, line := pair.read(b.length(i, b.all, j), b.length(other, b.all, j))
+						allowed, line := b.read(pair.read, i, other, j, false)
 						doubt := false
 						if !allowed {
-							literally, _ := pair.read(b.length(i, b.literal, j), b.length(other, b.literal, j))
+							literally, _ := b.read(pair.read, i, other, j, true)
 							doubt = b.inDoubt([]int{i, other}[line-2], j, literally)
 						}
 						if v.Allowed != allowed || v.Rule.Line != line || v.Ambiguous != doubt {
@@ -92,4 +92,41 @@ func TestEveryPairOfSmallRules(t *testing.T) {
 		}
 	}
 	t.Logf("%d comparisons", sum)
+}
+
+// read judges the j-th target by two rules, in all forms or in those in which nothing is
+// decoded. Of several paths that it may be one that is forbidden counts.
+func (b *smallBlock) read(by func(first, second int) (bool, int), first, second, j int, literal bool) (allowed bool, line int) {
+	matching := b.all
+	if literal {
+		matching = b.literal
+	}
+	if allowed, line = by(b.length(first, matching, j), b.length(second, matching, j)); len(b.paths[j]) == 1 {
+		return allowed, line
+	}
+	allowed, line = true, 0
+	longest := 0
+	for _, path := range b.paths[j] {
+		forms := path.all
+		if literal {
+			forms = path.literal
+		}
+		lengths := map[int]int{2: b.rules.longest(first, forms), 3: b.rules.longest(second, forms)}
+		ok, decides := by(lengths[2], lengths[3])
+		switch length := lengths[decides]; {
+		case ok && !allowed:
+		case ok != allowed, length > longest, length == longest && decides > 0 && decides < line:
+			allowed, line, longest = ok, decides, length
+		}
+	}
+	return allowed, line
+}
+
+// longest returns the length of a rule if it matches one of the forms, 0 if it does not.
+func (r *smallRules) longest(rule int, forms []string) int {
+	i := r.of[rule]
+	if slices.ContainsFunc(forms, func(form string) bool { return slices.Contains(r.matching(form), i) }) {
+		return len(r.patterns[i])
+	}
+	return 0
 }

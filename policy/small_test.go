@@ -132,6 +132,7 @@ type smallBlock struct {
 	rules      *smallRules
 	targets    []string
 	prepared   []Target
+	paths      [][]naivePath
 	hasLiteral uint64   // there are forms in which nothing is decoded
 	literal    []uint64 // by pattern: it matches one of these
 	all        []uint64 // by pattern: it matches any form
@@ -142,21 +143,23 @@ const smallBlockSize = 64
 // block finds which patterns match some of the targets.
 func (r *smallRules) block(targets []string) *smallBlock {
 	n := len(r.patterns)
-	b := &smallBlock{rules: r, targets: targets, prepared: make([]Target, len(targets)), literal: make([]uint64, n), all: make([]uint64, n)}
+	b := &smallBlock{rules: r, targets: targets, prepared: make([]Target, len(targets)), paths: make([][]naivePath, len(targets)), literal: make([]uint64, n), all: make([]uint64, n)}
 	for j, target := range targets {
 		b.prepared[j].Set(target, false)
-		literal, all := naiveForms(target)
-		if len(literal) > 0 {
-			b.hasLiteral |= 1 << j
-		}
-		for _, form := range literal {
-			for _, i := range r.matching(form) {
-				b.literal[i] |= 1 << j
+		b.paths[j] = naivePaths(target)
+		for _, path := range b.paths[j] {
+			if len(path.literal) > 0 {
+				b.hasLiteral |= 1 << j
 			}
-		}
-		for _, form := range all {
-			for _, i := range r.matching(form) {
-				b.all[i] |= 1 << j
+			for _, form := range path.literal {
+				for _, i := range r.matching(form) {
+					b.literal[i] |= 1 << j
+				}
+			}
+			for _, form := range path.all {
+				for _, i := range r.matching(form) {
+					b.all[i] |= 1 << j
+				}
 			}
 		}
 	}

@@ -68,10 +68,10 @@ func originForm(target string) string {
 }
 
 // Bounds of the forms of a target. Two paths can stand in it (see afterScheme),
-// each of which has two literal forms and four with its slashes decoded; a query
-// has three forms.
+// each of which has two literal forms and four with its slashes decoded, and as many
+// with some of them or none; a query has three forms.
 const (
-	maxPaths   = 2 * 6
+	maxPaths   = 2 * (2 + 3*4)
 	maxQueries = 3
 	maxForms   = maxPaths * maxQueries
 )

@@ -170,6 +170,7 @@ func TestEvasions(t *testing.T) {
 	for _, target := range []string{
 		"/doc.pdf/.", "/doc.pdf/x/..", "/doc.pdf/%2e", "/doc.pdf/%2E", "/doc.pdf%2f%2e", "/doc.pdf%2F.", "/doc.pdf%5c.", "/doc.pdf//.", "/doc.pdf/x//..%2F..",
 		"/a/../doc.pdf/.", "/private//..%2Fx.txt", "/private//..%2fx.txt", "/private//%2e%2e%2Fx.txt", "/private%2F/..%2Fx.txt",
+		"/x%5Cy//../private/x.txt", "/x\\y//../private/x.txt", "/x%5Cy%2F../private/x.txt", "/x%2Fy//../private/x.txt", "/x%2F%5Cy//../../private/x.txt", "/a/x%5cy//../../private/x.txt",
 		"x:private/x.txt", "http:private/x.txt", "HTTP:private/x.txt", "a+b-c.d:private/x.txt", "x:%70rivate/x.txt", "x:a/../private/x.txt", "x:doc.pdf",
 	} {
 		if v := s.Judge(target); v.Allowed {
@@ -187,6 +188,32 @@ func TestEvasions(t *testing.T) {
 	target.Set("/private//..%2Fx.txt", true)
 	if v := s.JudgeTarget(&target); v.Allowed {
 		t.Error("with slashes kept apart, a segment without a name is what dots remove")
+	}
+}
+
+// TestNoPathOpensAnother has targets that some server resolves to a forbidden file and others
+// to what a longer rule allows.
+func TestNoPathOpensAnother(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisallow: /private/\nAllow: /public/pages/\nDisallow: /wiki/\nAllow: /wiki/AC%2FDC\n")).Select(true, "a")
+	for _, tc := range []struct {
+		target  string
+		allowed bool
+		line    int
+	}{
+		{"/public/pages/b//c//../../../../private/x.txt", false, 2},
+		{"/private/b//c//../../../../public/pages/y", false, 2}, // to who keeps slashes apart
+		{"/public/pages/a%5Cb%2F../../../private/x", false, 2},
+		{"x:private/public/pages/y", false, 2},
+		{"/public/pages/./y", true, 3},
+		{"/public/pages/y/.", true, 3},
+		{"/a//../public/pages/y", true, 3},
+		{"/wiki/AC%2FDC", true, 5},
+		{"/wiki/AC/DC", false, 4},
+		{"/wiki/x/../AC%2FDC", false, 4}, // may be /wiki/AC/DC, and no client sends it
+	} {
+		if v := s.Judge(tc.target); v.Allowed != tc.allowed || v.Rule.Line != tc.line {
+			t.Errorf("%q: allowed %t by line %d, want %t by %d", tc.target, v.Allowed, v.Rule.Line, tc.allowed, tc.line)
+		}
 	}
 }
 

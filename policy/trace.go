@@ -15,7 +15,8 @@ type Match struct {
 
 // Matches returns every rule of the selection that a target matches in any of
 // its forms, by falling length and, among equals, allow rules first, so that the
-// first one decides. It is meant for explaining a verdict: it tries every rule.
+// first one decides, unless the forms are different paths, of which a forbidden one
+// does. It is meant for explaining a verdict: it tries every rule.
 // Where the selection is ambiguous these are the matches of the forgiving reading;
 // see [Selection.Readings].
 func (s *Selection) Matches(t *Target) []Match {

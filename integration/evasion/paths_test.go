@@ -21,6 +21,7 @@ var resolvedSpellings = []string{
 	"/doc.pdf/.", "/doc.pdf/x/..", "/doc.pdf/%2e", "/doc.pdf/%2E", "/doc.pdf%2f%2e", "/doc.pdf%2F.", "/doc.pdf/x%2f..", "/doc.pdf//.", "/doc.pdf/./.",
 	"/doc.pdf/x/y/../..", "/a/../doc.pdf/.", "/./doc.pdf/x/%2e%2e", "//doc.pdf/.",
 	"/private//..%2Fx.txt", "/private//..%2fx.txt", "/private//%2e%2e/x.txt", "/private%2F/..%2fx.txt", "/private///..%2F..%2Fx.txt", "/private//../x.txt", "//x//..%2F..%2Fprivate//..%2Fx.txt",
+	"/x%5Cy//../private/x.txt", "/x\\y//../private/x.txt", "/x%5cy%2F../private/x.txt", "/x%2F%5Cy//../../private/x.txt", "/public/pages/b//c//../../../../private/x.txt",
 	"x:private/x.txt", "http:private/x.txt", "https:private/x.txt", "HTTP:private/x.txt", "a+b:private/x.txt", "x:private/x.txt?a", "x:a/../private/x.txt", "x:%70rivate/x.txt", "x:doc.pdf", "x:doc.pdf/.",
 }
 
@@ -82,7 +83,7 @@ func serveLiteral(t *testing.T, robots string) string {
 // browser gets in that spelling must be forbidden to a crawler in it.
 func TestEvasionPaths(t *testing.T) {
 	t.Parallel()
-	const robots = "User-agent: *\nDisallow: /*.pdf$\nDisallow: /private/\n"
+	const robots = "User-agent: *\nDisallow: /*.pdf$\nDisallow: /private/\nAllow: /public/pages/\n"
 	root := harness.Files(t, map[string]string{"robots.txt": robots, "private/x.txt": "SECRET", "doc.pdf": "SECRET", "public/y.txt": "public", "x.txt": "page"})
 	// As many Go programs do it: the path is cleaned and looked up.
 	cleaned := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {

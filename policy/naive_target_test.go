@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The naive forms of a target, see naive_test.go.
+
+func naiveHasDots(path string) bool {
+	segments := strings.Split(path, "/")
+	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
+}
+
+func naiveResolve(path string) string {
+	var kept []string
+	segments := strings.Split(path, "/")[1:]
+	for i, s := range segments {
+		switch s {
+		case ".", "..":
+			if s == ".." && len(kept) > 0 {
+				kept = kept[:len(kept)-1]
+			}
+			if i == len(segments)-1 {
+				kept = append(kept, "")
+			}
+		default:
+			kept = append(kept, s)
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+// naivePath is a path that a server may take a target for, in all its forms, those first
+// in which nothing is decoded that not every server decodes.
+type naivePath struct{ literal, all []string }
+
+// naivePaths returns what servers may take a target for: one path in several forms, or,
+// where dots are resolved or a scheme has no slash behind it, one for each way to do so.
+func naivePaths(target string) []naivePath {
+	whole, query, hasQuery := strings.Cut(target, "?")
+	query = naiveCanonical(query, false)
+	queries, decoded := []string{""}, ""
+	if hasQuery {
+		decoded = "?" + naiveDecoded.Replace(query)
+		queries = []string{"?" + query, "?" + naiveEncoded.Replace(query)}
+	}
+	paths := []string{whole}
+	if !strings.HasPrefix(whole, "/") {
+		paths[0] = "/"
+		_, rest, absolute := strings.Cut(whole, "://")
+		if scheme := strings.SplitN(whole, "://", 2)[0]; !absolute || strings.Contains(scheme, "/") {
+			rest = whole
+		}
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			paths[0] = rest[i:]
+		}
+		if opaque := naiveOpaque.FindStringSubmatch(whole); opaque != nil {
+			paths = append(paths, "/"+opaque[1])
+		}
+	}
+	var found []naivePath
+	add := func(p string, isLiteral bool) {
+		var path naivePath
+		for _, q := range queries {
+			path.all = append(path.all, p+q)
+		}
+		if isLiteral {
+			path.literal = slices.Clone(path.all)
+		}
+		path.all = append(path.all, p+decoded)
+		found = append(found, path)
+	}
+	apart := len(paths) > 1
+	for _, p := range paths {
+		p = naiveCanonical(p, false)
+		if a := naiveResolve(p); !naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
+			for _, end := range naiveEnds(p, a) {
+				add(end, true)
+			}
+		}
+		dots := naiveHasDots(naiveSlashed.Replace(p))
+		apart = apart || dots
+		for _, some := range []string{naiveSlashed.Replace(p), strings.ReplaceAll(p, "%2F", "/"), p} {
+			if dots && !naiveHasDots(some) {
+				continue // a server that decodes no more sees no dots
+			}
+			for _, a := range []string{naiveResolve(naiveMerge(some)), naiveMerge(naiveResolve(some))} {
+				if naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
+					continue
+				}
+				for _, end := range naiveEnds(some, a) {
+					add(end, false)
+				}
+			}
+			if !dots {
+				break
+			}
+		}
+	}
+	if apart {
+		return found
+	}
+	var one naivePath
+	for _, path := range found {
+		one.literal, one.all = append(one.literal, path.literal...), append(one.all, path.all...)
+	}
+	return []naivePath{one}
+}
+
+var (
+	naiveDecoded = strings.NewReplacer("%2F", "/", "%3F", "?")
+	naiveEncoded = strings.NewReplacer("/", "%2F", "?", "%3F")
+	naiveSlashed = strings.NewReplacer("%2F", "/", "%5C", "/")
+	naiveLines   = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+)
+
+var naiveOpaque = regexp.MustCompile(`(?s)^[A-Za-z][A-Za-z0-9+.-]*:([^/].*)?$`)
+
+func naiveMerge(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
+}
+
+// naiveEnds returns what a path may be resolved to: without the slash that dots
+// at its end leave, too.
+func naiveEnds(path, resolved string) []string {
+	segments := strings.Split(path, "/")
+	if last := segments[len(segments)-1]; last != "." && last != ".." || resolved == "/" {
+		return []string{resolved}
+	}
+	return []string{resolved, strings.TrimSuffix(resolved, "/")}
+}
