@@ -5,7 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// siteTexts tells which texts the hosts of one configured site have.
+// siteTexts tells which texts the hosts of one configured site have. There are two of
+// each site: of the hosts that clients ask for, and of these with those that trusted
+// proxies say that they were asked for, which a client can make up without coming to
+// another host.
 type siteTexts struct {
 	shared atomic.Pointer[State] // of the only text, nil where there are several
 	hosts  map[[sha256.Size]byte]*textHosts
@@ -20,12 +23,13 @@ type textHosts struct {
 // Shared returns a state with the text that all known hosts of a configured
 // site have, nil if they have several or none is known. A host of that site of
 // which nothing is known yet is best judged by it: clients invent as many hosts
-// as they like. It takes no lock and does not allocate.
+// as they like. What a proxy was asked for is no neighbour of what is asked for without
+// that. It takes no lock and does not allocate.
 func (c *Cache) Shared(key Key) *State {
 	if key.Source != "" {
 		return nil
 	}
-	if texts, _ := c.sites.Load(key.configured()); texts != nil {
+	if texts, _ := c.sites.Load(neighbours(key.configured(), key.Forwarded != "")); texts != nil {
 		return texts.shared.Load()
 	}
 	return nil
@@ -48,7 +52,24 @@ func (c *Cache) noteText(key Key, before, next *State) {
 	if key.Source != "" {
 		return
 	}
-	site := key.configured()
+	c.noteSite(neighbours(key.configured(), true), old, now)
+	if key.Forwarded == "" {
+		c.noteSite(neighbours(key.configured(), false), old, now)
+	}
+}
+
+// neighbours returns what stands for the hosts of a configured site, with or without those
+// that proxies were asked for.
+func neighbours(site Key, forwarded bool) Key {
+	if forwarded {
+		site.Forwarded = "*"
+	}
+	return site
+}
+
+// noteSite takes note that a host has now another text than the old one; nil stands for
+// none. c.mu must be held.
+func (c *Cache) noteSite(site Key, old, now *Version) {
 	texts, _ := c.sites.Load(site)
 	if texts == nil {
 		texts = &siteTexts{hosts: make(map[[sha256.Size]byte]*textHosts)}

@@ -86,6 +86,16 @@ func TestCacheSharedText(t *testing.T) {
 	if got := shared(); got != "2" {
 		t.Errorf("all hosts have version 2, the shared one is %q", got)
 	}
+	made := site("a.shop.test")
+	made.Forwarded = "made.up.test"
+	read(made, version(3))
+	if got := shared(); got != "2" {
+		t.Errorf("a client has made up what a proxy was asked for, and %q is shared", got)
+	}
+	made.Forwarded = "other.test"
+	if s := c.Shared(made); s != nil {
+		t.Errorf("the hosts that a proxy was asked for differ, and %q is shared by them", ruleOf(s.Good))
+	}
 	if n := testing.AllocsPerRun(100, func() { c.Shared(site("new.shop.test")) }); n != 0 {
 		t.Errorf("Shared allocates %v times", n)
 	}
