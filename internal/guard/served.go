@@ -77,27 +77,41 @@ func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state
 }
 
 // askFor asks the site for its robots.txt as it is served to this crawler, with
-// its User-Agent and nothing else of its request, and waits for the answer.
+// its User-Agent and nothing else of its request, and waits for the answer. Where the site
+// is being asked for another text as such a crawler, it is asked again after that.
 func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now, until time.Time) (text *policy.Version, pending bool) {
-	done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
-	if !pending {
-		return g.textOf(r, j, read, state, now), false // it may have just been found
-	}
-	if done != nil {
-		awaitClosed(r, done, time.Until(until))
-		select {
-		case <-done:
-			if read.Hash == codedText {
-				read, _ = g.lastReading(r, j)
-			}
-			if read.Hash == state.Good.Hash {
-				return state.Good, false
-			}
-			return g.textOf(r, j, read, state, now), false
-		default:
+	for text == nil {
+		done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
+		if !pending {
+			return g.textOf(r, j, read, state, now), false // it may have just been found
 		}
+		if !closedBy(r, done, until) {
+			return nil, g.shared.served.Site(j.Site.Own).MayPass(addr.Network(request.ClientAddr(r)), now)
+		}
+		if read.Hash == codedText {
+			read, _ = g.lastReading(r, j)
+		}
+		if read.Hash == state.Good.Hash {
+			return state.Good, false
+		}
+		text = g.textOf(r, j, read, state, now)
 	}
-	return nil, g.shared.served.Site(j.Site.Own).MayPass(addr.Network(request.ClientAddr(r)), now)
+	return text, false
+}
+
+// closedBy waits until a channel is closed, which is nil for one that never is, or the
+// request has gone, until a time at most, and reports whether it is closed.
+func closedBy(r *http.Request, done <-chan struct{}, until time.Time) bool {
+	if done == nil {
+		return false
+	}
+	awaitClosed(r, done, time.Until(until))
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // askSite begins to ask the site as a crawler, if that is not going on already: by
