@@ -44,8 +44,8 @@ type SiteChanges struct {
 	read   time.Time         // and when it was found
 	holds  []Hold            // the oldest first; never modified, only replaced
 
-	turned    uint64 // how often hash or holds have changed
-	unchecked bool   // holds were restored and not compared with the current version
+	turned    uint64          // how often hash or holds have changed
+	unchecked *policy.Version // the current version when holds were restored that were not compared with it yet, nil for none
 }
 
 // Hold keeps a version in force that another has replaced.
@@ -167,8 +167,8 @@ func (c *Changes) Look(key policy.Key, state *policy.State, most time.Duration, 
 		site.hash, site.read = good.Hash, good.FirstRead
 		site.turned++
 	}
-	if site.unchecked {
-		site.unchecked = false
+	if of := site.unchecked; of != nil && (good.Hash == of.Hash || good.FirstRead.After(of.FirstRead)) { // and not by one before it
+		site.unchecked = nil
 		news.Lifted = append(news.Lifted, site.lift(good.Robots, keepSlashes)...)
 	}
 	site.drop(func(h Hold) bool {

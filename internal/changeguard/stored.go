@@ -80,7 +80,7 @@ func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bo
 			complete = false
 		case h.Since.Before(version.FirstRead):
 			// It is about a change of an earlier time that this version was current.
-		case found.adopt(Hold{Version: version, Visits: h.Visits, since: h.Since, Until: h.Until}):
+		case found.adopt(Hold{Version: version, Visits: h.Visits, since: h.Since, Until: h.Until}, state.Good):
 			held++
 		}
 	}
@@ -121,9 +121,9 @@ func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	return nil
 }
 
-// adopt takes in a hold, and reports whether it is news. One that is known is
-// not prolonged.
-func (site *SiteChanges) adopt(h Hold) bool {
+// adopt takes in a hold of what the current version forbids, and reports whether it is
+// news. One that is known is not prolonged.
+func (site *SiteChanges) adopt(h Hold, current *policy.Version) bool {
 	for i, known := range site.holds {
 		if known.Version.Hash != h.Version.Hash {
 			continue
@@ -142,6 +142,6 @@ func (site *SiteChanges) adopt(h Hold) bool {
 	}
 	site.holds = append(slices.Clip(site.holds), h)
 	site.turned++
-	site.unchecked = true
+	site.unchecked = current
 	return true
 }

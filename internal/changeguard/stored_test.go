@@ -181,3 +181,23 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 		t.Errorf("then %d held, %d lifted", held, len(news.Lifted))
 	}
 }
+
+// TestRestoredWhileARequestIsUnderWay has a request that was judged by the version before
+// look once a change was read from another instance with what is held back of it: what that
+// version allows ends no hold.
+func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
+	open, closed := forbid(), forbid("/")
+	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
+	s := newSite(t, open)
+	underWay := s.state
+	s.become(closed)
+	kept := ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.state.Good.FirstRead, Visits: visit,
+		Holds: []ledger.Hold{{Version: hash(open), Since: s.now.Add(-time.Minute), Until: s.now.Add(time.Hour), Visits: visit}}}
+	if held, _ := s.c.Restore(kept, &s.state, true); held != 1 {
+		t.Fatalf("%d are held, want one", held)
+	}
+	s.c.Look(s.key, &underWay, holdFor, false)
+	if n, _ := s.look(); n != 1 {
+		t.Errorf("%d are held, want one", n)
+	}
+}
