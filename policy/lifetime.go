@@ -132,6 +132,10 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	before := s.Good
 	var good Version
 	switch hash := sha256.Sum256(a.text(meaning)); {
+	case meaning == Unchanged && a.Of != nil && a.Of.Hash != before.Hash: // which has come meanwhile
+		good = *a.Of
+		good.FirstRead, good.Until = now, time.Time{}
+		s.retire(before, &good, now)
 	case meaning == Unchanged, before != nil && before.Hash == hash:
 		good = *before
 	default:

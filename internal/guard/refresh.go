@@ -103,6 +103,7 @@ func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) 
 		defer timer.Stop()
 		start := time.Now()
 		answer := fetch(ctx, have)
+		answer.Of = have
 		g.Metrics.Fetched(key.SourceKind(), answer.Meaning(), time.Since(start))
 		return answer
 	}

@@ -82,7 +82,9 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		defer cancel(nil)
 		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
 		defer timer.Stop()
-		return usable(fetch(ctx, have))
+		answer := usable(fetch(ctx, have))
+		answer.Of = have
+		return answer
 	}, p.onRead(key))
 	if entry.State() == nil && done != nil {
 		select {

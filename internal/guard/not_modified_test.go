@@ -1,0 +1,51 @@
+package guard
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// fetchingSource is a source whose answers depend on what the guard has.
+type fetchingSource func(have *policy.Version) policy.Answer
+
+func (s fetchingSource) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+	return func(_ context.Context, have *policy.Version) policy.Answer { return s(have) }, true
+}
+
+// TestNotModifiedAfterAll reads the robots.txt of a site while another version comes from
+// the storage, where another instance has read it before the owner took it back: that the
+// text is not modified says so of the one that was asked about.
+func TestNotModifiedAfterAll(t *testing.T) {
+	var meanwhile func()
+	g := testGuard(t, options{Enforce: true}, fetchingSource(func(have *policy.Version) policy.Answer {
+		if have == nil {
+			return policy.Answer{Status: http.StatusOK, Header: http.Header{"Etag": {`"1"`}}, Body: []byte(loose)}
+		}
+		meanwhile()
+		return policy.Answer{Status: http.StatusNotModified}
+	}))
+	r := requestBy("bingbot/2.0", "/x")
+	g.Judge(r)
+	site := g.siteOf(r)
+	entry := g.shared.Cache.Get(site.Key)
+	meanwhile = func() {
+		var other policy.State
+		other = other.After(policy.Answer{Status: http.StatusOK, Body: []byte(strict)}, time.Now(), g.Freshness, 0)
+		g.shared.Cache.Restore(site.Key, site.Segment, other, false)
+	}
+	entry.MakeDue()
+	refresh, _ := g.refresher(r, entry, site)
+	<-refresh()
+	if hash := entry.State().Good.Hash; hash != sha256.Sum256([]byte(loose)) {
+		t.Errorf("the current version is %x, which is not the one that is not modified", hash)
+	}
+	if past := entry.State().Past; len(past) != 1 || past[0].Hash != sha256.Sum256([]byte(strict)) {
+		t.Errorf("%d versions before it, want the one from the storage", len(past))
+	}
+}
