@@ -90,13 +90,13 @@ func (c *Cache) noteSite(site Key, old, now *Version) {
 		}
 		known.hosts++
 	}
-	texts.shared.Store(nil)
-	switch len(texts.hosts) {
-	case 0:
-		c.sites.Delete(site)
-	case 1:
+	var shared *State // stored once: who looks meanwhile is not told that there is none
+	if len(texts.hosts) == 1 {
 		for _, known := range texts.hosts {
-			texts.shared.Store(&State{Good: known.version, Last: Answer{Status: known.version.Status}.Meaning()})
+			shared = &State{Good: known.version, Last: Answer{Status: known.version.Status}.Meaning()}
 		}
+	}
+	if texts.shared.Store(shared); len(texts.hosts) == 0 {
+		c.sites.Delete(site)
 	}
 }
