@@ -16,9 +16,10 @@ type Entry struct {
 	segment Segment
 	cache   *Cache
 	state   atomic.Pointer[State]
-	used    atomic.Int64 // Unix seconds of the last use that was noted
-	uses    atomic.Int32 // seconds in which it was used, as far as they count
-	suspect atomic.Bool  // the site was seen to answer otherwise
+	used    atomic.Int64  // Unix seconds of the last use that was noted
+	uses    atomic.Int32  // seconds in which it was used, as far as they count
+	doubts  atomic.Uint64 // how often the site was seen to answer otherwise,
+	settled atomic.Uint64 // and had been when the reading began that succeeded last
 	ref     *Ref
 	placed  int64 // used when the entry was last put in front; guarded by Cache.mu
 	seen    atomic.Pointer[[]seenText]
@@ -119,12 +120,12 @@ func (e *Entry) MarkSuspect(now time.Time) {
 	if s == nil || s.Good == nil || now.Sub(s.Good.LastRead) < suspectInterval {
 		return
 	}
-	e.suspect.Store(true)
+	e.doubts.Add(1)
 }
 
 // Suspect reports whether the site was seen to answer otherwise and was not fetched
-// since.
-func (e *Entry) Suspect() bool { return e.suspect.Load() }
+// since: an attempt that had begun by then may have got what was there before.
+func (e *Entry) Suspect() bool { return e.doubts.Load() != e.settled.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
 // fetch returns; at most one such goroutine runs for an entry, and a bounded number
@@ -145,8 +146,9 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 	}
 	done := make(chan struct{})
 	e.fetching = done
+	doubts := e.doubts.Load()
 	go func() {
-		before, after := e.apply(fetch(), f)
+		before, after := e.apply(fetch(), f, doubts)
 		e.cache.endFetch(e)
 		e.mu.Lock()
 		e.fetching = nil
@@ -164,8 +166,8 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 }
 
 // apply makes an answer part of what is known, and returns what was known before and
-// what is now.
-func (e *Entry) apply(a Answer, f Freshness) (before, next State) {
+// what is now. doubts are those of when it was asked for.
+func (e *Entry) apply(a Answer, f Freshness, doubts uint64) (before, next State) {
 	for {
 		before = State{}
 		known := e.state.Load()
@@ -178,7 +180,7 @@ func (e *Entry) apply(a Answer, f Freshness) (before, next State) {
 			next.Good.Derived = e.cache.derive(next.Good.Robots)
 		}
 		if next.Failures == 0 {
-			e.suspect.Store(false)
+			e.settled.Store(doubts)
 		}
 		if e.replace(known, &next) {
 			return before, next

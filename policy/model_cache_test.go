@@ -12,6 +12,7 @@ type modelled struct {
 	*Entry
 	history history
 	suspect bool
+	since   bool      // since the attempt under way began
 	madeDue time.Time // zero if it was not since the last answer
 	again   bool      // it was made due during a fetch
 	answers chan Answer
@@ -34,8 +35,9 @@ func (m *cacheModel) settle(x *modelled, e event) {
 	x.history = append(x.history, e)
 	x.madeDue = time.Time{}
 	if _, failing := x.history.split(); len(failing) == 0 {
-		x.suspect = false
+		x.suspect = x.since
 	}
+	x.since = false
 }
 
 // due tells whether an entry should be read.
@@ -79,7 +81,7 @@ func (m *cacheModel) act() {
 		entry.MarkSuspect(now)
 		settled, _ := x.history.split()
 		if len(settled) > 0 && now.Sub(settled[len(settled)-1].at) >= 10*time.Second {
-			x.suspect = true
+			x.suspect, x.since = true, x.done != nil
 		}
 	case 1:
 		entry.MakeDue()

@@ -63,7 +63,9 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 	if !ok {
 		return nil
 	}
-	entry.MarkSuspect(now)
+	if !entry.Suspect() { // an attempt under way is new enough
+		entry.MarkSuspect(now)
+	}
 	if done := refresh(); done != nil && waits {
 		awaitClosed(r, done, time.Until(until))
 	}
