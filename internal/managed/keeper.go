@@ -90,6 +90,9 @@ func (k *Keeper) under(bases *policy.Cache, key policy.Key, state *policy.State)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if latest := stateOf(bases, key); goodOf(latest) != nil && latest.Good.LastRead.After(state.Good.LastRead) {
+		state = latest // who asks late must not put the version before back
+	}
 	b := k.known[key]
 	if b == nil {
 		if b = k.meet(bases, key, state.Good); b == nil {
