@@ -75,6 +75,7 @@ type Release struct {
 	keeper    *managed.Keeper
 	applying  sync.Mutex
 	served    served               // guarded by applying, as is what follows
+	over      bool                 // the configuration has ended, and tells nobody anything any more
 	judged    int                  // the number of the change that is judged beside what is published, 0 for none
 	endTrial  func()               // of that, nil for none
 	cohorts   map[cohortKey]func() // what ends that it is known who is served a change before others
@@ -138,6 +139,7 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 			defer r.applying.Unlock()
 			r.judge(nil, nil, nil)
 			r.endCohorts(nil)
+			r.over = true
 		}()
 		var judging sync.WaitGroup
 		defer judging.Wait()

@@ -189,12 +189,13 @@ func (r *Release) update(ctx context.Context, spec []byte, step func(publication
 	return news, nil
 }
 
-// apply serves what the history says.
+// apply serves what the history says, until the configuration has ended: who acts may come
+// after that.
 func (r *Release) apply(ctx context.Context) error {
 	r.applying.Lock()
 	defer r.applying.Unlock()
 	state, known := r.site.State()
-	if !known {
+	if !known || r.over {
 		return nil
 	}
 	lost, err := r.learnBases(ctx, &state) // before requests meet them

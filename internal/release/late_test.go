@@ -1,0 +1,35 @@
+package release
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestActsWhileItsConfigurationEnds has a person promote a change while the configuration
+// ends that was asked to: nobody is told after that that some are served something by it.
+func TestActsWhileItsConfigurationEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := &interrupted{Storage: storetest.New()}
+		i := newInstance(t, storage, "one")
+		i.trials = &trials{texts: make(map[string]string)}
+		i.load(disallow("GPTBot", "/a"))
+		i.rollout = publication.Rollout{Stage: publication.Crawlers, Percent: 50}
+		i.load(disallow("GPTBot", "/b"))
+		if n := len(i.trials.ofSome()); n == 0 || len(i.trials.tried()) == 0 {
+			t.Fatal("nothing is tried")
+		}
+		storage.happens = i.end
+		if _, err := i.Act(t.Context(), "promote", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := len(i.trials.ofSome()); n != 0 || len(i.trials.tried()) != 0 {
+			t.Errorf("%d changes are said to be served to some, %v to be tried", n, i.trials.tried())
+		}
+	})
+}
