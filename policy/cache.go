@@ -126,6 +126,7 @@ type segment struct {
 	attempts int         // to read a robots.txt, under way
 	fetching map[Key]int // the same by configured site
 	evicted  uint64
+	lost     time.Time // when it was last forgotten that some site serves others another text
 }
 
 // NewCache returns a cache with these bounds. now is the clock, time.Now
@@ -179,7 +180,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	if kept.order.len() >= kept.bounds.Entries || kept.texts.bytes > kept.bounds.Bytes {
 		c.evict(kept) // the second is one entry that is too large, as long as it is alone
 	}
-	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref)}
+	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref), unsure: kept.lost}
 	e.ref.entry.Store(e)
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
@@ -196,6 +197,9 @@ func (c *Cache) evict(kept *segment) {
 		return
 	}
 	kept.evicted++
+	if now := c.now(); e.ServesOthers(now) {
+		kept.lost = now
+	}
 	c.index.Delete(e.key)
 	e.ref.entry.Store(nil)
 	known := e.state.Load()

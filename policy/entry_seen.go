@@ -40,10 +40,26 @@ func (e *Entry) Saw(hash [sha256.Size]byte, now time.Time) {
 	}
 }
 
+// Saw is [Entry.Saw] for a site that need not be in the cache: an entry that is made for
+// it later does not know, then, that nobody was served another text.
+func (c *Cache) Saw(key Key, hash [sha256.Size]byte, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.Get(key); e != nil {
+		e.Saw(hash, now)
+		return
+	}
+	c.kept[key.Segment()].lost = now
+}
+
 // ServesOthers reports whether crawlers may hold another text than the current
 // version: one that was replaced less than a day ago, or that somebody was seen
-// to be served beside it. It takes no lock and does not allocate.
+// to be served beside it, or may have been: that was forgotten of some site before the
+// entry was made. It takes no lock and does not allocate.
 func (e *Entry) ServesOthers(now time.Time) bool {
+	if !e.unsure.IsZero() && now.Sub(e.unsure) < MaxAge {
+		return true
+	}
 	s := e.state.Load()
 	if s != nil && len(s.Past) > 0 && now.Sub(s.Past[0].Until) < MaxAge {
 		return true

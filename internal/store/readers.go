@@ -71,8 +71,8 @@ func (r *readers) take(v value, _ *summary) error {
 			continue
 		}
 		var state *policy.State
+		parts.Policies.Saw(read.Site, read.Hash, now)
 		if e := parts.Policies.Get(read.Site); e != nil {
-			e.Saw(read.Hash, now)
 			state = e.State()
 		}
 		if !v.own && !wanted[read.Site] && (state == nil || !state.KnowsAt(read.Hash, read.At)) {
