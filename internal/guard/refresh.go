@@ -56,20 +56,21 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 // most once in the least time that a copy is kept, and after an attempt that failed when
 // the next one is due. waits and until are as for [Guard.servedTo].
 func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) *policy.State {
-	if state == nil || state.Good == nil || j.Identity == verify.Spoofed || now.Sub(state.Good.LastRead) < max(g.Freshness.Min, time.Minute) {
+	if state == nil || state.Good == nil || j.Identity == verify.Spoofed {
 		return nil
 	}
-	refresh, ok := g.refresher(r, entry, j.Site)
-	if !ok {
-		return nil
+	if now.Sub(state.Good.LastRead) >= max(g.Freshness.Min, time.Minute) {
+		if refresh, ok := g.refresher(r, entry, j.Site); ok {
+			if !entry.Suspect() { // an attempt under way is new enough
+				entry.MarkSuspect(now)
+			}
+			if done := refresh(); done != nil && waits {
+				awaitClosed(r, done, time.Until(until))
+			}
+		}
 	}
-	if !entry.Suspect() { // an attempt under way is new enough
-		entry.MarkSuspect(now)
-	}
-	if done := refresh(); done != nil && waits {
-		awaitClosed(r, done, time.Until(until))
-	}
-	// It may have been read meanwhile on behalf of this request, since it was due.
+	// It may have been read meanwhile on behalf of this request, since it was due, or of
+	// another one while this has waited.
 	if newer := entry.State(); newer != nil && newer.Good != nil && (newer.Good.Hash != state.Good.Hash || !slices.Equal(newer.Via, state.Via)) {
 		return newer
 	}
