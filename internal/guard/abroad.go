@@ -20,13 +20,15 @@ import (
 // abroad is where the robots.txt of sites that the configuration names redirect to other
 // hosts. Nobody waits for who looks for it. The zero value knows nothing.
 type abroad struct {
-	mu    sync.Mutex // held by who looks
+	mu    sync.Mutex    // held by who looks
+	news  atomic.Uint64 // how often some site has begun to redirect elsewhere
 	known atomic.Pointer[placesAbroad]
 }
 
 // placesAbroad are the URLs of other hosts as they were at a time. They do not change.
 type placesAbroad struct {
 	at     time.Time
+	news   uint64 // before it was looked for them
 	places map[string]bool
 }
 
@@ -39,15 +41,15 @@ const (
 
 // of returns the URLs to which the robots.txt of sites redirects.
 func (a *abroad) of(all *policy.Cache, now time.Time) map[string]bool {
-	known := a.known.Load()
-	if known != nil && now.Sub(known.at).Abs() < abroadLasts || !a.mu.TryLock() { // clocks may be set back
+	known, news := a.known.Load(), a.news.Load()
+	if known != nil && known.news == news && now.Sub(known.at).Abs() < abroadLasts || !a.mu.TryLock() { // clocks may be set back
 		if known == nil {
 			return nil
 		}
 		return known.places
 	}
 	defer a.mu.Unlock()
-	next := &placesAbroad{now, make(map[string]bool)}
+	next := &placesAbroad{now, a.news.Load(), make(map[string]bool)}
 	for _, e := range all.Entries() {
 		if state := e.State(); state != nil && e.Segment() == policy.Named && e.Key().Source == "" {
 			next.add(state.Via)
@@ -57,8 +59,9 @@ func (a *abroad) of(all *policy.Cache, now time.Time) map[string]bool {
 	return next.places
 }
 
-// forget has it looked for again, since the robots.txt of a site redirects elsewhere by now.
-func (a *abroad) forget() { a.known.Store(nil) }
+// forget has it looked for again, since the robots.txt of a site redirects elsewhere by now:
+// also where it is being looked for, for that site may have been passed by then.
+func (a *abroad) forget() { a.news.Add(1) }
 
 func (p *placesAbroad) add(via []string) {
 	for _, place := range via {
