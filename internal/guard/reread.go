@@ -38,12 +38,12 @@ func (s *State) Reread(ctx context.Context) {
 	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
 }
 
-// rereadAfter makes due what was read while a configuration ended, if the next made
-// everything due when it was loaded.
+// rereadAfter makes due what was read while a configuration ended, if a later one made
+// everything due when it was loaded: not always the next, which may have failed.
 func (s *State) rereadAfter(ended int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
-	if s.rereads.made != ended+1 {
+	if s.rereads.made <= ended {
 		return
 	}
 	now := time.Now()

@@ -114,3 +114,36 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 		due("when nothing took the place of what has ended", false)
 	})
 }
+
+// TestReloadAfterOneThatFailed reads again what the old configuration answers also where
+// another one came in between that could not be started.
+func TestReloadAfterOneThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewState()
+		e := s.Cache.Add(policy.Key{Site: "a.test", Host: "a.test"}, policy.Named)
+		read := func() {
+			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+				return policy.Answer{Status: 200, Body: []byte(strict)}
+			}, nil); done != nil {
+				<-done
+			}
+		}
+		load := func() (end func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s.Reread(ctx)
+			return func() { cancel(); synctest.Wait() }
+		}
+		end := load()
+		read()
+		time.Sleep(time.Minute)
+		load()() // which fails
+		read()
+		time.Sleep(time.Minute)
+		defer load()()
+		read() // by a server of the first
+		end()
+		if !e.Due(time.Now()) {
+			t.Error("what the old configuration answered last is not due")
+		}
+	})
+}
