@@ -48,11 +48,12 @@ func (s *slowing) slow(now time.Duration, over bool) (slow, ended bool) {
 		s.began.Store(0)
 		s.ended.Store(0)
 	}
-	last, began := time.Duration(s.last.Swap(int64(now))), time.Duration(s.began.Load())
+	last, began := time.Duration(s.last.Load()), time.Duration(s.began.Load()) // in this order: after a pause the latter goes first
 	if began != 0 && now-last > slowingPause {
 		began = 0
 		s.began.Store(0)
 	}
+	s.last.Store(int64(now))
 	switch {
 	case began != 0 && now-began >= slowingDay:
 		return false, s.ended.CompareAndSwap(0, int64(now))
