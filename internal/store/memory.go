@@ -85,6 +85,7 @@ type Memory struct {
 	wanted   chan policy.Key
 	cold     atomic.Bool
 	restored atomic.Pointer[<-chan struct{}] // nil without a storage
+	next     atomic.Pointer[<-chan struct{}] // the same of a store that will take over
 
 	ledgerRead struct {
 		sync.Mutex
@@ -167,12 +168,35 @@ func NewMemory(parts Parts) *Memory {
 }
 
 // Expect says that a store will begin, which need not be soon. The store is told
-// the function that is returned; the end of ctx is the end of waiting, too.
+// the function that is returned; the end of ctx is the end of waiting, too. Where another
+// store runs, and has told what is stored, nobody waits for this one before it begins: to
+// load a configuration may take long.
 func (m *Memory) Expect(ctx context.Context) (restored func()) {
 	known, restored := context.WithCancel(ctx)
 	done := known.Done()
-	m.restored.Store(&done)
+	if m.Stores() && isClosed(m.Restored()) {
+		m.next.Store(&done)
+	} else {
+		m.restored.Store(&done)
+	}
 	return restored
+}
+
+// begins has requests wait for the store that was expected last.
+func (m *Memory) begins() {
+	if next := m.next.Swap(nil); next != nil {
+		m.restored.Store(next)
+	}
+}
+
+// isClosed reports whether a channel is closed, which is nil for one that nobody waits for.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return c == nil
+	}
 }
 
 // Restored returns a channel that is closed once it is known what is stored, nil

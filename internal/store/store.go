@@ -154,6 +154,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	for _, p := range s.versions() {
 		p.began = s.now()
 	}
+	s.memory.begins()
 	s.memory.cold.Store(wait)
 	ready, finished := make(chan struct{}), make(chan struct{})
 	s.memory.running(s.policies != nil, 1)

@@ -1,0 +1,29 @@
+package guard
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+)
+
+// TestWaitsForNoStorageTwice has a configuration be loaded, which takes its time, while what
+// is stored is known by the one that runs: its requests wait for that no more.
+func TestWaitsForNoStorageTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newScriptedOrigin(t, options{})
+		o.turns(file(strict))
+		o.keeps(t, true)()
+		synctest.Wait()
+		o.delay = 10 * time.Millisecond
+		restored := o.g.shared.Memory.Expect(t.Context()) // by the next configuration
+		start := time.Now()
+		j := o.g.Judge(requestBy("bingbot/2.0", "/x"))
+		if waited := time.Since(start); waited != o.delay || j.Verdict != judge.Disallowed {
+			t.Errorf("waited %v, %s; want %v, %s", waited, j.Verdict, o.delay, judge.Disallowed)
+		}
+		restored()
+		time.Sleep(time.Minute) // whatever goes on ends
+	})
+}
