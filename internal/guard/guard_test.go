@@ -183,11 +183,13 @@ func TestSitesShareAConfiguredSource(t *testing.T) {
 
 func TestLabelOf(t *testing.T) {
 	g := testGuard(t, options{}, serving(mixedRobots+"\nUser-agent: Yandex\nUser-agent: ColdBot/2.1\nDisallow: /x\n"))
-	// The first request of all meets a policy that was not known when it was
-	// identified.
-	cold := g.Judge(requestBy("COLDBOT/9.9 (+https://cold.example/bot)", "/x"))
-	if got := g.labelOf(cold); cold.Verdict != judge.Disallowed || got != "ColdBot" {
-		t.Errorf("on a cold cache: %s, label %q, want the policy's spelling", cold.Verdict, got)
+	// The first request of all meets a policy that was not known when it came, and is
+	// counted as all later ones are.
+	for _, when := range []string{"on a cold cache", "then"} {
+		j := g.Judge(requestBy("COLDBOT/9.9 (+https://cold.example/bot)", "/x"))
+		if got := g.labelOf(j); j.Verdict != judge.Disallowed || got != "ColdBot/2.1" {
+			t.Errorf("%s: %s, label %q, want the policy's spelling", when, j.Verdict, got)
+		}
 	}
 	for userAgent, want := range map[string]string{
 		"BINGBOT/2.0":        "bingbot",

@@ -1,9 +1,11 @@
 package guard
 
 import (
+	"net/http"
 	"sync/atomic"
 	"weak"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -55,4 +57,29 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	}
 	client, agent = g.shared.familiar.identify(registry, userAgent, beside)
 	return client, agent, entry, atHand
+}
+
+// identifyAgain tells who the client of a judgement is by the names of what it is judged by
+// now, where that is another text than the one known before, by which it was identified: one
+// that has come since may have a group for it. It returns what the client is identified by.
+// Nobody becomes a browser, of which nothing would be judged.
+func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy.State) *policy.State {
+	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {
+		return before
+	}
+	registry := g.Registry.Load()
+	beside := overlayOf(registry, now)
+	if beside.overlay == overlayOf(registry, before).overlay {
+		return now
+	}
+	client, agent := g.shared.familiar.identify(registry, request.UserAgentOf(r), beside)
+	if client.Class == uaident.Browser {
+		return before
+	}
+	j.Client, j.agent, j.Names = client, agent, nil
+	if agent != nil {
+		j.Names = agent.names
+	}
+	j.Identity, j.Proof = g.Identity.Identify(r, client)
+	return now
 }

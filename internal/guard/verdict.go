@@ -33,9 +33,11 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
 	state := g.state(r, entry, j.Site, waits, now, until.Sub(now))
+	named := g.identifyAgain(r, j, atHand, state)
 	by, texts := g.judgeBy(r, j, entry, state, waits, false, now, until)
 	if j.Verdict == judge.Disallowed {
 		if newer := g.readAgain(r, j, entry, state, waits, now, until); newer != nil {
+			named = g.identifyAgain(r, j, named, newer)
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
 		}
 		if j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now)) {
@@ -47,6 +49,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	if j.Rate.State == rate.Slowed && !j.Rate.Limited { // by a delay that the owner may have left out since
 		if newer := g.readAgain(r, j, entry, entry.State(), waits, now, until); newer != nil {
 			j.Rate = Rate{}
+			g.identifyAgain(r, j, named, newer)
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
 			g.holdToUse(r, j, by, now)
 			g.spend(r, j, by, texts, now)
