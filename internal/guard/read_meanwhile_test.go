@@ -3,6 +3,7 @@ package guard
 import (
 	"crypto/sha256"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,10 +18,14 @@ import (
 // what is no more.
 func TestReadWhileARequestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		text := strict
+		var opened atomic.Bool
 		g := testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
 			if as.UserAgent != "" {
 				time.Sleep(10 * time.Millisecond)
+			}
+			text := strict
+			if opened.Load() {
+				text = loose
 			}
 			return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
 		}))
@@ -28,7 +33,7 @@ func TestReadWhileARequestWaits(t *testing.T) {
 		g.Judge(r)
 		hasReadText(g, r, sha256.Sum256([]byte("User-agent: *\nDisallow: /else/\n")))
 		time.AfterFunc(5*time.Millisecond, func() {
-			text = loose
+			opened.Store(true)
 			site := g.siteOf(r)
 			entry := g.shared.Cache.Get(site.Key)
 			entry.MakeDue()
