@@ -231,8 +231,12 @@ func (x *gramIndex) slot(gram uint32) *gramSlot {
 	return &x.slots[i]
 }
 
-// candidates is a set of patterns, a bit for each. Nil is the empty set.
-type candidates struct{ bits []uint64 }
+// candidates is a set of patterns, a bit for each, that a target may match in some form.
+// Nil is the empty set.
+type candidates struct {
+	bits   []uint64
+	walker *walker // that goes through the forms, nil before it does
+}
 
 var candidatesPool = sync.Pool{New: func() any { return new(candidates) }}
 
@@ -265,7 +269,12 @@ func (c *candidates) reset(n int) {
 
 // release gives the memory of the set back.
 func (c *candidates) release() {
-	if c != nil {
-		candidatesPool.Put(c)
+	if c == nil {
+		return
 	}
+	if c.walker != nil {
+		c.walker.release()
+		c.walker = nil
+	}
+	candidatesPool.Put(c)
 }

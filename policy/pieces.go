@@ -17,6 +17,7 @@ import (
 type pieces struct {
 	sorted   prefixes
 	number   []int32 // by place in sorted
+	most     int     // bytes of one
 	lengths  []int32 // in bytes, by number, as are those that follow
 	runFrom  []int32 // the first number of the run
 	above    []int32 // the number of what the run descends from; -1 if it is a root
@@ -36,6 +37,7 @@ func newPieces(patterns []pattern) *pieces {
 	x := &pieces{sorted: newPrefixes(slices.Sorted(maps.Keys(numbers)))}
 	x.addNumbers()
 	for i, text := range x.sorted.texts {
+		x.most = max(x.most, len(text))
 		numbers[text] = x.number[i]
 	}
 	x.sequence, x.from = make([]int32, 0, count), make([]int32, len(patterns))

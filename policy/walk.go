@@ -16,9 +16,21 @@ const manyTries = 64
 // pattern takes less: pieces that are very long, in a target that nearly has them
 // everywhere.
 func (w *wildcards) walk(target string, form Form, found *candidates, out *outcome) bool {
-	s := walkers.Get().(*walker)
-	defer walkers.Put(s)
-	return s.walk(&walked{w, w.cut(), target, form, out}, found)
+	var s *walker
+	if found == nil {
+		s = walkers.Get().(*walker)
+		defer s.release()
+	} else {
+		if found.walker == nil {
+			found.walker = walkers.Get().(*walker)
+		}
+		s = found.walker
+	}
+	walks := s.walk(&walked{w, w.cut(), target, form, out}, found)
+	if s.text = ""; walks {
+		s.text = target
+	}
+	return walks
 }
 
 // walked is what a walk is about.
@@ -33,7 +45,8 @@ type walked struct {
 // walker is how far the patterns have got in a target. Lists of patterns begin with the
 // number of the first, plus 1; 0 is their end.
 type walker struct {
-	longest []int32  // by place in the target: the longest piece that begins there, -1 for none
+	text    string   // the form of the target that was looked through last, "" for none
+	longest []int32  // by place in it: the longest piece that begins there, -1 for none
 	seen    []seen   // by piece
 	awaited []uint64 // a bit for each piece: patterns wait for it
 	lists   []int32  // by piece: these patterns
@@ -56,6 +69,13 @@ type state struct {
 }
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+// release gives the memory of the walker back, without the target, which its owner may
+// write over.
+func (s *walker) release() {
+	s.text = ""
+	walkers.Put(s)
+}
 
 // zeros returns n zeros, in the memory of old if they fit.
 func zeros[T any](old []T, n int) []T {
@@ -103,20 +123,24 @@ func (s *walker) walk(w *walked, found *candidates) bool {
 const comparedAtOnce = 32
 
 // look finds the pieces that stand in the target. It gives up where that takes longer
-// than to try each pattern may.
+// than to try each pattern may. What the form before this one begins and ends with, too,
+// is not looked through again.
 func (s *walker) look(w *walked) bool {
 	x := w.pieces
 	room := int64(comparedAtOnce) * int64(len(w.patterns)) * int64(len(w.target))
 	comparisons := 4 + bits.Len(uint(len(x.lengths))) // of a search; the last is a slow one
 	s.seen = zeros(s.seen, len(x.lengths))
-	s.longest = zeros(s.longest, len(w.target))
-	for place := range s.longest {
+	from, to := s.keep(w.target, x.most)
+	for place := from; place < to; place++ {
 		number, compared := x.begins(w.target[place:])
-		if s.longest[place] = number; number >= 0 {
-			s.seen[number].add(seen{int32(place), int32(place + 1)})
-		}
+		s.longest[place] = number
 		if room -= int64(comparisons) * int64(compared); room < 0 {
 			return false
+		}
+	}
+	for place, number := range s.longest {
+		if number >= 0 {
+			s.seen[number].add(seen{int32(place), int32(place + 1)})
 		}
 	}
 	for i := len(s.seen) - 1; i >= 0; i-- { // what a piece starts with has a lesser number
@@ -129,6 +153,27 @@ func (s *walker) look(w *walked) bool {
 		}
 	}
 	return true
+}
+
+// keep makes longest that of another target, but from one place to another, which are to be
+// looked through. Pieces have so many bytes at most.
+func (s *walker) keep(target string, most int) (from, to int) {
+	begin, end := 0, 0
+	for least := min(len(target), len(s.text)); begin < least && target[begin] == s.text[begin]; {
+		begin++
+	}
+	for least := min(len(target), len(s.text)) - begin; end < least && target[len(target)-1-end] == s.text[len(s.text)-1-end]; {
+		end++
+	}
+	known := s.longest[:len(s.text)]
+	if cap(s.longest) < len(target) {
+		s.longest = make([]int32, len(target))
+		copy(s.longest, known[:begin])
+	}
+	s.longest = s.longest[:len(target)]
+	to = len(target) - end
+	copy(s.longest[to:], known[len(known)-end:])
+	return min(max(0, begin-most+1), to), to
 }
 
 func (s *seen) add(other seen) {
