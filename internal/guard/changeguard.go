@@ -67,8 +67,8 @@ func (g *Guard) holds(s *request.Site, state *policy.State) []changeguard.Hold {
 
 // heldBack reports whether a version that stays in force allows what the
 // current one forbids.
-func (g *Guard) heldBack(state *policy.State, j *Judgement) bool {
-	return slices.ContainsFunc(g.holds(j.Site, state), func(h changeguard.Hold) bool { return g.allows(j, h.Version) })
+func (g *Guard) heldBack(r *http.Request, state *policy.State, j *Judgement) bool {
+	return slices.ContainsFunc(g.holds(j.Site, state), func(h changeguard.Hold) bool { return g.allows(r, j, h.Version) })
 }
 
 // Bounds of what a log line repeats of a change: crawlers, pages, and bytes of

@@ -42,7 +42,7 @@ func (g *Guard) knowsChange(r *http.Request, j *Judgement, waits bool, now, unti
 		versions := c.versions(r, waits, now, until, g.graceOf(j))
 		may := len(versions) == 0 // it is not known yet
 		for _, v := range versions {
-			may = may || g.allows(j, v)
+			may = may || g.allows(r, j, v)
 		}
 		sure := j.Identity == verify.Verified && len(versions) > 0
 		if may && (sure || g.shared.served.Site(j.Site.Own).MayPass(addr.Network(request.ClientAddr(r)), now)) {

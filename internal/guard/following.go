@@ -15,7 +15,7 @@ import (
 // forbids what it asks for: it may still follow an older copy that allows it.
 func (g *Guard) mayNotKnow(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) bool {
 	for v := range g.mayFollow(r, j, state, texts, now) {
-		if g.allows(j, v) {
+		if g.allows(r, j, v) {
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -92,6 +93,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		readers:    ledger.NewReaders(100, 100),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
+		served:     readers.Texts{Derive: deriveNames},
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -82,4 +83,25 @@ func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy
 	}
 	j.Identity, j.Proof = g.Identity.Identify(r, client)
 	return now
+}
+
+// namedBy returns the request of a judgement with whom the names of a version tell that its
+// client is: one that another text than ours is asked about may have a group for it, which
+// ours has not. Nobody becomes a browser.
+func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	q := j.Request
+	names, ok := version.Derived.(*policyNames)
+	if !ok {
+		return q
+	}
+	registry := g.Registry.Load()
+	client, agent := g.shared.familiar.identify(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
+	if client.Class == uaident.Browser {
+		return q
+	}
+	q.Client, q.Names = client, nil
+	if agent != nil {
+		q.Names = agent.names
+	}
+	return q
 }

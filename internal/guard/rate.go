@@ -117,14 +117,14 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	if j.Identity == verify.Verified {
 		for _, c := range g.changesFor(r, j) {
 			for _, text := range c.versions(r, false, now, now, g.graceOf(j)) {
-				if asked := g.delayBy(j, text); asked.Every < known.Every {
+				if asked := g.delayBy(r, j, text); asked.Every < known.Every {
 					known, stale = asked, true
 				}
 			}
 		}
 	}
 	for _, text := range texts {
-		if asked := g.delayBy(j, text); asked.Every < known.Every {
+		if asked := g.delayBy(r, j, text); asked.Every < known.Every {
 			known = asked
 		}
 	}
@@ -132,11 +132,11 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 		return known, stale
 	}
 	for _, before := range state.Held(now, time.Time{}, g.graceOf(j)) {
-		if g.delayBy(j, before).Every >= known.Every {
+		if g.delayBy(r, j, before).Every >= known.Every {
 			continue // as most changes leave the delay as it is
 		}
 		for v := range g.mayFollow(r, j, state, texts, now) {
-			if asked := g.delayBy(j, v); asked.Every < known.Every {
+			if asked := g.delayBy(r, j, v); asked.Every < known.Every {
 				known, stale = asked, true
 			}
 		}
@@ -146,10 +146,11 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 }
 
 // delayBy returns what a version asks of the client of a request.
-func (g *Guard) delayBy(j *Judgement, version *policy.Version) policy.Delay {
+func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
-	g.Settings.Judge(&j.Request, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	q := g.namedBy(r, j, version)
+	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	if result.Verdict == judge.Exempt {
 		return policy.Delay{} // its group is not meant for the request
 	}

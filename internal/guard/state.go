@@ -136,6 +136,7 @@ func NewState() *State {
 		readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
+		served:     readers.Texts{Derive: deriveNames},
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),

@@ -103,8 +103,8 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, 
 	if j.Verdict != judge.Disallowed && len(texts) == 0 {
 		return
 	}
-	milder := slices.ContainsFunc(texts, func(text *policy.Version) bool { return g.allows(j, text) }) // of what it was served
-	isFalse := j.Identity == verify.Spoofed                                                            // who gains nothing by what he was served
+	milder := slices.ContainsFunc(texts, func(text *policy.Version) bool { return g.allows(r, j, text) }) // of what it was served
+	isFalse := j.Identity == verify.Spoofed                                                               // who gains nothing by what he was served
 	switch {
 	case j.Verdict != judge.Disallowed && milder:
 	case j.Verdict != judge.Disallowed:
@@ -116,8 +116,11 @@ func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, 
 			j.held = true // until our copy changes, and the change guard looks at it
 			return
 		}
+		ours := j.Request
+		j.Request = g.namedBy(r, j, texts[0])
 		g.decide(j, texts[0], false)
-	case g.heldBack(state, j):
+		j.Request = ours // by whose names it is counted, and judged again by a newer copy
+	case g.heldBack(r, state, j):
 		g.Settings.Excuse(&j.Request, &j.Result)
 		j.held = true
 	case (milder || pending) && !isFalse, g.mayNotKnow(r, j, state, texts, now), len(texts) == 0 && g.mayKnowMore(r, state, j, now):
@@ -139,11 +142,12 @@ func (g *Guard) decide(j *Judgement, version *policy.Version, closed bool) {
 	}
 }
 
-// allows reports whether a version allows a request.
-func (g *Guard) allows(j *Judgement, version *policy.Version) bool {
+// allows reports whether a version allows a request, of whom the names of that tell it is.
+func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) bool {
 	var scratch judge.Scratch
 	var result judge.Result
-	g.Settings.Judge(&j.Request, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	q := g.namedBy(r, j, version)
+	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	return result.Verdict != judge.Disallowed
 }
 

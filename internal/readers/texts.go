@@ -34,6 +34,8 @@ const (
 // could earn a milder text by a header of theirs. The zero Texts is empty and
 // may be used by several goroutines at once.
 type Texts struct {
+	Derive func(*policy.Robots) any // makes what is kept beside each text, in [policy.Version.Derived]; may be nil
+
 	mu     sync.RWMutex
 	sites  [2]map[policy.Key]*SiteTexts // by segment
 	bytes  int                          // estimated memory of all texts
@@ -119,6 +121,9 @@ func (s *Texts) Confirm(of policy.Key, client Client, by netip.Prefix, a policy.
 		return
 	}
 	version := policy.VersionOf(a, now)
+	if s.Derive != nil {
+		version.Derived = s.Derive(version.Robots)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes += site.add(client, by, version, now)
