@@ -22,6 +22,9 @@ const (
 	storedWait = 2 * time.Second
 )
 
+// slotInterval is how often a request that waits looks whether its base can be read now.
+const slotInterval = 5 * time.Millisecond
+
 // errNoText says that a base cannot be built on.
 var errNoText = errors.New("it is a web page, or no text")
 
@@ -73,11 +76,34 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	if !ok {
 		return entry.State()
 	}
+	refresh := func() <-chan struct{} { return p.refresh(key, entry, fetch) }
+	enough := time.NewTimer(baseWait)
+	defer enough.Stop()
+	for done := refresh(); entry.State() == nil; done = refresh() {
+		var slot <-chan time.Time
+		if done == nil { // others are being read
+			slot = time.After(slotInterval)
+		}
+		select {
+		case <-done:
+			return entry.State()
+		case <-slot:
+		case <-enough.C:
+			return entry.State()
+		case <-r.Context().Done():
+			return entry.State()
+		}
+	}
+	return entry.State()
+}
+
+// refresh begins to read a base that is due, as [policy.Entry.Refresh] does.
+func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fetch) (done <-chan struct{}) {
 	var have *policy.Version
 	if state := entry.State(); state != nil {
 		have = state.Good
 	}
-	done := entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
+	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
@@ -86,14 +112,6 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		answer.Of = have
 		return answer
 	}, p.onRead(key))
-	if entry.State() == nil && done != nil {
-		select {
-		case <-done:
-		case <-time.After(baseWait):
-		case <-r.Context().Done():
-		}
-	}
-	return entry.State()
 }
 
 // Ready makes the page of a base before a request has to.

@@ -1,0 +1,52 @@
+package managed
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// slowBases is a source that takes a second for each base.
+type slowBases struct{}
+
+func (slowBases) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+	return func(context.Context, *policy.Version) policy.Answer {
+		time.Sleep(time.Second)
+		return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /base\n")}
+	}, true
+}
+
+// TestFirstBaseWaitsForASlot asks for a site while as many other bases are read as may be at
+// once: it waits until its own can be, and is not served what the site answers without the
+// rules.
+func TestFirstBaseWaitsForASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
+		p := NewPublisher(Config{
+			Schedule: newSchedule(t, disallow("GPTBot", "/sale")), Source: slowBases{}, Sites: new(request.Sites),
+			Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
+		})
+		server := site("a.test", "b.test", "c.test")
+		go p.Page(asks(server, "a.test"))
+		synctest.Wait()
+		if page, _ := p.Page(asks(server, "b.test")); page == nil || !strings.Contains(page.text, "Disallow: /sale") {
+			t.Errorf("%+v while another base is read", page)
+		}
+		r := asks(server, "c.test")
+		ctx, cancel := context.WithCancel(r.Context())
+		cancel()
+		if page, _ := p.Page(r.WithContext(ctx)); page != nil {
+			t.Errorf("%+v for who has gone", page)
+		}
+		time.Sleep(time.Minute) // for what is read
+	})
+}
