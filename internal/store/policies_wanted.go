@@ -41,7 +41,9 @@ func (s *Store) readSite(ctx context.Context, p *policies, site policy.Key) {
 		}
 	}
 	clear(found.restored) // it goes on all the time where the cache is too small
-	if ctx.Err() == nil {
-		s.report(found, 0)
+	if ctx.Err() != nil {
+		s.memory.Want(site) // the store of the next configuration reads it
+		return
 	}
+	s.report(found, 0)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -63,5 +64,35 @@ func TestStorageAdopts(t *testing.T) {
 	}
 	if i.memory.Want(tenant(1)); len(i.memory.wanted) != 0 {
 		t.Error("it is asked for a host that only a client names")
+	}
+}
+
+// hanging is a storage that answers nobody until he gives up.
+type hanging struct{ *storetest.Storage }
+
+func (hanging) Stat(ctx context.Context, _ string) (int64, time.Time, error) {
+	<-ctx.Done()
+	return 0, time.Time{}, ctx.Err()
+}
+
+// TestStorageAdoptsOverAReload has a site asked for while a reload ends the store that has
+// begun to read what is stored of it: the next one reads that.
+func TestStorageAdoptsOverAReload(t *testing.T) {
+	m := storetest.New()
+	before := newInstance(m, "first", noon)
+	before.learn(siteA, policy.Named, open)
+	before.later(t, time.Minute)
+
+	i := newInstance(m, "first", noon.Add(time.Hour))
+	i.storage = hanging{m}
+	i.memory.Want(siteA)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // which the reload ends
+	defer cancel()
+	i.run(ctx)
+
+	i.storage = m
+	i.readWanted(t.Context())
+	if got := i.text(siteA); got != open {
+		t.Errorf("got %q", got)
 	}
 }
