@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Site is what this instance knows of the changes of a site. It outlives a
@@ -15,7 +16,7 @@ type Site struct {
 	mu    sync.Mutex
 	state State
 	known bool
-	specs map[string][]byte // of what is published and the candidate, as far as they were asked for
+	specs map[string][]byte // of what is in use, as far as they were asked for
 	turns uint64
 }
 
@@ -83,8 +84,12 @@ func (s *Site) keep(id string, spec []byte) {
 	}
 }
 
-// inUse returns the IDs of what is published, of the candidate, and of what stays in the
-// place of bases that wait.
+// mostCohorts bounds of how many changes that were served to some the specs are in use.
+const mostCohorts = 8
+
+// inUse returns the IDs of what is published, of the candidate, of what stays in the
+// place of bases that wait, and of the last changes that were served to some before others,
+// whose crawlers may go by them.
 func (s *State) inUse() []string {
 	ids := []string{s.PublishedID()}
 	if s.Candidate != nil {
@@ -92,6 +97,10 @@ func (s *State) inUse() []string {
 	}
 	for i := range s.Bases {
 		ids = append(ids, s.Bases[i].Kept)
+	}
+	cohorts := s.Cohorts(time.Time{})
+	for i := range cohorts[:min(len(cohorts), mostCohorts)] {
+		ids = append(ids, cohorts[i].ID)
 	}
 	return ids
 }

@@ -135,6 +135,9 @@ func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err // some storages do not look
+	}
 	return s.storage.Load(ctx, key)
 }
 

@@ -69,6 +69,21 @@ func (r *Release) knowCohorts(ctx context.Context, state *publication.State, w w
 	return ids
 }
 
+// takeOverCohorts tells the guards what is known of these changes from the configuration
+// before, which will say it no more: the storage may not answer for long.
+func (r *Release) takeOverCohorts() {
+	state, known := r.site.State()
+	if !known {
+		return
+	}
+	atHand, cancel := context.WithCancel(context.Background())
+	cancel() // so that nothing is read
+	w, _ := r.wanted()
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	r.knowCohorts(atHand, &state, w)
+}
+
 // endCohorts forgets what guards were told of all changes but some. r.applying must be
 // held.
 func (r *Release) endCohorts(but map[cohortKey]bool) {
