@@ -29,6 +29,7 @@ type Entry struct {
 	mu       sync.Mutex
 	fetching chan struct{} // closed when the attempt under way ends; nil if none is
 	again    bool          // make the entry due when that has ended
+	told     chan struct{} // closed once what came of the last attempts was told; nil if it was
 }
 
 // irreplaceable reports whether an eviction would be noticed: crawlers may still
@@ -131,7 +132,8 @@ func (e *Entry) Suspect() bool { return e.doubts.Load() != e.settled.Load() }
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
 // fetch returns; at most one such goroutine runs for an entry, and a bounded number
 // for the segment. A good answer holds as long as f says. onFetched, if not nil, is
-// told what was known before and what is known now.
+// told what was known before and what is known now, of each attempt after that of the one
+// before.
 //
 // Refresh returns a channel that is closed when the attempt under way has ended,
 // nil if there is none: the entry is not due, or too many others are being
@@ -148,6 +150,11 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 	done := make(chan struct{})
 	e.fetching = done
 	doubts := e.doubts.Load()
+	var toldBefore, told chan struct{}
+	if onFetched != nil {
+		toldBefore, told = e.told, make(chan struct{})
+		e.told = told
+	}
 	go func() {
 		before, after := e.apply(fetch(), f, doubts)
 		e.cache.endFetch(e)
@@ -159,9 +166,19 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 		}
 		e.mu.Unlock()
 		close(done)
-		if onFetched != nil {
-			onFetched(before, after)
+		if onFetched == nil {
+			return
 		}
+		if toldBefore != nil {
+			<-toldBefore // else the state before would be what was told last
+		}
+		onFetched(before, after)
+		e.mu.Lock()
+		if e.told == told {
+			e.told = nil
+		}
+		e.mu.Unlock()
+		close(told)
 	}()
 	return done
 }

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestToldInTurn has what comes of an attempt take its time to be told, while the next one
+// is made: what is told last is what is known last, and nobody waits for that.
+func TestToldInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bounds := Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1}
+		e := NewCache(bounds, bounds, time.Now, nil).Add(Key{Host: "a.test"}, Named)
+		const attempts = 3
+		told, begun := make(chan string, attempts), time.Now()
+		for i := range attempts {
+			text := fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)
+			e.MakeDue()
+			<-e.Refresh(Freshness{Default: time.Hour, Max: time.Hour}, func() Answer {
+				return Answer{Status: http.StatusOK, Body: []byte(text)}
+			}, func(_, after State) {
+				time.Sleep(time.Duration(attempts-i) * time.Second)
+				told <- after.Good.Robots.Text()
+			})
+			if got := e.State().Good.Robots.Text(); got != text {
+				t.Errorf("%q is known, want %q", got, text)
+			}
+		}
+		if waited := time.Since(begun); waited > 0 {
+			t.Errorf("they took %v", waited)
+		}
+		var all []string
+		for range attempts {
+			all = append(all, <-told)
+		}
+		if !slices.IsSorted(all) {
+			t.Errorf("told in turn: %q", all)
+		}
+		synctest.Wait()
+		if e.told != nil {
+			t.Error("what is told to nobody any more is kept")
+		}
+	})
+}
