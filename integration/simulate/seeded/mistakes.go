@@ -160,8 +160,8 @@ var mistakes = []mistake{
 	},
 	{
 		"a longer delay counts for who has not read it", "internal/guard/rate.go",
-		"		if g.delayBy(j, before).Every >= known.Every {",
-		"		if true || g.delayBy(j, before).Every >= known.Every {",
+		"		if g.delayBy(r, j, before).Every >= known.Every {",
+		"		if true || g.delayBy(r, j, before).Every >= known.Every {",
 	},
 	{
 		"who is too fast gets its page", "internal/rate/budgets.go",
