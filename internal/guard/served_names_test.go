@@ -46,19 +46,17 @@ func TestNamedByTheTextServed(t *testing.T) {
 	}
 }
 
-// TestNamedByTheTextBefore lets a crawler follow the text before by its group there, which
-// our copy has not any more.
+// TestNamedByTheTextBefore lets a crawler that was not seen to read anything follow the text
+// before by its group there, which our copy has not any more.
 func TestNamedByTheTextBefore(t *testing.T) {
 	s := newTwoTexts(t, nil)
 	s.text = "User-agent: *\nDisallow: /\n\nUser-agent: Quux\nAllow: /\n"
 	s.reread()
 	s.hold()
-	asks := func(target string) *http.Request { return from(requestBy("SomeBot/1.0 Quux/2.0", target), "192.0.2.1") }
-	s.reads(asks("/robots.txt"), s.text)
 	s.text = "User-agent: *\nDisallow: /\n"
 	s.reread()
 	s.hold()
-	if j := s.g.Judge(asks("/x")); j.Verdict != judge.Stale {
+	if j := s.g.Judge(from(requestBy("SomeBot/1.0 Quux/2.0", "/private/x"), "192.0.2.1")); j.Verdict != judge.Stale {
 		t.Errorf("%s by %q", j.Verdict, j.Evidence.Rule)
 	}
 }
