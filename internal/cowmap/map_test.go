@@ -103,15 +103,26 @@ func TestLoadAllocatesNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkLoad looks up one of some entries, which are as large as those of a crawler at a
+// site.
 func BenchmarkLoad(b *testing.B) {
-	var m Map[string, int]
-	for i := range 40 {
-		m.Store("crawler"+strconv.Itoa(i), i)
+	type key struct {
+		crawler string
+		kinds   [4]byte
 	}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			m.Load("crawler7")
+	for _, n := range []int{1, 4, 8, 9, 40} {
+		var m Map[key, int]
+		for i := range n {
+			m.Store(key{"crawler" + strconv.Itoa(i), [4]byte{1, 2}}, i)
 		}
-	})
+		name := "crawler" + strconv.Itoa(n/2)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					m.Load(key{name, [4]byte{1, 2}})
+				}
+			})
+		})
+	}
 }
