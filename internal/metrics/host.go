@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -40,7 +42,7 @@ func (m *OperatorMetrics) Host(name string) *Host {
 		return h
 	}
 	return m.hosts.LoadOrStore(name, func() *Host {
-		return &Host{counter: hostCounters{overflow: m.overflow.WithLabelValues(name)}}
+		return &Host{counter: hostCounters{began: time.Now()}}
 	})
 }
 

@@ -134,7 +134,7 @@ func TestLabelsAreText(t *testing.T) {
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m.requests, m.fileCollector)
-	if families, err := registry.Gather(); err != nil || len(families) != 2 {
+	if families, err := registry.Gather(); err != nil || len(families) != 3 {
 		t.Errorf("%d families: %v", len(families), err)
 	}
 }

@@ -134,7 +134,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 
 // all returns the collectors.
 func (m *Metrics) all() []prometheus.Collector {
-	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.requests, m.fileCollector, m.overflow, m.handlers, m.search,
+	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.requests, m.fileCollector, m.handlers, m.search,
 		m.fetches, m.duration, m.lookups, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried, m.undecided)
 }
 

@@ -12,17 +12,12 @@ import (
 type OperatorMetrics struct {
 	hosts    *cowmap.Sharded[string, *Host]
 	requests *requestCounters // of the hosts
-	overflow *prometheus.CounterVec
 	handlers *prometheus.GaugeVec
 	search   *searchBlocks
 }
 
 func newOperatorMetrics(name func(string) string) OperatorMetrics {
 	m := OperatorMetrics{
-		overflow: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("label_overflow_total"),
-			Help: "Requests that were summed up as _other since the host has no room for more label values.",
-		}, []string{"host"}),
 		handlers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: name("handlers"),
 			Help: "Handlers in the running configuration, by mode.",
@@ -33,6 +28,8 @@ func newOperatorMetrics(name func(string) string) OperatorMetrics {
 	m.requests = &requestCounters{
 		desc: prometheus.NewDesc(name("requests_total"), "Requests that were judged. Those of browsers are not.",
 			[]string{"host", "crawler", "class", "identity", "verdict", "action"}, nil),
+		overflow: prometheus.NewDesc(name("label_overflow_total"), "Requests that were summed up as _other since the host has no room for more label values.",
+			[]string{"host"}, nil),
 		hosts: m.hosts,
 	}
 	for _, mode := range []string{"monitor", "enforce"} {

@@ -43,8 +43,9 @@ func (l requestLabels) summed() requestLabels {
 
 // requestCounters collect the requests of all hosts.
 type requestCounters struct {
-	desc  *prometheus.Desc
-	hosts *cowmap.Sharded[string, *Host]
+	desc     *prometheus.Desc
+	overflow *prometheus.Desc
+	hosts    *cowmap.Sharded[string, *Host]
 }
 
 // hostCounters count the judged requests of one host in a bounded number of series. A series
@@ -52,7 +53,8 @@ type requestCounters struct {
 // collected: those of a vector take a dozen objects each, which with a thousand hosts were
 // half of all that the garbage collector looked at.
 type hostCounters struct {
-	overflow prometheus.Counter
+	overflow atomic.Uint64 // that were summed up with others
+	began    time.Time     // when there was none yet
 
 	mu     sync.Mutex
 	series cowmap.Map[requestLabels, *requestSeries]
@@ -72,22 +74,30 @@ func (h *hostCounters) count(crawler string, j *Judged) (series *requestSeries, 
 	series, own = h.of(labels)
 	series.count.Add(1)
 	if own = own && (crawler != judge.OtherName || j.Crawler == ""); !own {
-		h.overflow.Inc()
+		h.overflow.Add(1)
 	}
 	return series, own
 }
 
 // Describe implements [prometheus.Collector].
-func (c *requestCounters) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+func (c *requestCounters) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.desc
+	ch <- c.overflow
+}
 
 // Collect implements [prometheus.Collector].
 func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
 	for name, host := range c.hosts.All() {
+		ch <- counterOf(c.overflow, &host.counter.overflow, host.counter.began, name)
 		for l, series := range host.counter.series.All() {
-			ch <- prometheus.MustNewConstMetricWithCreatedTimestamp(c.desc, prometheus.CounterValue, float64(series.count.Load()), series.began,
-				name, l.crawler, l.class, l.identity, l.verdict.String(), l.action.String())
+			ch <- counterOf(c.desc, &series.count, series.began, name, l.crawler, l.class, l.identity, l.verdict.String(), l.action.String())
 		}
 	}
+}
+
+// counterOf returns a count as it is now.
+func counterOf(desc *prometheus.Desc, count *atomic.Uint64, began time.Time, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), began, labels...)
 }
 
 // of returns the series for these labels and whether it is their own.
