@@ -60,7 +60,7 @@ func (c *chains) load() error {
 		address := "127.0.0.1:" + port
 		addresses = append(addresses, address)
 		var sites string
-		options, sites, _ = strings.Cut(caddyfile(address, c.directory, 1, s.extra, s.answer), "\n}\n")
+		options, sites, _ = strings.Cut(caddyfile(address, c.directory, s.extra, s.answer), "\n}\n")
 		blocks += sites
 	}
 	adapter := caddyconfig.GetAdapter("caddyfile")

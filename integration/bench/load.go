@@ -220,3 +220,17 @@ func once(address string, requests []request) error {
 	}
 	return nil
 }
+
+// onceByAll sends each request once, over as many connections as there are clients.
+func onceByAll(address string, requests []request) error {
+	ended := make(chan error)
+	parts := slices.Collect(slices.Chunk(requests, (len(requests)+connections-1)/connections))
+	for _, part := range parts {
+		go func() { ended <- once(address, part) }()
+	}
+	var errs []error
+	for range parts {
+		errs = append(errs, <-ended)
+	}
+	return errors.Join(errs...)
+}

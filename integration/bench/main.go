@@ -30,7 +30,7 @@ type effort struct {
 	turns     int           // rounds of such a comparison after each start
 	turn      time.Duration // of a server in one of them
 	load      time.Duration // of handlers at once
-	sites     int           // the most in the table of memory
+	sites     int           // the most that are measured
 }
 
 var (

@@ -50,9 +50,16 @@ const (
 	emptyProxy    = "an empty handler, before a reverse_proxy"
 	regexpSubject = "User-Agent regexp, 166 names"
 	nginxSubject  = "nginx, map of these names"
-	manySubject   = "enforce, 1,000 sites"
-	emptyMany     = "an empty handler, 1,000 sites"
 )
+
+// How many sites servers have that have more than one.
+const (
+	fewerSites = 1000
+	mostSites  = 100_000
+)
+
+// ofSites returns what a subject is called with so many sites.
+func ofSites(subject string, sites int) string { return subject + ", " + thousands(sites) + " sites" }
 
 func matches() []match {
 	list := []match{
@@ -72,12 +79,22 @@ func matches() []match {
 			match{subject: "enforce", server: "enforce", base: "stock", traffic: traffic, precise: traffic == "crawlers", blocks: byGuard})
 	}
 	list = append(list, match{subject: "enforce, 10,000 rules", server: "enforce 10,000", base: "stock", traffic: "crawlers", robots: rulesFile(10000, 40), blocks: byGuard})
-	for _, traffic := range []string{"browsers", "crawlers", "mixed"} {
-		list = append(list,
-			match{subject: "monitor, 1,000 sites", server: "monitor sites", base: "stock sites", traffic: traffic, sites: 1000},
-			match{subject: manySubject, server: "enforce sites", base: "stock sites", traffic: traffic, sites: 1000, precise: traffic != "mixed", blocks: byGuard})
-		if traffic != "mixed" {
-			list = append(list, match{subject: emptyMany, server: "empty sites", base: "stock sites", traffic: traffic, sites: 1000, precise: true})
+	for _, sites := range []int{fewerSites, mostSites} {
+		for _, traffic := range []string{"browsers", "crawlers", "mixed"} {
+			many := func(subject, kind string) match {
+				return match{subject: ofSites(subject, sites), server: kind + " " + thousands(sites), base: "stock " + thousands(sites), traffic: traffic, sites: sites}
+			}
+			if sites == fewerSites {
+				list = append(list, many("monitor", "monitor"))
+			}
+			guarded := many("enforce", "enforce")
+			guarded.blocks, guarded.precise = byGuard, traffic != "mixed"
+			list = append(list, guarded)
+			if traffic != "mixed" {
+				nothing := many(emptySubject, "empty")
+				nothing.precise = true
+				list = append(list, nothing)
+			}
 		}
 	}
 	for i := range list {
@@ -89,7 +106,8 @@ func matches() []match {
 	return list
 }
 
-// trafficOf returns a round of requests and the statuses they have to get.
+// trafficOf returns a round of requests and the statuses they have to get. A thousand
+// clients come by, and to each site one at least.
 func (m match) trafficOf(blocked bool) []request {
 	const n = 1000
 	agents := map[string][]string{
@@ -99,17 +117,17 @@ func (m match) trafficOf(blocked bool) []request {
 	}[m.traffic]
 	paths := targets(n)
 	robots := policy.Parse([]byte(m.robots))
-	requests := make([]request, n)
+	requests := make([]request, max(n, m.sites))
 	for i := range requests {
-		target := paths[i]
-		if i/3%2 == 0 { // every kind of client comes by both ways
+		target, agent := paths[i%n], agents[i%n]
+		if i%n/3%2 == 0 { // every kind of client comes by both ways
 			target = "/products" + target
 		}
 		status := 200
-		if blocked && m.blocks != nil && m.blocks(robots, agents[i], target) {
+		if blocked && m.blocks != nil && m.blocks(robots, agent, target) {
 			status = 403
 		}
-		requests[i] = newRequest(hostOf(i%m.sites), target, agents[i], status)
+		requests[i] = newRequest(hostOf(i%m.sites), target, agent, status)
 	}
 	return requests
 }
@@ -188,7 +206,7 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	if strings.HasSuffix(name, " proxy") {
 		answer = "reverse_proxy " + f.origin.Listener.Addr().String()
 	}
-	text := caddyfile(address, directory, m.sites, extra, answer)
+	text := caddyfile(address, directory, extra, answer)
 	if name == "nginx" {
 		command = []string{nginxBinary(), "-p", directory, "-c", config}
 		text = nginxConfig(address, directory)
@@ -196,12 +214,21 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
+	if m.sites > 1 {
+		command = []string{f.caddy, "run", "--config", config}
+		if err := f.nameSites(config, m.sites); err != nil {
+			return nil, err
+		}
+	}
 	s, err := start(name, address, directory, f.processor, command...)
 	if err != nil {
 		return nil, err
 	}
 	f.servers[name] = s
-	return s, warm(s, m.sites)
+	if err = warm(s, m.sites); err != nil || m.sites == 1 {
+		return s, err
+	}
+	return s, s.settle()
 }
 
 // warm has each site asked by a crawler, which waits until robots.txt is read. No
@@ -211,7 +238,7 @@ func warm(s *server, sites int) error {
 	for i := range requests {
 		requests[i] = newRequest(hostOf(i), "/products/", "ExampleBot/1.0 (+https://crawl.example/about)", 200)
 	}
-	return once(s.address, requests)
+	return onceByAll(s.address, requests)
 }
 
 func letters(r rune) rune {

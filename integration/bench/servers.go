@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -32,21 +34,17 @@ func hostOf(i int) string { return fmt.Sprintf("s%d.example", i) }
 // respond is the directive that answers every page.
 var respond = `respond "` + answerBody + `"`
 
-// caddyfile returns sites that differ in nothing but their names. extra stands in
-// them before answer, which serves pages. The robots.txt is a file in directory.
-func caddyfile(address, directory string, sites int, extra, answer string) string {
+// caddyfile returns the configuration of a site. extra stands in it before answer, which
+// serves pages. The robots.txt is a file in directory.
+func caddyfile(address, directory, extra, answer string) string {
 	_, port, _ := net.SplitHostPort(address)
-	names := make([]string, sites)
-	for i := range names {
-		names[i] = "http://" + hostOf(i) + ":" + port
-	}
 	return fmt.Sprintf(`{
 	admin off
 	persist_config off
 	auto_https off
 	skip_install_trust
 }
-%s {
+http://%s:%s {
 	bind 127.0.0.1
 	%s
 	handle /robots.txt {
@@ -57,7 +55,23 @@ func caddyfile(address, directory string, sites int, extra, answer string) strin
 		%s
 	}
 }
-`, strings.Join(names, ", "), extra, directory, answer)
+`, hostOf(0), port, extra, directory, answer)
+}
+
+// nameSites makes sites that differ in nothing but their names of the one of a Caddyfile,
+// which JSON takes its place. Caddy's adapter takes longer than minutes for as many.
+func (f *fleet) nameSites(path string, sites int) error {
+	adapted, err := exec.Command(f.caddy, "adapt", "--config", path, "--adapter", "caddyfile").Output()
+	if err != nil {
+		return fmt.Errorf("adapting %s: %w", path, err)
+	}
+	names := make([]string, sites)
+	for i := range names {
+		names[i] = hostOf(i)
+	}
+	one, _ := json.Marshal(names[:1])
+	all, _ := json.Marshal(names)
+	return os.WriteFile(path, bytes.ReplaceAll(adapted, one, all), 0o600)
 }
 
 // guard returns the directive under test. The first request of a crawler waits
@@ -141,6 +155,26 @@ func start(name, address, directory string, processor int, command ...string) (*
 
 // stop ends the server.
 func (s *server) stop() { _ = s.process.Interrupt(10 * time.Second) } // it is killed then
+
+// idle is longer than a server leaves between two looks at what is to be stored, and
+// longestWork how long it may have work after its start.
+const (
+	idle        = 2500 * time.Millisecond
+	longestWork = 5 * time.Minute
+)
+
+// settle waits until the server has hardly anything to do: what it was served of its sites
+// is stored then, which it does once and not with each request.
+func (s *server) settle() error {
+	for start := time.Now(); time.Since(start) < longestWork; {
+		before := s.cpu()
+		time.Sleep(idle)
+		if s.cpu()-before < idle/50 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s still works after %v", s.name, longestWork)
+}
 
 // cpu returns the processor time that the server and its children have used, 0
 // where nothing tells.

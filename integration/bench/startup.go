@@ -93,7 +93,7 @@ func (f *fleet) startup(sites int, extra string) (startup, error) {
 		return startup{}, err
 	}
 	address, config := "127.0.0.1:"+port, filepath.Join(directory, "config")
-	options, first, _ := strings.Cut(caddyfile(address, directory, 1, extra, respond), "\n}\n")
+	options, first, _ := strings.Cut(caddyfile(address, directory, extra, respond), "\n}\n")
 	text := options + "\n}\n"
 	for i := range sites {
 		text += strings.Replace(first, hostOf(0), hostOf(i), 1)
