@@ -15,11 +15,10 @@ import (
 
 // Live returns what is known now of each site that a guard has judged for, by name.
 func (s *State) Live() map[string]report.Live {
-	sites := make(map[string]report.Live)
-	keys, modes, _ := s.presences.all()
-	enforced := s.presences.enforced()
-	for label, key := range keys {
-		live := report.Live{Mode: modes[label], Enforces: enforced[label]}
+	all, enforced := s.presences.all(), s.presences.enforced()
+	sites := make(map[string]report.Live, len(all))
+	for label, site := range all {
+		key, live := site.key, report.Live{Mode: site.mode, Enforces: enforced[label]}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()
 			if e := s.Cache.Get(key); e != nil {

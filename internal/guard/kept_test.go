@@ -97,8 +97,8 @@ func TestKeptSiteIsOfOneGuard(t *testing.T) {
 			}
 		}
 	}
-	if _, modes, _ := plain.shared.presences.all(); modes["a.example"] != ledger.ModeMixed {
-		t.Errorf("the site is in %q, want both", modes["a.example"])
+	if site := plain.shared.presences.all()["a.example"]; site.mode != ledger.ModeMixed {
+		t.Errorf("the site is in %q, want both", site.mode)
 	}
 }
 

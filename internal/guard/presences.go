@@ -144,21 +144,30 @@ func (g *Guard) leave() {
 	}
 }
 
-// all returns where the robots.txt of each site comes from and its mode, ""
-// where no guard of a running configuration has judged yet, and what is known
-// of crawlers.
-func (p *presences) all() (keys map[string]policy.Key, modes map[string]string, registry *uaident.Registry) {
+// standing is where the robots.txt of a site comes from and its mode, "" where no guard of a
+// running configuration has judged yet.
+type standing struct {
+	key  policy.Key
+	mode string
+}
+
+// all returns how each site stands, by label.
+func (p *presences) all() map[string]standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	keys, modes = make(map[string]policy.Key), make(map[string]string)
+	all := make(map[string]standing, p.sites.Len())
 	for label, site := range p.sites.All() {
-		keys[label] = site.key
-		if mode := site.mode(); mode != "" {
-			modes[label] = mode
-		}
+		all[label] = standing{site.key, site.mode()}
 	}
-	if p.registry != nil {
-		registry = p.registry.Load()
+	return all
+}
+
+// known returns what is known of crawlers, nil before a guard has judged.
+func (p *presences) known() *uaident.Registry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.registry == nil {
+		return nil
 	}
-	return keys, modes, registry
+	return p.registry.Load()
 }

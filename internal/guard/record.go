@@ -147,7 +147,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	for _, site := range source.Ledger.Sites {
 		seen[site.Name] = true
 	}
-	_, _, source.Registry = s.presences.all()
+	source.Registry = s.presences.known()
 	source.Found = s.findings
 	s.tried.report(source)
 	if history := s.history.Load(); history != nil {

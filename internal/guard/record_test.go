@@ -225,8 +225,8 @@ func TestGuardLeaves(t *testing.T) {
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })
 	<-done
-	if _, modes, _ := g.shared.presences.all(); len(modes) != 0 {
-		t.Errorf("modes: %v", modes)
+	if site, ok := g.shared.presences.all()["example.com"]; !ok || site.mode != "" {
+		t.Errorf("the site is known: %t, in mode %q", ok, site.mode)
 	}
 }
 

@@ -220,6 +220,5 @@ func (s *State) Proposals() []report.Proposal {
 	if s == nil {
 		return []report.Proposal{}
 	}
-	_, _, registry := s.presences.all()
-	return s.Strangers.Proposals(cmp.Or(registry, uaident.Default()))
+	return s.Strangers.Proposals(cmp.Or(s.presences.known(), uaident.Default()))
 }
