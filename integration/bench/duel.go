@@ -14,6 +14,7 @@ type duel struct {
 	perSecond            float64  // requests of the subject, in the middle
 	cpu, baseCPU         float64  // nanoseconds a request, in the middle; 0 where nothing tells
 	requests, cpuTo, p99 estimate // ratios
+	memory, baseMemory   int64    // bytes that were in main memory in the end; 0 where nothing tells
 	starts, turns        int
 }
 
@@ -59,6 +60,7 @@ func (f *fleet) fight(m match, e effort) (d duel, err error) {
 		}
 		requests, cpuTo, p99 = append(requests, ofRequests), append(cpuTo, ofCPU), append(p99, ofP99)
 	}
+	d.memory, d.baseMemory = residentOf(f.servers[m.server].process.ID()), residentOf(f.servers[m.base].process.ID())
 	d.perSecond, d.requests, d.p99 = spreadOf(perSecond).middle, estimateOf(requests), estimateOf(p99)
 	if len(cpu) > 0 {
 		d.cpu, d.baseCPU, d.cpuTo = spreadOf(cpu).middle, spreadOf(baseCPU).middle, estimateOf(cpuTo)
@@ -161,5 +163,11 @@ func requestsTable(duels []duel, e effort) string {
 	if len(processors()) > 1 {
 		b.WriteString(" Servers stay on one processor, the clients on the others.")
 	}
-	return b.String() + "\n"
+	b.WriteString("\n")
+	for _, d := range duels {
+		if d.sites > 1 && d.blocks != nil && d.traffic == "crawlers" && d.memory > 0 {
+			fmt.Fprintf(&b, "\nIn main memory, with %s sites that crawlers have asked: %d MiB, stock Caddy %d MiB.\n", thousands(d.sites), d.memory>>20, d.baseMemory>>20)
+		}
+	}
+	return b.String()
 }
