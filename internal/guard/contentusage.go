@@ -45,9 +45,7 @@ func (g *Guard) statedToAll(r *http.Request, j *Judgement) policy.Preferences {
 	}
 	entry := g.entryOf(kept, &site.Key)
 	if entry == nil {
-		entry = g.shared.Cache.Add(site.Key, site.Segment)
-		g.adoptUnnamed(site)
-		g.shared.Memory.Want(site.Key)
+		entry = g.meet(g.sitesOf(r).Server, site)
 	}
 	now := time.Now()
 	entry.Use(now)

@@ -131,8 +131,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	entry := g.shared.Cache.Get(j.Site.Key)
 	if j.Client.Class.IsCrawler() {
 		if entry == nil {
-			entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
-			g.shared.Memory.Want(j.Site.Key)
+			entry = g.meet(g.sitesOf(asked).Server, j.Site)
 		}
 		entry.Use(now)
 		g.renewed(asked, entry, j)

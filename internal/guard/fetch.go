@@ -61,11 +61,20 @@ func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool
 	if _, named := g.hostsAt(server).Label(addr.Unbracket(host)); !named {
 		return nil
 	}
-	return g.shared.Cache.Add(g.KeyAt(server, authority, secure), policy.Named)
+	site := g.siteAt(server, authority, secure)
+	if entry := g.shared.Cache.Get(site.Key); entry != nil {
+		return entry
+	}
+	return g.meet(server, &site)
 }
 
 // KeyAt returns whose robots.txt an authority at a server is held to.
 func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) policy.Key {
+	return g.siteAt(server, authority, secure).Key
+}
+
+// siteAt returns the site of an authority at a server.
+func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) request.Site {
 	host, _ := addr.CutPort(authority)
 	hosts := g.hostsAt(server)
 	label, _ := hosts.Label(addr.Unbracket(host))
@@ -76,7 +85,7 @@ func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) p
 	if g.Forwarded != nil {
 		key.Host = host // as it is known of requests that a proxy describes
 	}
-	return g.sourced(request.NewSite(key)).Key
+	return g.sourced(request.NewSite(key))
 }
 
 // refresherOf returns what begins to read a robots.txt without a request of a

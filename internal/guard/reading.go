@@ -107,8 +107,7 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 		return
 	}
 	if entry == nil {
-		entry = g.shared.Cache.Add(a.site.Key, a.site.Segment)
-		g.shared.Memory.Want(a.site.Key)
+		entry = g.meet(g.sitesOf(r).Server, a.site)
 	}
 	entry.Saw(read.Hash, read.At)
 	if a.exact && a.asksForFile && answer.status == http.StatusOK && served.Saw(a.witness, j.Identity == verify.Verified, read.At) &&

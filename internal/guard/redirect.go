@@ -45,8 +45,7 @@ func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry,
 		g.shared.readers.Read(reader, ledger.Reading{At: now, Status: answer.status})
 	}
 	if g.SourceKey == "" && a.exact && entry == nil {
-		entry = g.shared.Cache.Add(a.site.Key, a.site.Segment)
-		g.shared.Memory.Want(a.site.Key)
+		entry = g.meet(g.sitesOf(r).Server, a.site)
 		g.state(r, entry, a.site, false, now, 0)
 	}
 	if g.SourceKey == "" && a.asksForFile {

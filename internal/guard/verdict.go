@@ -8,7 +8,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -26,9 +25,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 	}
 	j.at = now
 	if entry == nil {
-		entry = g.shared.Cache.Add(j.Site.Key, j.Site.Segment)
-		g.adoptUnnamed(j.Site)
-		g.shared.Memory.Want(j.Site.Key)
+		entry = g.meet(g.sitesOf(r).Server, j.Site)
 	}
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
@@ -149,18 +146,6 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 	q := g.namedBy(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	return result.Verdict != judge.Disallowed
-}
-
-// adoptUnnamed takes over what is known of a site from when its server had no name
-// in keys: a reload has added another server for the same host.
-func (g *Guard) adoptUnnamed(s *request.Site) {
-	unnamed := s.Key
-	if unnamed.Server = ""; s.Key.Server == "" {
-		return
-	}
-	if before := g.shared.Cache.Get(unnamed); before != nil && before.State() != nil {
-		g.shared.Cache.Restore(s.Key, s.Segment, *before.State(), true)
-	}
 }
 
 // isNamed reports whether a policy names a client, so that its owner wants it to

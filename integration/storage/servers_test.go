@@ -1,0 +1,56 @@
+package storage
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestReloadChangesServers gives the host of a site another server with a guard, or takes
+// that away: the same host at two servers is two sites, and one that has none beside it has
+// another key. What is known of it outlives that, so that nobody is blocked for a change
+// that it need not know, and nobody let in while the robots.txt cannot be read.
+func TestReloadChangesServers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		more bool // after the reload, and not before
+		down bool // the origin, by then
+		next []harness.Visit
+	}{
+		"one less":                        {false, false, nil},
+		"one more":                        {true, false, nil},
+		"one less, and a reading is next": {false, false, []harness.Visit{{"GPTBot/1.2", "/robots.txt", 200, ""}}},
+		"one more, and a reading is next": {true, false, []harness.Visit{{"GPTBot/1.2", "/robots.txt", 200, ""}}},
+		"one less, and nothing is read":   {false, true, nil},
+		"one more, and nothing is read":   {true, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, text := harness.NewChangingOrigin(t, harness.ClosedRobots)
+			s := harness.ServeReloadable(t, o)
+			alone := s.Named("alone", "")
+			beside := alone + strings.ReplaceAll("http://a.test:$PORT {\n robots_guard\n respond ok\n}\n", "$PORT", harness.FreePort(t))
+			before, after := beside, alone
+			if tc.more {
+				before, after = alone, beside
+			}
+			s.MustLoad(before)
+			s.Warm("/")
+			text.Store(harness.ClosedRobots + "\nUser-agent: bingbot\nDisallow: /\n")
+			if a := harness.Get(t, "http://127.0.0.1:"+s.Admin+"/robots_guard/policies/a.test:"+s.Port+"/refresh", "", harness.Method(http.MethodPost)); a.Status != http.StatusOK {
+				t.Fatalf("refresh: %d %s", a.Status, a.Body)
+			}
+			passes := harness.Visit{harness.Bingbot, "/x", 200, ""} // which has not read the new text
+			blocked := harness.Visit{harness.Bingbot, "/private/x", 403, ""}
+			harness.Visits(t, s.Server, []harness.Visit{passes, blocked})
+			if tc.down {
+				o.GoDown()
+				passes.Status = 502
+			}
+			s.MustLoad(after)
+			harness.Visits(t, s.Server, append(tc.next, passes, blocked))
+		})
+	}
+}
