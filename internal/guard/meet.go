@@ -18,7 +18,7 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 
 // adoptRenamed takes over what is known of a site by its other key. A reload that adds
 // another server for the same host, or takes it away, changes whether the server has a name
-// in keys.
+// in keys. What is held back of a change stays so.
 func (g *Guard) adoptRenamed(server *caddyhttp.Server, s *request.Site) {
 	before := s.Key
 	switch {
@@ -29,7 +29,13 @@ func (g *Guard) adoptRenamed(server *caddyhttp.Server, s *request.Site) {
 	default:
 		before.Server = ""
 	}
-	if known := g.shared.Cache.Get(before); known != nil && known.State() != nil {
-		g.shared.Cache.Restore(s.Key, s.Segment, *known.State(), true)
+	known := g.shared.Cache.Get(before)
+	if known == nil || known.State() == nil {
+		return
+	}
+	g.shared.Cache.Restore(s.Key, s.Segment, *known.State(), true)
+	if kept, ok := g.shared.changes.Snapshot(before); ok && s.Segment == policy.Named {
+		kept.Site = s.Key
+		g.shared.changes.Restore(kept, known.State(), false)
 	}
 }
