@@ -16,26 +16,22 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	return entry
 }
 
-// adoptRenamed takes over what is known of a site by its other key. A reload that adds
-// another server for the same host, or takes it away, changes whether the server has a name
-// in keys. What is held back of a change stays so.
+// adoptRenamed takes over what is known of a site by its other keys, which a reload has
+// changed that adds another server for its host, or gives the host a site of its own. What is
+// held back of a change stays so.
 func (g *Guard) adoptRenamed(server *caddyhttp.Server, s *request.Site) {
-	before := s.Key
-	switch {
-	case before.Source != "" || server == nil:
-		return
-	case before.Server == "":
-		before.Server = listensAt(server)
-	default:
-		before.Server = ""
-	}
-	known := g.shared.Cache.Get(before)
-	if known == nil || known.State() == nil {
+	if s.Key.Source != "" || server == nil {
 		return
 	}
-	g.shared.Cache.Restore(s.Key, s.Segment, *known.State(), true)
-	if kept, ok := g.shared.changes.Snapshot(before); ok && s.Segment == policy.Named {
-		kept.Site = s.Key
-		g.shared.changes.Restore(kept, known.State(), false)
+	for _, before := range request.OtherKeys(server, s.Key) {
+		known := g.shared.Cache.Get(before)
+		if known == nil || known.State() == nil || g.Sites.IsOfAnother(server, before) {
+			continue
+		}
+		g.shared.Cache.Restore(s.Key, s.Segment, *known.State(), true)
+		if kept, ok := g.shared.changes.Snapshot(before); ok {
+			kept.Site = s.Key
+			g.shared.changes.Restore(kept, known.State(), false)
+		}
 	}
 }

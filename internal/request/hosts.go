@@ -80,7 +80,7 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 			shared = shared || own[host]
 		}
 		if shared {
-			return strings.Join(server.Listen, ",")
+			return listensOf(server)
 		}
 	}
 	return ""
