@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -63,6 +64,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	entry.Use(p.Now())
 	if entry.State() == nil {
 		p.awaitStored(r.Context())
+		p.Sites.Adopt(p.Bases, serverOf(r), key) // of which a reload may have changed the key
 	}
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // who loads a configuration may have mended the base
@@ -95,6 +97,12 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		}
 	}
 	return entry.State()
+}
+
+// serverOf returns the server that a request came through, nil for none.
+func serverOf(r *http.Request) *caddyhttp.Server {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return server
 }
 
 // refresh begins to read a base that is due, as [policy.Entry.Refresh] does.

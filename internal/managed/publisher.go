@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -215,8 +214,7 @@ func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
 
 // keyOf returns the site of a request.
 func (p *Publisher) keyOf(r *http.Request) policy.Key {
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return p.Sites.Of(server).Key(r)
+	return p.Sites.Of(serverOf(r)).Key(r)
 }
 
 // composed returns the page of a base, nil for none.

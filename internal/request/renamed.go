@@ -9,10 +9,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// OtherKeys returns the keys that a site of a server may have had by another configuration:
+// Adopt takes over what a cache knows of a site of a server by its other keys, and returns
+// these.
+func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, key policy.Key) (adopted []policy.Key) {
+	if key.Source != "" || server == nil {
+		return nil // its key goes by nothing else
+	}
+	for _, before := range otherKeys(server, key) {
+		known := cache.Get(before)
+		if known == nil || known.State() == nil || s.isOfAnother(server, before) {
+			continue
+		}
+		cache.Restore(key, key.Segment(), *known.State(), true)
+		adopted = append(adopted, before)
+	}
+	return adopted
+}
+
+// otherKeys returns the keys that a site of a server may have had by another configuration:
 // one with another server for its host, or with none beside it, and one in which a wildcard,
 // a site for any host or one of its own has the host.
-func OtherKeys(server *caddyhttp.Server, key policy.Key) (others []policy.Key) {
+func otherKeys(server *caddyhttp.Server, key policy.Key) (others []policy.Key) {
 	name, _ := addr.CutPort(key.Host)
 	name = addr.Unbracket(name)
 	_, parent, _ := strings.Cut(name, ".")
@@ -28,9 +45,9 @@ func OtherKeys(server *caddyhttp.Server, key policy.Key) (others []policy.Key) {
 	return others
 }
 
-// IsOfAnother reports whether another server of the configuration has a guard for the site of
+// isOfAnother reports whether another server of the configuration has a guard for the site of
 // a key.
-func (s *Sites) IsOfAnother(server *caddyhttp.Server, key policy.Key) bool {
+func (s *Sites) isOfAnother(server *caddyhttp.Server, key policy.Key) bool {
 	if s.Servers == nil {
 		return false
 	}

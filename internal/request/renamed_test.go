@@ -24,7 +24,7 @@ func TestOtherKeys(t *testing.T) {
 		{Site: "a.example.com", Host: "a.example.com:81"},
 		{Site: "*.example.com", Server: "192.0.2.1:80", Host: "a.example.com:81", Forwarded: "b.example.com"},
 	} {
-		others := OtherKeys(own, key)
+		others := otherKeys(own, key)
 		for _, site := range []string{"a.example.com", "*.example.com", ""} {
 			for _, server := range []string{"", "192.0.2.1:80"} {
 				other := key
@@ -55,7 +55,7 @@ func TestOtherKeys(t *testing.T) {
 		{wild, "a.example.com", true},
 		{open, "a.example.com", true},
 	} {
-		if got := sites.IsOfAnother(tc.server, policy.Key{Site: tc.site, Host: "a.example.com"}); got != tc.want {
+		if got := sites.isOfAnother(tc.server, policy.Key{Site: tc.site, Host: "a.example.com"}); got != tc.want {
 			t.Errorf("%q is of another server than %v: %t, want %t", tc.site, tc.server.Listen, got, tc.want)
 		}
 	}
