@@ -44,6 +44,17 @@ func serving(text string) *scriptedSource {
 	}}
 }
 
+// readAs has an entry read an answer, once an attempt has ended that may be under way: who has
+// waited for the first copy goes on a moment before.
+func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.Answer) {
+	for read := false; !read; {
+		entry.MakeDue()
+		if done := entry.Refresh(f, func() policy.Answer { read = true; return fetch() }, nil); done != nil {
+			<-done
+		}
+	}
+}
+
 // options are those of robots_guard that a test is about.
 type options struct {
 	Enforce, EnforceUse                   bool

@@ -48,10 +48,9 @@ func TestPlainSites(t *testing.T) {
 		if entry == nil {
 			t.Fatal("nothing is known of the site")
 		}
-		entry.MakeDue()
-		<-entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+		readAs(entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
 			return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
-		}, nil)
+		})
 	}
 
 	if isPlain("http://a.example/") {

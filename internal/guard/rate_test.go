@@ -164,8 +164,7 @@ func TestRateOfWhatWasRead(t *testing.T) {
 			j := g.Judge(r)
 			entry := g.shared.Cache.Get(j.Site.Key)
 			changed := policy.Answer{Status: http.StatusOK, Body: []byte(tc.then)}
-			entry.MakeDue()
-			<-entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return changed }, nil)
+			readAs(entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return changed })
 			if tc.read {
 				hash, _ := policy.HashOf(changed)
 				if decides {

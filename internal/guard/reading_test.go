@@ -40,28 +40,18 @@ func newChangingSite(t *testing.T, h options, text string) *changingSite {
 // reread makes the guard notice what the text is now.
 func (s *changingSite) reread() {
 	s.t.Helper()
-	s.entry.MakeDue()
 	always := policy.Freshness{Default: -1, Min: -1, Max: -1} // due again at once
-	done := s.entry.Refresh(always, func() policy.Answer {
+	readAs(s.entry, always, func() policy.Answer {
 		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text), Header: http.Header{"Etag": {fmt.Sprintf("%q", s.text[:12])}}}
-	}, nil)
-	if done == nil {
-		s.t.Fatal("the entry is not due")
-	}
-	<-done
+	})
 }
 
 // hold ends the rereading: what comes next is judged by what is known now.
 func (s *changingSite) hold() {
 	s.t.Helper()
-	s.entry.MakeDue()
-	done := s.entry.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+	readAs(s.entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
 		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
-	}, nil)
-	if done == nil {
-		s.t.Fatal("the entry is not due")
-	}
-	<-done
+	})
 }
 
 // from makes a request come from an address.
