@@ -53,8 +53,18 @@ func (b *BaseChange) Keeps() bool { return b.Stage != BaseConfirmed }
 // IsOver reports whether a base was confirmed so long ago that it does not count any
 // more: what a site turns to once more has to be confirmed once more.
 func (b *BaseChange) IsOver(now time.Time) bool {
-	return b.Stage == BaseConfirmed && (b.Confirmed == nil || now.Sub(b.Confirmed.At) > baseLife)
+	return b.Stage == BaseConfirmed && (b.Confirmed == nil || now.Sub(b.Confirmed.At).Abs() > baseLife)
 }
+
+// IsOlder reports whether a base was found before a time, as far as that can be told: a
+// clock that was ahead has left one of the future, which nobody can wait for.
+func (b *BaseChange) IsOlder(than, now time.Time) bool {
+	return than.After(b.Made.At) || b.Made.At.Sub(now) >= BaseInterval
+}
+
+// isLately reports whether a time was less than [BaseInterval] ago, or will be in less
+// than that, as the clocks of instances differ.
+func isLately(at, now time.Time) bool { return now.Sub(at).Abs() < BaseInterval }
 
 // Hold says that a base has to wait, by its ID, Parent, Kept, Sites, Difference and
 // Reasons. It takes the place of others that wait at the same sites. What is known
@@ -77,7 +87,7 @@ func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 			b.Sites, b.Invented = all, b.Invented && in.Invented
 			return s, Nothing
 		}
-		if b.Stage == Confirmation && b.isAt(sites) && now.Sub(b.Made.At) < BaseInterval {
+		if b.Stage == Confirmation && b.isAt(sites) && isLately(b.Made.At, now) {
 			return before, Nothing
 		}
 	}
@@ -130,7 +140,7 @@ func some(sites []string) []string {
 // again; see [BaseInterval].
 func (s State) Settle(number int, sites []string, now time.Time) (State, News) {
 	last := slices.IndexFunc(s.History, func(c Change) bool { return c.Origin == FromBase && c.End == Withdrawn })
-	if last >= 0 && now.Sub(s.History[last].Ended.At) < BaseInterval {
+	if last >= 0 && isLately(s.History[last].Ended.At, now) {
 		return s, Nothing
 	}
 	before := len(s.History)

@@ -211,7 +211,7 @@ func (r *Release) settle(ctx context.Context, b *publication.BaseChange, settled
 	var over []string
 	for _, site := range b.Sites {
 		v := settled[site]
-		isOther := v != nil && v.LastRead.After(b.Made.At) && managed.IDOfBase(v.Hash) != b.ID
+		isOther := v != nil && b.IsOlder(v.LastRead, r.Now()) && managed.IDOfBase(v.Hash) != b.ID
 		if b.Keeps() && (isOther || r.Confirm == Off || !r.isBase(site)) {
 			over = append(over, site)
 		}

@@ -41,7 +41,8 @@ type instance struct {
 	source   *ownText // nil for no base
 	registry *uaident.Registry
 	bases    *policy.Cache
-	listen   []string // where its server does, beside another one for the same host; nil for the only one
+	ahead    time.Duration // of its clock
+	listen   []string      // where its server does, beside another one for the same host; nil for the only one
 
 	*Release
 	publisher *managed.Publisher
@@ -110,7 +111,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 			slices.Sort(names)
 			return names
 		},
-		Now: time.Now, Logger: zap.NewNop(), Observer: &i.news,
+		Now: func() time.Time { return time.Now().Add(i.ahead) }, Logger: zap.NewNop(), Observer: &i.news,
 	}
 	if i.trials != nil {
 		c.Trials = i.trials
