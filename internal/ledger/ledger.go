@@ -174,7 +174,7 @@ func (l *Ledger) site(name string) *Site {
 	if len(l.sites) >= maxSites && name != Other {
 		return l.site(Other)
 	}
-	s := &Site{Name: strings.Clone(name)}
+	s := &Site{Name: strings.Clone(name), noted: 1}
 	l.sites[s.Name] = s
 	return s
 }
@@ -191,6 +191,7 @@ func (l *Ledger) siteAfter(last *lastSite, name string) *Site {
 	if last.site == nil || last.name != name {
 		*last = lastSite{name, l.site(name)}
 	}
+	last.site.noted++
 	return last.site
 }
 

@@ -69,6 +69,9 @@ func (s *Site) switched(mode string, at int64) {
 	if s.Mode != "" && s.Mode != mode {
 		s.mark(Mark{at, MarkMode, s.Mode, mode})
 	}
+	if s.Mode != mode {
+		s.noted++
+	}
 	s.Mode = mode
 }
 
@@ -88,6 +91,7 @@ func (s *Site) restoreMode(stored string) {
 func (s *Site) mark(m Mark) {
 	s.Marks = append(s.Marks, m)
 	s.orderMarks()
+	s.noted++
 }
 
 // orderMarks sorts the marks by time and leaves out what several instances have

@@ -67,7 +67,9 @@ func (l *Ledger) RecordRead(q *Request, read Read) {
 // countReadings counts the readings that were noted. l.mu must be held.
 func (l *Ledger) countReadings() {
 	for x := l.readings.take(); x != nil; x = x.other {
-		w := l.row(l.site(x.Site), crawler{x.Token, x.Named, x.Class, x.Identity}, x.read.At)
+		s := l.site(x.Site)
+		s.noted++
+		w := l.row(s, crawler{x.Token, x.Named, x.Class, x.Identity}, x.read.At)
 		if w.FirstSeen == 0 {
 			w.FirstSeen, w.LastSeen = x.read.At, x.read.At
 		}

@@ -27,6 +27,8 @@ type Site struct {
 	Marks []Mark `json:"marks,omitempty"`
 	// switchedAt is when this ledger was told the mode, 0 if it never was.
 	switchedAt int64
+	// noted is how often something was noted here, see Noted.
+	noted uint64
 	// index has many rows by their token, each with the next of it; nil if they have to be
 	// looked up anew.
 	index map[string]*Row
@@ -54,6 +56,10 @@ const (
 	maxLines   = 4096
 	maxHosts   = 32
 )
+
+// Noted is another number once something was noted of the site since: also what comes after
+// the request that it belongs to, as its answer, and what belongs to none.
+func (s *Site) Noted() uint64 { return s.noted }
 
 // noteHost counts the host of a request.
 func (s *Site) noteHost(q *counted) {
@@ -144,7 +150,7 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 
 // clone returns a copy that shares nothing but the memory of strings.
 func (s *Site) clone() *Site {
-	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Hosts: s.Hosts.Clone(), Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks)}
+	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Hosts: s.Hosts.Clone(), Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), noted: s.noted}
 	for i, w := range s.Rows {
 		row := w.clone()
 		c.Rows[i] = &row

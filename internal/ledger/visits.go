@@ -37,7 +37,9 @@ func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
 // countVisits counts the visits that were taken. l.mu must be held.
 func (l *Ledger) countVisits() {
 	for _, v := range l.batch.visits {
-		l.site(v.site).visits(parity.AssistantName(v.from)).add(v.at, 1)
+		s := l.site(v.site)
+		s.visits(parity.AssistantName(v.from)).add(v.at, 1)
+		s.noted++
 	}
 }
 

@@ -39,7 +39,7 @@ func (*counts) most() int    { return maxLedgerSites }
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
 
-// due returns the sites with a request since they were last written, and the
+// due returns the sites of which something was noted since they were last written, and the
 // others once in a while. Nothing may take the place of what was not read.
 func (c *counts) due(context.Context, bool) iter.Seq[pending] {
 	memory := c.store.memory
@@ -53,7 +53,7 @@ func (c *counts) due(context.Context, bool) iter.Seq[pending] {
 		snapshot := memory.parts.Ledger.Snapshot()
 		for _, site := range snapshot.Sites {
 			p, ok := c.tracker.due(change{
-				name: ledgerName(site.Name), about: zap.String("site", site.Name), at: revision{other: latest(site)},
+				name: ledgerName(site.Name), about: zap.String("site", site.Name), at: revision{urgent: latest(site), other: site.Noted()},
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = c.store.now()
 					d.Data, err = ledger.Stored{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestLedgerStoreWithoutRequests stores what is noted of a site without another request: an
+// answer that took its time, what people do, and the mode.
+func TestLedgerStoreWithoutRequests(t *testing.T) {
+	for what, happens := range map[string]func(*instance){
+		"an answer": func(i *instance) {
+			i.counted.RecordAnswer(&ledger.Answer{At: i.time, Site: "a.test", Token: "GPTBot", Class: uaident.AITraining, Kind: parity.Allowed, Status: parity.Success})
+		},
+		"a visit":                       func(i *instance) { i.counted.RecordVisit("a.test", 0, i.time) },
+		"a visit where nobody else was": func(i *instance) { i.counted.RecordVisit("b.test", 0, i.time) },
+		"the mode":                      func(i *instance) { i.counted.Switched("a.test", "enforce", i.time) },
+		"a request at once":             func(i *instance) { i.ask("a.test", 1) },
+	} {
+		ctx, m := t.Context(), storetest.New()
+		m.Now = noon
+		i := newInstance(m, "first", noon)
+		i.readLedger(ctx)
+		i.ask("a.test", 3)
+		i.counted.Switched("a.test", "monitor", noon)
+		i.writeLedger(ctx)
+		writes := m.Writes
+		happens(i)
+		i.writeLedger(ctx)
+		if m.Writes != writes+1 {
+			t.Errorf("%s: %d writes, want 1", what, m.Writes-writes)
+		}
+		if i.writeLedger(ctx); m.Writes != writes+1 {
+			t.Errorf("%s: it is written again", what)
+		}
+	}
+}
