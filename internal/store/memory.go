@@ -177,6 +177,7 @@ func (m *Memory) Expect(ctx context.Context) (restored func()) {
 	if m.Stores() && isClosed(m.Restored()) {
 		m.next.Store(&done)
 	} else {
+		m.next.Store(nil) // of a configuration that could not be loaded
 		m.restored.Store(&done)
 	}
 	return restored
