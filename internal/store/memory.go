@@ -151,6 +151,16 @@ func (m *Memory) running(all bool, change int32) {
 	}
 }
 
+// forgetOthers forgets what other instances have told, once no store runs any more that
+// could tell something newer.
+func (m *Memory) forgetOthers(now time.Time) {
+	if m.Stores() {
+		return
+	}
+	m.others.Store(nil)
+	m.parts.Rates.Share(now, false)
+}
+
 // Stores reports whether a store runs.
 func (m *Memory) Stores() bool { return m != nil && m.stores.Load() > 0 }
 

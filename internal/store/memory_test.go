@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -35,5 +36,42 @@ func TestExpectAfterAFailedLoad(t *testing.T) {
 	memory.begins()
 	if isClosed(memory.Restored()) {
 		t.Error("nobody waits for what is stored")
+	}
+}
+
+// sharedRates is whether rates are shared with other instances.
+type sharedRates struct {
+	Rates
+	others bool
+}
+
+func (s *sharedRates) Share(_ time.Time, others bool) { s.others = others }
+
+// TestOthersAreForgotten once nothing is stored any more: what other instances have told
+// last must not count for ever.
+func TestOthersAreForgotten(t *testing.T) {
+	m := storetest.New()
+	i, other := newInstance(m, "first", noon), newInstance(m, "second", noon)
+	other.readLedger(t.Context())
+	other.ask("a.test", 3)
+	other.writeLedger(t.Context())
+	rates := &sharedRates{i.rate, true}
+	i.memory.parts.Rates = rates
+	i.readLedger(t.Context())
+	if got := i.shown(); got != "map[a.test:3]" {
+		t.Fatalf("others are shown as %s", got)
+	}
+	next := New(Options{Storage: m, Instance: "first", Memory: i.memory, Observer: i.observed, Logger: zap.NewNop(), Now: i.now})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := i.Start(ctx, true)
+	nextCtx, end := context.WithCancel(t.Context())
+	nextDone := next.Start(nextCtx, false)
+	cancel()
+	if <-done; i.memory.Others() == nil {
+		t.Error("a reload forgets what others have counted")
+	}
+	end()
+	if <-nextDone; i.memory.Others() != nil || rates.others {
+		t.Errorf("shown are %s, and rates are shared: %t", i.shown(), rates.others)
 	}
 }

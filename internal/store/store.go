@@ -178,6 +178,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 		defer close(finished)
 		running.Wait()
 		s.memory.running(s.policies != nil, -1)
+		s.memory.forgetOthers(s.now())
 	}()
 	if wait && !closedWithin(ready, startWait) {
 		s.logger.Info("the storage takes its time; requests are judged before all of it is read")
