@@ -37,7 +37,7 @@ func (t *Told) group(key string) *group {
 		if t.groups == nil {
 			t.groups = make(map[string]*group)
 		}
-		g = &group{told: make(map[string]alert.Alert), earlier: make(map[string]bool), waits: make(map[string]time.Time), changes: &t.revision}
+		g = &group{busy: make(chan struct{}, 1), told: make(map[string]alert.Alert), earlier: make(map[string]bool), waits: make(map[string]time.Time), changes: &t.revision}
 		t.groups[key] = g
 	}
 	return g
@@ -57,6 +57,7 @@ func (t *Told) keep(keys []string) {
 
 // group gathers what a receiver is told next.
 type group struct {
+	busy    chan struct{}  // has one value while the receiver is told something
 	changes *atomic.Uint64 // how often told has changed
 
 	mu      sync.Mutex

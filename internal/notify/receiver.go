@@ -53,6 +53,7 @@ type Receiver struct {
 	server string
 	client *http.Client
 	lists  chan alert.List // the latest, if it was not looked at yet
+	list   alert.List      // that was looked at last
 	logger *zap.Logger
 	counts Counter
 	now    func() time.Time
@@ -131,27 +132,42 @@ func (r *Receiver) tell(list alert.List) {
 
 // run tells the receiver until ctx ends.
 func (r *Receiver) run(ctx context.Context) {
-	var list alert.List
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		select {
-		case list = <-r.lists:
+		case r.list = <-r.lists:
 		case <-timer.C:
 		case <-ctx.Done():
 			return
 		}
-		m, ok, next := r.group.due(list, r.terms, r.now())
-		if ok {
-			r.deliver(ctx, m, list)
-			_, _, next = r.group.due(list, r.terms, r.now())
-		}
 		wait := time.Hour // something else will come
-		if !next.IsZero() {
+		if next := r.step(ctx); !next.IsZero() {
 			wait = max(next.Sub(r.now()), time.Millisecond)
 		}
 		timer.Reset(wait)
 	}
+}
+
+// step tells what is due, and returns when to look again, the zero time for when something
+// has changed. The configuration before may be telling the same: that counts as told then.
+func (r *Receiver) step(ctx context.Context) (next time.Time) {
+	select {
+	case r.group.busy <- struct{}{}:
+		defer func() { <-r.group.busy }()
+	case <-ctx.Done():
+		return time.Time{}
+	}
+	select {
+	case r.list = <-r.lists: // which has come meanwhile
+	default:
+	}
+	m, ok, next := r.group.due(r.list, r.terms, r.now())
+	if ok {
+		r.deliver(ctx, m, r.list)
+		_, _, next = r.group.due(r.list, r.terms, r.now())
+	}
+	return next
 }
 
 // deliver sends a message, again where that fails, and notes what came of it.

@@ -1,0 +1,62 @@
+package notify
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+)
+
+// TestToldOnceInAReload tells once what becomes due while the configuration before still
+// runs, however long the receiver takes to answer.
+func TestToldOnceInAReload(t *testing.T) {
+	came, answer := make(chan struct{}, 10), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		came <- struct{}{}
+		<-answer
+	}))
+	defer server.Close()
+	var told Told
+	begin := func() *Receiver {
+		receivers, err := New([]Config{{URL: server.URL, Wait: caddy.Duration(time.Second), Interval: caddy.Duration(time.Second)}}, &told, new(counter), zap.NewNop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		receivers[0].terms.wait, receivers[0].terms.interval = time.Millisecond, time.Millisecond
+		ctx, end := context.WithCancel(t.Context())
+		t.Cleanup(end)
+		Start(ctx, receivers, &told)(example)
+		return receivers[0]
+	}
+	begin()
+	<-came // the configuration before is telling
+	next := begin()
+	for len(next.lists) > 0 { // until the next one has looked
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case <-came:
+		t.Error("it is told a second time before the first is answered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(answer)
+	for g := told.group(server.URL); ; time.Sleep(time.Millisecond) {
+		g.mu.Lock()
+		noted := len(g.told)
+		g.mu.Unlock()
+		if noted > 0 {
+			break
+		}
+	}
+	next.tell(example)
+	next.tell(example)
+	select {
+	case <-came:
+		t.Error("it is told a second time")
+	case <-time.After(50 * time.Millisecond):
+	}
+}
