@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ type Told struct {
 
 	mu       sync.Mutex
 	groups   map[string]*group // by URL
+	used     []*[]string       // those of each configuration that runs
 	instance string            // "" if nothing is kept
 	took     bool              // over what was kept
 }
@@ -43,12 +45,27 @@ func (t *Told) group(key string) *group {
 	return g
 }
 
-// keep forgets all receivers but these.
-func (t *Told) keep(keys []string) {
+// use has these receivers be remembered until ctx ends. Those that only this configuration
+// had are forgotten then, unless it is the last one: it may be stored yet what they were told.
+func (t *Told) use(ctx context.Context, keys []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	mine := &keys
+	t.used = append(t.used, mine)
+	context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.used = slices.DeleteFunc(t.used, func(other *[]string) bool { return other == mine })
+		if len(t.used) > 0 {
+			t.forget()
+		}
+	})
+}
+
+// forget forgets the receivers that no configuration has. t.mu must be held.
+func (t *Told) forget() {
 	for key := range t.groups {
-		if !slices.Contains(keys, key) {
+		if !slices.ContainsFunc(t.used, func(keys *[]string) bool { return slices.Contains(*keys, key) }) {
 			delete(t.groups, key)
 			t.revision.Add(1)
 		}

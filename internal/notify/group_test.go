@@ -144,13 +144,3 @@ func TestGroupIsNeverFull(t *testing.T) {
 		t.Errorf("%d are remembered", len(g.told))
 	}
 }
-
-// TestTold forgets receivers that are not configured any more.
-func TestTold(t *testing.T) {
-	var told Told
-	a, b := told.group("a"), told.group("b")
-	told.keep([]string{"a"})
-	if told.group("a") != a || told.group("b") == b {
-		t.Error("not what was to be kept")
-	}
-}

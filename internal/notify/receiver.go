@@ -92,7 +92,7 @@ func New(all []Config, told *Told, counts Counter, logger *zap.Logger) ([]*Recei
 			// What is signed for one receiver is not for others.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
-		r.group = told.group(t.url.String() + t.topic)
+		r.group = told.group(r.key())
 		receivers = append(receivers, r)
 	}
 	return receivers, nil
@@ -103,16 +103,22 @@ func New(all []Config, told *Told, counts Counter, logger *zap.Logger) ([]*Recei
 func Start(ctx context.Context, receivers []*Receiver, told *Told) (tell func(alert.List)) {
 	var keys []string
 	for _, r := range receivers {
-		keys = append(keys, r.url.String()+r.topic)
+		keys = append(keys, r.key())
+	}
+	told.use(ctx, keys)
+	for _, r := range receivers {
+		r.group = told.group(r.key())
 		go r.run(ctx)
 	}
-	told.keep(keys)
 	return func(list alert.List) {
 		for _, r := range receivers {
 			r.tell(list)
 		}
 	}
 }
+
+// key tells the receiver from others.
+func (r *Receiver) key() string { return r.url.String() + r.topic }
 
 // tell hands a list to the goroutine of the receiver, in place of one that it has
 // not looked at.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -59,4 +60,43 @@ func TestToldOnceInAReload(t *testing.T) {
 		t.Error("it is told a second time")
 	case <-time.After(50 * time.Millisecond):
 	}
+}
+
+// TestTold forgets receivers that are not configured any more, and none for a configuration
+// that could not be loaded.
+func TestTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told Told
+		load := func(hosts ...string) (end func()) {
+			var all []Config
+			for _, host := range hosts {
+				all = append(all, Config{URL: "https://" + host})
+			}
+			receivers, err := New(all, &told, new(counter), zap.NewNop())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			Start(ctx, receivers, &told)
+			return func() {
+				cancel()
+				synctest.Wait()
+			}
+		}
+		end := load("a", "b")
+		a, b := told.group("https://a"), told.group("https://b")
+		load("c")() // another app fails to start
+		if told.group("https://a") != a || told.group("https://b") != b {
+			t.Error("a configuration that could not be loaded has receivers forgotten that are told on")
+		}
+		last := load("a")
+		end()
+		if told.group("https://a") != a || told.group("https://b") == b {
+			t.Error("not what was to be kept")
+		}
+		last()
+		if told.group("https://a") != a {
+			t.Error("what is to be stored yet is forgotten")
+		}
+	})
 }
