@@ -22,6 +22,7 @@ type record struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	Data         []byte    `json:"data"`
+	SHA256       string    `json:"sha256,omitempty"` // of these
 	Signature    []byte    `json:"signature,omitempty"`
 }
 
@@ -49,6 +50,9 @@ func (f *Feed) decode(value []byte) (*record, *Text, error) {
 	}
 	if r.Registry != f.Name() {
 		return nil, nil, fmt.Errorf("it is of %s", r.Registry)
+	}
+	if err := remote.CheckSum(r.Data, r.SHA256); err != nil {
+		return nil, nil, err
 	}
 	if f.Key != nil {
 		if err := edition.Verify(f.Key, r.Data, r.Signature); err != nil {
@@ -107,7 +111,7 @@ func (f *Feed) keep(ctx context.Context) {
 	if good == nil || good.hash == f.kept || user == nil || user.Storage == nil {
 		return
 	}
-	r.Data, r.Signature = good.data, good.signature
+	r.Data, r.SHA256, r.Signature = good.data, remote.Sum(good.data), good.signature
 	value, err := json.Marshal(&r)
 	if err == nil {
 		err = remote.Store(ctx, user.Storage, f.key(), value)

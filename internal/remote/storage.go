@@ -28,6 +28,21 @@ func KeyIn(directory, name string) string {
 	return directory + "/" + hex.EncodeToString(hash[:16]) + ".json"
 }
 
+// Sum returns what tells whether a text is stored as it was read.
+func Sum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// CheckSum tells that a stored text has another sum. Earlier versions of this product have
+// stored none.
+func CheckSum(data []byte, sum string) error {
+	if sum != "" && sum != Sum(data) {
+		return errors.New("it is damaged: the checksum is another")
+	}
+	return nil
+}
+
 // Load reads a value of a storage, for which nobody waits long.
 func Load(ctx context.Context, from Storage, key string) ([]byte, error) {
 	return within(ctx, loadTime, func(ctx context.Context) ([]byte, error) { return from.Load(ctx, key) })

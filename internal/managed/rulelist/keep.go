@@ -20,6 +20,7 @@ type record struct {
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	Data         []byte    `json:"data"`
+	SHA256       string    `json:"sha256,omitempty"` // of these
 }
 
 func (l *List) key() string { return remote.KeyIn("robots_guard/v1/managed/lists", l.source.Name()) }
@@ -46,6 +47,9 @@ func (l *List) restoreFrom(value []byte, err error) error {
 	if r.List != l.source.Name() {
 		return fmt.Errorf("it is of %s", r.List)
 	}
+	if err := remote.CheckSum(r.Data, r.SHA256); err != nil {
+		return err
+	}
 	v, err := l.parse(r.Data)
 	if err != nil {
 		return err
@@ -69,7 +73,7 @@ func (l *List) keep(ctx context.Context) {
 	if good == nil || good.hash == l.kept || user == nil || user.Storage == nil {
 		return
 	}
-	r.Data = good.data
+	r.Data, r.SHA256 = good.data, remote.Sum(good.data)
 	value, err := json.Marshal(&r)
 	if err == nil {
 		err = remote.Store(ctx, user.Storage, l.key(), value)

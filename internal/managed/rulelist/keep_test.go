@@ -1,0 +1,44 @@
+package rulelist
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
+)
+
+// TestDamagedRules takes no rules from the storage that were not read so, although they are
+// rules still. What was stored without a checksum counts as it did.
+func TestDamagedRules(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		damage func(*record)
+		want   string
+	}{
+		{"whole", func(*record) {}, "a b"},
+		{"damaged", func(r *record) { r.Data = []byte(list("a", "c")) }, "nothing"},
+		{"of an earlier version", func(r *record) { r.SHA256 = "" }, "a b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				r := read(t, storage, list("a", "b"), nil)
+				next(time.Minute)
+				r.end()
+				value, err := storage.Load(t.Context(), r.key())
+				var stored record
+				if err != nil || json.Unmarshal(value, &stored) != nil || stored.SHA256 == "" {
+					t.Fatalf("%v: stored is %s", err, value)
+				}
+				c.damage(&stored)
+				value, _ = json.Marshal(stored)
+				storage.Damage(string(value))
+				r = read(t, storage, "", errDown)
+				r.has(t, c.want)
+				r.end()
+			})
+		})
+	}
+}

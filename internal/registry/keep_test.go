@@ -1,0 +1,46 @@
+package registry
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
+)
+
+// TestDamagedRegistry takes no registry from the storage that was not read so, although it
+// is one still. What was stored without a checksum counts as it did.
+func TestDamagedRegistry(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		damage func(*record)
+		want   string
+	}{
+		{"whole", func(*record) {}, "ABot BBot"},
+		{"damaged", func(r *record) { r.Data = []byte(text(1, "ABot", "CBot")) }, "nothing"},
+		{"of an earlier version", func(r *record) { r.SHA256 = "" }, "ABot BBot"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				source := remotetest.NewSource("https://names.test/registry.json", text(1, "ABot", "BBot"), nil)
+				r := read(t, storage, nil, source, nil)
+				next(time.Minute)
+				r.end()
+				value, err := storage.Load(t.Context(), r.key())
+				var stored record
+				if err != nil || json.Unmarshal(value, &stored) != nil || stored.SHA256 == "" {
+					t.Fatalf("%v: stored is %s", err, value)
+				}
+				c.damage(&stored)
+				value, _ = json.Marshal(stored)
+				storage.Damage(string(value))
+				source.Say("", errDown)
+				r = read(t, storage, nil, source, nil)
+				r.has(t, c.want)
+				r.end()
+			})
+		})
+	}
+}
