@@ -150,7 +150,7 @@ func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
 		return
 	}
 	f.loads = by
-	if !f.stored && f.source.IsURL() && storage != nil {
+	if !f.stored && f.source.IsURL() && storage != nil && f.Good() == nil {
 		f.stored = true
 		f.restore(ctx, storage)
 	}

@@ -44,3 +44,22 @@ func TestDamagedRegistry(t *testing.T) {
 		})
 	}
 }
+
+// TestStoredRegistryIsOlder keeps what is known where a configuration turns the storage on:
+// what is there may be from long before.
+func TestStoredRegistryIsOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := remotetest.NewStorage()
+		source := remotetest.NewSource("https://names.test/registry.json", text(1, "ABot"), nil)
+		r := read(t, storage, nil, source, nil)
+		next(time.Minute)
+		r.end()
+
+		source.Say(text(2, "BBot", "CBot"), nil)
+		r = read(t, nil, nil, source, nil)
+		source.Say("", errDown)
+		r.Load(t.Context(), new(int), storage)
+		r.has(t, "BBot CBot")
+		r.end()
+	})
+}

@@ -42,3 +42,20 @@ func TestDamagedRules(t *testing.T) {
 		})
 	}
 }
+
+// TestStoredVersionIsOlder keeps what is known where a configuration turns the storage on:
+// what is there may be from long before.
+func TestStoredVersionIsOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := remotetest.NewStorage()
+		r := read(t, storage, list("a"), nil)
+		next(time.Minute)
+		r.end()
+
+		r = read(t, nil, list("b", "c"), nil)
+		r.source.Say("", errDown)
+		r.Load(t.Context(), new(int), storage)
+		r.has(t, "b c")
+		r.end()
+	})
+}

@@ -141,7 +141,7 @@ func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 		return
 	}
 	l.loads = by
-	if !l.stored && l.source.IsURL() && storage != nil {
+	if !l.stored && l.source.IsURL() && storage != nil && l.Good() == nil {
 		l.stored = true
 		l.restore(ctx, storage)
 	}
