@@ -53,6 +53,7 @@ type User struct {
 	Logger  *zap.Logger
 	Tell    func(event string, data map[string]any) // nil for nobody
 	Storage remote.Storage                          // nil for none
+	asking  remote.Asking                           // that storage
 }
 
 // Feed is a registry at a file or a URL. It outlives a configuration, and keeps nothing

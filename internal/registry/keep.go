@@ -31,8 +31,8 @@ type record struct {
 func (f *Feed) key() string { return remote.KeyIn("robots_guard/v1/registry", f.Name()) }
 
 // load reads what is stored, nil for nothing.
-func (f *Feed) load(ctx context.Context, storage remote.Storage) (*record, *Text, error) {
-	value, err := remote.Load(ctx, storage, f.key())
+func (f *Feed) load(ctx context.Context, asking *remote.Asking, storage remote.Storage) (*record, *Text, error) {
+	value, err := asking.Load(ctx, storage, f.key())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
@@ -65,7 +65,7 @@ func (f *Feed) decode(value []byte) (*record, *Text, error) {
 
 // restore takes what is stored. f.reading must be held.
 func (f *Feed) restore(ctx context.Context, storage remote.Storage) {
-	r, t, err := f.load(ctx, storage)
+	r, t, err := f.load(ctx, new(remote.Asking), storage)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -88,7 +88,7 @@ func (f *Feed) acceptedElsewhere(ctx context.Context) {
 	if waiting == nil || user == nil || user.Storage == nil {
 		return
 	}
-	if _, t, err := f.load(ctx, user.Storage); err == nil && t.equal(waiting) {
+	if _, t, err := f.load(ctx, &user.asking, user.Storage); err == nil && t.equal(waiting) {
 		f.mu.Lock()
 		if f.waiting != waiting {
 			f.mu.Unlock()
@@ -114,7 +114,7 @@ func (f *Feed) keep(ctx context.Context) {
 	r.Data, r.SHA256, r.Signature = good.data, remote.Sum(good.data), good.signature
 	value, err := json.Marshal(&r)
 	if err == nil {
-		err = remote.Store(ctx, user.Storage, f.key(), value)
+		err = user.asking.Store(ctx, user.Storage, f.key(), value)
 	}
 	if err == nil {
 		f.kept = good.hash

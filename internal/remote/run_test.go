@@ -62,22 +62,22 @@ func TestRetry(t *testing.T) {
 func TestStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, key := remotetest.NewStorage(), remote.KeyIn("texts", "https://a.test/x")
-		if _, err := remote.Load(t.Context(), s, key); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := new(remote.Asking).Load(t.Context(), s, key); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("where there is nothing: %v", err)
 		}
-		if err := remote.Store(t.Context(), s, key, []byte("x")); err != nil {
+		if err := new(remote.Asking).Store(t.Context(), s, key, []byte("x")); err != nil {
 			t.Error(err)
 		}
-		if value, err := remote.Load(t.Context(), s, key); string(value) != "x" || err != nil {
+		if value, err := new(remote.Asking).Load(t.Context(), s, key); string(value) != "x" || err != nil {
 			t.Errorf("%q, %v", value, err)
 		}
 		s.Hang()
 		begin := time.Now()
-		if _, err := remote.Load(t.Context(), s, key); err == nil || time.Since(begin) > 2*time.Second {
+		if _, err := new(remote.Asking).Load(t.Context(), s, key); err == nil || time.Since(begin) > 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		begin = time.Now()
-		if err := remote.Store(t.Context(), s, key, []byte("y")); err == nil || time.Since(begin) > 10*time.Second {
+		if err := new(remote.Asking).Store(t.Context(), s, key, []byte("y")); err == nil || time.Since(begin) > 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		time.Sleep(2 * time.Hour) // it answers at last

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,20 +44,29 @@ func CheckSum(data []byte, sum string) error {
 	return nil
 }
 
+// Asking is what a configuration asks of a storage: one thing at a time, as one that hangs
+// would keep each further one for as long. The zero Asking waits for nothing.
+type Asking struct{ waits atomic.Bool }
+
 // Load reads a value of a storage, for which nobody waits long.
-func Load(ctx context.Context, from Storage, key string) ([]byte, error) {
-	return within(ctx, loadTime, func(ctx context.Context) ([]byte, error) { return from.Load(ctx, key) })
+func (a *Asking) Load(ctx context.Context, from Storage, key string) ([]byte, error) {
+	return a.within(ctx, loadTime, func(ctx context.Context) ([]byte, error) { return from.Load(ctx, key) })
 }
 
 // Store writes a value into a storage.
-func Store(ctx context.Context, into Storage, key string, value []byte) error {
-	_, err := within(ctx, storeTime, func(ctx context.Context) ([]byte, error) { return nil, into.Store(ctx, key, value) })
+func (a *Asking) Store(ctx context.Context, into Storage, key string, value []byte) error {
+	_, err := a.within(ctx, storeTime, func(ctx context.Context) ([]byte, error) { return nil, into.Store(ctx, key, value) })
 	return err
 }
 
+var errHangs = errors.New("the storage has not answered in time")
+
 // within returns what comes of a deed within a time, whether it looks at ctx or not, as a
 // file system that hangs does not.
-func within(ctx context.Context, most time.Duration, do func(ctx context.Context) ([]byte, error)) ([]byte, error) {
+func (a *Asking) within(ctx context.Context, most time.Duration, do func(ctx context.Context) ([]byte, error)) ([]byte, error) {
+	if a.waits.Swap(true) {
+		return nil, errHangs
+	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	type result struct {
@@ -66,12 +76,13 @@ func within(ctx context.Context, most time.Duration, do func(ctx context.Context
 	done := make(chan result, 1)
 	go func() {
 		value, err := do(ctx)
+		a.waits.Store(false)
 		done <- result{value, err}
 	}()
 	select {
 	case got := <-done:
 		return got.value, got.err
 	case <-ctx.Done():
-		return nil, errors.New("the storage has not answered in time")
+		return nil, errHangs
 	}
 }

@@ -27,7 +27,7 @@ func (l *List) key() string { return remote.KeyIn("robots_guard/v1/managed/lists
 
 // restore takes what is stored. l.reading must be held.
 func (l *List) restore(ctx context.Context, storage remote.Storage) {
-	value, err := remote.Load(ctx, storage, l.key())
+	value, err := new(remote.Asking).Load(ctx, storage, l.key())
 	if err = l.restoreFrom(value, err); err != nil {
 		l.warn("what is stored of a list of rules cannot be used", err)
 	}
@@ -76,7 +76,7 @@ func (l *List) keep(ctx context.Context) {
 	r.Data, r.SHA256 = good.data, remote.Sum(good.data)
 	value, err := json.Marshal(&r)
 	if err == nil {
-		err = remote.Store(ctx, user.Storage, l.key(), value)
+		err = user.asking.Store(ctx, user.Storage, l.key(), value)
 	}
 	if err == nil {
 		l.kept = good.hash

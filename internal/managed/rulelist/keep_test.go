@@ -1,7 +1,10 @@
 package rulelist
 
 import (
+	"context"
 	"encoding/json"
+	"io/fs"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +59,39 @@ func TestStoredVersionIsOlder(t *testing.T) {
 		r.source.Say("", errDown)
 		r.Load(t.Context(), new(int), storage)
 		r.has(t, "b c")
+		r.end()
+	})
+}
+
+// hanging is a storage that answers nothing before it is told to, whatever is asked.
+type hanging struct {
+	asked  atomic.Int32
+	answer chan struct{}
+}
+
+func (h *hanging) Store(context.Context, string, []byte) error {
+	h.asked.Add(1)
+	<-h.answer
+	return nil
+}
+
+func (h *hanging) Load(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
+
+// TestHangingStorage asks a storage that hangs for a day one thing, and not one each minute,
+// with a goroutine and a list for each.
+func TestHangingStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := &hanging{answer: make(chan struct{})}
+		r := read(t, storage, list("a"), nil)
+		next(24 * time.Hour)
+		if n := storage.asked.Load(); n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
+		close(storage.answer)
+		next(2 * time.Minute)
+		if n := storage.asked.Load(); n != 2 {
+			t.Errorf("it was asked %d times once it has answered", n-1)
+		}
 		r.end()
 	})
 }

@@ -30,6 +30,7 @@ type User struct {
 	Logger  *zap.Logger
 	Failed  func() // counts that the list could not be read or used
 	Storage remote.Storage
+	asking  remote.Asking // that storage
 }
 
 // List is a list of rules at a file or a URL. It outlives a configuration, and keeps
