@@ -50,6 +50,11 @@ type servedText struct {
 func (s *SiteTexts) again(client Client, hash [sha256.Size]byte, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.confirm(client, hash, now)
+}
+
+// confirm is again. s.mu must be held.
+func (s *SiteTexts) confirm(client Client, hash [sha256.Size]byte, now time.Time) bool {
 	i := slices.IndexFunc(s.texts, func(known *servedText) bool { return known.version.Hash == hash })
 	if i < 0 {
 		return false
@@ -80,7 +85,7 @@ func (t *servedText) dropOldest() {
 func (s *SiteTexts) add(client Client, by netip.Prefix, version *policy.Version, now time.Time) (grown int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone {
+	if s.gone || s.confirm(client, version.Hash, now) { // as others were faster
 		return 0
 	}
 	if len(s.texts) == maxServedTexts {

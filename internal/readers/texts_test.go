@@ -117,3 +117,29 @@ func TestConfirmNothing(t *testing.T) {
 		t.Errorf("what is not remembered any more has grown by %d bytes", grown)
 	}
 }
+
+// TestConfirmedAtOnce keeps a text once that two crawlers are found to be served at the same
+// time.
+func TestConfirmedAtOnce(t *testing.T) {
+	var s Texts
+	of := policy.Key{Site: "a.test", Host: "a.test"}
+	bing, google := Client{Operator: "Microsoft"}, Client{Operator: "Google"}
+	first := true
+	s.Derive = func(*policy.Robots) any { // while the text of one is looked at
+		if first {
+			first = false
+			s.Confirm(of, google, netip.Prefix{}, answer("a"), noon)
+		}
+		return nil
+	}
+	s.Confirm(of, bing, netip.Prefix{}, answer("a"), noon)
+	site := s.Site(of)
+	if size := site.texts[0].version.Robots.Size(); len(site.texts) != 1 || s.bytes != size {
+		t.Errorf("%d texts with %d bytes, want one with %d", len(site.texts), s.bytes, size)
+	}
+	for _, client := range []Client{bing, google} {
+		if site.Text(client, hashOf(t, "a"), noon) == nil {
+			t.Errorf("%s is served nothing", client.Operator)
+		}
+	}
+}
