@@ -14,6 +14,7 @@ import (
 type agent struct {
 	origin, operator string
 	directory        atomic.Pointer[directory]
+	replays          sync.Mutex                           // held while it is looked whether a nonce was used
 	nonces           *lru.Cache[[sha256.Size]byte, int64] // to the second when the signature expires
 
 	mu       sync.Mutex
@@ -35,16 +36,13 @@ func newAgent(origin, operator string) *agent {
 // there: in one step, so that of two requests at once one is the first.
 func (a *agent) firstUse(p parameters, now time.Time) bool {
 	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // no String has a NUL
-	for {
-		expires, found, _ := a.nonces.PeekOrAdd(id, p.expires)
-		if !found {
-			return true
-		}
-		if expires > now.Unix() {
-			return false
-		}
-		a.nonces.Remove(id)
+	a.replays.Lock()
+	defer a.replays.Unlock()
+	if expires, found := a.nonces.Peek(id); found && expires > now.Unix() {
+		return false
 	}
+	a.nonces.Add(id, p.expires)
+	return true
 }
 
 // key finds a key of an agent, Verified if it is there. What is missing or out
