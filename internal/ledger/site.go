@@ -143,6 +143,9 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.rowsChanged()
 	s.Hosts.Prune(now, retention)
 	s.pruneMarks(now, retention)
+	for i := range s.Files {
+		s.Files[i].Last = min(s.Files[i].Last, now) // a clock that was wrong keeps nothing for ever
+	}
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
 	maps.DeleteFunc(s.Visits, func(_ string, v *Visits) bool { return !v.prune(now, retention) })
 	return len(s.Rows) > 0 || len(s.Visits) > 0
