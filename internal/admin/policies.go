@@ -116,7 +116,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, summaryOf(running, e.Entry, time.Now()))
+		list.Policies = append(list.Policies, summaryOf(running, e.Entry, e.State(), time.Now()))
 		list.Next = e.key
 	}
 	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
@@ -145,14 +145,14 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)
 	}
 	if !refresh {
-		return writeJSON(w, http.StatusOK, reportOf(running, e, time.Now()))
+		return writeJSON(w, http.StatusOK, reportOf(running, e, e.State(), time.Now()))
 	}
 	return readNow(w, r, running, e)
 }
 
-func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
+// summaryOf tells what is known of an entry by a state of it, which may be another one by now.
+func summaryOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String()}
-	s := e.State()
 	if s == nil {
 		return r
 	}
@@ -174,9 +174,9 @@ func summaryOf(running Running, e *policy.Entry, now time.Time) PolicySummary {
 	return r
 }
 
-func reportOf(running Running, e *policy.Entry, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: summaryOf(running, e, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
-	s := e.State()
+// reportOf is summaryOf with the details.
+func reportOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
+	r := PolicyReport{PolicySummary: summaryOf(running, e, s, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Good == nil {
 		return r
 	}

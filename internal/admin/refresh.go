@@ -34,12 +34,14 @@ const (
 func readNow(w http.ResponseWriter, r *http.Request, running Running, e *policy.Entry) error {
 	before := e.State()
 	err := running.Fetch(r.Context(), e)
-	status, outcome := http.StatusOK, outcomeOf(before, e.State())
+	after := e.State()
+	status, outcome := http.StatusOK, outcomeOf(before, after)
 	if err != nil {
 		e.MakeDue()
+		after = e.State() // which says so
 		status, outcome.Outcome, outcome.Why = http.StatusAccepted, Waiting, err.Error()
 	}
-	answer := reportOf(running, e, time.Now())
+	answer := reportOf(running, e, after, time.Now())
 	answer.Refresh = &outcome
 	return writeJSON(w, status, answer)
 }

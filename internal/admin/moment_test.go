@@ -1,0 +1,54 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// changing is a server at which robots.txt files change while they are told of.
+type changing struct {
+	known
+	change func()
+}
+
+func (c changing) Enforces(key policy.Key) bool {
+	c.change()
+	return c.known.Enforces(key)
+}
+
+// TestReportIsOfOneMoment tells of a robots.txt as it was at one moment, although it
+// changes just then.
+func TestReportIsOfOneMoment(t *testing.T) {
+	key := policy.Key{Secure: true, Host: "shop.test", Site: "shop.test"}
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		k := changing{known: learn(key)}
+		k.answer = func() policy.Answer { return policy.Answer{Status: 200, Body: []byte("User-agent: *\n")} }
+		e := k.cache.Get(key)
+		k.change = func() {
+			e.MakeDue()
+			<-e.Refresh(policy.Freshness{Default: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
+				return policy.Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
+			}, nil)
+		}
+		path := PoliciesPath + "/shop.test"
+		if method == http.MethodPost {
+			path += "/refresh"
+		}
+		w := httptest.NewRecorder()
+		if err := New(func() Running { return k }).one(w, httptest.NewRequest(method, path, nil)); err != nil {
+			t.Fatal(err)
+		}
+		var got PolicyReport
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		if current := got.VersionList[0]; current.Version != got.Version || current.Rules != got.Rules || len(got.VersionList) != got.Versions {
+			t.Errorf("%s: version %.8s with %d rules of %d, and beside it %+v", method, got.Version, got.Rules, got.Versions, got.VersionList)
+		}
+	}
+}
