@@ -36,6 +36,10 @@ func (a *adminAPI) find() (adminServer, error) {
 	return adminServer(address), err
 }
 
+// maxAdminAnswer bounds an answer, in bytes: more than any of the admin API has, which may
+// be of something else that listens there.
+const maxAdminAnswer = 256 << 20
+
 // ask makes a request, with a body of JSON unless that is nil, and has the answer used.
 func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Reader) error) error {
 	header := make(http.Header)
@@ -47,7 +51,10 @@ func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Rea
 		return s.explain(err)
 	}
 	defer response.Body.Close()
-	err = use(response.Body)
+	err = use(http.MaxBytesReader(nil, response.Body, maxAdminAnswer))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Errorf("the admin API at %s answers something else: it has more than %d MiB", s, maxAdminAnswer>>20)
+	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
