@@ -33,6 +33,16 @@ func (adminPolicies) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
+// Provision has the metrics of the running configuration shown by /metrics of the next one,
+// too: that is asked before the guards of the latter are there to say so, if it has any.
+func (adminPolicies) Provision(ctx caddy.Context) error {
+	known := sharedNow()
+	if known == nil {
+		return nil // it is the first
+	}
+	return known.Metrics.RegisterWhile(func() bool { return sharedNow() == known }, ctx.GetMetricsRegistry())
+}
+
 // Routes implements caddy.AdminRouter.
 func (adminPolicies) Routes() []caddy.AdminRoute { return newAdmin().Routes() }
 

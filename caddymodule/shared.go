@@ -21,6 +21,15 @@ type shared struct {
 	told notify.Told
 }
 
+// sharedNow returns what the configurations that run share, nil for nothing.
+func sharedNow() (known *shared) {
+	statePool.Range(func(_, value any) bool {
+		known, _ = value.(*shared)
+		return known == nil
+	})
+	return known
+}
+
 // acquireState returns the shared state and who was told of alerts, making them for
 // the first guard. They are released when the configuration ends, also one that
 // failed to load.

@@ -125,9 +125,17 @@ func New(from Observed, kinds, results []string) *Metrics {
 // configuration, which another handler may have done already.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
 	for _, c := range m.all() {
-		if err := registry.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
+		if err := register(registry, c); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// register registers a collector unless it is registered already.
+func register(registry prometheus.Registerer, c prometheus.Collector) error {
+	if err := registry.Register(c); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
+		return err
 	}
 	return nil
 }
