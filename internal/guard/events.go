@@ -42,6 +42,9 @@ type events struct {
 	wanted   func(name string) bool
 	emitting chan struct{}
 	logger   *zap.Logger
+
+	mu   sync.Mutex
+	last map[string]chan struct{} // what is emitted last of those under way, by what it is about; closed then
 }
 
 // NewEvents returns the events of a configuration. It loads the events app,
@@ -91,7 +94,8 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 
 // Send emits an event in a goroutine of its own, since handlers run before Emit
 // returns and no request is to wait for them. It ends with the last handler;
-// Caddy calls no more of them once the configuration has ended.
+// Caddy calls no more of them once the configuration has ended. Those about one
+// site, and one crawler if they name any, come in the order in which they are sent.
 func (e *events) Send(name string, data map[string]any) {
 	select {
 	case e.emitting <- struct{}{}:
@@ -99,10 +103,38 @@ func (e *events) Send(name string, data map[string]any) {
 		e.logger.Warn("an event is left out, since the handlers of earlier ones take too long", zap.String("event", name))
 		return
 	}
+	about, told := fmt.Sprint(data["site"], " ", data["crawler"]), make(chan struct{})
+	before := e.inTurn(about, told)
 	go func() {
 		defer func() { <-e.emitting }()
+		if before != nil {
+			<-before
+		}
 		e.emit(name, data)
+		e.ended(about, told)
 	}()
+}
+
+// inTurn returns what is closed once the event before was emitted that is about the same,
+// nil for none.
+func (e *events) inTurn(about string, told chan struct{}) (before <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.last == nil {
+		e.last = make(map[string]chan struct{})
+	}
+	before = e.last[about]
+	e.last[about] = told
+	return before
+}
+
+func (e *events) ended(about string, told chan struct{}) {
+	close(told)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.last[about] == told {
+		delete(e.last, about)
+	}
 }
 
 // eventTimes remembers when which crawler has caused an event. What it holds is
