@@ -29,6 +29,8 @@ const (
 	verifiedHolds = 24 * time.Hour
 	claimedHolds  = time.Hour
 	reloadHolds   = time.Hour
+	// reloadTakes is how long the configuration before may go on after that, and block.
+	reloadTakes = 30 * time.Second
 )
 
 // Block is a search engine that was blocked by a rule that does not name it, see
@@ -141,7 +143,7 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 		}
 		state := live[x.Site].State
 		switch {
-		case x.last().Before(reloaded) && now.Sub(reloaded) >= reloadHolds:
+		case x.last().Before(reloaded.Add(reloadTakes)) && now.Sub(reloaded) >= reloadHolds:
 		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last()): // the text is another one
 		case state != nil && alwaysClosed(state): // as a staging site is meant to be
 		case !x.counts(key, now):

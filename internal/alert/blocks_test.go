@@ -154,3 +154,25 @@ func TestBlockedAgain(t *testing.T) {
 	b.note(second, at.Add(1500*time.Millisecond)) // by a clock that was set back
 	want(at.Add(1500*time.Millisecond), second.Path)
 }
+
+// TestSearchBlockedInAReload takes a block for one of the configuration before that comes
+// while the next one takes over, and none that comes later.
+func TestSearchBlockedInAReload(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		0:                "over critical search_blocked",
+		10 * time.Second: "over critical search_blocked",
+		time.Minute:      "open critical search_blocked",
+	} {
+		w := newWorld(t)
+		w.answer("a.test", "enforce", 200, rules)
+		w.leap(time.Minute)
+		w.Blocked(googlebot(verify.Verified))
+		w.reloaded = w.time
+		w.leap(after)
+		w.Blocked(googlebot(verify.Verified))
+		w.leap(30 * time.Minute)
+		w.want(after.String(), "open critical search_blocked")
+		w.leap(31 * time.Minute)
+		w.want(after.String(), want)
+	}
+}
