@@ -77,14 +77,15 @@ func (r *Release) judgeBases(ctx context.Context) {
 	}
 }
 
-// judgeBase lets a base go under the rules unless it has to wait.
-func (r *Release) judgeBase(o managed.OtherBase) {
-	why := r.baseReasons(o)
+// judgeBase lets a base go under the rules unless it has to wait, and returns why that is.
+func (r *Release) judgeBase(o managed.OtherBase) (why []string) {
+	why = r.baseReasons(o)
 	if r.keeper.Judge(o, why); len(why) > 0 {
 		r.poke()
-		return
+	} else {
+		r.publisher.Ready(o.Key, o.After)
 	}
-	r.publisher.Ready(o.Key, o.After)
+	return why
 }
 
 // baseReasons returns why a base has to be confirmed, none if it does not.
@@ -170,32 +171,26 @@ func (r *Release) noteBases(ctx context.Context) error {
 
 // hold notes that a text has to wait at some bases.
 func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
-	in := publication.BaseChange{Change: publication.Change{ID: managed.IDOfBase(same[0].After.Hash), Parent: managed.IDOfBase(same[0].Before.Hash)}}
-	in.Invented = true
-	for _, o := range same {
-		in.Sites = append(in.Sites, o.Name)
-		in.Invented = in.Invented && o.Key.Segment() == policy.Invented
-	}
 	state, _ := r.site.State()
+	in := changeOf(same)
 	after, news := state.Hold(in, r.Now())
 	if news == publication.Nothing && sitesOf(&after) == sitesOf(&state) {
 		return nil
 	}
-	isOver := false
+	var wait []managed.OtherBase
 	for _, o := range same {
-		if len(o.Why) == 0 && !state.KeepsAt(o.Name, in.ID, in.Parent) {
-			isOver = true // another instance has said so, of another site or no more
-			r.judgeBase(o)
+		isOver := len(o.Why) == 0 && !state.KeepsAt(o.Name, in.ID, in.Parent) // another instance has said so, of another site or no more
+		if isOver {
+			o.Why = r.judgeBase(o)
 		}
-		for _, reason := range o.Why {
-			if !slices.Contains(in.Reasons, reason) {
-				in.Reasons = append(in.Reasons, reason)
-			}
+		if !isOver || len(o.Why) > 0 {
+			wait = append(wait, o)
 		}
 	}
-	if isOver {
+	if len(wait) == 0 {
 		return nil
 	}
+	in = changeOf(wait)
 	spec := specOf(same[0].Before)
 	in.Kept, in.Difference = publication.IDOf(spec), same[0].Difference()
 	_, err := r.update(ctx, spec, func(s publication.State) (publication.State, publication.News, error) {
@@ -203,6 +198,21 @@ func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 		return s, news, nil
 	})
 	return err
+}
+
+// changeOf returns what is noted of a text at some bases.
+func changeOf(same []managed.OtherBase) publication.BaseChange {
+	in := publication.BaseChange{Invented: true, Change: publication.Change{ID: managed.IDOfBase(same[0].After.Hash), Parent: managed.IDOfBase(same[0].Before.Hash)}}
+	for _, o := range same {
+		in.Sites = append(in.Sites, o.Name)
+		in.Invented = in.Invented && o.Key.Segment() == policy.Invented
+		for _, reason := range o.Why {
+			if !slices.Contains(in.Reasons, reason) {
+				in.Reasons = append(in.Reasons, reason)
+			}
+		}
+	}
+	return in
 }
 
 // settle notes at which sites a base does not wait any more: those that have another one

@@ -2,6 +2,7 @@ package release
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,10 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // closesPage forbids what visited says that a search engine was served.
@@ -137,5 +140,32 @@ func TestBaseThatWaitsAtOneMoreSite(t *testing.T) {
 		}
 		one.end()
 		two.end()
+	})
+}
+
+// TestBaseIsHeldAtOnce notes at which sites a text waits although it need not at another one
+// any more, where another instance had it wait.
+func TestBaseIsHeldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one").with(newText(open))
+		i.visits = visited
+		i.load(disallow("GPTBot", "/a"))
+		defer i.end()
+		i.text("a.test")
+		i.text("b.test")
+		versionOf := func(text string) *policy.Version {
+			return policy.VersionOf(policy.Answer{Status: http.StatusOK, Body: []byte(text)}, time.Now())
+		}
+		var same []managed.OtherBase
+		for host, why := range map[string][]string{"a.test": {"Googlebot may not fetch /p/1 any more"}, "b.test": nil} {
+			key := policy.Key{Site: host, Host: host}
+			same = append(same, managed.OtherBase{Name: managed.NameOfBase(key), Key: key, Before: versionOf(open), After: versionOf(closesPage), Why: why})
+		}
+		if err := i.hold(t.Context(), same); err != nil {
+			t.Fatal(err)
+		}
+		if b := i.waitingBase(); !slices.Equal(b.Sites, []string{"http://a.test"}) || len(b.Reasons) != 1 {
+			t.Errorf("it waits at %q, since %q", b.Sites, b.Reasons)
+		}
 	})
 }
