@@ -63,13 +63,13 @@ type Feed struct {
 	source, signature remote.Source // signature is nil without a key
 
 	reading sync.Mutex // held while the registry is read or kept
-	loads   any        // the load of a configuration for which it was read last
 	stored  bool       // whether it was looked what is stored
 	kept    [sha256.Size]byte
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
 	mu    sync.Mutex
 	users remote.Users[User]
+	loads any // the load of a configuration for which it was read last
 	state
 }
 
@@ -143,14 +143,16 @@ func (f *Feed) Use(u *User) (release func()) {
 // Load reads the registry for a configuration that is being loaded: of two loads the
 // values of by differ, which can be compared. Where nothing is known yet of one at a URL,
 // it looks in the storage first, which may be nil. What has come of it tell Good and
-// Trouble.
+// Trouble. It waits no longer than ctx lasts, also for who reads it already.
 func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
-	f.reading.Lock()
-	defer f.reading.Unlock()
-	if f.loads == by {
+	f.mu.Lock()
+	again := f.loads == by
+	f.loads = by
+	f.mu.Unlock()
+	if again || !remote.LockUntil(ctx, &f.reading) {
 		return
 	}
-	f.loads = by
+	defer f.reading.Unlock()
 	if !f.stored && f.source.IsURL() && storage != nil && f.Good() == nil {
 		f.stored = true
 		f.restore(ctx, storage)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"testing/synctest"
@@ -61,5 +62,29 @@ func TestStoredRegistryIsOlder(t *testing.T) {
 		r.Load(t.Context(), new(int), storage)
 		r.has(t, "BBot CBot")
 		r.end()
+	})
+}
+
+// TestLoadWhileItIsRead keeps no configuration from being loaded while a server takes its
+// time for an answer in the background.
+func TestLoadWhileItIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Feed{Settings: Settings{Now: time.Now}, source: remotetest.Slow{Source: remotetest.NewSource("https://names.test/registry.json", text(1, "ABot"), nil)}}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.Run(ctx) }()
+		next(10 * time.Second) // it is being read
+		load, end := context.WithTimeout(ctx, 5*time.Second)
+		begin := time.Now()
+		if r.Load(load, new(int), nil); time.Since(begin) > 5*time.Second {
+			t.Errorf("a configuration waits for %v", time.Since(begin))
+		}
+		end()
+		next(time.Minute)
+		if r.Good() == nil {
+			t.Error("it is never read")
+		}
+		cancel()
+		<-ended
 	})
 }

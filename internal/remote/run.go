@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -35,6 +36,19 @@ func Sooner(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 // in a row before this one, and whose server says how long its answer lives.
 func Retry(failures int, life time.Duration) time.Duration {
 	return max(min(retryFirst<<min(failures, 10), Freshness.Max), min(life, Freshness.Max))
+}
+
+// LockUntil takes a lock, and reports whether it has it before ctx ends.
+func LockUntil(ctx context.Context, mu *sync.Mutex) bool {
+	const again = 10 * time.Millisecond
+	for !mu.TryLock() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(again):
+		}
+	}
+	return true
 }
 
 // Runner is what runs until a context ends.

@@ -40,13 +40,13 @@ type List struct {
 	now    func() time.Time
 
 	reading sync.Mutex // held while the list is read or kept
-	loads   any        // the load of a configuration for which it was read last
 	stored  bool       // whether it was looked what is stored
 	kept    [sha256.Size]byte
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
 	mu    sync.Mutex
 	users remote.Users[User]
+	loads any // the load of a configuration for which it was read last
 	state
 }
 
@@ -134,14 +134,16 @@ func (l *List) Use(u *User) (release func()) {
 // Load reads the list for a configuration that is being loaded, once for all of its
 // sites: of two loads the values of by differ, which can be compared. Where nothing
 // is known yet of a list at a URL, it looks in the storage first. What has come of it
-// tell Wanted and Trouble.
+// tell Wanted and Trouble. It waits no longer than ctx lasts, also for who reads it already.
 func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
-	l.reading.Lock()
-	defer l.reading.Unlock()
-	if l.loads == by {
+	l.mu.Lock()
+	again := l.loads == by
+	l.loads = by
+	l.mu.Unlock()
+	if again || !remote.LockUntil(ctx, &l.reading) {
 		return
 	}
-	l.loads = by
+	defer l.reading.Unlock()
 	if !l.stored && l.source.IsURL() && storage != nil && l.Good() == nil {
 		l.stored = true
 		l.restore(ctx, storage)

@@ -77,6 +77,19 @@ func (s *Source) Reads() int {
 	return s.reads
 }
 
+// Slow is a URL whose server takes half a minute for each answer.
+type Slow struct{ *Source }
+
+// Read implements [remote.Source].
+func (s Slow) Read(ctx context.Context, before remote.Answer) (remote.Answer, error) {
+	select {
+	case <-time.After(30 * time.Second):
+		return s.Source.Read(ctx, before)
+	case <-ctx.Done():
+		return remote.Answer{}, context.Cause(ctx)
+	}
+}
+
 // Storage is a storage in memory.
 type Storage struct {
 	mu     sync.Mutex
