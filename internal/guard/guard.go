@@ -116,9 +116,12 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		return origin.Failed(r.Context(), next.ServeHTTP(w, r))
 	}
 	j := g.Judge(r)
-	if j == nil {
+	switch {
+	case j == nil:
 		clearPlaceholders(r)
-	} else {
+	case j.published: // by a guard before
+		return next.ServeHTTP(w, r)
+	default:
 		defer j.flight.end() // also where a handler panics
 		g.Publish(r, j)
 	}
@@ -170,6 +173,9 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	original := request.OriginalRequest(r)
 	if request.IsACMEChallenge(original) || request.IsIncluded(r) {
 		return nil
+	}
+	if before := g.settled(r); before != nil {
+		return before
 	}
 	who, proof := g.Identity.Identify(r, client)
 	j := newJudgement(kept, &spelt)

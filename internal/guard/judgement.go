@@ -22,6 +22,7 @@ type Judgement struct {
 	Proof     verify.Method   // what decided about the identity
 	held      bool            // allowed by a version that the change guard keeps in force
 	recorded  bool            // it was counted in the ledger
+	published bool            // a guard has acted by it
 	signature string          // what came of checking the request's signature, "" if none was checked
 	Site      *request.Site   // whose robots.txt it is about; it is not changed
 	kept      *keptSite       // the same with what is at hand of it, nil for a host that is not named just so

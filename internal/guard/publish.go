@@ -21,6 +21,7 @@ const Var = "robots_guard.judgement"
 // Publish counts a judgement, logs it and makes it available to whatever handles
 // the request next.
 func (g *Guard) Publish(r *http.Request, j *Judgement) {
+	j.published = true
 	if g.Identity.Verifies() && j.Client.Crawler != nil {
 		g.Metrics.CheckedBy(j.Proof, j.Identity)
 	}
@@ -51,6 +52,20 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 		g.logViolation(r, j, crawler)
 		g.emitViolation(r, j, crawler)
 	}
+}
+
+// settled returns what a guard before this one has found about a request where nothing is
+// left to judge, nil otherwise: it was blocked, so that what comes here is served in place of
+// the page, or it failed behind that guard, and an error route is to answer it.
+func (g *Guard) settled(r *http.Request) *Judgement {
+	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
+	if before == nil || !before.published || g.Forwarded != nil { // which is asked about another request
+		return nil
+	}
+	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {
+		return nil
+	}
+	return before
 }
 
 // hasAccessLog reports whether the server of a request writes an access log, which is

@@ -37,6 +37,11 @@ func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
 			}
 			warnDashboards(server, placed, logger)
 			warnEarly(placed, logger)
+			if server.Errors != nil {
+				if err := warnErrors(name, routesOf(server.Errors.Routes), logger); err != nil {
+					return nil, err
+				}
+			}
 			if of := w.reads(); trusts(server) {
 				reads = append(reads, proxied(of)...)
 			} else {
@@ -60,6 +65,9 @@ func routesOf(list caddyhttp.RouteList) []Route {
 				config = caddyconfig.JSON(map[string]string{"handler": name}, nil)
 			}
 			routes[i].Handle = append(routes[i].Handle, config)
+		}
+		for _, set := range r.MatcherSetsRaw { // of error routes, whose turn comes last
+			routes[i].Match = append(routes[i].Match, set)
 		}
 		for _, set := range r.MatcherSets {
 			routes[i].Match = append(routes[i].Match, setJSON(set))
