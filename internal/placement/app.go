@@ -37,6 +37,7 @@ func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
 			}
 			warnDashboards(server, placed, logger)
 			warnEarly(placed, logger)
+			warnAgain(placed, logger)
 			if server.Errors != nil {
 				if err := warnErrors(name, routesOf(server.Errors.Routes), logger); err != nil {
 					return nil, err

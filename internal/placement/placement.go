@@ -25,6 +25,7 @@ type Placed struct {
 	Guarded bool     // every request has come through a guard before
 	Cached  string   // a handler before it that may answer with what it was given for others, "" for none
 	Early   []Early  // handlers that should stand behind it
+	Again   bool     // some requests come through another guard before, which counts them
 
 	reach  string  // equal for handlers that meet the same requests
 	before *passed // handlers that a request may have come through
@@ -42,6 +43,7 @@ type passed struct {
 	matches []Match  // of the routes that lead to it
 	group   string   // of routes of which a request takes one
 	asks    bool     // it goes by what another server answers, as forward_auth does
+	answers bool     // it lets no request pass
 	before  *passed
 
 	caches  bool   // it keeps answers for others
@@ -54,8 +56,10 @@ type passed struct {
 }
 
 // pass returns a handler as one that a request has come through.
-func pass(name string, config json.RawMessage, asks bool, here way, before *passed) *passed {
-	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, asks: asks, before: before}
+func pass(h *handler, config json.RawMessage, here way, before *passed) *passed {
+	name := h.Handler
+	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, before: before}
+	b.asks, b.answers = len(h.HandleResponse) > 0, h.answersAll()
 	b.caches, b.early, b.blind = slices.Contains(caches, name), b.usesVerdict(), here.blind()
 	if !slices.ContainsFunc(b.matches, Match.leavesOut) {
 		b.refuses = b.directive()

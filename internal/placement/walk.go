@@ -178,7 +178,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		// Later what stands with it in a route of a group counts as of another one.
 		switch h.Handler {
 		case Guard:
-			placed.Early = here.early()
+			placed.Early, placed.Again = here.early(), h.Decide == nil && here.isAgain()
 		case Dashboard:
 			placed.open = placed.isOpen()
 		}
@@ -189,7 +189,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		return here, err
 	}
 	here.answered = inner.answered
-	here.before = pass(h.Handler, config, len(h.HandleResponse) > 0, here, inner.before)
+	here.before = pass(&h, config, here, inner.before)
 	if here.before.refuses != "" {
 		w.refuse = append(w.refuse, here.before)
 	}
