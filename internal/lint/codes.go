@@ -16,6 +16,7 @@ const (
 	Misspelt          policy.Code = "misspelt-crawler"         // nearly the name of a known crawler
 	Retired           policy.Code = "retired-crawler"          // a crawler that is gone or has another name now
 	NamesNobody       policy.Code = "names-nobody"             // a word that no crawler can be told by
+	NamesApp          policy.Code = "names-app"                // an app that people use, and no robot
 	NameVersion       policy.Code = "name-with-version"        // some parsers compare the version, too
 	SplitCrawler      policy.Code = "shadowed-group"           // a crawler's other name has the group that counts
 	OpensSite         policy.Code = "group-opens-site"         // no rule for it, so what * forbids is open to it
@@ -93,6 +94,7 @@ var kinds = []kind{
 	{Misspelt, policy.Warning, "A crawler's name is misspelt"},
 	{Retired, policy.Info, "A crawler is gone or has another name"},
 	{NamesNobody, policy.Warning, "No crawler can be told by this name"},
+	{NamesApp, policy.Warning, "A group blocks people who use an app"},
 	{NameVersion, policy.Warning, "A crawler's name has a version"},
 	{SplitCrawler, policy.Info, "Two groups name one crawler differently"},
 	{OpensSite, policy.Warning, "A group without rules opens what the * group forbids"},

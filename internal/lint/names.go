@@ -85,6 +85,8 @@ func (c *checker) checkNames() {
 			} else if crawler != nil && crawler.Controls != "" {
 				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, and a server cannot block anything by it",
 					quoted(token), crawler.Controls)
+			} else if crawler == nil && c.checkApp(&g, a, name) {
+				continue
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
 				c.checkUnknown(a, name)

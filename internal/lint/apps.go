@@ -1,0 +1,71 @@
+package lint
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// maxRobotsOfApp is how many robots an operator has whose name is also that of what people
+// use: who has more makes many things, and no app is called like all of them.
+const maxRobotsOfApp = 4
+
+// appRobots are the robots of operators that fetch for people who use an app, by its name in
+// lower case. It is the operator's name, and none of the robots has it, though some are
+// called after it.
+var appRobots = sync.OnceValue(func() map[string][]string {
+	registry := uaident.Default()
+	robots := make(map[string][]string)
+	forPeople := make(map[string]bool)
+	for _, c := range registry.Crawlers() {
+		name := strings.ToLower(c.Operator)
+		robots[name] = append(robots[name], c.Token)
+		forPeople[name] = forPeople[name] || c.Class == uaident.Preview || c.Class == uaident.AIAssistant
+	}
+	maps.DeleteFunc(robots, func(name string, tokens []string) bool {
+		slices.SortStableFunc(tokens, func(a, b string) int {
+			return cmp.Or(cmp.Compare(likeness(b, name), likeness(a, name)), cmp.Compare(len(a), len(b)))
+		})
+		return !forPeople[name] || len(tokens) > maxRobotsOfApp || likeness(tokens[0], name) == 0 || !blocksApp(registry, name)
+	})
+	return robots
+})
+
+// blocksApp reports whether a group of a name is for an app on somebody's phone.
+func blocksApp(registry *uaident.Registry, name string) bool {
+	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.Overlay([]string{name}))
+	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
+}
+
+// likeness tells how likely who writes a name means a robot.
+func likeness(token, name string) int {
+	switch folded := strings.ToLower(token); {
+	case folded == name+"bot":
+		return 2
+	case strings.HasPrefix(folded, name):
+		return 1
+	}
+	return 0
+}
+
+// checkApp tells of a group that blocks who uses an app, and reports whether it is one.
+func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
+	robots := appRobots()[strings.ToLower(name)]
+	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.Canonical() != "" })
+	if robots == nil || forbids < 0 {
+		return false
+	}
+	instead := robots[0]
+	if more := robots[1:]; len(more) > 0 {
+		instead += " or " + strings.Join(more, ", ")
+	}
+	c.addValue(NamesApp, a.Line, "no robot calls itself %s; what does is the app, so the people who use it are blocked by %s in line %d; write %s, if that is meant",
+		quoted(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
+	return true
+}
