@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
+	"github.com/robotsguard/caddy-robots-guard/internal/directive"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -18,7 +19,7 @@ import (
 
 func init() {
 	httpcaddyfile.RegisterGlobalOption("robots_guard", parseGlobalOption)
-	httpcaddyfile.RegisterHandlerDirective("robots_guard", parseCaddyfile)
+	directive.Register("robots_guard", parseCaddyfile)
 	// Before redirects, rewrites, caches and authentication, so that what is
 	// judged is what the crawler asked for.
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard", httpcaddyfile.Before, "redir")
@@ -124,7 +125,7 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return append([]option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: h.markSource},
 		decision.Option(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
@@ -150,6 +151,14 @@ func (h *Handler) setSource(args []string) (err error) {
 		h.Source, err = origin.ParseLocation(args)
 	}
 	return err
+}
+
+// markSource keeps the line of a file that is not there, or not yet: whether it may be
+// missing is told when the configuration is loaded, perhaps on another machine.
+func (h *Handler) markSource(d *caddyfile.Dispenser) {
+	if s := h.Source; s != nil && s.File != "" && !s.Optional && origin.CheckFile("source", s.File, "optional") != nil {
+		s.Mark(d)
+	}
 }
 
 func (h *Handler) setShadow(args []string) (err error) {

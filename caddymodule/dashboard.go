@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
+	"github.com/robotsguard/caddy-robots-guard/internal/directive"
 )
 
 func init() {
@@ -83,7 +84,7 @@ func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 		arg = h.Val()
 		h.Prev()
 	}
-	matchers, err := h.ExtractMatcherSet()
+	matchers, err := directive.Matcher(h)
 	if err != nil {
 		return nil, err
 	}

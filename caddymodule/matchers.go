@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/expression"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -35,6 +36,8 @@ type MatchCrawler struct {
 	// The product tokens, classes and identities to match.
 	Clients []string `json:"clients,omitempty"`
 
+	option.Written // the line that names a crawler that the built-in registry does not know
+
 	clients judge.Selector
 	app     *App
 	overlay *uaident.Overlay // tokens that the registry does not know
@@ -57,6 +60,9 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		if _, err := judge.ParseSelector(nil, words, true); err != nil {
 			return d.Errf("crawler: %v", err)
 		}
+		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // which a crawler option may add
+			m.Mark(d)
+		}
 		m.Clients = append(m.Clients, words...)
 		if d.NextBlock(0) {
 			return d.Err("crawler takes no block")
@@ -72,7 +78,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
 	m.overlay = m.app.registry.Overlay(m.clients.New)
-	return err
+	return m.At(err)
 }
 
 // Match reports whether the request matches.

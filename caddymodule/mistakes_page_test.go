@@ -31,10 +31,13 @@ var mistakes = []string{
 	"robots_guard {\n\t\tchange_guard 6\n\t}",
 	"robots_guard enforce monitor",
 	"robots_guard {\n\t\texempt\n\t}",
+	"@bots crawler search\n\trobots_guard @bost enforce",
 }
 
 // misplaced are mistakes that show when a site is put together, as Caddyfiles.
 var misplaced = []string{
+	"example.com {\n\t@bots crawler Googelbot ai_training\n\trespond @bots 403\n}\n",
+	"{\n\trobots_guard {\n\t\tregistry /nonexistent/registry.json\n\t}\n}\nexample.com {\n\trobots_guard\n}\n",
 	"example.com {\n\trobots_guard {\n\t\tsource file /nonexistent/robots.txt\n\t}\n}\n",
 	"example.com {\n\trobots_guard\n\trobots_guard enforce\n}\n",
 	"example.com {\n\troute {\n\t\trespond ok\n\t\trobots_guard\n\t}\n}\n",
@@ -47,7 +50,7 @@ const mistakesPage = "../docs/guides/mistakes.md"
 // writes it.
 func TestMistakesPage(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Twenty mistakes\n\n<!-- Made by: go test ./caddymodule -run TestMistakesPage -update -->\n\n" +
+	page.WriteString("# Mistakes\n\n<!-- Made by: go test ./caddymodule -run TestMistakesPage -update -->\n\n" +
 		"What `caddy validate` and a reload say to a mistake in a Caddyfile, which then is not loaded.\n")
 	for i, mistake := range mistakes {
 		text := "example.com {\n\t" + mistake + "\n\trespond ok\n}\n"
@@ -61,7 +64,7 @@ func TestMistakesPage(t *testing.T) {
 		}
 		fmt.Fprintf(&page, "\n%d. `%s`\n\n```text\n%v\n```\n", i+1, strings.Join(strings.Fields(mistake), " "), err)
 	}
-	page.WriteString("\n## Where a site is put together\n\nThese show when the whole site is known, so the answer names the site and not a line. They are not loaded either.\n")
+	page.WriteString("\n## Where a site is put together\n\nThese show when the whole site is known, so most answers name the site and not a line. They are not loaded either.\n")
 	for _, text := range misplaced {
 		_, err := validate(t, text)
 		if err == nil {
@@ -69,7 +72,7 @@ func TestMistakesPage(t *testing.T) {
 			continue
 		}
 		said := err.Error()
-		_, said, _ = strings.Cut(said[max(0, strings.LastIndex(said, "provision http.handlers.")):], ": ") // Caddy names the modules around it before
+		_, said, _ = strings.Cut(said[max(0, strings.LastIndex(said, "provision ")):], ": ") // Caddy names the modules around it before
 		fmt.Fprintf(&page, "\n```caddyfile\n%s```\n\n```text\n%s\n```\n", text, said)
 	}
 	if *update {

@@ -34,7 +34,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 			otherwise = ""
 		}
 		if err := origin.CheckFile("source", s.File, otherwise); err != nil {
-			return err
+			return s.At(err)
 		}
 	}
 	if err := h.OnViolation.Provision(ctx); err != nil {

@@ -47,7 +47,7 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 		defer cancel()
 		u.feed.Load(load, u, ctx.Storage())
 		if err := u.feed.Trouble(); err != nil && u.feed.IsFile() {
-			return nil, &UnreadableError{err}
+			return nil, &UnreadableError{r.At(err)}
 		}
 		if u.has = u.feed.Good(); u.has != nil {
 			known, err := u.with(u.has)

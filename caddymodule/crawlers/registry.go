@@ -27,6 +27,8 @@ type Registry struct {
 	// How often it is looked whether it has changed. Default: as often as the server of a
 	// URL says, from a minute to an hour; two seconds for a file.
 	Interval caddy.Duration `json:"interval,omitempty"`
+
+	option.Written // the line that names a file that cannot be used
 }
 
 // Bounds of Registry.Interval.
@@ -41,7 +43,14 @@ const loadTime = 5 * time.Second
 
 // UnmarshalCaddyfile reads the block of registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return option.ReadBlock(d, r.Options(), r.Validate, r.Validate)
+	r.Mark(d)
+	if err := option.ReadBlock(d, r.Options(), r.Validate, r.Validate); err != nil {
+		return err
+	}
+	if _, err := r.Base(context.Background()); err == nil {
+		r.WrittenAt = ""
+	}
+	return nil
 }
 
 // Options are what may stand in the block of registry.
@@ -85,7 +94,7 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	}
 	feed.Load(ctx, r, nil)
 	if err := feed.Trouble(); err != nil {
-		return nil, &UnreadableError{err}
+		return nil, &UnreadableError{r.At(err)}
 	}
 	return feed.Good().Over(uaident.Default())
 }

@@ -26,6 +26,9 @@ type Option struct {
 	// Block reads the block that may follow on the line, nil if none may.
 	Block func(d *caddyfile.Dispenser) error
 
+	// Mark is told where the option stands, once it is set; nil if that does not count.
+	Mark func(d *caddyfile.Dispenser)
+
 	Again bool // may stand several times
 
 	elsewhere string // where it has its place, if that is not this block
@@ -96,6 +99,9 @@ func (o *Option) Read(d *caddyfile.Dispenser) error {
 		return d.Errf("%w %q for %s; use %s", err, strings.Join(args, " "), o.Name, o.Usage)
 	default:
 		return d.WrapErr(err)
+	}
+	if o.Mark != nil {
+		o.Mark(d)
 	}
 	if o.Block != nil {
 		return o.Block(d)

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -48,9 +50,17 @@ func CheckFile(option, path, otherwise string) error {
 		begins = "; a relative path begins where Caddy was started, so this is " + full
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s file %s: there is no such file%s; correct the path, or %s", option, path, begins, otherwise)
+		return fmt.Errorf("%s file %s: there is no such file%s; %s, or %s", option, path, begins, cmp.Or(didYouMean(path), "correct the path"), otherwise)
 	}
 	return fmt.Errorf("%s file %s: %w%s", option, path, err, begins)
+}
+
+// didYouMean asks whether a file beside one that is not there is meant.
+func didYouMean(path string) string {
+	if near := spelling.NearFile(path); near != "" {
+		return "did you mean " + near + "? Correct the path"
+	}
+	return ""
 }
 
 // ReadFile returns the beginning of a regular file, as much of it as is parsed.

@@ -27,6 +27,8 @@ type Location struct {
 
 	// Whether the file may be missing, which restricts nothing.
 	Optional bool `json:"optional,omitempty"`
+
+	option.Written // the line that names a file that is not there
 }
 
 // ParseLocation reads a location as it stands in a Caddyfile: a URL, perhaps with

@@ -236,7 +236,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says("nothing", "registry.json: no such file")
+	says("nothing", "registry.json: there is no such file; correct the path")
 	write(text(1, "Googlebot:seo"))
 	says("Googlebot", "")
 	write("{\"crawlers\": [\n{\"tokn\": 1}]}")

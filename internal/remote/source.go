@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 )
 
 // LookEvery is how often it is looked whether a file has changed.
@@ -114,8 +116,15 @@ func (f file) explain(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err // the path is named already
 	}
-	if full, absErr := filepath.Abs(f.path); errors.Is(err, fs.ErrNotExist) && absErr == nil && full != f.path {
-		return fmt.Errorf("there is no such file; a relative path begins where Caddy was started, so this is %s", full)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	begins, instead := "", "correct the path"
+	if full, err := filepath.Abs(f.path); err == nil && full != f.path {
+		begins = "; a relative path begins where Caddy was started, so this is " + full
+	}
+	if near := spelling.NearFile(f.path); near != "" {
+		instead = "did you mean " + near + "?"
+	}
+	return fmt.Errorf("there is no such file%s; %s", begins, instead)
 }

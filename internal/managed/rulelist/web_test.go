@@ -219,7 +219,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says("nothing", "rules.json: no such file")
+	says("nothing", "rules.json: there is no such file; correct the path")
 	write(list("a"))
 	says("a", "")
 	write(list("a", "b"))

@@ -1,0 +1,29 @@
+package option
+
+import (
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// Written says where something stands in a Caddyfile. It goes into the JSON only where what
+// is named there was not found while the Caddyfile was read, as on another machine: the
+// error that tells of it later has nothing else to name the line by.
+type Written struct {
+	// The file and line of the Caddyfile that errors name, where it named something that was
+	// not there as it was read. Caddy writes it; it means nothing else.
+	WrittenAt string `json:"written_at,omitempty"`
+}
+
+// Mark keeps the line that is being read.
+func (w *Written) Mark(d *caddyfile.Dispenser) {
+	w.WrittenAt = fmt.Sprintf("%s:%d", d.File(), d.Line())
+}
+
+// At returns an error with the line, if that is kept.
+func (w *Written) At(err error) error {
+	if err == nil || w.WrittenAt == "" {
+		return err
+	}
+	return fmt.Errorf("%w, at %s", err, w.WrittenAt)
+}
