@@ -197,9 +197,14 @@ func (who *claimant) note() string {
 // robots.txt.
 func (who claimant) identified(robots *policy.Robots) claimant {
 	if who.isAgent {
-		who.client = uaident.Default().IdentifyWith(who.userAgent, uaident.Default().Overlay(robots.Names()))
+		who.client = uaident.Default().IdentifyWith(who.userAgent, overlayOf(robots))
 	}
 	return who
+}
+
+// overlayOf returns the names that only a robots.txt knows.
+func overlayOf(robots *policy.Robots) *uaident.Overlay {
+	return uaident.Default().Overlay(robots.Names())
 }
 
 // judgeURL judges one URL as the server would. The claimant has been identified.

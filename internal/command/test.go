@@ -16,6 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func testCommand(config Config) *cobra.Command {
@@ -102,6 +103,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	var results []expect.Result
 	var errs []error
 	notes := make(map[string]string) // by who asks, for finding them takes a while
+	overlay := overlayOf(robots)
 	for _, name := range names {
 		cases, err := readCases(cmd.InOrStdin(), name)
 		if err != nil {
@@ -109,7 +111,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 			continue
 		}
 		for _, c := range cases {
-			r := JudgeCase(robots, c)
+			r := judgeCase(robots, overlay, c)
 			who := c.Token + "\x00" + c.UserAgent
 			note, known := notes[who]
 			if !known {
@@ -171,8 +173,16 @@ func readTable(stdin io.Reader, name string) ([]byte, error) {
 
 // JudgeCase judges one case as check does.
 func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
+	return judgeCase(robots, overlayOf(robots), c)
+}
+
+// judgeCase is JudgeCase with the names that only the robots.txt knows.
+func judgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
 	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == "", held: c.Held}
-	verdict := judgeURL(robots, who.identified(robots), c.URL)
+	if who.isAgent {
+		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)
+	}
+	verdict := judgeURL(robots, who, c.URL)
 	r := expect.Result{Case: c, Got: verdict.Allowed}
 	if c.About != "" {
 		r.States, r.Because = verdict.stated(c.About)

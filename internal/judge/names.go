@@ -1,13 +1,10 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -80,94 +77,4 @@ func Likely(registry *uaident.Registry, word string, identities bool) []string {
 		}
 	}
 	return nearestNames(registry, word, words)
-}
-
-// nearestNames returns the names that are nearest to a word, among some words and
-// the product tokens of a registry.
-func nearestNames(registry *uaident.Registry, word string, words []string) []string {
-	folded := spelling.Letters(word)
-	if len(folded) < 2 || len(folded) > maxCompared {
-		return nil
-	}
-	if begun := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(spelling.Letters(w), folded) }); len(begun) > 0 {
-		return begun[:min(len(begun), maxLikely)]
-	}
-	n := nearest{folded: folded, distance: mostEdits(len(folded)) + 1}
-	for _, w := range words {
-		n.compare(w, w, 0)
-	}
-	for _, c := range registry.Crawlers() {
-		if c.RobotsOnly {
-			continue
-		}
-		rank := 1
-		if c.Provenance != uaident.Documented {
-			rank = 2
-		}
-		for _, name := range append([]string{c.Token}, c.Aliases...) {
-			n.compare(name, c.Token, rank)
-		}
-	}
-	if n.distance > 0 {
-		if of := ofOperator(registry, folded); of != nil {
-			return of
-		}
-	}
-	return n.found
-}
-
-const (
-	maxLikely     = 3
-	maxOfOperator = 5
-	maxCompared   = 40 // letters; no known name that anybody misspells is longer
-)
-
-// mostEdits returns how far a name of so many letters may be from the one that is
-// meant: short names are near to too many others.
-func mostEdits(letters int) int {
-	switch {
-	case letters < 3:
-		return 0
-	case letters < 9:
-		return 1
-	case letters < 14:
-		return 2
-	}
-	return 3
-}
-
-// nearest are the names that are nearest to another.
-type nearest struct {
-	folded         string
-	distance, rank int // of those found
-	found          []string
-}
-
-// compare looks at a name, by which another may be known. Among equally near ones
-// those of the least rank are taken.
-func (n *nearest) compare(name, known string, rank int) {
-	letters := spelling.Letters(name)
-	if diff := len(letters) - len(n.folded); diff > n.distance || -diff > n.distance {
-		return
-	}
-	switch d := spelling.Distance(n.folded, letters, n.distance+1); {
-	case d > mostEdits(len(n.folded)) || cmp.Or(cmp.Compare(d, n.distance), cmp.Compare(rank, n.rank)) > 0 && n.found != nil:
-	case d < n.distance || rank < n.rank:
-		n.distance, n.rank, n.found = d, rank, []string{known}
-	case len(n.found) < maxLikely && !slices.Contains(n.found, known):
-		n.found = append(n.found, known)
-	}
-}
-
-// ofOperator returns crawlers of a company, whose name is written as a crawler's:
-// those that it documents first.
-func ofOperator(registry *uaident.Registry, folded string) (tokens []string) {
-	for _, provenance := range []uaident.Provenance{uaident.Documented, uaident.Dataset} {
-		for _, c := range registry.Crawlers() {
-			if c.Provenance == provenance && !c.RobotsOnly && len(tokens) < maxOfOperator && spelling.Letters(c.Operator) == folded {
-				tokens = append(tokens, c.Token)
-			}
-		}
-	}
-	return tokens
 }

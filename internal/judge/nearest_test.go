@@ -57,9 +57,9 @@ func TestNearest(t *testing.T) {
 		{"four alike", own(1, "abcdefghv", "abcdefghw", "abcdefghx", "abcdefghy"), []string{"abcdefghv", "abcdefghw", "abcdefghx"}},
 		{"two names of one", []name{{"abcdefghx", "A", 1}, {"abcdefghy", "A", 1}, {"abcdefghz", "B", 1}}, []string{"A", "B"}},
 	} {
-		n := nearest{folded: "abcdefghi", distance: mostEdits(9) + 1}
+		n := nearest{folded: "abcdefghi", set: spelling.Set("abcdefghi"), distance: mostEdits(9) + 1}
 		for _, name := range tc.names {
-			n.compare(name.name, name.known, name.rank)
+			n.compare(newKnownName(name.name, name.known, name.rank))
 		}
 		if !slices.Equal(n.found, tc.want) {
 			t.Errorf("%s: %q, want %q", tc.what, n.found, tc.want)
@@ -106,7 +106,7 @@ func TestNearestNames(t *testing.T) {
 				all++
 			}
 		}
-		if got := ofOperator(registry, operator); len(got) != min(all, maxOfOperator) {
+		if got := namesOf(registry).ofOperator[operator]; len(got) != min(all, maxOfOperator) {
 			t.Errorf("%d of %d crawlers of %s", len(got), all, operator)
 		}
 	}

@@ -1,7 +1,10 @@
 // Package spelling tells how near the spellings of two names are.
 package spelling
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // Letters drops what people write differently: case, and what parts words.
 func Letters(name string) string {
@@ -17,9 +20,12 @@ func Letters(name string) string {
 // with their neighbour to make b of a (the Damerau-Levenshtein distance in which no
 // part is edited twice); most if it is that many or more.
 func Distance(a, b string, most int) int {
+	var room [3][64]int // enough for most names
 	rows := [3][]int{}
 	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
+		if rows[i] = room[i][:]; len(b) >= len(room[i]) {
+			rows[i] = make([]int, len(b)+1)
+		}
 	}
 	for j := range rows[1] {
 		rows[1][j] = j
@@ -59,3 +65,16 @@ func Swapped(a, b string) bool {
 	}
 	return false
 }
+
+// Set returns which bytes a name has, each as one of 32 bits, so that [Edits] can tell most
+// names that are far from each other without comparing them.
+func Set(name string) (bytes uint32) {
+	for i := range len(name) {
+		bytes |= 1 << (name[i] & 31)
+	}
+	return bytes
+}
+
+// Edits returns how many edits there are at least, as [Distance] counts them, between names
+// with these sets: one replaces a byte by another at most.
+func Edits(a, b uint32) int { return (bits.OnesCount32(a^b) + 1) / 2 }

@@ -1,6 +1,9 @@
 package spelling
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 func TestDistance(t *testing.T) {
 	for _, tc := range []struct {
@@ -55,5 +58,31 @@ func TestSwapped(t *testing.T) {
 		if got := Swapped(tc.a, tc.b); got != tc.want {
 			t.Errorf("Swapped(%q, %q) = %v, want %v", tc.a, tc.b, got, tc.want)
 		}
+	}
+}
+
+// TestEdits holds the bound to the distances of names that are edited at random.
+func TestEdits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	far := 0
+	for range 10_000 {
+		a := make([]byte, 1+random.IntN(12))
+		for i := range a {
+			a[i] = byte("abcdefghijklmnopqrstuvwxyz0123456789"[random.IntN(36)])
+		}
+		b := append([]byte(nil), a...)
+		for range random.IntN(6) {
+			b[random.IntN(len(b))] = byte('a' + random.IntN(26))
+		}
+		least, d := Edits(Set(string(a)), Set(string(b))), Distance(string(a), string(b), 99)
+		if least > d {
+			t.Fatalf("%s and %s: at least %d edits, and the distance is %d", a, b, least, d)
+		}
+		if least > 1 {
+			far++
+		}
+	}
+	if far == 0 {
+		t.Error("the bound never tells anything")
 	}
 }

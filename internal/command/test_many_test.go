@@ -1,0 +1,42 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/expect"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestManyCases bounds what a case costs of which a table may have hundreds of thousands,
+// each by a name that nobody knows, while the robots.txt has tens of thousands of names.
+func TestManyCases(t *testing.T) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "User-agent: Acme%dBot\n", i)
+	}
+	robots := policy.Parse([]byte(text.String() + "Disallow: /private/\n"))
+	overlay := overlayOf(robots)
+	c := expect.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
+	if r := judgeCase(robots, overlay, c); r.Got || r.Because != JudgeCase(robots, c).Because {
+		t.Fatalf("%+v, want that of a robots.txt which is read for one case: %+v", r, JudgeCase(robots, c))
+	}
+	judged := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			judgeCase(robots, overlay, c)
+		}
+	})
+	if most := int64(64 << 10); judged.AllocedBytesPerOp() > most { // all names are four times that
+		t.Errorf("a case allocates %d bytes, want at most %d", judged.AllocedBytesPerOp(), most)
+	}
+	i := 0
+	noted := testing.AllocsPerRun(100, func() {
+		i++
+		(&claimant{token: fmt.Sprintf("Zorkblatter%dBot", i)}).note()
+	})
+	if noted > 20 { // the registry has thousands of names
+		t.Errorf("to look for a name that is meant takes %v allocations", noted)
+	}
+}
