@@ -89,6 +89,25 @@ func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy
 // client is: one that another text than ours is asked about may have a group for it, which
 // ours has not. Nobody becomes a browser.
 func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	if q := g.asIfNamedBy(r, j, version); q.Client.Class != uaident.Browser {
+		return q
+	}
+	return j.Request
+}
+
+// foretold returns the request of a judgement as it would be if a version was the text in
+// force: its client may be somebody else without the names of ours, or a browser.
+func (g *Guard) foretold(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	q := g.asIfNamedBy(r, j, version)
+	if q.Client.Crawler != j.Client.Crawler {
+		q.Identity, _ = g.Identity.Identify(r, q.Client)
+	}
+	return q
+}
+
+// asIfNamedBy returns the request of a judgement with whom the names of a version tell that
+// its client is.
+func (g *Guard) asIfNamedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
 	names, ok := version.Derived.(*policyNames)
 	if !ok {
@@ -96,11 +115,7 @@ func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) 
 	}
 	registry := g.Registry.Load()
 	client, agent := g.shared.familiar.identify(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
-	if client.Class == uaident.Browser {
-		return q
-	}
-	q.Client, q.Names = client, nil
-	if agent != nil {
+	if q.Client, q.Names = client, nil; agent != nil {
 		q.Names = agent.names
 	}
 	return q

@@ -112,13 +112,7 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	if version == nil {
 		return
 	}
-	q := j.Request
-	if names, _ := version.Derived.(*policyNames); names != nil {
-		registry := g.Registry.Load()
-		if overlay := names.overlay(registry, version.Robots).overlay; overlay != nil { // which may know a name that the text in force does not
-			q.Client, q.Names = registry.IdentifyWith(request.UserAgentOf(r), overlay), nil
-		}
-	}
+	q := g.foretold(r, j, version)
 	var scratch judge.Scratch
 	var result judge.Result
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
