@@ -266,7 +266,7 @@ func (a *App) CheckPlaces(ctx caddy.Context) (err error) {
 		return nil
 	}
 	a.placed = true
-	a.reads, err = placement.Check(ctx, a.logger)
+	a.reads, err = placement.Check(ctx, guard.Placeholders(), a.Verify != nil, a.logger)
 	return err
 }
 

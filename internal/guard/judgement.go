@@ -2,7 +2,9 @@ package guard
 
 import (
 	"encoding/hex"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -124,6 +126,9 @@ var placeholders = map[string]func(*Judgement) string{
 		return strconv.Itoa(int(math.Ceil(j.Rate.Wait.Seconds())))
 	},
 }
+
+// Placeholders returns the rests of their names, in order.
+func Placeholders() []string { return slices.Sorted(maps.Keys(placeholders)) }
 
 // placeholder implements caddy.ReplacerFunc.
 func (j *Judgement) placeholder(key string) (any, bool) {

@@ -18,7 +18,8 @@ import (
 // has not taken apart any route with one, so that "caddy validate" finds what
 // is wrong, too. Of what may be meant it warns. reads are those of the guards that other
 // handlers may refuse.
-func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
+// placeholders are the names of those that a guard sets; verifies says that claims are verified.
+func Check(ctx caddy.Context, placeholders []string, verifies bool, logger *zap.Logger) (reads []Read, err error) {
 	for _, module := range ctx.Modules() {
 		app, ok := module.(*caddyhttp.App)
 		if !ok {
@@ -27,7 +28,8 @@ func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
 		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 			server := app.Servers[name]
 			w := walk{server: name}
-			_, err := w.routes(routesOf(server.Routes), way{})
+			routes := routesOf(server.Routes)
+			_, err := w.routes(routes, way{})
 			placed := w.found
 			if err == nil {
 				err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed), checkDecisions(server, placed, logger))
@@ -38,10 +40,17 @@ func Check(ctx caddy.Context, logger *zap.Logger) (reads []Read, err error) {
 			warnDashboards(server, placed, logger)
 			warnEarly(placed, logger)
 			warnAgain(placed, logger)
+			warnIdle(placed, logger)
+			w.warnUnanswered(logger)
+			if !verifies {
+				w.warnUnverified(logger)
+			}
 			if server.Errors != nil {
-				if err := warnErrors(name, routesOf(server.Errors.Routes), logger); err != nil {
-					return nil, err
-				}
+				failed := routesOf(server.Errors.Routes)
+				err, routes = warnErrors(name, failed, logger), append(routes, failed...)
+			}
+			if err = cmp.Or(err, warnPlaceholders(name, routes, placeholders, logger)); err != nil {
+				return nil, err
 			}
 			if of := w.reads(); trusts(server) {
 				reads = append(reads, proxied(of)...)
@@ -80,7 +89,10 @@ func routesOf(list caddyhttp.RouteList) []Route {
 func setJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
-		matchers[caddy.GetModuleName(matcher)] = matcherJSON(matcher)
+		name := caddy.GetModuleName(matcher)
+		if matchers[name] = matcherJSON(matcher); name == "crawler" { // which keeps its JSON
+			matchers[name] = caddyconfig.JSON(matcher, nil)
+		}
 	}
 	return matchers
 }

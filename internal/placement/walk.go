@@ -31,6 +31,9 @@ type walk struct {
 	server string
 	found  []*Placed
 	refuse []*passed // handlers that let only some requests pass
+	asks   []asks    // matchers that go by what a guard has found
+	// unverified are what is for nobody unless claims are verified.
+	unverified []unverified
 }
 
 // way is what stands before a place in the routes.
@@ -62,6 +65,7 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 		if err := here.match(route.Match); err != nil {
 			return behind, err
 		}
+		w.note(route.Match, &here)
 		for _, handler := range route.Handle {
 			var err error
 			if here, err = w.handler(handler, here); err != nil {
@@ -178,6 +182,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		// Later what stands with it in a route of a group counts as of another one.
 		switch h.Handler {
 		case Guard:
+			w.noteGuard(placed)
 			placed.Early, placed.Again = here.early(), h.Decide == nil && here.isAgain()
 		case Dashboard:
 			placed.open = placed.isOpen()

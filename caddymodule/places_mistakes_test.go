@@ -1,0 +1,58 @@
+package caddymodule
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLikelyMistakes has sites that can be loaded and do not do what their owner means: each
+// is warned of, and nothing that is right.
+func TestLikelyMistakes(t *testing.T) {
+	const (
+		idle        = "only /robots.txt comes to robots_guard"
+		rate        = "robots_rate never matches"
+		preference  = "robots_preference never matches"
+		placeholder = "is no placeholder"
+		nobody      = "is for nobody"
+		verifying   = "{\n robots_guard {\n verify on\n }\n}\n"
+	)
+	for _, tc := range []struct{ name, config, warning, says string }{
+		{"in handle of the robots.txt", "a.test {\n handle /robots.txt {\n robots_guard enforce\n file_server\n }\n}", idle, `"site":"site a.test"`},
+		{"with a matcher for the robots.txt", "a.test {\n robots_guard /robots.txt enforce\n}", idle, "without that matcher"},
+		{"for the robots.txt and more", "a.test {\n @a path /robots.txt /a/*\n robots_guard @a enforce\n}", "", ""},
+		{"for all but the robots.txt", "a.test {\n @a not path /robots.txt\n robots_guard @a enforce\n}", "", ""},
+
+		{"a rate that nobody counts", "a.test {\n robots_guard\n @fast robots_rate over\n respond @fast slow 429\n}", rate, "robots_guard with rate before it"},
+		{"a rate that is counted", "a.test {\n robots_guard {\n rate\n }\n @fast robots_rate over\n respond @fast slow 429\n}", "", ""},
+		{"a preference without a guard", "a.test {\n robots_guard_dashboard public\n}\nb.test {\n @no robots_preference train-ai=n\n respond @no no\n}", preference, `"site":"site b.test"`},
+		{"a preference", "a.test {\n robots_guard\n @no robots_preference train-ai=n\n respond @no no\n}", "", ""},
+
+		{"a placeholder that is misspelt", "a.test {\n robots_guard\n respond {http.robots_guard.verdit}\n}", placeholder, "did you mean {http.robots_guard.verdict}?"},
+		{"one in an error route", "a.test {\n robots_guard enforce\n handle_errors {\n respond {http.robots_guard.reason}\n }\n}", placeholder, "{http.robots_guard.reason} is no"},
+		{"one in a matcher", "a.test {\n robots_guard enforce\n @x vars {http.robots_guard.clas} seo\n respond @x x\n}", placeholder, "did you mean {http.robots_guard.class}?"},
+		{"placeholders", "a.test {\n robots_guard enforce\n header >X-V \"{http.robots_guard.preference.train_ai} {http.robots_guard.rate} {http.robots_guard.rate.delay}\"\n}", "", ""},
+
+		{"exempt verified", "a.test {\n robots_guard enforce {\n exempt verified Googlebot\n }\n}", nobody, "exempt verified is for nobody"},
+		{"only_log verified", "a.test {\n robots_guard enforce {\n only_log verified search\n }\n}", nobody, "only_log verified is for nobody"},
+		{"spoofed", "a.test {\n robots_guard enforce {\n spoofed block\n }\n}", nobody, "spoofed block is for nobody"},
+		{"spoofed by default", "a.test {\n robots_guard enforce {\n spoofed judge\n }\n}", "", ""},
+		{"a matcher of a site", "a.test {\n robots_guard\n}\nb.test {\n robots_guard\n @false crawler spoofed\n abort @false\n}", nobody, `"site":"site b.test"`},
+		{"a matcher of all", "a.test {\n robots_guard\n @search crawler search claimed verified\n respond @search x\n}", "", ""},
+		{"verified", verifying + "a.test {\n robots_guard enforce {\n exempt verified Googlebot\n spoofed log\n }\n @false crawler spoofed\n abort @false\n}", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			log, err := validate(t, tc.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, warning := range []string{idle, rate, preference, placeholder, nobody} {
+				if warns := strings.Contains(log, warning); warns != (warning == tc.warning) {
+					t.Errorf("that %s is told: %t; the log:\n%s", warning, warns, log)
+				}
+			}
+			if !strings.Contains(log, tc.says) {
+				t.Errorf("%q is not told:\n%s", tc.says, log)
+			}
+		})
+	}
+}
