@@ -95,8 +95,10 @@ func (c *Crawler) Validate() error {
 			return fmt.Errorf("crawler %q: the name %q does not begin with a letter or digit", c.Token, name)
 		case len(name) > maxOverlayName:
 			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxOverlayName)
-		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*"):
+		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*();"):
 			return fmt.Errorf("crawler %q: the name %q has a character that no product token has", c.Token, name)
+		case len(withoutVersion(name)) < len(name):
+			return fmt.Errorf("crawler %q: the name %q has a version, so that it would name no other version; write %s", c.Token, name, withoutVersion(name))
 		}
 		if k := defaultRegistry.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
 			return fmt.Errorf("crawler %q: %q is a word that many User-Agents have, so it names nobody", c.Token, name)
@@ -116,6 +118,15 @@ func (c *Crawler) Validate() error {
 		}
 	}
 	return nil
+}
+
+// withoutVersion returns a name without a version behind it, as in "FooBot/2.1".
+func withoutVersion(name string) string {
+	before, version, _ := strings.Cut(name, "/")
+	if version = strings.TrimPrefix(version, "v"); version != "" && words.Digit(version[0]) {
+		return before
+	}
+	return name
 }
 
 // vocabulary returns the words of r that are no names.

@@ -56,6 +56,9 @@ func TestWithRefuses(t *testing.T) {
 	}{
 		{[]Crawler{{Token: "", Class: SEO}}, []string{`"" does not begin with a letter`}},
 		{[]Crawler{{Token: "-x", Class: SEO}}, []string{`"-x" does not begin with a letter`}},
+		{[]Crawler{{Token: "FooBot/1.0", Class: SEO}}, []string{`"FooBot/1.0" has a version, so that it would name no other version; write FooBot`}},
+		{[]Crawler{{Token: "FooBot", Aliases: []string{"Foo Bot/v2"}, Class: SEO}}, []string{`"Foo Bot/v2" has a version`, "write Foo Bot"}},
+		{[]Crawler{{Token: "FooBot (new)", Class: SEO}}, []string{"a character that no product token has"}},
 		{[]Crawler{{Token: "Chrome", Class: SEO}}, []string{"Chrome", "names nobody"}},
 		{[]Crawler{{Token: "BOT", Class: SEO}}, []string{"BOT", "names nobody"}},
 		{[]Crawler{{Token: "Foo*", Class: SEO}}, []string{"Foo*", "character"}},
