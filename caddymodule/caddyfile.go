@@ -119,7 +119,8 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", d.Val())
 	}
 	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
-	return option.ReadBlock(d, append(h.options(onViolation), shared...), h.validateValues, h.Validate)
+	modes := option.Elsewhere([]option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Name: "mode"}}, "no option; the mode stands behind robots_guard, as in robots_guard enforce")
+	return option.ReadBlock(d, slices.Concat(h.options(onViolation), shared, modes), h.validateValues, h.Validate)
 }
 
 // options are what may stand in the block of the directive.
@@ -153,8 +154,7 @@ func (h *Handler) setSource(args []string) (err error) {
 	return err
 }
 
-// markSource keeps the line of a file that is not there, or not yet: whether it may be
-// missing is told when the configuration is loaded, perhaps on another machine.
+// markSource keeps the line of a file that is not there, or not yet, as on another machine.
 func (h *Handler) markSource(d *caddyfile.Dispenser) {
 	if s := h.Source; s != nil && s.File != "" && !s.Optional && origin.CheckFile("source", s.File, "optional") != nil {
 		s.Mark(d)

@@ -224,8 +224,9 @@ func (h *Handler) Validate() error {
 		return fmt.Errorf("unknown confirm %q; use search, any or off", h.Confirm)
 	case !slices.Contains([]string{"", classesFollow, classesFrozen}, h.Classes):
 		return fmt.Errorf("unknown classes %q; use follow or frozen", h.Classes)
-	case len(h.StagingHosts) > 0 && !h.Staging:
-		return errors.New("staging_hosts means nothing without staging")
+	}
+	if err := h.validateStaging(); err != nil {
+		return err
 	}
 	for i, place := range h.Lists {
 		if slices.Contains(h.Lists[:i], place) {

@@ -1,12 +1,31 @@
 package robotstxt
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
+
+// validateStaging checks what can be told without the site. That staging is on is said by
+// the word alone.
+func (h *Handler) validateStaging() error {
+	if len(h.StagingHosts) > 0 && !h.Staging {
+		return errors.New("staging_hosts means nothing without staging")
+	}
+	for _, host := range h.StagingHosts {
+		switch {
+		case host == "on" || host == "off":
+			return fmt.Errorf("staging takes hosts, and not %q; write staging alone for all hosts of the site, or remove it", host)
+		case host == "" || strings.ContainsAny(host, "/: "):
+			return fmt.Errorf("staging: %q is no host; write one such as staging.example.com, without a port", host)
+		}
+	}
+	return nil
+}
 
 // checkStaging makes sure that no production host is closed as one for tests. hosts are
 // those of the site, none for any.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 
@@ -31,6 +32,9 @@ type adminServer string
 func (a *adminAPI) find() (adminServer, error) {
 	if err := checkConfig(a.config); err != nil {
 		return "", err
+	}
+	if _, _, err := net.SplitHostPort(a.address); err != nil && a.address != "" && !strings.Contains(a.address, "/") { // as that of a socket has
+		return "", fmt.Errorf("--address %q has no port; write it as %s", a.address, net.JoinHostPort(strings.Trim(a.address, "[]"), "2019"))
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, a.config, a.adapter)
 	return adminServer(address), err

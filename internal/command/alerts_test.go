@@ -56,6 +56,9 @@ func TestAlerts(t *testing.T) {
 		"alerts --note x":                       "need --acknowledge",
 		"alerts --acknowledge a-1 --undo a-1":   "give one of",
 		"alerts --address 127.0.0.1:1 --undo x": "no server answers",
+		"alerts --address localhost":            `--address "localhost" has no port; write it as localhost:2019`,
+		"alerts --address ::1":                  "write it as [::1]:2019",
+		"alerts --address unix//nowhere":        "no server answers",
 	} {
 		if _, err := execute(t.Context(), Config{}, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", args, err)

@@ -161,6 +161,9 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 	}
 	code, note := ExitAllowed, who.note()
 	for _, u := range urls {
+		if err := checkTarget(u); err != nil {
+			return 0, err
+		}
 		robots, err := files.of(cmd.Context(), u)
 		if err != nil {
 			return 0, err

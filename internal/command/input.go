@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -62,6 +63,18 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 		return nil, "", err
 	}
 	return []replay.Version{{Name: in.name, Body: in.body}}, in.site, nil
+}
+
+// schemed matches what begins with a scheme, and not with a host and its port.
+var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^0-9]`)
+
+// checkTarget looks whether what is to be judged can be: a URL, even one that no server
+// should be asked for, or a path.
+func checkTarget(target string) error {
+	if strings.HasPrefix(target, "/") || schemed.MatchString(target) {
+		return nil
+	}
+	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
 }
 
 // ownRobots returns where the robots.txt of a URL's own site stands.
@@ -139,7 +152,9 @@ func readRobotsFile(name string) ([]byte, error) {
 // readMost reads a file that may be a pipe, and one byte more than most of a longer one.
 func readMost(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s; check the name", name)
+	} else if err != nil {
 		return nil, err
 	}
 	defer file.Close()

@@ -30,6 +30,12 @@ func TestWhatIsNoRobots(t *testing.T) {
 	}{
 		{[]string{"check", "--robots", in("utf16"), "/"}, true, "utf16 is UTF-16, which no crawler can read; save it as UTF-8"},
 		{[]string{"test", "--robots", in("utf16"), in("cases")}, true, "utf16 is UTF-16"},
+		{[]string{"check", "--robots", in("cases"), "private/"}, true, `"private/" is neither a URL such as https://example.com/page nor a path that begins with /`},
+		{[]string{"check", "--robots", in("cases"), "localhost:8080/private/"}, true, "is neither a URL"},
+		{[]string{"check", "--robots", in("cases"), "x:private/x"}, false, "allowed"},
+		{[]string{"check", "example.com/private/"}, true, "is neither a URL"},
+		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot", "example.com"}, true, `"example.com" is neither a URL`},
+		{[]string{"registry", "check", in("nowhere.json")}, true, "nowhere.json; check the name"},
 		{[]string{"managed", "import", in("utf16")}, true, "utf16 is UTF-16"},
 		{[]string{"managed", "import", in("names.json")}, true, "names.json: it has more than 500 KiB, of which no more is read"},
 		{[]string{"managed", "import", in("long.txt")}, false, "long.txt: what follows the first 500 KiB is left out, as crawlers do not read it"},

@@ -76,6 +76,9 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return fmt.Errorf("%s %q is no http or https URL; use a URL such as https://example.com/robots.txt, or file <path>", option, l.URL)
 	}
+	if u.Path == "" && u.RawQuery == "" {
+		return fmt.Errorf("%s %q is a start page and no robots.txt; write %s/robots.txt", option, l.URL, strings.TrimRight(l.URL, "/#?"))
+	}
 	if u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("%s %q: credentials and fragments are not sent; remove them", option, u.Redacted())
 	}
