@@ -99,6 +99,7 @@ type App struct {
 	restored   func()             // is called once it is known what is stored
 	bases      bool               // whether bases are stored
 	placed     bool               // whether it was looked where the handlers stand
+	used       bool               // whether any site uses it
 	texts      placement.Texts    // see Texts
 	reads      []placement.Read   // of guards, which others may refuse
 	registered bool               // whether the collectors are registered with the configuration
@@ -198,14 +199,16 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 	return ok
 }
 
-// Start looks at the routes as a whole, applies the bound and begins to use the
-// storage.
+// Start looks at the routes as a whole, applies bounds and begins to use the storage.
 func (a *App) Start() error {
 	var err error
 	if a.unverify, err = a.state.Identities.Use(a.config(a.known.Load())); err != nil {
 		return err
 	}
 	finder().Warn(serversOf(a.ctx), a.logger)
+	if !a.used {
+		a.logger.Warn("the global option robots_guard guards no site by itself; write robots_guard into each site that is to be guarded")
+	}
 	a.release = []func(){
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
@@ -277,7 +280,9 @@ func AppOf(ctx caddy.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.(*App), nil
+	used := app.(*App)
+	used.used = true
+	return used, nil
 }
 
 // Sites returns which hosts the configuration names.

@@ -119,9 +119,12 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", d.Val())
 	}
 	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
-	modes := option.Elsewhere([]option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Name: "mode"}}, "no option; the mode stands behind robots_guard, as in robots_guard enforce")
+	modes := option.Elsewhere(modeOptions, "no option; the mode stands behind robots_guard, as in robots_guard enforce")
 	return option.ReadBlock(d, slices.Concat(h.options(onViolation), shared, modes), h.validateValues, h.Validate)
 }
+
+// modeOptions are the mode where people take it for an option.
+var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Name: "mode"}}
 
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {

@@ -96,16 +96,16 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
 	}
-	ofSites := option.Elsewhere(new(Handler).options(nil), "for one site; write it into robots_guard of that site")
+	ofSites := option.Elsewhere(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
 	return option.ReadBlock(d, append(a.options(), ofSites...), a.validateValues, a.Validate)
 }
 
 // options are what may stand in the block of the global option.
 func (a *App) options() []option.Option {
 	return []option.Option{
-		{Name: "policies", Usage: countUpTo(maxPolicies), Set: option.One(&a.Policies, option.Number)},
-		{Name: "unnamed_hosts", Usage: countUpTo(maxPolicies), Set: option.One(&a.UnnamedHosts, option.Number)},
-		{Name: "unnamed_reads", Usage: countUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
+		{Name: "policies", Usage: option.CountUpTo(maxPolicies), Set: option.One(&a.Policies, option.Number)},
+		{Name: "unnamed_hosts", Usage: option.CountUpTo(maxPolicies), Set: option.One(&a.UnnamedHosts, option.Number)},
+		{Name: "unnamed_reads", Usage: option.CountUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
 		{Name: "storage", Usage: "on or off", Set: option.Given(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true},

@@ -121,16 +121,6 @@ const (
 	retentionRange  = "a time from 1h to 90d, such as 30d"
 )
 
-// upTo checks a number that is 0 or counts something.
-func upTo(name string, n, most int) error {
-	if n >= 0 && n <= most {
-		return nil
-	}
-	return fmt.Errorf("%s %d cannot be; use %s", name, n, countUpTo(most))
-}
-
-func countUpTo(most int) string { return fmt.Sprintf("a number from 1 to %d", most) }
-
 // Validate checks the configuration.
 func (a *App) Validate() error {
 	if err := a.validateValues(); err != nil {
@@ -168,9 +158,9 @@ func (a *App) validateValues() error {
 	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers}
 	config := checked.config(registry)
 	return cmp.Or(
-		upTo("policies", a.Policies, maxPolicies),
-		upTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
-		upTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
+		option.UpTo("policies", a.Policies, maxPolicies),
+		option.UpTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
+		option.UpTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
 		oneOf("ranges", v.Ranges, rangesWords),
 		notify.ValidateAll(a.Notify),
 		err,

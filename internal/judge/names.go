@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,9 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	case c != nil, meant:
 		return nil
 	}
+	if isAddress(word) {
+		return fmt.Errorf("%q is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip %s", word, word)
+	}
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
 	}
@@ -33,6 +37,24 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
 	return fmt.Errorf("%q is %s and no known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
+}
+
+// isAddress reports whether a word is an IP address.
+func isAddress(word string) bool {
+	_, err := netip.ParseAddr(word)
+	return err == nil
+}
+
+// errNoToken tells that a word is no product token, for which a client could have it.
+func errNoToken(word, token string) error {
+	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
+	switch {
+	case strings.HasPrefix(word, "/"):
+		return fmt.Errorf("%q is a path and no crawler; paths are for a matcher, as in robots_guard %s enforce", word, word)
+	case name != "":
+		return fmt.Errorf("%q is more than a product token, behind which stands no version and no pattern; write %s", word, name)
+	}
+	return fmt.Errorf("%q is neither a class (%s) nor a product token such as Googlebot", word, ClassWords())
 }
 
 // isControl reports whether a name is one that only a robots.txt has.

@@ -92,8 +92,8 @@ func ParseSelector(registry *uaident.Registry, words []string, identities bool) 
 			s.classes |= 1 << c
 			continue
 		}
-		if strings.TrimSpace(token) == "" || strings.ContainsAny(token, "*/;()") {
-			return Selector{}, fmt.Errorf("%q is neither a class (%s) nor a product token such as Googlebot", word, ClassWords())
+		if strings.TrimSpace(token) == "" || strings.ContainsAny(token, "*/;()") && uaident.Default().Lookup(token) == nil {
+			return Selector{}, errNoToken(word, token)
 		}
 		if registry != nil {
 			if err := checkToken(registry, word, token, meant, identities); err != nil {

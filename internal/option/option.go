@@ -4,6 +4,7 @@ package option
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,3 +212,14 @@ func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 		return Duration(arg)
 	}
 }
+
+// UpTo checks a number that is 0 or counts something.
+func UpTo(name string, n, most int) error {
+	if n >= 0 && n <= most {
+		return nil
+	}
+	return fmt.Errorf("%s %d cannot be; use %s", name, n, CountUpTo(most))
+}
+
+// CountUpTo is the usage of an option that counts something.
+func CountUpTo(most int) string { return fmt.Sprintf("a number from 1 to %d", most) }

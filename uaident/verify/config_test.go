@@ -25,7 +25,7 @@ func TestConfigFails(t *testing.T) {
 		{"no URL", Config{Lists: []List{{For: "FooBot", URL: "https://exa mple.com/"}}}, "FooBot"},
 		{"a list for nobody", Config{Lists: []List{{For: "Nobody", File: good}}}, `"Nobody"`},
 		{"a list for an empty name", Config{Lists: []List{{File: good}}}, `""`},
-		{"no such file", Config{Lists: []List{{For: "FooBot", File: filepath.Join(t.TempDir(), "none")}}}, "none"},
+		{"no such file", Config{Lists: []List{{For: "FooBot", File: filepath.Join(t.TempDir(), "none")}}}, "none: there is no such file; correct the path"},
 		{"a folder", Config{Lists: []List{{For: "FooBot", File: t.TempDir()}}}, "list of addresses"},
 		{"a bad file", Config{Lists: []List{{For: "FooBot", File: writeFile(t, "192.0.2.1\nx")}}}, "line 2"},
 		{"everybody", Config{Lists: []List{{For: "FooBot", File: writeFile(t, "0.0.0.0/0")}}}, "wide"},

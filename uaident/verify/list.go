@@ -2,8 +2,10 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/netip"
 	"os"
@@ -183,7 +185,9 @@ type fileContent struct {
 
 func readFile(path string) (c fileContent, err error) {
 	file, err := os.Open(path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("list of addresses %s: there is no such file; correct the path", path)
+	} else if err != nil {
 		return c, fmt.Errorf("list of addresses: %w", err)
 	}
 	defer file.Close()

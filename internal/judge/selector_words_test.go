@@ -1,0 +1,28 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestSelectorWords has what people write in place of a product token, and what each is told.
+func TestSelectorWords(t *testing.T) {
+	for word, want := range map[string]string{
+		"GPTBot": "", "token:NewBot": "", "ai_training": "", "Elastic/Synthetics": "", // which has a slash in its name
+		"GPTBot/1.2":       "behind which stands no version and no pattern; write GPTBot",
+		"GPTBot*":          "write GPTBot",
+		"token:NewBot/1.0": "write NewBot",
+		"/private/*":       "is a path and no crawler; paths are for a matcher, as in robots_guard /private/* enforce",
+		"*":                "is neither a class (",
+		"66.249.66.1":      "is an address; ",
+		"2001:db8::1":      "@others not client_ip 2001:db8::1",
+		"GPTBot,":          "separate names by spaces",
+	} {
+		_, err := ParseSelector(uaident.Default(), []string{word}, false)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", word, err, want)
+		}
+	}
+}
