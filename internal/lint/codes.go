@@ -28,6 +28,7 @@ const (
 	CommentInPath     policy.Code = "comment-in-path"          // # cuts the path
 	SpaceInPath       policy.Code = "space-in-path"            // two paths in a line
 	DotSegment        policy.Code = "dot-segment"              // no client sends /./ and /../
+	RegexpInPath      policy.Code = "regexp-in-path"           // an escape of a regular expression
 	IndexAllow        policy.Code = "index-allow"              // allows the directory for Google alone
 	RecordOutside     policy.Code = "record-outside-group"     // it is for nobody
 	DelayUnread       policy.Code = "crawl-delay-unread"       // those it is for do not read it
@@ -106,6 +107,7 @@ var kinds = []kind{
 	{CommentInPath, policy.Warning, "A # cuts a path"},
 	{SpaceInPath, policy.Warning, "Two paths stand in one line"},
 	{DotSegment, policy.Warning, "A path has a dot segment"},
+	{RegexpInPath, policy.Warning, "A path is written as a regular expression"},
 	{IndexAllow, policy.Info, "An index page opens its directory for Google alone"},
 	{RecordOutside, policy.Warning, "A line about a group stands before any user-agent line"},
 	{DelayUnread, policy.Info, "Nobody obeys this Crawl-delay"},

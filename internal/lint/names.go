@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -77,6 +78,7 @@ func (c *checker) checkNames() {
 			seen[folded] = true
 			name := nameOf(a.Name)
 			crawler, token := crawlerOf(a.Name)
+			c.checkList(a, token)
 			if crawler == nil {
 				token = name
 			}
@@ -97,6 +99,20 @@ func (c *checker) checkNames() {
 	}
 }
 
+// checkList looks for names of crawlers behind the one that is read, of which token is known,
+// "" for none. The parser tells of those behind a comma.
+func (c *checker) checkList(a policy.Agent, token string) {
+	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
+		return
+	}
+	for i, word := range strings.Fields(a.Name) {
+		if i > 0 && !strings.Contains(token, word) && uaident.Default().Lookup(word) != nil {
+			c.addValue(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoted(a.Name))
+			return
+		}
+	}
+}
+
 // hasVersion matches a name behind which a version stands and nothing else.
 var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
@@ -112,7 +128,9 @@ func (c *checker) checkVersion(a policy.Agent, name string) {
 
 // checkUnknown looks at a name that no known crawler has.
 func (c *checker) checkUnknown(a policy.Agent, name string) {
-	if likely := nearest(name); likely != "" {
+	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
+		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard, and no crawler is called so; name each of them, or let the directive robots_txt with disallow %s do that", quoted(name), text.Printable(name))
+	} else if likely := nearest(name); likely != "" {
 		c.addValue(Misspelt, a.Line, "no known crawler is called %s; if %s is meant, write that", quoted(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
 		c.addOnce(NamesNobody, a.Line, "no crawler can be told by %s, which is a word that many clients send or none; name the product token of one", quoted(a.Name))

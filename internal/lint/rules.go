@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,6 +92,10 @@ func isRule(key string) bool {
 	return strings.EqualFold(key, "Allow") || strings.EqualFold(key, "Disallow")
 }
 
+// regexpEscape matches what people escape in a regular expression. No client sends a
+// backslash as it is.
+var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
+
 // checkPath looks at the path of one line.
 func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
@@ -99,6 +104,10 @@ func (c *checker) checkPath(number int, l line) {
 	}
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
 		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
+	}
+	if escape := regexpEscape.FindString(l.value); escape != "" {
+		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is no regular expression; write * for any run of characters and $ for the end of the URL",
+			quoted(escape), quoted(l.value))
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(space, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
