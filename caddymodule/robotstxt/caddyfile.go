@@ -89,7 +89,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
-		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase},
+		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase, Mark: h.markBase},
 		{Name: "disallow", Usage: who, Set: h.addRule(false), Block: h.readPaths, Again: true},
 		{Name: "allow", Usage: who, Set: h.addRule(true), Block: h.readPaths, Again: true},
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Again: true},

@@ -18,6 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -38,6 +39,8 @@ type Handler struct {
 	// The path of a file that takes the place of the base. It has to be there when the
 	// configuration is loaded.
 	BaseFile string `json:"base_file,omitempty"`
+
+	option.Written // the line of a base file that is not there
 
 	// What crawlers may fetch. Their order does not matter.
 	Rules []Rule `json:"rules,omitempty"`
@@ -123,8 +126,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if h.BaseFile != "" { // without it the site's own lines would be gone
-		if err := origin.CheckFile("base", h.BaseFile, "write base none if there is nothing to build on"); err != nil {
-			return err
+		if err := origin.CheckFile("base", h.BaseFile, noBase); err != nil {
+			return h.At(err)
 		}
 	}
 	c := managed.Config{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}

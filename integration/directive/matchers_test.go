@@ -106,7 +106,7 @@ func TestMatcherErrors(t *testing.T) {
 	t.Parallel()
 	for matcher, want := range map[string]string{
 		"crawler browser":                             "browsers are never judged",
-		"crawler Bad*Bot":                             "neither a class",
+		"crawler Bad*Bot":                             "write Bad, at ",
 		"crawler AI":                                  "did you mean ai_training or ai_search or ai_assistant?",
 		"crawler verifed":                             "did you mean verified?",
 		"expression crawler('Googelbot')":             "did you mean Googlebot?",

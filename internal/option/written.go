@@ -10,9 +10,9 @@ import (
 // is named there was not found while the Caddyfile was read, as on another machine: the
 // error that tells of it later has nothing else to name the line by.
 type Written struct {
-	// The file and line of the Caddyfile that errors name, where it named something that was
-	// not there as it was read. Caddy writes it; it means nothing else.
-	WrittenAt string `json:"written_at,omitempty"`
+	// Where it stands, such as `Caddyfile:12`, for messages. The Caddyfile fills it in where
+	// it names something that was not there as it was read.
+	WrittenAt string `json:"at,omitempty"`
 }
 
 // Mark keeps the line that is being read.
