@@ -128,7 +128,7 @@ func TestWatched(t *testing.T) {
 		{"by a person", "", known("GPTBot", func(c *uaident.Crawler) { c.UserTriggered = true }), "becomes one that the * group is not meant for"},
 		{"by another's groups", "", known("GPTBot", func(c *uaident.Crawler) { c.Fallback = []string{"Googlebot"} }), "GPTBot goes by other groups"},
 		{"by another's name", "", as("Acme", "library", `, "aliases": ["GPTBot"]`), "GPTBot, of class ai_training, becomes"},
-		{"by a longer name", "", as("GPTBot/1.2", "library", ""), `"GPTBot/1.2", a name of GPTBot/1.2, takes requests of GPTBot`},
+		{"by a longer name", "", as("GPTBot 1.2", "library", ""), `"GPTBot 1.2", a name of GPTBot 1.2, takes requests of GPTBot`},
 		{"its other address", "", known("GPTBot", verification), ""},
 		{"a longer name of a preview", "", as("Slackbot-LinkExpanding 1.0", "seo", ""), "takes requests of Slackbot-LinkExpanding"},
 		{"the same name by case", "", as("FEEDLY", "seo", `, "exact_case": true`), `"FEEDLY", a name of FEEDLY, takes requests of Feedly`},
