@@ -129,7 +129,7 @@ var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Nam
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return append([]option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: h.markSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: func(d *caddyfile.Dispenser) { h.Source.MarkMissing(d) }},
 		decision.Option(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
@@ -155,13 +155,6 @@ func (h *Handler) setSource(args []string) (err error) {
 		h.Source, err = origin.ParseLocation(args)
 	}
 	return err
-}
-
-// markSource keeps the line of a file that is not there, or not yet, as on another machine.
-func (h *Handler) markSource(d *caddyfile.Dispenser) {
-	if s := h.Source; s != nil && s.File != "" && !s.Optional && origin.CheckFile("source", s.File, "optional") != nil {
-		s.Mark(d)
-	}
 }
 
 func (h *Handler) setShadow(args []string) (err error) {

@@ -58,8 +58,8 @@ func (h *Handler) validateValues() error {
 		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
 	}
 	return cmp.Or(
-		oneOf("unreachable", h.Unreachable, unreachableWords),
-		oneOf("spoofed", h.Spoofed, spoofedWords),
+		option.OneOf("unreachable", h.Unreachable, unreachableWords),
+		option.OneOf("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // whether a private address is meant may be said further below
 		h.Shadow.Validate("shadow", true),
 		h.Decide.Validate(),
@@ -78,7 +78,7 @@ func (h *Handler) validateClients() error {
 	names := []string{"exempt", "exempt verified", "only_log", "only_log verified", modeEnforce}
 	for i, words := range [][]string{h.Exempt, h.ExemptVerified, h.OnlyLog, h.OnlyLogVerified, h.EnforceOnly} {
 		for _, word := range words {
-			before := listed[nameIn(word)]
+			before := listed[judge.FoldWord(word)]
 			switch {
 			case before == names[i]:
 				return fmt.Errorf("%s names %s twice", names[i], word)
@@ -87,30 +87,19 @@ func (h *Handler) validateClients() error {
 			case before != "":
 				return fmt.Errorf("%s is in %s and in %s; keep it in one of them", word, before, names[i])
 			}
-			listed[nameIn(word)] = names[i]
+			listed[judge.FoldWord(word)] = names[i]
 		}
 	}
 	for _, word := range h.Wildcard {
-		if listed[nameIn(word)] == "exempt" {
+		if listed[judge.FoldWord(word)] == "exempt" {
 			return fmt.Errorf("%s is in wildcard and in exempt; keep it in one of them", word)
 		}
 	}
 	return nil
 }
 
-// nameIn makes words comparable that mean the same class or product token.
-func nameIn(word string) string { return judge.FoldName(strings.TrimPrefix(word, judge.MeantToken)) }
-
 func errMode(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.Listed(modeWords, "or"))
-}
-
-// oneOf checks an option that takes one of these words.
-func oneOf(name, value string, words []string) error {
-	if value == "" || slices.Contains(words, value) {
-		return nil
-	}
-	return fmt.Errorf("%w %q for %s; use %s", option.ErrValue, value, name, option.Listed(words, "or"))
 }
 
 // The most that App.Policies and App.UnnamedHosts, and App.UnnamedReads, can be,
@@ -161,7 +150,7 @@ func (a *App) validateValues() error {
 		option.UpTo("policies", a.Policies, maxPolicies),
 		option.UpTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
 		option.UpTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
-		oneOf("ranges", v.Ranges, rangesWords),
+		option.OneOf("ranges", v.Ranges, rangesWords),
 		notify.ValidateAll(a.Notify),
 		err,
 		config.Validate())

@@ -166,5 +166,8 @@ func (c *Clients) Has(client uaident.Identity, identity verify.State) bool {
 	return identity != verify.Spoofed && c.claimed.Has(client) || identity == verify.Verified && c.verified.Has(client)
 }
 
+// FoldWord makes words comparable that mean the same class or product token.
+func FoldWord(word string) string { return FoldName(strings.TrimPrefix(word, MeantToken)) }
+
 // FoldName makes names comparable that differ in case only.
 func FoldName(name string) string { return strings.ToLower(name) }

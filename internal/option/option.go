@@ -213,6 +213,14 @@ func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 	}
 }
 
+// OneOf checks an option that takes one of these words, or none.
+func OneOf(name, value string, words []string) error {
+	if value == "" || slices.Contains(words, value) {
+		return nil
+	}
+	return fmt.Errorf("%w %q for %s; use %s", ErrValue, value, name, Listed(words, "or"))
+}
+
 // UpTo checks a number that is 0 or counts something.
 func UpTo(name string, n, most int) error {
 	if n >= 0 && n <= most {

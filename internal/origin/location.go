@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
@@ -98,4 +100,11 @@ func (l *Location) Source(allowPrivate bool) (source Source, key string) {
 		return File{Path: l.File}, l.File
 	}
 	return newURL(*l, allowPrivate), l.key()
+}
+
+// MarkMissing keeps the line of a file that is not there, or not yet, as on another machine.
+func (l *Location) MarkMissing(d *caddyfile.Dispenser) {
+	if l != nil && l.File != "" && !l.Optional && CheckFile("source", l.File, "optional") != nil {
+		l.Mark(d)
+	}
 }
