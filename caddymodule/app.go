@@ -34,7 +34,8 @@ func init() {
 type App struct {
 	// For how many sites that the configuration names the robots.txt is kept.
 	// Beyond that, the sites that were not asked for longest are dropped and
-	// read again when they are needed. Default: `10000`.
+	// read again when they are needed. Default: `10000`, or twice as many as
+	// the hosts that the configuration names, if that is more.
 	Policies int `json:"policies,omitempty"`
 
 	// For how many hosts that only a wildcard or a catch-all site takes the
@@ -122,9 +123,6 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	if a.Policies == 0 {
-		a.Policies = guard.NamedBounds.Entries
-	}
 	var err error
 	if a.registry, err = a.RegistryFrom.Known(a.Crawlers, false); err != nil {
 		return err
@@ -209,6 +207,7 @@ func (a *App) Start() error {
 	if !a.used {
 		a.logger.Warn("the global option robots_guard guards no site by itself; write robots_guard into each site that is to be guarded")
 	}
+	a.Policies = guard.PoliciesFor(a.Policies, a.sites.Guarded(), a.logger)
 	a.release = []func(){
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),

@@ -3,6 +3,8 @@ package guard
 import (
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -12,6 +14,21 @@ type Sizes struct {
 	Policies     int // of sites that the configuration names
 	UnnamedHosts int // of hosts that it does not
 	UnnamedReads int // attempts to read one of these at the same time
+}
+
+// PoliciesFor returns for how many sites that the configuration names policies are kept, where
+// it says for how many, 0 if it does not, and has guards for so many hosts. With less than one
+// for each the robots.txt would be read again for nearly every request, and what crawlers have
+// read be forgotten.
+func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
+	if configured == 0 {
+		return max(NamedBounds.Entries, 2*hosts) // with http and https each is two sites
+	}
+	if configured < hosts {
+		logger.Warn("policies is less than there are hosts with a guard, so that the robots.txt of some is forgotten and read again all the time; "+
+			"remove policies, or raise it", zap.Int("policies", configured), zap.Int("hosts", hosts))
+	}
+	return configured
 }
 
 // Size bounds the cache for a configuration until release is called.
@@ -44,7 +61,9 @@ func (s *State) KeepHistory(h report.History) (release func()) {
 
 // resize bounds the cache. It returns no error.
 func (s *State) resize(to Sizes) error {
-	s.Cache.Resize(policy.Named, enlarged(NamedBounds, to.Policies))
+	named := enlarged(NamedBounds, to.Policies)
+	s.Cache.Resize(policy.Named, named)
+	s.Bases.Resize(policy.Named, named)
 	unnamed := enlarged(inventedBounds, to.UnnamedHosts)
 	if to.UnnamedReads > 0 {
 		unnamed.Reads = to.UnnamedReads

@@ -86,6 +86,14 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	return ""
 }
 
+// Guarded returns how many hosts the configuration names for which it has a guard.
+func (s *Sites) Guarded() (n int) {
+	for _, server := range s.Servers() {
+		n += len(s.guardedHosts(server))
+	}
+	return n
+}
+
 // guardedHosts returns the configured hosts for which a server has a guard; ""
 // stands for any host.
 func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
