@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -37,8 +38,9 @@ type policies struct {
 
 	mu      sync.Mutex // guards what follows while values are taken in
 	stored  map[policy.Key]storedPolicy
-	unnamed map[policy.Key]bool // hosts that no site names of which this instance stores policies
-	chosen  time.Time           // when these were chosen
+	settled map[*policy.Entry]*policy.State // what was known of a named site when nothing of it was due
+	unnamed map[policy.Key]bool             // hosts that no site names of which this instance stores policies
+	chosen  time.Time                       // when these were chosen
 }
 
 // storedPolicy is what is known to be stored of a site, by any instance.
@@ -50,7 +52,7 @@ type storedPolicy struct {
 }
 
 func newPolicies(s *Store, kind string, cache *policy.Cache) *policies {
-	return &policies{store: s, kind: kind, cache: cache, stored: make(map[policy.Key]storedPolicy), unnamed: make(map[policy.Key]bool)}
+	return &policies{store: s, kind: kind, cache: cache, stored: make(map[policy.Key]storedPolicy), settled: make(map[*policy.Entry]*policy.State), unnamed: make(map[policy.Key]bool)}
 }
 
 func (p *policies) name() string { return p.kind }
@@ -68,7 +70,16 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 		p.forget()
 		for _, e := range p.storable(ctx) {
 			site, state := e.Key(), e.State()
-			if !p.isDue(site, state, renew) || !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now()) {
+			if !last && p.settled[e] == state {
+				continue // as most are, every two seconds
+			}
+			if !p.isDue(site, state, renew) {
+				if e.Segment() == policy.Named {
+					p.settled[e] = state
+				}
+				continue
+			}
+			if !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now()) {
 				continue
 			}
 			if p.stored[site].forgotten(state) {
@@ -164,14 +175,13 @@ func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
 	}
 }
 
-// forget drops what is known to be stored of sites that have left the cache.
+// forget drops what is known to be stored, and what was due, of sites that have left the cache.
 func (p *policies) forget() {
-	if len(p.stored) <= 2*p.cache.Stats(policy.Named).Entries+100 {
-		return
+	most := 2*p.cache.Stats(policy.Named).Entries + 100
+	if len(p.stored) > most {
+		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
 	}
-	for site := range p.stored {
-		if p.cache.Get(site) == nil {
-			delete(p.stored, site)
-		}
+	if len(p.settled) > most {
+		maps.DeleteFunc(p.settled, func(e *policy.Entry, _ *policy.State) bool { return p.cache.Get(e.Key()) != e })
 	}
 }
