@@ -58,8 +58,8 @@ http://%s:%s {
 `, hostOf(0), port, extra, directory, answer)
 }
 
-// nameSites makes sites that differ in nothing but their names of the one of a Caddyfile,
-// which JSON takes its place. Caddy's adapter takes longer than minutes for as many.
+// nameSites makes of the site of a Caddyfile so many that differ in nothing but their names,
+// as JSON in its place: Caddy's adapter takes more than a minute for the most of them.
 func (f *fleet) nameSites(path string, sites int) error {
 	adapted, err := exec.Command(f.caddy, "adapt", "--config", path, "--adapter", "caddyfile").Output()
 	if err != nil {

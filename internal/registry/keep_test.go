@@ -70,21 +70,9 @@ func TestStoredRegistryIsOlder(t *testing.T) {
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &Feed{Settings: Settings{Now: time.Now}, source: remotetest.Slow{Source: remotetest.NewSource("https://names.test/registry.json", text(1, "ABot"), nil)}}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); r.Run(ctx) }()
-		next(10 * time.Second) // it is being read
-		load, end := context.WithTimeout(ctx, 5*time.Second)
-		begin := time.Now()
-		if r.Load(load, new(int), nil); time.Since(begin) > 5*time.Second {
-			t.Errorf("a configuration waits for %v", time.Since(begin))
-		}
-		end()
-		next(time.Minute)
+		remotetest.LoadsInTime(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
 		if r.Good() == nil {
 			t.Error("it is never read")
 		}
-		cancel()
-		<-ended
 	})
 }

@@ -90,6 +90,25 @@ func (s Slow) Read(ctx context.Context, before remote.Answer) (remote.Answer, er
 	}
 }
 
+// LoadsInTime has a text loaded that is being read from a [Slow] server, and fails if that
+// takes longer than its context lasts. A bubble of synctest has to be around it.
+func LoadsInTime(t testing.TB, run, load func(context.Context)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); run(ctx) }()
+	time.Sleep(10 * time.Second) // it is being read
+	loading, end := context.WithTimeout(ctx, 5*time.Second)
+	begin := time.Now()
+	if load(loading); time.Since(begin) > 5*time.Second {
+		t.Errorf("a configuration waits for %v", time.Since(begin))
+	}
+	end()
+	time.Sleep(time.Minute)
+	cancel()
+	<-ended
+}
+
 // Storage is a storage in memory.
 type Storage struct {
 	mu     sync.Mutex
