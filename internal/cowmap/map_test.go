@@ -34,6 +34,23 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestAllStays writes to maps of few and of many entries while others go through them.
+func TestAllStays(t *testing.T) {
+	for n := 1; n <= 2*maxFew; n++ {
+		var m Map[int, int]
+		for key := range n {
+			m.Store(key, key)
+		}
+		want, all := maps.Collect(m.All()), m.All()
+		m.Delete(0)
+		m.Store(n-1, -1)
+		m.Store(n, n)
+		if got := maps.Collect(all); len(want) != n || !maps.Equal(got, want) {
+			t.Errorf("of %d entries there are %v", n, got)
+		}
+	}
+}
+
 // TestMapModel compares a Map with a map, by chance.
 func TestMapModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
