@@ -51,8 +51,14 @@ func (k Key) Quoted() string {
 	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.Forwarded)
 }
 
+// configuredSite is a site as the configuration names it, which may have many hosts.
+type configuredSite struct {
+	server, site string
+	secure       bool
+}
+
 // configured returns the configured site that a host belongs to.
-func (k Key) configured() Key { return Key{Server: k.Server, Site: k.Site, Secure: k.Secure} }
+func (k Key) configured() configuredSite { return configuredSite{k.Server, k.Site, k.Secure} }
 
 // SourceKind returns in a word where the robots.txt comes from: "server", "url" or
 // "file".
@@ -112,7 +118,7 @@ type Cache struct {
 	index  cowmap.Sharded[Key, *Entry]
 	made   atomic.Uint64 // entries so far
 	edits  atomic.Uint64 // see Edits
-	sites  cowmap.Sharded[Key, *siteTexts]
+	sites  cowmap.Sharded[configuredSite, *siteTexts]
 
 	mu   sync.Mutex // guards all below
 	kept [segments]*segment
@@ -123,8 +129,8 @@ type segment struct {
 	bounds   Bounds
 	order    queues
 	texts    texts
-	attempts int         // to read a robots.txt, under way
-	fetching map[Key]int // the same by configured site
+	attempts int                    // to read a robots.txt, under way
+	fetching map[configuredSite]int // the same by configured site
 	evicted  uint64
 	lost     time.Time // when it was last forgotten that some site serves others another text
 }
@@ -139,7 +145,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	c := &Cache{now: now, derive: derive}
 	for i, b := range [segments]Bounds{named, invented} {
 		b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
-		c.kept[i] = &segment{bounds: b, order: newQueues(), texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, fetching: make(map[Key]int)}
+		c.kept[i] = &segment{bounds: b, order: newQueues(), texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, fetching: make(map[configuredSite]int)}
 	}
 	return c
 }

@@ -15,7 +15,7 @@ import (
 // are used (after Yang et al., FIFO queues are all you need for cache eviction,
 // SOSP 2023).
 type queues struct {
-	fresh, proven *simplelru.LRU[Key, *Entry]
+	fresh, proven *simplelru.LRU[*Entry, struct{}]
 }
 
 // freshPart is the part of a segment that fresh entries have for themselves.
@@ -23,14 +23,14 @@ const freshPart = 10
 
 func newQueues() queues {
 	// The segment bounds both; neither drops anything by itself.
-	fresh, _ := simplelru.NewLRU[Key, *Entry](math.MaxInt, nil) // fails for sizes below 1 only
-	proven, _ := simplelru.NewLRU[Key, *Entry](math.MaxInt, nil)
+	fresh, _ := simplelru.NewLRU[*Entry, struct{}](math.MaxInt, nil) // fails for sizes below 1 only
+	proven, _ := simplelru.NewLRU[*Entry, struct{}](math.MaxInt, nil)
 	return queues{fresh, proven}
 }
 
 func (q queues) len() int { return q.fresh.Len() + q.proven.Len() }
 
-func (q queues) add(e *Entry) { q.fresh.Add(e.key, e) }
+func (q queues) add(e *Entry) { q.fresh.Add(e, struct{}{}) }
 
 // How many entries an eviction passes over, at most: entries that are proven
 // already, and those that become so, which each does once.
@@ -50,7 +50,7 @@ func (q queues) evict(now time.Time, entries int) *Entry {
 		if from.Len() == 0 || from.Len() <= entries/freshPart && q.proven.Len() > 0 {
 			from = q.proven
 		}
-		_, e, ok := from.GetOldest()
+		e, _, ok := from.GetOldest()
 		if !ok {
 			return nil
 		}
@@ -71,8 +71,8 @@ func (q queues) evict(now time.Time, entries int) *Entry {
 
 // prove places an entry behind those that are proven.
 func (q queues) prove(e *Entry) {
-	q.fresh.Remove(e.key)
+	q.fresh.Remove(e)
 	e.proven = true
-	q.proven.Remove(e.key)
-	q.proven.Add(e.key, e)
+	q.proven.Remove(e)
+	q.proven.Add(e, struct{}{})
 }

@@ -5,34 +5,53 @@ import (
 	"sync/atomic"
 )
 
-// siteTexts tells which texts the hosts of one configured site have. There are two of
-// each site: of the hosts that clients ask for, and of these with those that trusted
-// proxies say that they were asked for, which a client can make up without coming to
-// another host.
+// siteTexts tells which texts the hosts of one configured site have. What trusted proxies
+// say that they were asked for can be made up by a client who does not come to another host,
+// so such hosts count for one another alone.
 type siteTexts struct {
-	shared atomic.Pointer[State] // of the only text, nil where there are several
-	hosts  map[[sha256.Size]byte]*textHosts
+	asked hostTexts // of the hosts that clients ask for
+	all   hostTexts // of these, and of those that proxies were asked for
+}
+
+// hostTexts are the texts of some hosts, mostly one: there may be very many sites.
+type hostTexts struct {
+	only    atomic.Pointer[textHosts]        // nil where there are several, or none
+	several map[[sha256.Size]byte]*textHosts // all of them, nil where there is one
 }
 
 // textHosts is a text and how many hosts have it.
 type textHosts struct {
 	version *Version
 	hosts   int
+	state   atomic.Pointer[State] // what a host is judged by of which no more is known; nil until one is
 }
 
 // Shared returns a state with the text that all known hosts of a configured
 // site have, nil if they have several or none is known. A host of that site of
 // which nothing is known yet is best judged by it: clients invent as many hosts
 // as they like. What a proxy was asked for is no neighbour of what is asked for without
-// that. It takes no lock and does not allocate.
+// that. It takes no lock, and allocates once for a text.
 func (c *Cache) Shared(key Key) *State {
 	if key.Source != "" {
 		return nil
 	}
-	if texts, _ := c.sites.Load(neighbours(key.configured(), key.Forwarded != "")); texts != nil {
-		return texts.shared.Load()
+	texts, _ := c.sites.Load(key.configured())
+	if texts == nil {
+		return nil
 	}
-	return nil
+	of := &texts.asked
+	if key.Forwarded != "" {
+		of = &texts.all
+	}
+	only := of.only.Load()
+	if only == nil {
+		return nil
+	}
+	if state := only.state.Load(); state != nil {
+		return state
+	}
+	only.state.CompareAndSwap(nil, &State{Good: only.version, Last: Answer{Status: only.version.Status}.Meaning()})
+	return only.state.Load()
 }
 
 // noteText takes note that the current version of an entry has changed, once it has; nil
@@ -52,51 +71,56 @@ func (c *Cache) noteText(key Key, before, next *State) {
 	if key.Source != "" {
 		return
 	}
-	c.noteSite(neighbours(key.configured(), true), old, now)
-	if key.Forwarded == "" {
-		c.noteSite(neighbours(key.configured(), false), old, now)
-	}
-}
-
-// neighbours returns what stands for the hosts of a configured site, with or without those
-// that proxies were asked for.
-func neighbours(site Key, forwarded bool) Key {
-	if forwarded {
-		site.Forwarded = "*"
-	}
-	return site
-}
-
-// noteSite takes note that a host has now another text than the old one; nil stands for
-// none. c.mu must be held.
-func (c *Cache) noteSite(site Key, old, now *Version) {
+	site := key.configured()
 	texts, _ := c.sites.Load(site)
 	if texts == nil {
-		texts = &siteTexts{hosts: make(map[[sha256.Size]byte]*textHosts)}
+		texts = new(siteTexts)
 		c.sites.Store(site, texts)
 	}
+	texts.all.note(old, now)
+	if key.Forwarded == "" {
+		texts.asked.note(old, now)
+	}
+	if texts.all.isEmpty() {
+		c.sites.Delete(site)
+	}
+}
+
+func (h *hostTexts) isEmpty() bool { return h.only.Load() == nil && h.several == nil }
+
+// note takes note that a host has now another text than the old one; nil stands for none.
+func (h *hostTexts) note(old, now *Version) {
+	if now != nil && h.isEmpty() {
+		h.only.Store(&textHosts{version: now, hosts: 1})
+		return
+	}
+	texts, only := h.several, h.only.Load()
+	if texts == nil {
+		texts = make(map[[sha256.Size]byte]*textHosts)
+	}
+	if only != nil {
+		texts[only.version.Hash] = only
+	}
 	if old != nil {
-		if known := texts.hosts[old.Hash]; known != nil {
+		if known := texts[old.Hash]; known != nil {
 			if known.hosts--; known.hosts == 0 {
-				delete(texts.hosts, old.Hash)
+				delete(texts, old.Hash)
 			}
 		}
 	}
 	if now != nil {
-		known := texts.hosts[now.Hash]
+		known := texts[now.Hash]
 		if known == nil {
 			known = &textHosts{version: now}
-			texts.hosts[now.Hash] = known
+			texts[now.Hash] = known
 		}
 		known.hosts++
 	}
-	var shared *State // stored once: who looks meanwhile is not told that there is none
-	if len(texts.hosts) == 1 {
-		for _, known := range texts.hosts {
-			shared = &State{Good: known.version, Last: Answer{Status: known.version.Status}.Meaning()}
+	h.several, only = texts, nil
+	if len(texts) <= 1 {
+		h.several = nil
+		for _, only = range texts {
 		}
 	}
-	if texts.shared.Store(shared); len(texts.hosts) == 0 {
-		c.sites.Delete(site)
-	}
+	h.only.Store(only) // once: who looks meanwhile is not told that there is none
 }

@@ -60,7 +60,7 @@ func TestCacheProve(t *testing.T) {
 		c.prove(e)
 	}
 	order := c.kept[Invented].order
-	if got := order.proven.Keys(); !slices.Equal(got, []Key{a.key, b.key}) || order.fresh.Len() > 0 {
+	if got := order.proven.Keys(); !slices.Equal(got, []*Entry{a, b}) || order.fresh.Len() > 0 {
 		t.Errorf("%v are proven, and %d are not", got, order.fresh.Len())
 	}
 	c.Add(Key{Host: "c.test"}, Invented) // pushes one out

@@ -21,7 +21,7 @@ func newStore(sites int, equal bool) *policy.Cache {
 		if !equal {
 			text += fmt.Sprintf("# site %d\n", i)
 		}
-		e := c.Add(policy.Key{Host: hostOf(i)}, policy.Named)
+		e := c.Add(policy.Key{Site: hostOf(i), Host: hostOf(i)}, policy.Named) // as the guard has it
 		<-e.Refresh(fresh, func() policy.Answer {
 			return policy.Answer{Status: 200, Header: http.Header{}, Body: []byte(text)}
 		}, nil)
