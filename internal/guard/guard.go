@@ -73,7 +73,7 @@ type Guard struct {
 	eachHost bool                        // each host has a source of its own
 	tried    tried                       // what its configuration tries
 	Metrics  *metrics.Metrics            // the same as of the State
-	sites    map[string]policy.Key       // by label, for which it has judged; guarded by presences.mu
+	sites    map[string]*policy.Key      // by label, for which it has judged; guarded by presences.mu
 	gone     bool                        // its configuration has ended; guarded by presences.mu
 	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
 	last     atomic.Pointer[serverSites] // of the server that was asked last

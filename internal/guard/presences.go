@@ -22,8 +22,8 @@ type presences struct {
 }
 
 type presence struct {
-	key    policy.Key                     // the zero Key where clients choose it
-	guards cowmap.Map[*Guard, policy.Key] // that judge for it now, with the key as it was when they were noted
+	key    *policy.Key                     // the zero Key where clients choose it; what it points to never changes
+	guards cowmap.Map[*Guard, *policy.Key] // that judge for it now, with the key as it was when they were noted
 	protection
 }
 
@@ -63,7 +63,10 @@ func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
 	if site == nil {
 		return policy.Key{}, false
 	}
-	return site.guards.Load(g)
+	if noted, _ := site.guards.Load(g); noted != nil {
+		return *noted, true
+	}
+	return policy.Key{}, false
 }
 
 // add returns the mode of the site. While a configuration takes the place of
@@ -71,9 +74,10 @@ func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
 func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return new(presence) })
-	if prefers(j.Site, site.key) {
-		site.key = j.Site.Key
+	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return &presence{key: new(policy.Key)} })
+	if prefers(j.Site, *site.key) {
+		key := j.Site.Key
+		site.key = &key
 	}
 	if !g.gone { // a request may outlive its configuration
 		site.guards.Store(g, site.key)
@@ -81,7 +85,7 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 		p.registry = g.Registry
 	}
 	if g.sites == nil {
-		g.sites = make(map[string]policy.Key)
+		g.sites = make(map[string]*policy.Key)
 	}
 	g.sites[j.Site.Label] = site.key
 	if mode = site.mode(); mode == ledger.ModeMixed {
@@ -157,7 +161,7 @@ func (p *presences) all() map[string]standing {
 	defer p.mu.Unlock()
 	all := make(map[string]standing, p.sites.Len())
 	for label, site := range p.sites.All() {
-		all[label] = standing{site.key, site.mode()}
+		all[label] = standing{*site.key, site.mode()}
 	}
 	return all
 }

@@ -84,13 +84,13 @@ func (p *presences) with(key policy.Key) map[string]*presence {
 	found := make(map[string]*presence)
 	if key.Source == "" {
 		label := request.NewSite(key).Label
-		if site, _ := p.sites.Load(label); site != nil && site.key == key {
+		if site, _ := p.sites.Load(label); site != nil && *site.key == key {
 			found[label] = site
 		}
 		return found
 	}
 	for label, site := range p.sites.All() {
-		if site.key == key {
+		if *site.key == key {
 			found[label] = site
 		}
 	}

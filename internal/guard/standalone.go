@@ -84,7 +84,7 @@ func (g *Guard) siteWith(key policy.Key) *request.Site {
 	g.shared.presences.mu.Lock()
 	defer g.shared.presences.mu.Unlock()
 	for label, own := range g.sites {
-		if (own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
+		if (*own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
 			s.Label = label
 		}
 	}

@@ -68,7 +68,7 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
 		g.SourceKey, g.Logger = file, zap.New(core)
 		g.shared.Ledger = nil
-		g.sites = map[string]policy.Key{judge.OtherName: {}, "b.test": {}, "a.test": {}}
+		g.sites = map[string]*policy.Key{judge.OtherName: {}, "b.test": {}, "a.test": {}}
 		key := policy.Key{Source: file}
 		entry := g.shared.Cache.Add(key, policy.Named)
 		if g.shared.ReadNow(t.Context(), entry, nil) == nil {
