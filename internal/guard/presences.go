@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -121,21 +123,35 @@ func prefers(s *request.Site, known policy.Key) bool {
 	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
 }
 
+// leavePart is how many sites a guard leaves at a time. The first requests that another
+// guard judges for a site wait meanwhile, and there may be very many sites.
+const leavePart = 64
+
 // leave forgets a guard whose configuration has ended. It returns the modes of
 // its sites, by label.
 func (p *presences) leave(g *Guard) map[string]string {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	g.gone = true
-	modes := make(map[string]string)
-	for label := range g.sites {
+	labels := slices.Collect(maps.Keys(g.sites))
+	p.mu.Unlock()
+	modes := make(map[string]string, len(labels))
+	for part := range slices.Chunk(labels, leavePart) {
+		p.leaveSome(g, part, modes)
+	}
+	return modes
+}
+
+// leaveSome is leave for these sites.
+func (p *presences) leaveSome(g *Guard, labels []string, modes map[string]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, label := range labels {
 		if site, _ := p.sites.Load(label); site != nil {
 			site.guards.Delete(g)
 			site.update()
 			modes[label] = site.mode()
 		}
 	}
-	return modes
 }
 
 // leave forgets a guard whose configuration has ended, and takes note of the

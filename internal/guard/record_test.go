@@ -154,6 +154,29 @@ func TestPresences(t *testing.T) {
 	}
 }
 
+// TestLeaveManySites has a guard leave more sites than it leaves at a time.
+func TestLeaveManySites(t *testing.T) {
+	shared := &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)}
+	gone, stays := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
+	for i := range 3*leavePart + 1 {
+		label := fmt.Sprintf("s%d.test", i)
+		j := &Judgement{Site: &request.Site{Label: label, Key: policy.Key{Site: label, Host: label}}}
+		gone.presence(j)
+		if i%2 == 0 {
+			stays.presence(j)
+		}
+	}
+	modes := shared.presences.leave(gone)
+	for label, site := range shared.presences.all() {
+		if modes[label] != site.mode || stays.judgesFor(label) != (site.mode == "enforce") || gone.judgesFor(label) {
+			t.Errorf("%s is in %q, told as %q", label, site.mode, modes[label])
+		}
+	}
+	if len(modes) != 3*leavePart+1 {
+		t.Errorf("%d sites were left", len(modes))
+	}
+}
+
 func TestPrefers(t *testing.T) {
 	https, http := policy.Key{Secure: true, Host: "example.com"}, policy.Key{Host: "example.com"}
 	port := policy.Key{Secure: true, Host: "example.com:8443"}

@@ -47,16 +47,25 @@ type Texts struct {
 	passes  passes
 }
 
-// Site returns what is remembered of a site, making it if there is nothing.
-func (s *Texts) Site(of policy.Key) *SiteTexts {
+// Known returns what is remembered of a site, nil if that is nothing.
+func (s *Texts) Known(of policy.Key) *SiteTexts {
 	s.mu.RLock()
 	found := s.sites[of.Segment()][of]
 	s.mu.RUnlock()
-	if found == nil {
-		found = s.add(of)
+	if found != nil {
+		found.used.Store(s.uses.Add(1))
 	}
-	found.used.Store(s.uses.Add(1))
 	return found
+}
+
+// Site returns what is remembered of a site, making it if there is nothing.
+func (s *Texts) Site(of policy.Key) *SiteTexts {
+	if found := s.Known(of); found != nil {
+		return found
+	}
+	made := s.add(of)
+	made.used.Store(s.uses.Add(1))
+	return made
 }
 
 // add returns a site of which nothing was remembered a moment ago.

@@ -143,3 +143,15 @@ func TestConfirmedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownMakesNothing: there may be very many sites, and of most nothing is remembered.
+func TestKnownMakesNothing(t *testing.T) {
+	var all Texts
+	key := policy.Key{Site: "a.test", Host: "a.test"}
+	if all.Known(key) != nil || all.Known(key) != nil {
+		t.Error("something is known of a site that nobody asked about")
+	}
+	if made := all.Site(key); all.Known(key) != made {
+		t.Error("what is remembered of a site is not found")
+	}
+}
