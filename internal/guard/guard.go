@@ -239,11 +239,7 @@ func (g *Guard) sourced(s request.Site) request.Site {
 		s.Key, s.Segment = policy.Key{Source: origin.KeyFor(g.SourceKey, g.Unnamed)}, policy.Named
 		return s
 	}
-	s.Key = policy.Key{Source: origin.KeyFor(g.SourceKey, s.Own.Host)}
-	if s.Segment == policy.Invented {
-		s.Key.Forwarded, s.Key.Site = s.Own.Host, s.Own.Site
-	}
-	return s
+	return s.From(origin.KeyFor(g.SourceKey, s.Own.Host))
 }
 
 // hostsAt returns the hosts that the configuration names at a server.

@@ -12,7 +12,7 @@ import (
 // host a site of its own. What is held back of a change stays so.
 func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	entry := g.shared.Cache.Add(s.Key, s.Segment)
-	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s.Key) {
+	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s) {
 		if kept, ok := g.shared.changes.Snapshot(before); ok {
 			kept.Site = s.Key
 			g.shared.changes.Restore(kept, entry.State(), false)

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -64,7 +65,8 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	entry.Use(p.Now())
 	if entry.State() == nil {
 		p.awaitStored(r.Context())
-		p.Sites.Adopt(p.Bases, serverOf(r), key) // of which a reload may have changed the key
+		site := request.NewSite(key)
+		p.Sites.Adopt(p.Bases, serverOf(r), &site) // of which a reload may have changed the key
 	}
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // who loads a configuration may have mended the base

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -9,36 +10,42 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Adopt takes over what a cache knows of a site of a server by its other keys, and returns
-// these.
-func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, key policy.Key) (adopted []policy.Key) {
-	if key.Source != "" || server == nil {
-		return nil // its key goes by nothing else
-	}
-	for _, before := range otherKeys(server, key) {
+// Adopt takes over what a cache knows of the robots.txt of a site of a server by its other
+// keys, and returns these.
+func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
+	for _, before := range site.otherKeys(server) {
 		known := cache.Get(before)
-		if known == nil || known.State() == nil || s.isOfAnother(server, before) {
+		if known == nil || known.State() == nil || before.Source == "" && s.isOfAnother(server, before) {
 			continue
 		}
-		cache.Restore(key, key.Segment(), *known.State(), true)
+		cache.Restore(site.Key, site.Key.Segment(), *known.State(), true)
 		adopted = append(adopted, before)
 	}
 	return adopted
 }
 
-// otherKeys returns the keys that a site of a server may have had by another configuration:
-// one with another server for its host, or with none beside it, and one in which a wildcard,
-// a site for any host or one of its own has the host.
-func otherKeys(server *caddyhttp.Server, key policy.Key) (others []policy.Key) {
-	name, _ := addr.CutPort(key.Host)
+// otherKeys returns the keys that the robots.txt of a site may have had by another
+// configuration: one with another server for its host, or with none beside it, and one in
+// which a wildcard, a site for any host or one of its own has the host. A source is the same
+// whatever server has the site.
+func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
+	add := func(other policy.Key) {
+		if other != s.Key && !slices.Contains(others, other) {
+			others = append(others, other)
+		}
+	}
+	name, _ := addr.CutPort(s.Own.Host)
 	name = addr.Unbracket(name)
 	_, parent, _ := strings.Cut(name, ".")
-	for i, site := range [...]string{key.Site, name, "*." + parent, ""} {
-		for _, listens := range [...]string{"", listensOf(server)} {
-			other := key
-			other.Site, other.Server = site, listens
-			if other != key && (i == 0 || site != key.Site) {
-				others = append(others, other)
+	for _, site := range [...]string{s.Own.Site, name, "*." + parent, ""} {
+		own := s.Own
+		own.Site = site
+		switch {
+		case s.Key.Source != "":
+			add(NewSite(own).From(s.Key.Source).Key)
+		case server != nil:
+			for _, own.Server = range [...]string{"", listensOf(server)} {
+				add(own)
 			}
 		}
 	}

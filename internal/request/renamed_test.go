@@ -24,7 +24,8 @@ func TestOtherKeys(t *testing.T) {
 		{Site: "a.example.com", Host: "a.example.com:81"},
 		{Site: "*.example.com", Server: "192.0.2.1:80", Host: "a.example.com:81", Forwarded: "b.example.com"},
 	} {
-		others := otherKeys(own, key)
+		site := NewSite(key)
+		others := site.otherKeys(own)
 		for _, site := range []string{"a.example.com", "*.example.com", ""} {
 			for _, server := range []string{"", "192.0.2.1:80"} {
 				other := key
@@ -36,6 +37,24 @@ func TestOtherKeys(t *testing.T) {
 		}
 		if len(others) != 5 {
 			t.Errorf("%+v has %d other keys, want 5: %+v", key, len(others), others)
+		}
+	}
+
+	const source = "https://robots.test/a.example.com"
+	for _, site := range []string{"a.example.com", "*.example.com", ""} {
+		s := NewSite(policy.Key{Site: site, Server: "192.0.2.1:80", Host: "a.example.com"}).From(source)
+		others := s.otherKeys(nil)
+		for _, other := range []policy.Key{
+			{Source: source},
+			{Source: source, Forwarded: "a.example.com", Site: "*.example.com"},
+			{Source: source, Forwarded: "a.example.com"},
+		} {
+			if got := slices.Contains(others, other); got != (other != s.Key) {
+				t.Errorf("%+v is among the other keys of %+v: %t", other, s.Key, got)
+			}
+		}
+		if len(others) != 2 {
+			t.Errorf("%+v has %d other keys, want 2: %+v", s.Key, len(others), others)
 		}
 	}
 

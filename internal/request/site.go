@@ -74,6 +74,16 @@ func NewSite(key policy.Key) Site {
 	return s
 }
 
+// From returns a site whose robots.txt comes from a source that is for its host alone. A
+// host that only clients name has it to itself: who invents one puts out no other's.
+func (s Site) From(source string) Site {
+	s.Key = policy.Key{Source: source}
+	if s.Segment == policy.Invented {
+		s.Key.Forwarded, s.Key.Site = s.Own.Host, s.Own.Site
+	}
+	return s
+}
+
 // segmentOf returns the part of the cache that a key belongs to.
 func segmentOf(key policy.Key) policy.Segment { return key.Segment() }
 
