@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -175,4 +176,32 @@ func TestSearchBlockedInAReload(t *testing.T) {
 		w.leap(31 * time.Minute)
 		w.want(after.String(), want)
 	}
+}
+
+// TestSearchBlockedAtAFailedReload is told of on, where a configuration was loaded of which
+// another part could not be started, and ends an hour after one that runs.
+func TestSearchBlockedAtAFailedReload(t *testing.T) {
+	w := newWorld(t)
+	w.answer("a.test", "enforce", 200, rules)
+	w.leap(time.Minute)
+	w.Blocked(googlebot(verify.Verified))
+	w.leap(time.Minute)
+	load := func() (end func()) {
+		ctx, end := context.WithCancel(t.Context())
+		told := make(chan bool, 100)
+		w.Watch(ctx, func(List) { told <- true })
+		<-told
+		return end
+	}
+	load()()
+	for n := 1; n > 0; time.Sleep(time.Millisecond) { // until it has ended
+		w.mu.Lock()
+		n = len(w.watchers)
+		w.mu.Unlock()
+	}
+	w.leap(2 * time.Hour)
+	w.want("after a load that failed", "open critical search_blocked")
+	defer load()()
+	w.leap(2 * time.Hour)
+	w.want("after another", "over critical search_blocked")
 }

@@ -60,7 +60,7 @@ type Book struct {
 	looked   time.Time            // when it looked last
 	counted  time.Time            // and when at the ledger
 	crawlers []finding            // what it found there
-	reloaded time.Time            // when the configuration was loaded
+	reloaded time.Time            // when the first configuration was loaded
 	judged   map[string]time.Time // when a site was judged for last, by its name
 	entries  map[string]*entry
 	watchers map[*watcher]bool
@@ -90,13 +90,10 @@ func NewBook(known Known, now func() time.Time) *Book {
 }
 
 // Watch looks once a minute until ctx ends, and begins now; what this and every other
-// look finds is told to tell, which may not wait. It says that the configuration was
-// loaded anew.
+// look finds is told to tell, which may not wait. It says that a configuration was loaded,
+// which counts until ctx ends, as it soon does if another part of that cannot be started.
 func (b *Book) Watch(ctx context.Context, tell func(List)) {
-	b.mu.Lock()
-	b.reloaded = b.now()
-	b.mu.Unlock()
-	b.Follow(ctx, tell)
+	b.follow(ctx, &watcher{tell, b.now()})
 	go func() {
 		ticker := time.NewTicker(lookInterval)
 		defer ticker.Stop()
@@ -114,7 +111,10 @@ func (b *Book) Watch(ctx context.Context, tell func(List)) {
 
 // Follow has tell told what looks find until ctx ends. It begins none itself.
 func (b *Book) Follow(ctx context.Context, tell func(List)) {
-	w := &watcher{tell}
+	b.follow(ctx, &watcher{tell: tell})
+}
+
+func (b *Book) follow(ctx context.Context, w *watcher) {
 	b.mu.Lock()
 	b.watchers[w] = true
 	b.mu.Unlock()
@@ -122,7 +122,21 @@ func (b *Book) Follow(ctx context.Context, tell func(List)) {
 }
 
 // watcher is told what looks find.
-type watcher struct{ tell func(List) }
+type watcher struct {
+	tell   func(List)
+	loaded time.Time // when its configuration was; zero for who only follows
+}
+
+// lastLoaded returns when the configuration was loaded that runs. b.mu must be held.
+func (b *Book) lastLoaded() time.Time {
+	last := b.reloaded
+	for w := range b.watchers {
+		if w.loaded.After(last) {
+			last = w.loaded
+		}
+	}
+	return last
+}
 
 // leave ends a watch.
 func (b *Book) leave(w *watcher) {
@@ -208,7 +222,7 @@ func (b *Book) look(now time.Time) {
 	b.crawlers = slices.DeleteFunc(b.crawlers, enforced)
 	// If there are too many, the same ones are shown each time, and what clients can make
 	// many of comes last of what is as severe.
-	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), findInChanges(b.known.Changes(), now), b.blocks.find(live, b.reloaded, now), b.crawlers)
+	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), findInChanges(b.known.Changes(), now), b.blocks.find(live, b.lastLoaded(), now), b.crawlers)
 	slices.SortStableFunc(found, func(x, y finding) int {
 		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
 	})
