@@ -1,6 +1,7 @@
 package publication
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -95,8 +96,9 @@ func (s State) Submit(in Submission, now time.Time) (State, News) {
 	return s.rollOut(now)
 }
 
-// noted returns what instances have submitted, with one more. Those that were not
-// heard of for long are left out, and the oldest of too many.
+// noted returns what instances have submitted, with one more. Those that were not heard of
+// for long are left out, and of too many those farthest from now: a clock that was ahead has
+// noted some that are never old.
 func noted(before map[string]Submitted, instance string, what Submitted) map[string]Submitted {
 	after := maps.Clone(before)
 	if after == nil {
@@ -105,7 +107,8 @@ func noted(before map[string]Submitted, instance string, what Submitted) map[str
 	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return what.At.Sub(s.At) > instanceLife })
 	after[instance] = what
 	for len(after) > mostInstances {
-		delete(after, slices.MinFunc(slices.Collect(maps.Keys(after)), func(a, b string) int { return after[a].At.Compare(after[b].At) }))
+		distance := func(instance string) time.Duration { return what.At.Sub(after[instance].At).Abs() }
+		delete(after, slices.MaxFunc(slices.Collect(maps.Keys(after)), func(a, b string) int { return cmp.Compare(distance(a), distance(b)) }))
 	}
 	return after
 }

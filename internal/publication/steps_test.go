@@ -254,3 +254,19 @@ func TestHistoryIsBounded(t *testing.T) {
 		t.Errorf("got %q, %v, %+v", news, err, s.Published)
 	}
 }
+
+// TestNotedBesideTheFuture has as many instances as are noted of a clock that was ahead: who
+// submits now is noted all the same, so that a rollback holds.
+func TestNotedBesideTheFuture(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var all map[string]Submitted
+	for i := range mostInstances {
+		all = noted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
+	}
+	for _, instance := range []string{"one", "two"} {
+		all = noted(all, instance, Submitted{"x", now})
+	}
+	if len(all) != mostInstances || all["one"].ID != "x" || all["two"].ID != "x" {
+		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])
+	}
+}
