@@ -36,7 +36,18 @@ func (p *Places) take(of int) bool {
 func (p *Places) Leave() {
 	p.taken.Add(-1)
 	if all := p.all.Load(); all != nil {
-		all.taken.Add(-1)
+		all.giveBack()
+	}
+}
+
+// giveBack gives back a place, unless all are free: those of all who claim a name may have
+// been put out meanwhile, with the place that was taken there.
+func (p *Places) giveBack() {
+	for {
+		n := p.taken.Load()
+		if n <= 0 || p.taken.CompareAndSwap(n, n-1) {
+			return
+		}
 	}
 }
 

@@ -230,3 +230,25 @@ func TestPlacesAreKept(t *testing.T) {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 }
+
+// TestPlacesThatWerePutOut has the places of all that claim a name put out while requests hold
+// some: those that come back are nobody else's, so that no more than the limit find one.
+func TestPlacesThatWerePutOut(t *testing.T) {
+	var network, before, all Places
+	for _, of := range []*Places{&before, &before, &all} {
+		if !network.takeOf(of, 8) {
+			t.Fatal("there is no place")
+		}
+	}
+	for range 3 {
+		network.Leave()
+	}
+	for range 8 {
+		if !all.take(8) {
+			t.Fatal("there are less than 8 places")
+		}
+	}
+	if all.take(8) {
+		t.Error("there are more than 8 places")
+	}
+}
