@@ -60,7 +60,7 @@ func (k Kind) New(place string, now func() time.Time) (Source, error) {
 		if place == "" {
 			return nil, fmt.Errorf("%s needs a file or a URL", k.Option)
 		}
-		return file{k, place}, nil
+		return file{k, place, now}, nil
 	}
 	u, err := url.Parse(place)
 	switch {
@@ -73,10 +73,15 @@ func (k Kind) New(place string, now func() time.Time) (Source, error) {
 	return newWeb(k, u, now), nil
 }
 
+// timeGrain is how exactly a file system may know when a file was changed: FAT counts two
+// seconds, others whole ones.
+const timeGrain = 2 * time.Second
+
 // file is a text on this machine.
 type file struct {
 	kind Kind
 	path string
+	now  func() time.Time
 }
 
 // Name implements [Source].
@@ -99,6 +104,9 @@ func (f file) Read(_ context.Context, before Answer) (a Answer, err error) {
 	if a.ETag == before.ETag && a.LastModified == before.LastModified {
 		a.Unchanged = true
 		return a, nil
+	}
+	if f.now().Sub(info.ModTime()).Abs() < timeGrain {
+		a.ETag = "" // it may change once more and look the same
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
