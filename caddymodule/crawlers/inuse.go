@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"weak"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -45,7 +46,7 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 		}
 		load, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v; it is read again", loadTime))
 		defer cancel()
-		u.feed.Load(load, u, ctx.Storage())
+		u.feed.Load(load, weak.Make(u), ctx.Storage())
 		if err := u.feed.Trouble(); err != nil && u.feed.IsFile() {
 			return nil, &UnreadableError{r.At(err)}
 		}

@@ -1,0 +1,52 @@
+package crawlers
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+)
+
+// TestNothingStaysOfAConfiguration loads one that fails beside one that runs, which both name
+// a registry: of the first nothing is kept.
+func TestNothingStaysOfAConfiguration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "registry.json")
+	if err := os.WriteFile(path, []byte(`{"crawlers": []}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func() (u *InUse, end func()) {
+		t.Helper()
+		one, cancel := caddy.NewContext(ctx)
+		u, err := Provision(one, &Registry{From: path}, nil, zap.NewNop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u, cancel
+	}
+	running, end := load()
+	defer end()
+	failed := func() weak.Pointer[InUse] {
+		u, end := load()
+		end()
+		return weak.Make(u)
+	}()
+	for range 100 {
+		if runtime.GC(); failed.Value() == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if failed.Value() != nil {
+		t.Error("what has failed is still there")
+	}
+	runtime.KeepAlive(running)
+}
