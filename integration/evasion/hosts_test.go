@@ -1,0 +1,62 @@
+package evasion
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestHostsInAllForms names hosts in many spellings, with many ports and in all forms of a
+// request: a crawler is forbidden what the robots.txt of that very site forbids which Caddy
+// serves then, and nothing that another one does.
+func TestHostsInAllForms(t *testing.T) {
+	t.Parallel()
+	const robots = "(site) {\n robots_guard enforce\n handle /robots.txt {\n  respond \"User-agent: *\nDisallow: /{args[0]}\"\n }\n handle {\n  respond {args[0]}\n }\n}\n"
+	addresses := map[string]string{
+		"named": "a.test", "wildcard": "*.test", "six": "[::1]", "four": "127.0.0.1", "punycode": "xn--bcher-kva.test", "labels": "a_b.*.multi", "any": "",
+	}
+	config := robots
+	for site, address := range addresses {
+		config += fmt.Sprintf("http://%s:$PORT {\n import site %s\n}\n", address, site)
+	}
+	s := harness.Serve(t, config)
+	names := []string{
+		"a.test", "A.TEST", "a.test.", "a.test..", "b.test", "B.Test.", "a.b.test", "xn--bcher-kva.test.", "b\u00fccher.test", "B\u00dcCHER.TEST", "\uff41.test", "a\u3002test",
+		"[::1]", "::1", "[::1", "::1]", "[0:0:0:0:0:0:0:1]", "[::1%25lo]", "[::ffff:127.0.0.1]", "127.0.0.1", "127.1", "A_B.x.multi", "a_b.x.multi.",
+		"", "a.test@b.test", "a%2etest", ".test", "..test", "*.test", "*.*.multi", "{host}.test", "a.test:a.test",
+	}
+	judged := 0
+	for _, name := range names {
+		for _, port := range []string{"", ":$PORT", ":80", ":0$PORT", ":x", ":", "::$PORT"} {
+			host := name + strings.ReplaceAll(port, "$PORT", s.Port)
+			for _, form := range []string{
+				"GET /$PATH HTTP/1.1\r\nHost: $HOST", "GET /$PATH HTTP/1.0\r\nHost: $HOST", "CONNECT /$PATH HTTP/1.1\r\nHost: $HOST",
+				"GET http://$HOST/$PATH HTTP/1.1\r\nHost: other.example", "GET http://$HOST/$PATH HTTP/1.0",
+			} {
+				ask := func(path, userAgent string) (status int, body string) {
+					start := strings.NewReplacer("$HOST", host, "$PATH", path).Replace(form)
+					return harness.Raw(t, s, start+"\r\nUser-Agent: "+userAgent+"\r\nConnection: close\r\n\r\n")
+				}
+				status, served := ask("page", harness.Firefox)
+				if _, known := addresses[served]; status != 200 || !known {
+					continue // Caddy has refused it
+				}
+				judged++
+				for site := range addresses {
+					want := 200
+					if site == served {
+						want = 403
+					}
+					if status, _ := ask(site, harness.Bingbot); status != want {
+						t.Errorf("%.60q of %q, which is served by the site %s: /%s is answered %d, want %d", form, host, served, site, status, want)
+					}
+				}
+			}
+		}
+	}
+	if judged < 500 {
+		t.Errorf("only %d requests were served", judged)
+	}
+}
