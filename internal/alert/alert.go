@@ -117,6 +117,8 @@ type List struct {
 	Kept bool `json:"kept"`
 	// ReadOnly says that alerts cannot be acknowledged where this list was read.
 	ReadOnly bool `json:"read_only"`
+
+	look uint64 // the number of the look that has found them
 }
 
 // idOf returns the ID of an alert about these parts.

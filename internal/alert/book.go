@@ -2,7 +2,6 @@ package alert
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -64,9 +63,13 @@ type Book struct {
 	judged   map[string]time.Time // when a site was judged for last, by its name
 	entries  map[string]*entry
 	watchers map[*watcher]bool
+	looks    uint64 // how often it has looked
 	more     int
 	acks     acknowledgements
 	beside   Beside // nil for nothing
+
+	telling sync.Mutex // held while those who watch are told, and before mu
+	told    uint64     // the look of which they were last
 }
 
 // entry is an alert with what is not shown of it.
@@ -86,72 +89,6 @@ func NewBook(known Known, now func() time.Time) *Book {
 	return &Book{
 		known: known, now: now, reloaded: now(),
 		judged: make(map[string]time.Time), entries: make(map[string]*entry), watchers: make(map[*watcher]bool),
-	}
-}
-
-// Watch looks once a minute until ctx ends, and begins now; what this and every other
-// look finds is told to tell, which may not wait. It says that a configuration was loaded,
-// which counts until ctx ends, as it soon does if another part of that cannot be started.
-func (b *Book) Watch(ctx context.Context, tell func(List)) {
-	b.follow(ctx, &watcher{tell, b.now()})
-	go func() {
-		ticker := time.NewTicker(lookInterval)
-		defer ticker.Stop()
-		b.tell(b.List())
-		for {
-			select {
-			case <-ticker.C:
-				b.List()
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-}
-
-// Follow has tell told what looks find until ctx ends. It begins none itself.
-func (b *Book) Follow(ctx context.Context, tell func(List)) {
-	b.follow(ctx, &watcher{tell: tell})
-}
-
-func (b *Book) follow(ctx context.Context, w *watcher) {
-	b.mu.Lock()
-	b.watchers[w] = true
-	b.mu.Unlock()
-	context.AfterFunc(ctx, func() { b.leave(w) })
-}
-
-// watcher is told what looks find.
-type watcher struct {
-	tell   func(List)
-	loaded time.Time // when its configuration was; zero for who only follows
-}
-
-// lastLoaded returns when the configuration was loaded that runs. b.mu must be held.
-func (b *Book) lastLoaded() time.Time {
-	last := b.reloaded
-	for w := range b.watchers {
-		if w.loaded.After(last) {
-			last = w.loaded
-		}
-	}
-	return last
-}
-
-// leave ends a watch.
-func (b *Book) leave(w *watcher) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.watchers, w)
-}
-
-// tell tells those who watch.
-func (b *Book) tell(list List) {
-	b.mu.Lock()
-	watchers := slices.Collect(maps.Keys(b.watchers))
-	b.mu.Unlock()
-	for _, w := range watchers {
-		w.tell(list)
 	}
 }
 
@@ -177,7 +114,7 @@ func (b *Book) read() (list List, looked bool) {
 
 // list returns all alerts. b.mu must be held.
 func (b *Book) list(now time.Time) List {
-	list := List{Generated: now.UTC(), Alerts: []Alert{}, More: b.more, Kept: b.known.Stores()}
+	list := List{Generated: now.UTC(), Alerts: []Alert{}, More: b.more, Kept: b.known.Stores(), look: b.looks}
 	for _, e := range b.entries {
 		if e.shown {
 			list.Alerts = append(list.Alerts, b.alertOf(e))
@@ -210,6 +147,7 @@ func order(a, b Alert) int {
 // look finds what is so now. b.mu must be held.
 func (b *Book) look(now time.Time) {
 	b.looked = now
+	b.looks++
 	if b.counted.IsZero() || now.Sub(b.counted) >= ledgerInterval {
 		isOpen := func(id string) bool { e := b.entries[id]; return e != nil && e.State == Open }
 		b.counted, b.crawlers = now, findInLedger(b.known.Reports(now), now, isOpen)
