@@ -40,6 +40,24 @@ func (e *Entry) Saw(hash [sha256.Size]byte, now time.Time) {
 	}
 }
 
+// Inherit says that the site was known by another entry before: who was served a text there
+// may hold it. Of several the first counts.
+func (e *Entry) Inherit(before *Entry) {
+	if texts := before.seen.Load(); texts != nil {
+		e.seen.CompareAndSwap(nil, texts)
+	}
+	key := before.key
+	e.former.CompareAndSwap(nil, &key)
+}
+
+// Former returns the key by which the site was known before, if it was by another one.
+func (e *Entry) Former() (key Key, ok bool) {
+	if former := e.former.Load(); former != nil {
+		return *former, true
+	}
+	return key, false
+}
+
 // Saw is [Entry.Saw] for a site that need not be in the cache: an entry that is made for
 // it later does not know, then, that nobody was served another text.
 func (c *Cache) Saw(key Key, hash [sha256.Size]byte, now time.Time) {

@@ -75,3 +75,23 @@ func TestSeenTextsAreBounded(t *testing.T) {
 		t.Errorf("%d texts of a day ago are remembered", len(*e.seen.Load())-1)
 	}
 }
+
+// TestInherit has a site go by another key: what was served there counts here, as far as
+// nothing was seen here, and its first key before stays that.
+func TestInherit(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1})
+	before, e := c.Add(Key{Host: "a.test"}, Invented), c.Add(Key{Host: "a.test", Site: "a.test"}, Named)
+	if _, ok := e.Former(); ok || e.ServesOthers(clock.now()) {
+		t.Error("something is known at first")
+	}
+	before.Saw([sha256.Size]byte{1}, clock.now())
+	e.Inherit(before)
+	e.Inherit(c.Add(Key{Host: "a.test", Site: "*.test"}, Invented))
+	if key, ok := e.Former(); !ok || key != before.Key() || !e.ServesOthers(clock.now()) {
+		t.Errorf("%v, %t, serves others: %t", key, ok, e.ServesOthers(clock.now()))
+	}
+	e.Saw([sha256.Size]byte{2}, clock.now())
+	if n := len(*before.seen.Load()); n != 1 || len(*e.seen.Load()) != 2 {
+		t.Errorf("%d texts were seen before, and %d in all", n, len(*e.seen.Load()))
+	}
+}

@@ -3,16 +3,21 @@ package guard
 import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // meet returns the entry of a site of a server that has none yet, with what is known of it
 // by other keys: a reload changes its key that adds another server for its host, or gives the
-// host a site of its own. What is held back of a change stays so.
+// host a site of its own. What is held back of a change stays so, and crawlers are held to
+// what they were served there.
 func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	entry := g.shared.Cache.Add(s.Key, s.Segment)
 	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s) {
+		if known := g.shared.Cache.Get(before); known != nil {
+			entry.Inherit(known)
+		}
 		if kept, ok := g.shared.changes.Snapshot(before); ok {
 			kept.Site = s.Key
 			g.shared.changes.Restore(kept, entry.State(), false)
@@ -20,4 +25,22 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	}
 	g.shared.Memory.Want(s.Key)
 	return entry
+}
+
+// lastRead returns what a reader has read last, also of its site by the key that this had
+// before.
+func (g *Guard) lastRead(who ledger.Reader) (ledger.Reading, bool) {
+	if last, ok := g.shared.readers.Last(who); ok {
+		return last, true
+	}
+	entry := g.shared.Cache.Get(who.Site)
+	if entry == nil {
+		return ledger.Reading{}, false
+	}
+	former, ok := entry.Former()
+	if !ok {
+		return ledger.Reading{}, false
+	}
+	who.Site, who.Invented = former, former.Segment() == policy.Invented
+	return g.shared.readers.Last(who)
 }

@@ -151,7 +151,7 @@ func (g *Guard) unpacks(read ledger.Reading, readers []ledger.Reader) func(hash 
 // that "not modified" tells nothing new.
 func (g *Guard) knows(readers []ledger.Reader, now time.Time) bool {
 	for _, reader := range readers {
-		if last, ok := g.shared.readers.Last(reader); ok && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
+		if last, ok := g.lastRead(reader); ok && last.Hash != [sha256.Size]byte{} && now.Sub(last.At) < policy.MaxAge {
 			return true
 		}
 	}
@@ -241,7 +241,7 @@ func (g *Guard) readings(r *http.Request, j *Judgement, all *[3]ledger.Reading) 
 		who = append(who, g.claimedReader(r, j))
 	}
 	for _, reader := range who {
-		if last, ok := g.shared.readers.Last(reader); ok {
+		if last, ok := g.lastRead(reader); ok {
 			all[n] = last
 			n++
 		}

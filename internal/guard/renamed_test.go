@@ -5,12 +5,50 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
+
+// TestServedAtARenamedHost gives the host of a site, in the next configuration, a site of its own
+// or takes it: a crawler goes on by the text that it was served.
+func TestServedAtARenamedHost(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	for _, tc := range []struct{ name, before, after string }{
+		{"as before", "*.com", "*.com"},
+		{"from a wildcard", "*.com", "example.com"},
+		{"to a wildcard", "example.com", "*.com"},
+		{"from any host", "other.com", "example.com"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newTwoTexts(t, map[string]string{"bingbot": milder})
+			s.g.FetchWait = time.Minute // which a busy machine may need
+			asks := func(target, host string) *http.Request {
+				server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{new(caddyhttp.MatchHost{host})}}}}}
+				r := from(requestBy("bingbot/2.0", target), "192.0.2.1")
+				return r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server))
+			}
+			s.reads(asks("/robots.txt", tc.before), milder)
+			if got := s.g.Judge(asks("/private/x", tc.before)).Verdict; got != judge.Stale {
+				t.Fatalf("before: %s", got)
+			}
+			next := New(context.Background(), s.g.shared, s.g.Config)
+			if got := next.Judge(asks("/private/x", tc.after)).Verdict; got != judge.Stale {
+				t.Errorf("after: %s", got)
+			}
+			if got := next.Judge(asks("/else/x", tc.after)); got.Verdict != judge.Disallowed {
+				t.Errorf("what its text forbids: %s", got.Verdict)
+			}
+			if what, _ := next.hasRead(asks("/private/x", tc.after), next.Judge(asks("/private/x", tc.after))); what == "never" {
+				t.Error("it has read nothing")
+			}
+		})
+	}
+}
 
 // TestDecideForARenamedHost names the host of a proxy otherwise in the next configuration: what
 // was read from the source of the host stays known, although nothing can be read there any more.

@@ -63,7 +63,7 @@ func (g *Guard) ownReading(r *http.Request, j *Judgement) (last ledger.Reading) 
 		own = append(own, g.readersOf(r, j)[0]) // the other one is all of its operator
 	}
 	for _, reader := range own {
-		if read, ok := g.shared.readers.Last(reader); ok && read.At.After(last.At) {
+		if read, ok := g.lastRead(reader); ok && read.At.After(last.At) {
 			last = read
 		}
 	}
