@@ -199,6 +199,7 @@ var identifyTests = map[string][]identifyTest{
 		{"python-requests/2.32.0 (+https://acme.example/)", "python-requests", Library, FromLibrary},
 		{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/138.0.0.0 Safari/537.36", "HeadlessChrome", Headless, FromHeadless},
 		{"Mozilla/5.0 (Unknown; Linux x86_64) AppleWebKit/538.1 (KHTML, like Gecko) PhantomJS/2.1.1 Safari/538.1", "PhantomJS", Headless, FromHeadless},
+		{"Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.6", "PowerShell", Library, FromLibrary},
 		{"UCWEB/2.0 (Java; U; MIDP-2.0; en-US; nokia2690) U2/1.0.0 UCBrowser/8.9.0.251 U2/1.0.0 Mobile", "", Browser, NoEvidence},
 	},
 	"browsers and apps": {
@@ -227,7 +228,7 @@ var identifyTests = map[string][]identifyTest{
 	},
 }
 
-var identifyTables = []map[string][]identifyTest{identifyTests, serviceTests, appTests}
+var identifyTables = []map[string][]identifyTest{identifyTests, serviceTests, appTests, spelledTests}
 
 func TestIdentify(t *testing.T) {
 	for _, table := range identifyTables {

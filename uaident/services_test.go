@@ -20,6 +20,11 @@ var serviceTests = map[string][]identifyTest{
 		{"Misskey/2024.5.0 (https://misskey.example)", "Misskey", Service, FromRegistry},
 		{"Microsoft-BotFramework/3.1 (+https://botframework.com/ua)", "Microsoft-BotFramework", Service, FromRegistry},
 	},
+	"what a person or the owner of the site asked for": {
+		{"Citoid (Wikimedia tool; learn more at https://www.mediawiki.org/wiki/Citoid)", "Citoid", Service, FromRegistry},
+		{"Prerender (+https://github.com/prerender/prerender)", "Prerender", Service, FromRegistry},
+		{"Microsoft Windows Network Diagnostics", "Microsoft Windows Network Diagnostics", Service, FromRegistry},
+	},
 	"services that nobody has heard of": {
 		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
 		{"AcmeUptimeBot/1.0 (+https://acme.example)", "AcmeUptimeBot", Other, FromTool},
@@ -45,6 +50,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeLinkCheckerBot/1.0; +https://acme.example)", "AcmeLinkCheckerBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeScan/1.0; +https://acme.example)", "AcmeScan", GenericCrawler, FromConvention},
 		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
+		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix}, // no feed
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
 }
