@@ -2,8 +2,12 @@ package uaident
 
 import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
+// languages are what libraries are written in: "Python/3.12 aiohttp/3.10" is aiohttp.
+var languages = [...]string{"python", "java", "php", "ruby", "node", "node.js"}
+
 // inRegistry looks for names of the registry: the best one that is a
-// crawler's, and the first that is a library's or a headless browser's.
+// crawler's, and the first that is a library's or a headless browser's, a
+// library's rather than that of its language.
 func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 	best, end := 0, uint16(0) // of the last name of several words
 	for i := range s.words[:s.n] {
@@ -23,7 +27,8 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		}
 		end = w.end
 		rank := s.rank(i)
-		if weak && rank == elsewhere && !s.bare() ||
+		ofLanguage := c.Class == Library && fallback.Class == Library && isOneOf(fallback.Token, languages[:])
+		if weak && rank == elsewhere && !s.bare() && !ofLanguage ||
 			weak && rank == inFront && (s.onDevice() || s.byApp()) && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
 			c.App && w.flags&afterCompatible == 0 && !robotLike(token) && s.contactOf(i) < 0 {
 			continue
@@ -32,7 +37,7 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		switch {
 		case c.Class == Library:
 			id.Evidence = FromLibrary
-			if fallback.Crawler == nil && (rank > elsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
+			if (fallback.Crawler == nil || ofLanguage) && (rank > elsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
 				fallback = id
 			}
 		case c.Class == Headless:
@@ -109,7 +114,7 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 }
 
 // withoutVersion looks an unknown word up again without the version that it
-// ends with, as in Nutch-1.7 and Nutch-1.7-SNAPSHOT.
+// ends with, as in Nutch-1.7, Nutch-1.7-SNAPSHOT and trendictionbot0.5.0.
 func (s *scan) withoutVersion(r *Registry, w *word) {
 	text := s.text(w)
 	if i := versionOf(text); i > 0 {
@@ -121,9 +126,18 @@ func (s *scan) withoutVersion(r *Registry, w *word) {
 
 // versionOf returns where the version of a word begins, with the sign before it, or 0.
 // No letter comes after a version's first digit before a dot does: in Foo-2-Bar there
-// is none.
+// is none. Without a sign it has a dot: Foo1.7.
 func versionOf(text string) int {
 	for i := 1; i+1 < len(text); i++ {
+		if words.Digit(text[i]) && words.Fold[text[i-1]]&words.Letter != 0 {
+			start := i
+			for i+2 < len(text) && words.Digit(text[i]) {
+				i++
+			}
+			if text[i] == '.' && words.Digit(text[i+1]) {
+				return start
+			}
+		}
 		if text[i] != '-' && text[i] != '_' || !words.Digit(text[i+1]) {
 			continue
 		}

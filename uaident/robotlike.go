@@ -36,8 +36,8 @@ var serviceWords = newParts(
 )
 
 // What a name has as a part of its spelling that serves somebody: no ShoppingBot
-// or ScrapingBot does.
-var serviceParts = newParts("pingbot")
+// or ScrapingBot does, but what fetches a link preview (Foo-Bot-Preview) does.
+var serviceParts = newParts("pingbot", "preview", "previewer")
 
 // What an address has in it that is a robot's.
 var robotWords = newParts("crawl", "robot", "spider")
@@ -57,6 +57,7 @@ var toolParts = newParts(
 // crawlers write theirs.
 var watchParts = newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
+	"synthetic", // "synthetics" are requests that a monitor makes up
 )
 
 // How names of HTTP libraries end.

@@ -38,6 +38,8 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeMonitor/1.0; +https://acme.example)", "AcmeMonitor", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Acme-Link-Preview/v2.1; +https://acme.example/bot)", "Acme-Link-Preview", Other, FromTool},
 		{"Acme OpenGraph Crawler", "Acme OpenGraph Crawler", Other, FromTool},
+		{"AcmeBot-Preview/1.0", "AcmeBot-Preview", Other, FromTool},
+		{"Mozilla/5.0 (compatible; Acme-Synthetics/1.0; +https://acme.example)", "Acme-Synthetics", Other, FromCompatible},
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
