@@ -65,7 +65,7 @@ func conditionsOf(have *policy.Version) http.Header {
 // if nowhere.
 func redirectTarget(u *url.URL, answer policy.Answer) *url.URL {
 	location := answer.Header.Get("Location")
-	if answer.Err != nil || answer.Status < 300 || answer.Status > 399 || location == "" {
+	if answer.Err != nil || answer.Status < 300 || answer.Status > 399 || location == "" || answer.Status == http.StatusNotModified {
 		return nil
 	}
 	next, err := u.Parse(location)

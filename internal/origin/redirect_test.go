@@ -57,6 +57,21 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// A "not modified" may have a Location, but it leads nowhere (RFC 9110 section 15.4.5).
+func TestFollowStopsAtNotModified(t *testing.T) {
+	have := http.Header{"If-None-Match": {`"1"`}}
+	hops := 0
+	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, have, func(context.Context, *url.URL, http.Header) policy.Answer {
+		if hops++; hops > 1 {
+			return policy.Answer{Status: http.StatusNotFound}
+		}
+		return policy.Answer{Status: http.StatusNotModified, Header: http.Header{"Location": {"/elsewhere"}}}
+	})
+	if answer.Meaning() != policy.Unchanged || hops != 1 {
+		t.Errorf("%s after %d questions, want unchanged after one", answer.Meaning(), hops)
+	}
+}
+
 func TestFollowStopsAtError(t *testing.T) {
 	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/"}, isA, nil, func(context.Context, *url.URL, http.Header) policy.Answer {
 		return policy.Answer{Status: 302, Header: http.Header{"Location": {"/x"}}, Err: errors.New("broke off")}
