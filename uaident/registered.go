@@ -117,6 +117,9 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 // ends with, as in Nutch-1.7, Nutch-1.7-SNAPSHOT and trendictionbot0.5.0.
 func (s *scan) withoutVersion(r *Registry, w *word) {
 	text := s.text(w)
+	if len(text) > maxOverlayName { // no name is as long
+		return
+	}
 	if i := versionOf(text); i > 0 {
 		if k := r.key(text[:i], words.Hash(text[:i])); k != nil && k.Kind == words.Name {
 			s.lookUpAgain(r, w, i)

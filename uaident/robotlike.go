@@ -53,11 +53,12 @@ var toolParts = newParts(
 	"capture", "linkcheck", "uptime", "status",
 )
 
-// How names end that watch or show a site for somebody, even if they are written as
-// crawlers write theirs.
+// How names end that watch or show a site, or act for somebody, even if they are written
+// as crawlers write theirs.
 var watchParts = newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
-	"synthetic", // "synthetics" are requests that a monitor makes up
+	"synthetic",                                       // "synthetics" are requests that a monitor makes up
+	"user", "agent", "client", "assistant", "service", // as assistants name what fetches for a person: Perplexity-User
 )
 
 // How names of HTTP libraries end.
@@ -174,11 +175,7 @@ func saysRobot(contact string) bool {
 	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
 		return addressSays(mailbox)
 	}
-	_, rest, ok := strings.Cut(contact, "://")
-	if !ok {
-		rest = contact
-	}
-	host, path, _ := strings.Cut(rest, "/")
+	host, path := splitAddress(contact)
 	if isOneOf(host, codeHosts[:]) {
 		return false
 	}
@@ -186,6 +183,22 @@ func saysRobot(contact string) bool {
 		return true
 	}
 	return addressSays(path)
+}
+
+// splitAddress returns the host of a URL, which may have no scheme, and its path.
+func splitAddress(contact string) (host, path string) {
+	_, rest, ok := strings.Cut(contact, "://")
+	if !ok {
+		rest = contact
+	}
+	host, path, _ = strings.Cut(rest, "/")
+	return host, path
+}
+
+// namesProgram reports whether a URL leads to the source of a program.
+func namesProgram(contact string) bool {
+	host, _ := splitAddress(contact)
+	return isOneOf(host, codeHosts[:])
 }
 
 // codeHosts are where programs keep their source: an address there says what a

@@ -21,6 +21,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Microsoft-BotFramework/3.1 (+https://botframework.com/ua)", "Microsoft-BotFramework", Service, FromRegistry},
 	},
 	"what a person or the owner of the site asked for": {
+		{"Mozilla/5.0 (compatible; PerplexityUser/1.0; +https://acme.example)", "PerplexityUser", AIAssistant, FromRegistry},
 		{"Citoid (Wikimedia tool; learn more at https://www.mediawiki.org/wiki/Citoid)", "Citoid", Service, FromRegistry},
 		{"Prerender (+https://github.com/prerender/prerender)", "Prerender", Service, FromRegistry},
 		{"Microsoft Windows Network Diagnostics", "Microsoft Windows Network Diagnostics", Service, FromRegistry},
@@ -40,6 +41,10 @@ var serviceTests = map[string][]identifyTest{
 		{"Acme OpenGraph Crawler", "Acme OpenGraph Crawler", Other, FromTool},
 		{"AcmeBot-Preview/1.0", "AcmeBot-Preview", Other, FromTool},
 		{"Mozilla/5.0 (compatible; Acme-Synthetics/1.0; +https://acme.example)", "Acme-Synthetics", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme-User/1.0; +https://acme.example)", "Acme-User", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; AcmeAgent/1.0; +https://acme.example)", "AcmeAgent", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme Service/1.0; +https://acme.example)", "Acme Service", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme)", "Acme", Other, FromCompatible}, // a program, whoever runs it
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
@@ -52,7 +57,9 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeLinkCheckerBot/1.0; +https://acme.example)", "AcmeLinkCheckerBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeScan/1.0; +https://acme.example)", "AcmeScan", GenericCrawler, FromConvention},
 		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
-		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix}, // no feed
+		{"Mozilla/5.0 (compatible; AcmeBot/1.0; +https://github.com/acme/acme)", "AcmeBot", GenericCrawler, FromSuffix},
+		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention}, // no agent
+		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                      // no feed
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
 }

@@ -164,10 +164,11 @@ func (s *scan) compatible() int {
 
 // isConvention reports whether the name that begins with word i, after
 // "compatible;", has a version and then a URL or mail address with a plus sign
-// before it, as crawlers write theirs, and does not say that it serves somebody.
+// before it, as crawlers write theirs, and does not say that it serves somebody. An
+// address of a program's source is no crawler's: many people run the same feed reader.
 func (s *scan) isConvention(i int) bool {
 	j := s.contactOf(i)
-	if j < 0 || !s.hasPlus(j) {
+	if j < 0 || !s.hasPlus(j) || namesProgram(s.text(&s.words[j])) {
 		return false
 	}
 	between := s.ua[s.words[i].start:s.words[j].start]
