@@ -150,6 +150,8 @@ func TestPlanErrors(t *testing.T) {
 		`name whom it is for`:                                              {{ID: "x"}},
 		`path "/a\nUser-agent: Googlebot" is not one line of text`:         {disallow("GPTBot", "/a\nUser-agent: Googlebot")},
 		`"/{http.request.header.x}" has a placeholder other than {host}`:   {disallow("GPTBot", "/{http.request.header.x}")},
+		`"/{env.SHOP}/" has a placeholder other than {host}`:               {disallow("GPTBot", "/{env.SHOP}/")},
+		`"/{file./run/shop}" has a placeholder other than {host}`:          {disallow("GPTBot", "/{file./run/shop}")},
 		`path "/a#b" has a #, which begins a comment; write %23`:           {disallow("GPTBot", "/a#b")},
 		`"a\nb" can be no product token`:                                   {disallow("token:a\nb")},
 	} {

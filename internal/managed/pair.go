@@ -205,6 +205,9 @@ func (s *Schedule) words() (lines []string) {
 	if s.staging != nil {
 		lines = append(lines, "staging "+strings.Join(s.staging, " "))
 	}
+	for i := range lines {
+		lines[i] = asWritten(lines[i])
+	}
 	return lines
 }
 

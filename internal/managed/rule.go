@@ -224,14 +224,29 @@ func (p *Plan) check() error {
 
 // checkPlaceholders tells which placeholder cannot stand in a text.
 func checkPlaceholders(s string) error {
-	if strings.Contains(strings.ReplaceAll(s, hostPlaceholder, ""), "{http.") {
-		return fmt.Errorf("%q has a placeholder other than {host}; the text is the same for all who ask this host", s)
+	rest := atHost(s, "")
+	for _, begin := range otherPlaceholders {
+		switch {
+		case !strings.Contains(rest, begin):
+		case begin == "{env.":
+			return fmt.Errorf("%q has a placeholder other than {host}; an environment variable is written as {$NAME} in a Caddyfile", s)
+		default:
+			return fmt.Errorf("%q has a placeholder other than {host}; the text is the same for all who ask this host", s)
+		}
 	}
 	return nil
 }
 
+// otherPlaceholders are how those of Caddy begin: nobody wants to publish one as it stands.
+// A path may have other braces.
+var otherPlaceholders = []string{"{http.", "{env.", "{file.", "{system.", "{time."}
+
 // hostPlaceholder is what {host} stands for in a Caddyfile.
 const hostPlaceholder = "{http.request.host}"
+
+// shortPlaceholder stands for the same where no Caddyfile is read: in JSON, and in lists
+// of rules.
+const shortPlaceholder = "{host}"
 
 func checkLine(s string) error {
 	if s == "" || strings.ContainsAny(s, "\r\n\x00") {
@@ -255,7 +270,14 @@ func checkPath(path string) error {
 	return checkPlaceholders(path)
 }
 
-func dependsOnHost(s string) bool { return strings.Contains(s, hostPlaceholder) }
+func dependsOnHost(s string) bool {
+	return strings.Contains(s, hostPlaceholder) || strings.Contains(s, shortPlaceholder)
+}
 
 // atHost returns what a text says at a host.
-func atHost(s, host string) string { return strings.ReplaceAll(s, hostPlaceholder, host) }
+func atHost(s, host string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, hostPlaceholder, host), shortPlaceholder, host)
+}
+
+// asWritten returns a text with the placeholder as people write it.
+func asWritten(s string) string { return strings.ReplaceAll(s, hostPlaceholder, shortPlaceholder) }

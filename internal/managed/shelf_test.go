@@ -2,6 +2,7 @@ package managed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,5 +68,28 @@ func TestComposedOnce(t *testing.T) {
 	done.Wait()
 	if n := composed.Load(); n != 1 {
 		t.Errorf("it was composed %d times", n)
+	}
+}
+
+// {host} is the host that is asked, in JSON and lists of rules, too, and is told as it is
+// written.
+func TestHostAsWritten(t *testing.T) {
+	for _, host := range []string{shortPlaceholder, hostPlaceholder} {
+		s, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot", "/"+host+"/a")}, []string{"https://" + host + "/s.xml"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := s.Text(time.Now(), "a.test", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Disallow: /a.test/a\n", "Sitemap: https://a.test/s.xml\n"} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: %q is not in\n%s", host, want, text)
+			}
+		}
+		if told, want := s.words(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
+			t.Errorf("%s: it tells %q, want %q", host, told, want)
+		}
 	}
 }
