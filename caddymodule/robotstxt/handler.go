@@ -142,7 +142,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkStaging(hosts, app.Production); err != nil {
 		return err
 	}
-	if err := cmp.Or(h.Rollout.checkHosts(hosts), h.Rollout.checkCrawlers(texts.Of(h.key()), app.Verifies())); err != nil {
+	places := texts.Of(h.key())
+	if err := cmp.Or(h.Rollout.checkHosts(hosts), h.Rollout.checkShadow(places), h.Rollout.checkCrawlers(places, app.Verifies())); err != nil {
 		return err
 	}
 	if c.Observer, err = app.Managed(ctx); err != nil {

@@ -144,3 +144,17 @@ func (r *Rollout) checkCrawlers(places []placement.Text, verifies bool) error {
 	}
 	return nil
 }
+
+// checkShadow makes sure that a change is judged at all places of a robots_txt before it
+// is published. Routes that cannot be looked at may have a guard.
+func (r *Rollout) checkShadow(places []placement.Text) error {
+	if r == nil || r.Stage != string(publication.Shadow) {
+		return nil
+	}
+	for i := range places {
+		if p := &places[i]; p.Untried != "" {
+			return fmt.Errorf("rollout shadow: at %s nothing would be tried before it is published: %s, or use another rollout", p.Site(), p.Untried)
+		}
+	}
+	return nil
+}

@@ -18,6 +18,7 @@ type Text struct {
 	Chooses bool
 	Guarded bool   // every request has come through a guard before
 	Cached  string // a cache before it that may answer for it, "" for none
+	Untried string // why no guard judges a change beside what is published, "" if one does
 }
 
 // Site names whose requests come to it.
@@ -30,6 +31,7 @@ type Texts []Text
 // them, belongs to. name names a configuration.
 func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all Texts, err error) {
 	all = Texts{}
+	var guards []*Placed
 	for _, module := range ctx.Modules() {
 		app, ok := module.(*caddyhttp.App)
 		if !ok {
@@ -41,12 +43,22 @@ func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all T
 				return nil, err
 			}
 			for _, p := range placed {
+				if p.Name == Guard {
+					guards = append(guards, p)
+				}
 				if p.Name == RobotsTXT {
 					chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return !m.isOfPaths() })
-					all = append(all, Text{name(p.Config), server, p.Hosts, chooses, p.Guarded, p.Cached})
+					all = append(all, Text{Name: name(p.Config), Server: server, Hosts: p.Hosts, Chooses: chooses, Guarded: p.Guarded, Cached: p.Cached})
 				}
 			}
 		}
+	}
+	if len(all) == 0 {
+		return all, nil
+	}
+	trials := trialsOf(guards)
+	for i := range all {
+		all[i].Untried = trials.whyUntried(all[i].Hosts)
 	}
 	return all, nil
 }
