@@ -80,7 +80,7 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 		if parsed.Clients, err = judge.ParseSelector(registry, []string{l.Client}, false); err != nil {
 			return nil, fmt.Errorf("rate: limit: %w", err)
 		}
-		if name := judge.FoldName(strings.TrimPrefix(l.Client, judge.MeantToken)); seen[name] {
+		if name := nameOf(l.Client); seen[name] {
 			return nil, fmt.Errorf("rate: %s has two limits; keep one", l.Client)
 		} else {
 			seen[name] = true
@@ -93,6 +93,11 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 		}
 	}
 	return limits, nil
+}
+
+// nameOf tells a token or class from others.
+func nameOf(client string) string {
+	return judge.FoldName(strings.TrimPrefix(client, judge.MeantToken))
 }
 
 // addLimit reads "GPTBot 30/1m burst 5 concurrent 4", in which each part behind the name

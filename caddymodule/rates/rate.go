@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,8 +114,17 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 
 // ValidateFor tells what cannot be where answers do not pass through the guard, as with
 // decide: nobody knows there how long one took and when it was over.
-func (r *Rate) ValidateFor(answers bool) error {
-	if r == nil || answers {
+// Nor can a limit be for whom is exempt, of whom nothing is counted.
+func (r *Rate) ValidateFor(answers bool, exempt []string) error {
+	if r == nil {
+		return nil
+	}
+	for _, l := range r.Limits {
+		if slices.ContainsFunc(exempt, func(name string) bool { return nameOf(name) == nameOf(l.Client) }) {
+			return fmt.Errorf("rate: the limit of %s is for nobody, since exempt names them, too; remove one", l.Client)
+		}
+	}
+	if answers {
 		return nil
 	}
 	const why = "does not go with decide, by which the guard sees no answer; remove it"
