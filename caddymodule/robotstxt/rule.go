@@ -154,7 +154,11 @@ func (h *Handler) checkHosts(hosts []string) error {
 	for i := range h.Rules {
 		for _, host := range h.Rules[i].Hosts {
 			if has != nil && !has(host) {
-				return fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].name(), host, hintOf(host, hosts))
+				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].name(), host, hintOf(host, hosts))
+				if at := h.Rules[i].At; at != "" {
+					err = fmt.Errorf("%w, at %s", err, at)
+				}
+				return err
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func maxAge(t *testing.T, a harness.Answer) int {
 func TestHostsOfRules(t *testing.T) {
 	t.Parallel()
 	for hosts, want := range map[string]string{
-		"shop.exmaple.test":               `rule sale: this site has no host "shop.exmaple.test"; did you mean shop.example.test?`,
+		"shop.exmaple.test":               `rule sale: this site has no host "shop.exmaple.test"; did you mean shop.example.test?, at Caddyfile:3`,
 		"b.test":                          `this site has no host "b.test"; it has shop.example.test, *.wild.test`,
 		"shop.example.test *.wild.test":   "",
 		"SHOP.example.test. x.wild.test":  "",
@@ -103,7 +103,7 @@ func TestHostsOfRules(t *testing.T) {
 		}
 		`, "$HOSTS", hosts))
 		_, stderr, code := harness.Command(t, "", "validate", "--config", file)
-		if (code == 0) != (want == "") || !strings.Contains(strings.ReplaceAll(stderr, `\"`, `"`), want) {
+		if (code == 0) != (want == "") || !strings.Contains(strings.NewReplacer(`\"`, `"`, file, "Caddyfile").Replace(stderr), want) {
 			t.Errorf("%s: exit %d, %s, want %s", hosts, code, stderr, want)
 		}
 	}
