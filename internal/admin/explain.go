@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -41,6 +42,9 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 		err = json.Unmarshal(body, &asked)
 	}
 	if err != nil {
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field == "" { // which tells Go's type
+			err = errors.New("it is of type " + wrong.Value)
+		}
 		return failed(http.StatusBadRequest, "the body is no JSON object with user_agent and url: %v", err)
 	}
 	running := a.find()
