@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
 // AlertsPath is where the alerts stand:
@@ -55,7 +56,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodPost:
 		var sent AlertNote
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&sent); err != nil && !errors.Is(err, io.EOF) {
-			return failed(http.StatusBadRequest, `the body is no JSON such as {"note": "a partner"}: %w`, err)
+			return failed(http.StatusBadRequest, `the body is no JSON such as {"note": "a partner"}: %w`, jsontext.InWords(err))
 		}
 		known, err = book.Acknowledge(id, sent.By, sent.Note)
 	case http.MethodDelete:

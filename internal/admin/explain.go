@@ -2,13 +2,13 @@ package admin
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -42,10 +42,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 		err = json.Unmarshal(body, &asked)
 	}
 	if err != nil {
-		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field == "" { // which tells Go's type
-			err = errors.New("it is of type " + wrong.Value)
-		}
-		return failed(http.StatusBadRequest, "the body is no JSON object with user_agent and url: %v", err)
+		return failed(http.StatusBadRequest, "the body is no JSON object with user_agent and url: %v", jsontext.InWords(err))
 	}
 	running := a.find()
 	host, guard := running.Guard(asked.URL)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 )
 
@@ -201,7 +202,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		}
 		var d Deed
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&d); err != nil {
-			return failed(http.StatusBadRequest, `the body is no JSON such as {"who": "ann", "why": "the sale is over"}: %w`, err)
+			return failed(http.StatusBadRequest, `the body is no JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
 		}
 		if err := d.check(verb); err != nil {
 			return failed(http.StatusBadRequest, "%w", err)

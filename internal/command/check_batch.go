@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -195,7 +196,7 @@ func (b *batch) answer(line []byte) batchResult {
 			if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
 				unknown.ID = whose.ID
 			}
-			unknown.Error = "not a request as check --help describes it: " + err.Error()
+			unknown.Error = "not a request as check --help describes it: " + jsontext.InWords(err).Error()
 			return unknown
 		}
 	}

@@ -52,7 +52,7 @@ func TestBatchByDirectory(t *testing.T) {
 		{`{"id":13,"host":"a.example","time":-5,"url":"/new"}`, [2]string{`{"id":13,`, `"time\" is -5`}},
 		{`{"id":14,"host":"a.example","time":"9999-01-01T00:00:00Z","url":"/new"}`, [2]string{`{"id":14,`, `"time\" is 9999`}},
 		{`{"id":15,"host":"a.example","time":[1],"url":"/new"}`, [2]string{`{"id":15,`, `"time\" is [1]`}},
-		{`{"url":5,"id":"sixteen"}`, [2]string{`{"id":"sixteen",`, `cannot unmarshal number`}},
+		{`{"url":5,"id":"sixteen"}`, [2]string{`{"id":"sixteen",`, `url cannot be of type number`}},
 		{`{"id":17,`, [2]string{`{"id":null,`, `unexpected end`}},
 		{`{"id":18,"host":"a.example","user_agent":null,"url":"/new"}`, [2]string{`{"id":18,"allowed":true,"verdict":"exempt"`, `"class":"browser"}`}},
 		{`{"id":19,"host":"a.example","user_agent":null,"token":"x","url":"/new"}`, [2]string{`{"id":19,"allowed":false`, `"crawler":"x","class":""}`}},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
 // Alerts is where the alerts come from, and where they are acknowledged; an
@@ -109,7 +110,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	}
 	body := http.MaxBytesReader(w, r.Body, maxBody)
 	if err := json.NewDecoder(body).Decode(&sent); err != nil && !errors.Is(err, io.EOF) {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is no JSON such as {"note": "a partner"}: %v`, err))
+		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is no JSON such as {"note": "a partner"}: %v`, jsontext.InWords(err)))
 		return
 	}
 	a, err := h.alerts.Acknowledge(id, user, sent.Note)

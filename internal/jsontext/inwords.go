@@ -1,0 +1,20 @@
+package jsontext
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// InWords returns an error of package json without the names that Go has for types, which
+// say nothing to those who write the JSON.
+func InWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return fmt.Errorf("it is of type %s", wrong.Value)
+	}
+	return fmt.Errorf("%s cannot be of type %s", wrong.Field, wrong.Value)
+}
