@@ -170,8 +170,14 @@ func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
 	if good.LastRead.After(p.store.now()) {
 		return // by a clock that was wrong; it will be replaced
 	}
-	if known := p.stored[site]; good.LastRead.After(known.lastRead) {
-		p.stored[site] = storedPolicy{good.Hash, good.Status, good.LastRead, snapshot.State.Via}
+	p.noteStored(site, storedPolicy{good.Hash, good.Status, good.LastRead, snapshot.State.Via})
+}
+
+// noteStored takes note of what some instance has stored of a site, unless a later one is
+// known. p.mu must be held.
+func (p *policies) noteStored(site policy.Key, what storedPolicy) {
+	if what.lastRead.After(p.stored[site].lastRead) {
+		p.stored[site] = what
 	}
 }
 

@@ -30,14 +30,14 @@ func (s *Store) Read(ctx context.Context) {
 		return
 	}
 	found := newSummary()
-	s.readAll(ctx, keys[quarantine], found)
+	s.readAll(ctx, keys[quarantine], nil, found)
 	// What is held back is a version, so the policies come first.
 	for _, p := range s.versions() {
-		s.readAll(ctx, keys[p.kind], found)
+		s.readAll(ctx, keys[p.kind], p.held(), found)
 	}
 	failed := found.failed
 	for _, k := range s.notes() {
-		s.readAll(ctx, keys[k.name()], found)
+		s.readAll(ctx, keys[k.name()], nil, found)
 	}
 	if ctx.Err() == nil {
 		s.known = s.known || found.failed == failed
@@ -95,14 +95,21 @@ func ownFirst(instances []string, own string) []string {
 	return all
 }
 
-// readAll takes values into memory.
-func (s *Store) readAll(ctx context.Context, keys []key, found *summary) {
+// readAll takes values into memory, but those of which known reports that what they hold is
+// known, by when they were written. It may be nil, and is asked by several goroutines.
+func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modified time.Time) bool, found *summary) {
 	queue := make(chan key)
 	var readers sync.WaitGroup
 	for range min(parallelReads, len(keys)) {
 		readers.Go(func() {
 			for k := range queue {
-				s.readOne(ctx, k, found)
+				size, modified, err := s.stat(ctx, k)
+				switch {
+				case err != nil:
+					s.failedRead(k, err, found)
+				case known == nil || !known(k, modified):
+					s.readStated(ctx, k, size, modified, found)
+				}
 			}
 		})
 	}

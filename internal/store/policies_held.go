@@ -1,0 +1,47 @@
+package store
+
+import (
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// held returns a function that reports whether a value of this instance, written then, holds
+// nothing but what the cache has of its site, and takes note that it is stored. After a reload
+// all of them do, of very many sites perhaps. It is nil where the cache is empty.
+//
+// What was written after the text in the cache was read first is that text, for an instance
+// writes what it has. A storage that this process has not written to has no value as young.
+func (p *policies) held() func(k key, modified time.Time) bool {
+	byName := make(map[string]*policy.Entry)
+	for _, e := range p.cache.Entries() {
+		if state := e.State(); state != nil && state.Good != nil {
+			byName[siteName(e.Key())] = e
+		}
+	}
+	if len(byName) == 0 {
+		return nil
+	}
+	return func(k key, modified time.Time) bool {
+		e := byName[k.name]
+		if e == nil || k.instance != p.store.instance {
+			return false
+		}
+		state := e.State()
+		good := state.Good
+		if !modified.After(good.FirstRead) || modified.Before(good.LastRead.Add(-rewriteInterval)) || p.store.isOld(modified) {
+			return false
+		}
+		lastRead := good.LastRead
+		if modified.Before(lastRead) {
+			lastRead = modified // and no later one, which was not known by then
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.noteStored(e.Key(), storedPolicy{good.Hash, good.Status, lastRead, state.Via})
+		if e.Segment() == policy.Invented {
+			p.unnamed[e.Key()] = true
+		}
+		return true
+	}
+}

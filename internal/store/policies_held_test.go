@@ -1,0 +1,116 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// again returns the store of the next configuration of a process.
+func (i *instance) again(storage Storage) *Store {
+	s := New(Options{Storage: storage, Instance: i.instance, Observer: i.observed, Logger: i.logger, Now: i.now, Memory: i.memory})
+	s.maxPolicies = i.maxPolicies
+	return s
+}
+
+// TestReadWhatIsHeld has the store of the next configuration read no policy that the process
+// holds, and yet write each again that is not stored.
+func TestReadWhatIsHeld(t *testing.T) {
+	const before, after = "User-agent: *\nDisallow: /before/\n", "User-agent: *\nDisallow: /after/\n"
+	site, other := namedKey("a.example"), namedKey("b.example")
+	for name, tc := range map[string]struct {
+		meanwhile     func(i *instance, m *storetest.Storage) *storetest.Storage // to be read next
+		reads, writes int                                                        // of policies, by the next store
+	}{
+		"nothing": {func(_ *instance, m *storetest.Storage) *storetest.Storage { return m }, 0, 0},
+		"a text that is not stored": {func(i *instance, m *storetest.Storage) *storetest.Storage {
+			i.learn(site, policy.Named, after)
+			return m
+		}, 1, 1},
+		"the same text after hours": {func(i *instance, m *storetest.Storage) *storetest.Storage {
+			i.time = i.time.Add(3 * time.Hour)
+			i.learn(site, policy.Named, before)
+			return m
+		}, 1, 1},
+		"another storage": {func(*instance, *storetest.Storage) *storetest.Storage { return storetest.New() }, 0, 2},
+		"a storage of before": {func(i *instance, m *storetest.Storage) *storetest.Storage {
+			old := m.Clone()
+			i.learn(site, policy.Named, after)
+			i.later(t, time.Minute) // this is in the one in use
+			return old
+		}, 1, 1},
+		"a storage that tells no times": {func(_ *instance, m *storetest.Storage) *storetest.Storage {
+			clear(m.Times)
+			return m
+		}, 2, 0},
+		"one is dropped from the cache": {func(i *instance, m *storetest.Storage) *storetest.Storage {
+			i.cache.Resize(policy.Named, policy.Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1})
+			return m
+		}, 1, 0},
+		"another instance has stored one": {func(i *instance, m *storetest.Storage) *storetest.Storage {
+			b := newInstance(m, "b", i.time)
+			b.learn(other, policy.Named, after)
+			b.later(t, time.Second)
+			i.time = b.time
+			return m
+		}, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := storetest.New()
+			i := newInstance(m, "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
+			i.Read(t.Context())
+			i.learn(site, policy.Named, before)
+			i.learn(other, policy.Named, before)
+			i.later(t, time.Minute)
+			next := i.again(tc.meanwhile(i, m))
+			read, written := i.observed.reads(kindPolicies, readGood), i.observed.writes(kindPolicies, "success")
+			next.Read(t.Context())
+			next.Write(t.Context())
+			read, written = i.observed.reads(kindPolicies, readGood)-read, i.observed.writes(kindPolicies, "success")-written
+			if read != tc.reads || written != tc.writes {
+				t.Errorf("%d policies are read and %d written, want %d and %d", read, written, tc.reads, tc.writes)
+			}
+		})
+	}
+}
+
+// TestHeldOfUnnamedHosts keeps on storing a host that only clients name over a reload, and
+// removes it once it is not used any more.
+func TestHeldOfUnnamedHosts(t *testing.T) {
+	m := storetest.New()
+	i := newInstance(m, "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
+	i.Read(t.Context())
+	host := policy.Key{Host: "invented.example"}
+	i.learn(host, policy.Invented, "User-agent: *\nDisallow: /a/\n")
+	for range minStoredUses + 1 {
+		i.time = i.time.Add(time.Second)
+		i.cache.Get(host).Use(i.time)
+	}
+	i.later(t, time.Minute)
+	next := i.again(m)
+	next.Read(t.Context())
+	if !next.policies.unnamed[host] {
+		t.Error("it is not known that a host is stored")
+	}
+}
+
+// BenchmarkReadHeld reads what is stored of very many sites that the process knows, as after
+// a reload.
+func BenchmarkReadHeld(b *testing.B) {
+	i := newInstance(storetest.New(), "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
+	i.Read(b.Context())
+	i.maxPolicies = 20_000
+	for n := range 10_000 {
+		i.learn(namedKey(fmt.Sprintf("s%d.example", n)), policy.Named, "User-agent: *\nDisallow: /a/\n")
+	}
+	i.time = i.time.Add(time.Second)
+	i.inMemory.SetNow(i.time)
+	i.Write(b.Context())
+	b.ReportAllocs()
+	for b.Loop() {
+		i.again(i.inMemory).Read(b.Context())
+	}
+}
