@@ -20,7 +20,9 @@ const (
 	whyCache = "a forbidden crawler gets from it the pages that it keeps of others, and nobody judges or counts that; " +
 		"take it out of the global option order, or write robots_guard before it in the route"
 	whyPlaceholder = "it uses a placeholder {http.robots_guard...}, which has no value yet; write it behind robots_guard in a route"
-	whyHeader      = whyPlaceholder + ", or have the field of the answer set last by header >Name value"
+	whyText        = "nobody notes then who has read /robots.txt, so that a crawler counts as one that never has, and usage holds nobody to the text; " +
+		"write robots_guard before it in the route"
+	whyHeader = whyPlaceholder + ", or have the field of the answer set last by header >Name value"
 )
 
 // warnEarly tells of handlers that should stand behind a guard.
@@ -56,9 +58,12 @@ func (y *way) early() (all []Early) {
 		case b.caches && b.isForAnybody() && b.meets(y):
 			tell(Early{b.name, whyCache})
 		case b.early && b.meets(y) && b.guard == nil: // no request comes to it through a guard
-			if b.name == "headers" {
+			switch b.name {
+			case RobotsTXT:
+				tell(Early{RobotsTXT, whyText})
+			case "headers":
 				tell(Early{"header", whyHeader})
-			} else {
+			default:
 				tell(Early{b.name, whyPlaceholder})
 			}
 		}

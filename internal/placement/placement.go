@@ -47,11 +47,11 @@ type passed struct {
 	before  *passed
 
 	caches  bool   // it keeps answers for others
-	early   bool   // it uses a verdict as a request comes to it
+	early   bool   // it uses a verdict as a request comes to it, or answers for /robots.txt
 	blind   string // a matcher on the way to it that uses a verdict, "" for none
 	refuses string // the directive by which it may refuse who asks for /robots.txt, "" for none
 	// The nearest handlers before it that are told apart, so that nobody goes through those
-	// of all other sites: a guard, and one that caches or uses a verdict.
+	// of all other sites: a guard, and one that caches, uses a verdict or answers for /robots.txt.
 	guard, odd *passed
 }
 
@@ -60,7 +60,7 @@ func pass(h *handler, config json.RawMessage, here way, before *passed) *passed 
 	name := h.Handler
 	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, before: before}
 	b.asks, b.answers = len(h.HandleResponse) > 0, h.answersAll()
-	b.caches, b.early, b.blind = slices.Contains(caches, name), b.usesVerdict(), here.blind()
+	b.caches, b.early, b.blind = slices.Contains(caches, name), name == RobotsTXT || b.usesVerdict(), here.blind()
 	if !slices.ContainsFunc(b.matches, Match.leavesOut) {
 		b.refuses = b.directive()
 	}
@@ -78,7 +78,8 @@ func (b *passed) nearestGuard() *passed {
 	return b.guard
 }
 
-// nearestOdd returns a handler or the nearest before it that caches or uses a verdict.
+// nearestOdd returns a handler or the nearest before it that caches, uses a verdict or
+// answers for /robots.txt.
 func (b *passed) nearestOdd() *passed {
 	if b == nil || b.caches || b.early || b.blind != "" {
 		return b
