@@ -2,6 +2,7 @@ package guard
 
 import (
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -125,7 +126,7 @@ func prefers(s *request.Site, known policy.Key) bool {
 
 // leavePart is how many sites a guard leaves at a time. The first requests that another
 // guard judges for a site wait meanwhile, and there may be very many sites.
-const leavePart = 64
+const leavePart = 256
 
 // leave forgets a guard whose configuration has ended. It returns the modes of
 // its sites, by label.
@@ -137,6 +138,7 @@ func (p *presences) leave(g *Guard) map[string]string {
 	modes := make(map[string]string, len(labels))
 	for part := range slices.Chunk(labels, leavePart) {
 		p.leaveSome(g, part, modes)
+		runtime.Gosched() // rather than be interrupted on a busy machine with the lock held
 	}
 	return modes
 }

@@ -47,18 +47,24 @@ type Sites struct {
 	// guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
-	known sync.Map // *caddyhttp.Server to its *Hosts
+	known    sync.Map   // *caddyhttp.Server to its *Hosts
+	learning sync.Mutex // held while hosts are collected, which takes long where there are very many
 }
 
-// Of returns the hosts of a server.
+// Of returns the hosts of a server. Who asks first collects them.
 func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
+	if known, ok := s.known.Load(server); ok {
+		return known.(*Hosts)
+	}
+	s.learning.Lock()
+	defer s.learning.Unlock()
 	if known, ok := s.known.Load(server); ok {
 		return known.(*Hosts)
 	}
 	h := HostsOfServer(server)
 	h.Name = s.serverName(server)
-	known, _ := s.known.LoadOrStore(server, h)
-	return known.(*Hosts)
+	s.known.Store(server, h)
+	return h
 }
 
 // serverName tells a server from others with a guard for one of its hosts: the
@@ -86,10 +92,14 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	return ""
 }
 
-// Guarded returns how many hosts the configuration names for which it has a guard.
+// Guarded returns how many hosts the configuration names for which it has a guard. It collects
+// the hosts of their servers, for which no request has to wait then.
 func (s *Sites) Guarded() (n int) {
 	for _, server := range s.Servers() {
-		n += len(s.guardedHosts(server))
+		if hosts := len(s.guardedHosts(server)); hosts > 0 {
+			n += hosts
+			s.Of(server)
+		}
 	}
 	return n
 }
