@@ -110,6 +110,21 @@ func sum(two [2]taken) taken {
 	return taken{loadResult{two[0].requests + two[1].requests, two[0].perSecond + two[1].perSecond, two[0].p99 + two[1].p99}, two[0].cpu + two[1].cpu}
 }
 
+// apart has servers stay on one processor, and this process on the others, until end is
+// called.
+func (f *fleet) apart() (end func()) {
+	list := processors()
+	if len(list) < 2 || stayOn(list[1:]) != nil {
+		return func() {}
+	}
+	f.processor = list[0]
+	before := runtime.GOMAXPROCS(2) // one that asks, one for the origin
+	return func() {
+		runtime.GOMAXPROCS(before)
+		_ = stayOn(list)
+	}
+}
+
 // fightAll runs every match. One that fails is no reason to lose the others: it
 // is told in err.
 func fightAll(e effort) (duels []duel, err error) {
@@ -118,13 +133,7 @@ func fightAll(e effort) (duels []duel, err error) {
 		return nil, err
 	}
 	defer f.stop()
-	if list := processors(); len(list) > 1 {
-		if err := stayOn(list[1:]); err == nil {
-			f.processor = list[0]
-			defer func() { _ = stayOn(list) }()
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one that asks, one for the origin
-		}
-	}
+	defer f.apart()()
 	var errs []error
 	for _, m := range matches() {
 		if m.server == "nginx" && nginxBinary() == "" || m.sites > e.sites {

@@ -114,6 +114,7 @@ var sections = []section{
 	}},
 	tableSection("cold", "where-a-crawlers-time-goes", coldTable),
 	{"start", "starting", func(e effort, _ *google) (outcome, error) { return startTable(e) }},
+	tableSection("reload", "reloading", reloadTable),
 	tableSection("memory", "memory", memoryTable),
 	tableSection("contention", "many-processors", contentionTable),
 }

@@ -138,7 +138,9 @@ type fleet struct {
 	caddy     string
 	processor int // on which servers stay, negative for all
 	servers   map[string]*server
-	origin    *httptest.Server // what a proxy passes requests to, in this process
+	origin    *httptest.Server  // what a proxy passes requests to, in this process
+	admin     bool              // servers take other configurations
+	admins    map[string]string // where, by name
 }
 
 func newFleet() (*fleet, error) {
@@ -206,7 +208,10 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	if strings.HasSuffix(name, " proxy") {
 		answer = "reverse_proxy " + f.origin.Listener.Addr().String()
 	}
-	text := caddyfile(address, directory, extra, answer)
+	text, err := f.listenForLoads(name, caddyfile(address, directory, extra, answer))
+	if err != nil {
+		return nil, err
+	}
 	if name == "nginx" {
 		command = []string{nginxBinary(), "-p", directory, "-c", config}
 		text = nginxConfig(address, directory)
