@@ -23,9 +23,9 @@ type Entry struct {
 	ref     *Ref
 	placed  int64 // used when the entry was last put in front; guarded by Cache.mu
 	seen    atomic.Pointer[[]seenText]
-	former  atomic.Pointer[Key] // see Inherit
-	unsure  time.Time           // when what was seen of some site was forgotten, perhaps of this one
-	proven  bool                // it is in queues.proven; guarded by Cache.mu
+	former  atomic.Pointer[[]Key] // see Inherit
+	unsure  time.Time             // when what was seen of some site was forgotten, perhaps of this one
+	proven  bool                  // it is in queues.proven; guarded by Cache.mu
 
 	mu       sync.Mutex
 	fetching chan struct{} // closed when the attempt under way ends; nil if none is

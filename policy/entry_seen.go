@@ -2,6 +2,7 @@ package policy
 
 import (
 	"crypto/sha256"
+	"slices"
 	"time"
 )
 
@@ -41,21 +42,31 @@ func (e *Entry) Saw(hash [sha256.Size]byte, now time.Time) {
 }
 
 // Inherit says that the site was known by another entry before: who was served a text there
-// may hold it. Of several the first counts.
+// may hold it. A site that was renamed more than once has had several.
 func (e *Entry) Inherit(before *Entry) {
 	if texts := before.seen.Load(); texts != nil {
-		e.seen.CompareAndSwap(nil, texts)
+		for _, seen := range *texts {
+			e.Saw(seen.hash, seen.at)
+		}
 	}
-	key := before.key
-	e.former.CompareAndSwap(nil, &key)
+	for {
+		known := e.former.Load()
+		all := []Key{before.key}
+		if known != nil {
+			all = append(all, *known...)
+		}
+		if slices.Contains(all[1:], before.key) || e.former.CompareAndSwap(known, &all) {
+			return
+		}
+	}
 }
 
-// Former returns the key by which the site was known before, if it was by another one.
-func (e *Entry) Former() (key Key, ok bool) {
+// Former returns the keys by which the site was known before.
+func (e *Entry) Former() []Key {
 	if former := e.former.Load(); former != nil {
-		return *former, true
+		return *former
 	}
-	return key, false
+	return nil
 }
 
 // Saw is [Entry.Saw] for a site that need not be in the cache: an entry that is made for

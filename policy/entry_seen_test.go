@@ -2,6 +2,7 @@ package policy
 
 import (
 	"crypto/sha256"
+	"slices"
 	"testing"
 	"time"
 )
@@ -76,22 +77,23 @@ func TestSeenTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestInherit has a site go by another key: what was served there counts here, as far as
-// nothing was seen here, and its first key before stays that.
+// TestInherit has a site go by other keys: what was served there counts here as well.
 func TestInherit(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1})
-	before, e := c.Add(Key{Host: "a.test"}, Invented), c.Add(Key{Host: "a.test", Site: "a.test"}, Named)
-	if _, ok := e.Former(); ok || e.ServesOthers(clock.now()) {
+	wild, any, e := c.Add(Key{Host: "a.test", Site: "*.test"}, Invented), c.Add(Key{Host: "a.test"}, Invented), c.Add(Key{Host: "a.test", Site: "a.test"}, Named)
+	if len(e.Former()) > 0 || e.ServesOthers(clock.now()) {
 		t.Error("something is known at first")
 	}
-	before.Saw([sha256.Size]byte{1}, clock.now())
-	e.Inherit(before)
-	e.Inherit(c.Add(Key{Host: "a.test", Site: "*.test"}, Invented))
-	if key, ok := e.Former(); !ok || key != before.Key() || !e.ServesOthers(clock.now()) {
-		t.Errorf("%v, %t, serves others: %t", key, ok, e.ServesOthers(clock.now()))
+	wild.Saw([sha256.Size]byte{1}, clock.now().Add(-MaxAge)) // is over
+	any.Saw([sha256.Size]byte{2}, clock.now())
+	for _, before := range []*Entry{wild, any, wild} {
+		e.Inherit(before)
 	}
-	e.Saw([sha256.Size]byte{2}, clock.now())
-	if n := len(*before.seen.Load()); n != 1 || len(*e.seen.Load()) != 2 {
+	if got := e.Former(); !slices.Equal(got, []Key{any.Key(), wild.Key()}) || !e.ServesOthers(clock.now()) {
+		t.Errorf("%v, serves others: %t", got, e.ServesOthers(clock.now()))
+	}
+	e.Saw([sha256.Size]byte{3}, clock.now())
+	if n := len(*any.seen.Load()); n != 1 || len(*e.seen.Load()) != 2 {
 		t.Errorf("%d texts were seen before, and %d in all", n, len(*e.seen.Load()))
 	}
 }

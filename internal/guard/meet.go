@@ -27,20 +27,21 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	return entry
 }
 
-// lastRead returns what a reader has read last, also of its site by the key that this had
+// lastRead returns what a reader has read last, also of its site by the keys that this had
 // before.
-func (g *Guard) lastRead(who ledger.Reader) (ledger.Reading, bool) {
-	if last, ok := g.shared.readers.Last(who); ok {
+func (g *Guard) lastRead(who ledger.Reader) (last ledger.Reading, ok bool) {
+	if last, ok = g.shared.readers.Last(who); ok {
 		return last, true
 	}
 	entry := g.shared.Cache.Get(who.Site)
 	if entry == nil {
-		return ledger.Reading{}, false
+		return last, false
 	}
-	former, ok := entry.Former()
-	if !ok {
-		return ledger.Reading{}, false
+	for _, former := range entry.Former() {
+		who.Site, who.Invented = former, former.Segment() == policy.Invented
+		if read, found := g.shared.readers.Last(who); found && (!ok || read.At.After(last.At)) {
+			last, ok = read, true
+		}
 	}
-	who.Site, who.Invented = former, former.Segment() == policy.Invented
-	return g.shared.readers.Last(who)
+	return last, ok
 }

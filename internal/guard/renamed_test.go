@@ -50,6 +50,33 @@ func TestServedAtARenamedHost(t *testing.T) {
 	}
 }
 
+// TestServedAtAHostRenamedTwice has a crawler read the file before or after the first of two
+// reloads that name the host otherwise.
+func TestServedAtAHostRenamedTwice(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	for _, read := range []string{"other.com", "*.com"} {
+		t.Run(read, func(t *testing.T) {
+			s := newTwoTexts(t, map[string]string{"bingbot": milder})
+			s.g.FetchWait = time.Minute // which a busy machine may need
+			for _, host := range []string{"other.com", "*.com", "example.com"} {
+				s.g = New(context.Background(), s.g.shared, s.g.Config)
+				server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{new(caddyhttp.MatchHost{host})}}}}}
+				asks := func(agent, target, addr string) *http.Request {
+					r := from(requestBy(agent, target), addr)
+					return r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server))
+				}
+				s.g.Judge(asks("GPTBot/1.3", "/private/x", "192.0.2.9"))
+				if host == read {
+					s.reads(asks("bingbot/2.0", "/robots.txt", "192.0.2.1"), milder)
+				}
+				if got := s.g.Judge(asks("bingbot/2.0", "/private/x", "192.0.2.1")).Verdict; host == "example.com" && got != judge.Stale {
+					t.Errorf("in the end: %s", got)
+				}
+			}
+		})
+	}
+}
+
 // TestDecideForARenamedHost names the host of a proxy otherwise in the next configuration: what
 // was read from the source of the host stays known, although nothing can be read there any more.
 func TestDecideForARenamedHost(t *testing.T) {
