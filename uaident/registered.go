@@ -1,13 +1,15 @@
 package uaident
 
-import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+import (
+	"slices"
 
-// languages are what libraries are written in: "Python/3.12 aiohttp/3.10" is aiohttp.
-var languages = [...]string{"python", "java", "php", "ruby", "node", "node.js"}
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
 
 // inRegistry looks for names of the registry: the best one that is a
 // crawler's, and the first that is a library's or a headless browser's, a
-// library's rather than that of its language.
+// library's rather than that of its language, to which it falls back:
+// "Python/3.12 aiohttp/3.10" is aiohttp, and still held to a group for Python.
 func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 	best, end := 0, uint16(0) // of the last name of several words
 	for i := range s.words[:s.n] {
@@ -27,7 +29,7 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		}
 		end = w.end
 		rank := s.rank(i)
-		ofLanguage := c.Class == Library && fallback.Class == Library && isOneOf(fallback.Token, languages[:])
+		ofLanguage := c.Class == Library && fallback.Class == Library && slices.Contains(c.Fallback, fallback.Crawler.Token)
 		if weak && rank == elsewhere && !s.bare() && !ofLanguage ||
 			weak && rank == inFront && (s.onDevice() || s.byApp()) && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
 			c.App && w.flags&afterCompatible == 0 && !robotLike(token) && s.contactOf(i) < 0 {

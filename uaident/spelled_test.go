@@ -17,6 +17,7 @@ var spelledTests = map[string][]identifyTest{
 		{"Python/3.12", "Python", Library, FromLibrary},
 		{"aiohttp/3.10.10 Python/3.12", "aiohttp", Library, FromLibrary},
 		{"Python/3.12 (Acme 1.0) aiohttp/3.10.10", "aiohttp", Library, FromLibrary},
+		{"Java/17 Apache-HttpClient/4.5", "Java", Library, FromLibrary}, // whom a group for Java means
 		{"python-requests/2.32.0 Python/3.12", "python-requests", Library, FromLibrary},
 	},
 }
