@@ -63,7 +63,7 @@ func (s *scan) likeBrowser() bool {
 // judge decides about a User-Agent that is not plainly a browser's.
 func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	known, fallback := s.inRegistry(r)
-	own := known.Crawler != nil && !s.namesItself()
+	own := known.Crawler != nil && !s.hides(known)
 	if own && known.Wildcard() {
 		return known
 	}
@@ -96,8 +96,14 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	return Identity{}
 }
 
-// namesItself reports whether the first product is an unknown robot's own name, so
-// that one after it is only borrowed: "FooBot (compatible; Googlebot/2.1)".
+// hides reports whether the first product is the own name of an unknown robot, so that the
+// known one after it is only borrowed: "FooBot (compatible; Googlebot/2.1)". One that `*`
+// would spare for its name, as FooBot-Preview, hides none that it judges.
+func (s *scan) hides(known Identity) bool {
+	return s.namesItself() && !(known.Wildcard() && servesSomebody(s.nameFrom(s.firstProduct())))
+}
+
+// namesItself reports whether the first product is an unknown robot's own name.
 func (s *scan) namesItself() bool {
 	if s.likeBrowser() {
 		return false

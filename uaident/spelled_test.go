@@ -20,4 +20,9 @@ var spelledTests = map[string][]identifyTest{
 		{"Java/17 Apache-HttpClient/4.5", "Java", Library, FromLibrary}, // whom a group for Java means
 		{"python-requests/2.32.0 Python/3.12", "python-requests", Library, FromLibrary},
 	},
+	"an unknown name that is spared, before one of the registry": {
+		{"AcmeBot-Preview/1.0 GPTBot/1.2", "GPTBot", AITraining, FromRegistry},
+		{"AcmeUptimeBot/1.0 (compatible; GPTBot/1.2)", "GPTBot", AITraining, FromRegistry},
+		{"AcmeUptimeBot/1.0 Twitterbot/1.0", "AcmeUptimeBot", Other, FromTool},
+	},
 }
