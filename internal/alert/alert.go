@@ -118,7 +118,7 @@ type List struct {
 	// ReadOnly says that alerts cannot be acknowledged where this list was read.
 	ReadOnly bool `json:"read_only"`
 
-	look uint64 // the number of the look that has found them
+	number uint64 // of the lists so far
 }
 
 // idOf returns the ID of an alert about these parts.

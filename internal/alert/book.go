@@ -63,13 +63,13 @@ type Book struct {
 	judged   map[string]time.Time // when a site was judged for last, by its name
 	entries  map[string]*entry
 	watchers map[*watcher]bool
-	looks    uint64 // how often it has looked
+	lists    uint64 // how many it has made
 	more     int
 	acks     acknowledgements
 	beside   Beside // nil for nothing
 
 	telling sync.Mutex // held while those who watch are told, and before mu
-	told    uint64     // the look of which they were last
+	told    uint64     // the number of the list that they were told last
 }
 
 // entry is an alert with what is not shown of it.
@@ -114,7 +114,8 @@ func (b *Book) read() (list List, looked bool) {
 
 // list returns all alerts. b.mu must be held.
 func (b *Book) list(now time.Time) List {
-	list := List{Generated: now.UTC(), Alerts: []Alert{}, More: b.more, Kept: b.known.Stores(), look: b.looks}
+	b.lists++
+	list := List{Generated: now.UTC(), Alerts: []Alert{}, More: b.more, Kept: b.known.Stores(), number: b.lists}
 	for _, e := range b.entries {
 		if e.shown {
 			list.Alerts = append(list.Alerts, b.alertOf(e))
@@ -147,7 +148,6 @@ func order(a, b Alert) int {
 // look finds what is so now. b.mu must be held.
 func (b *Book) look(now time.Time) {
 	b.looked = now
-	b.looks++
 	if b.counted.IsZero() || now.Sub(b.counted) >= ledgerInterval {
 		isOpen := func(id string) bool { e := b.entries[id]; return e != nil && e.State == Open }
 		b.counted, b.crawlers = now, findInLedger(b.known.Reports(now), now, isOpen)

@@ -279,16 +279,3 @@ func TestWatch(t *testing.T) {
 		w.mu.Unlock()
 	}
 }
-
-// TestTellsInOrder has one who looks come to tell that after another who has looked later.
-func TestTellsInOrder(t *testing.T) {
-	w := newWorld(t)
-	told := 0
-	w.Follow(t.Context(), func(l List) { told = len(l.Alerts) })
-	before, _ := w.read()
-	w.answer("a.test", "enforce", 404, "")
-	w.leap(time.Minute)
-	if w.tell(before); told != 1 {
-		t.Errorf("%d alerts were told last, want 1", told)
-	}
-}

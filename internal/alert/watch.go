@@ -63,15 +63,15 @@ func (b *Book) leave(w *watcher) {
 	delete(b.watchers, w)
 }
 
-// tell tells those who watch, unless they were told of a later look: who looks may come to
-// tell it long after.
+// tell tells those who watch, unless they were told a later list: who looks may come to tell
+// it long after.
 func (b *Book) tell(list List) {
 	b.telling.Lock()
 	defer b.telling.Unlock()
-	if list.look < b.told {
+	if list.number < b.told {
 		return
 	}
-	b.told = list.look
+	b.told = list.number
 	b.mu.Lock()
 	watchers := slices.Collect(maps.Keys(b.watchers))
 	b.mu.Unlock()
