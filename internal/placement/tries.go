@@ -3,6 +3,7 @@ package placement
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,9 @@ func trialsOf(guards []*Placed) trials {
 		}
 		t.add(someHost, why)
 		for _, host := range g.Hosts {
+			if mayBeAny(host) {
+				t.add(anyHost, why)
+			}
 			t.add(strings.ToLower(host), why)
 			t.add(below+wildcardOf(host), why)
 		}
@@ -37,6 +41,12 @@ func (t trials) add(key, why string) {
 	if known, ok := t[key]; !ok || known != "" {
 		t[key] = why
 	}
+}
+
+// mayBeAny reports whether a host has a placeholder or a wildcard of another shape than
+// *.example.com: what it is for is not looked into.
+func mayBeAny(host string) bool {
+	return strings.ContainsAny(strings.TrimPrefix(host, "*."), "*{")
 }
 
 // wildcardOf returns the wildcard that a host is for, itself if it is one.
@@ -52,7 +62,7 @@ func (t trials) whyUntried(hosts []string) string {
 	for _, host := range hosts {
 		keys = append(keys, strings.ToLower(host), wildcardOf(host), below+strings.ToLower(host))
 	}
-	if len(hosts) == 0 {
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, mayBeAny) {
 		keys = append(keys, someHost)
 	}
 	why := ""

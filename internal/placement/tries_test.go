@@ -1,0 +1,38 @@
+package placement
+
+import "testing"
+
+// TestTriedAtHosts has a guard at some hosts judge a change of the text at others: a host that
+// clients choose a part of, or a placeholder, may be any.
+func TestTriedAtHosts(t *testing.T) {
+	for _, tc := range []struct {
+		guard, text string
+		tried       bool
+	}{
+		{"", "a.test", true},
+		{"a.test", "", true},
+		{"a.test", "A.test", true},
+		{"a.test", "b.test", false},
+		{"*.a.test", "b.a.test", true},
+		{"*.a.test", "b.b.test", false},
+		{"b.a.test", "*.a.test", true},
+		{"*.*.test", "b.a.test", true},
+		{"shop.*.test", "shop.a.test", true},
+		{"shop.a.test", "shop.*.test", true},
+		{"{env.HOST}", "a.test", true},
+		{"a.test", "{env.HOST}", true},
+	} {
+		hosts := func(host string) (all []string) {
+			if host != "" {
+				all = append(all, host)
+			}
+			return all
+		}
+		guard := &Placed{Config: []byte("{}")}
+		guard.Hosts = hosts(tc.guard)
+		why := trialsOf([]*Placed{guard}).whyUntried(hosts(tc.text))
+		if (why == "") != tc.tried {
+			t.Errorf("a guard at %q, a text at %q: %q", tc.guard, tc.text, why)
+		}
+	}
+}
