@@ -40,7 +40,8 @@ func (g *Guard) mayFollow(r *http.Request, j *Judgement, state *policy.State, te
 		if !knows && (recent && g.SourceKey == "" || g.Forwarded != nil) {
 			last = ledger.Reading{} // nobody knows what it was answered
 		}
-		refused := g.shared.served.Site(j.Site.Own).IsRefused()
+		served := g.shared.served.Known(j.Site.Own)
+		refused := served != nil && served.IsRefused()
 		for _, v := range state.Held(now, last.At, grace) {
 			switch {
 			case knows && !v.LastRead.After(last.At): // it ended before, or by that

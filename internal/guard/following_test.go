@@ -122,3 +122,19 @@ func TestServedNoLonger(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatMayBeFollowedIsOfNoSite has a crawler that has read nothing ask for what the last
+// change forbids: of the site nothing is remembered for it, as there may be very many.
+func TestWhatMayBeFollowedIsOfNoSite(t *testing.T) {
+	s := newChangingSite(t, options{Enforce: true}, loose)
+	s.text = strict
+	s.reread()
+	s.hold()
+	r := from(requestBy("bingbot/2.0", "/x"), "192.0.2.1")
+	if j := s.g.Judge(r); j.Verdict != judge.Stale {
+		t.Fatal(j.Verdict)
+	}
+	if s.g.shared.served.Known(s.g.siteOf(r).Own) != nil {
+		t.Error("something is remembered of the site")
+	}
+}
