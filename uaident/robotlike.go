@@ -195,10 +195,11 @@ func splitAddress(contact string) (host, path string) {
 	return host, path
 }
 
-// namesProgram reports whether a URL leads to the source of a program.
+// namesProgram reports whether a URL leads to the source of a program that is not called a
+// robot there.
 func namesProgram(contact string) bool {
-	host, _ := splitAddress(contact)
-	return isOneOf(host, codeHosts[:])
+	host, path := splitAddress(contact)
+	return isOneOf(host, codeHosts[:]) && (!addressSays(path) || servesSomebody(path))
 }
 
 // codeHosts are where programs keep their source: an address there says what a

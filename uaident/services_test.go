@@ -58,8 +58,9 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeScan/1.0; +https://acme.example)", "AcmeScan", GenericCrawler, FromConvention},
 		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeBot/1.0; +https://github.com/acme/acme)", "AcmeBot", GenericCrawler, FromSuffix},
-		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention}, // no agent
-		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                      // no feed
+		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme-crawler)", "Acme", GenericCrawler, FromConvention}, // a program that says what it does
+		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention},   // no agent
+		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                        // no feed
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
 }
