@@ -177,6 +177,9 @@ func TestStands(t *testing.T) {
 
 // TestFewFiled looks at each of a few patterns under one gram, and at none of many.
 func TestFewFiled(t *testing.T) {
+	drawn := gramMultiplier
+	defer func() { gramMultiplier = drawn }()
+	gramMultiplier = 0x9E3779B1 // by which no gram here counts with another, as one in a hundred has it
 	for n, want := range map[int]int{fewFiled - 1: 1, fewFiled: 1, fewFiled + 1: fewFiled + 1} {
 		var c compiler
 		for i := range 2 * fewPatterns {
