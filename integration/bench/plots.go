@@ -127,9 +127,9 @@ type dotRow struct {
 // svg draws the plot. The line at 1 is what all are compared to.
 func (p dotPlot) svg() string {
 	const (
-		width             = 920.0
-		left, right, each = 320.0, 180.0, 27.0
-		most              = 1.5 // what is above is drawn at the edge
+		width             = 960.0
+		left, right, each = 360.0, 180.0, 27.0 // the longest name has fifty letters
+		most              = 1.5                // what is above is drawn at the edge
 		top, bottom       = 60.0, 56.0
 	)
 	low, high := 0.9, 1.1
@@ -183,7 +183,7 @@ func requestsPlot(duels []duel) string {
 		}
 		group := 0
 		switch d.subject {
-		case noiseSubject, emptySubject:
+		case noiseSubject, emptySubject, emptyProxy, ofSites(emptySubject, fewerSites), ofSites(emptySubject, mostSites):
 			group = 1
 		case regexpSubject, nginxSubject:
 			group = 2
