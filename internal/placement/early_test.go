@@ -86,6 +86,9 @@ func TestEarly(t *testing.T) {
 		for _, p := range placedIn(t, routesIn(t, test.routes)) {
 			for _, e := range p.Early {
 				got = append(got, e.Handler)
+				if (e.Handler == RobotsTXT) != (e.Why == whyText) {
+					t.Errorf("%s: %s: %s", name, e.Handler, e.Why)
+				}
 			}
 		}
 		if slices.Sort(got); !slices.Equal(got, test.want) {
