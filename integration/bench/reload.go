@@ -32,7 +32,7 @@ func reloadTable(e effort) (string, error) {
 	}
 	defer f.stop()
 	defer f.apart()()
-	f.admin = true
+	f.admins = make(map[string]string)
 	var b strings.Builder
 	b.WriteString("| sites | loaded within, stock Caddy | with the guard | processor time until idle, stock Caddy | with the guard | requests/s of crawlers after it, of those before: stock Caddy | with the guard |\n|---|---|---|---|---|---|---|\n")
 	for _, sites := range reloads {
@@ -64,10 +64,22 @@ func (f *fleet) reload(m match) (took reloaded, err error) {
 		return took, err
 	}
 	requests := m.trafficOf(true)
-	if err = onceByAll(s.address, requests); err != nil {
-		return took, err
+	askAll := func() error { // and wait until the server has hardly anything to do
+		if err := onceByAll(s.address, requests); err != nil {
+			return err
+		}
+		return s.settle()
 	}
-	if err = s.settle(); err != nil {
+	speed := func() (float64, error) {
+		asking, err := dial(s.address, requests)
+		if err != nil {
+			return 0, err
+		}
+		defer asking.close()
+		result, err := asking.drive(time.Second)
+		return result.perSecond, err
+	}
+	if err = askAll(); err != nil {
 		return took, err
 	}
 	began, spent := time.Now(), s.cpu()
@@ -79,30 +91,17 @@ func (f *fleet) reload(m match) (took reloaded, err error) {
 		return took, err
 	}
 	took.cpu = s.cpu() - spent
-	if err = onceByAll(s.address, requests); err != nil {
+	if err = askAll(); err != nil {
 		return took, err
 	}
-	if err = s.settle(); err != nil {
+	if took.before, err = speed(); err != nil {
 		return took, err
 	}
-	for i, speed := range []*float64{&took.before, &took.after} {
-		if i == 1 {
-			if err = f.load(m, 2); err != nil {
-				return took, err
-			}
-		}
-		asking, err := dial(s.address, requests)
-		if err != nil {
-			return took, err
-		}
-		result, err := asking.drive(time.Second)
-		asking.close()
-		if err != nil {
-			return took, err
-		}
-		*speed = result.perSecond
+	if err = f.load(m, 2); err != nil {
+		return took, err
 	}
-	return took, nil
+	took.after, err = speed()
+	return took, err
 }
 
 // load has a server take a configuration with a site more, of a name with that number.
@@ -127,15 +126,12 @@ func (f *fleet) load(m match, n int) error {
 
 // listenForLoads has a server of a configuration take others, if this fleet replaces them.
 func (f *fleet) listenForLoads(name, config string) (string, error) {
-	if !f.admin {
+	if f.admins == nil {
 		return config, nil
 	}
 	port, err := harness.ClaimPort()
 	if err != nil {
 		return "", err
-	}
-	if f.admins == nil {
-		f.admins = make(map[string]string)
 	}
 	f.admins[name] = "127.0.0.1:" + port
 	return strings.Replace(config, "admin off", "admin "+f.admins[name], 1), nil

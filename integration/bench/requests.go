@@ -139,8 +139,7 @@ type fleet struct {
 	processor int // on which servers stay, negative for all
 	servers   map[string]*server
 	origin    *httptest.Server  // what a proxy passes requests to, in this process
-	admin     bool              // servers take other configurations
-	admins    map[string]string // where, by name
+	admins    map[string]string // where servers take other configurations, by name; nil if they do not
 }
 
 func newFleet() (*fleet, error) {

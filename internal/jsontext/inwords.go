@@ -9,9 +9,9 @@ import (
 // InWords returns an error of package json without the names that Go has for types, which
 // say nothing to those who write the JSON.
 func InWords(err error) error {
-	var wrong *json.UnmarshalTypeError
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case !errors.As(err, &wrong):
+	case !ok:
 		return err
 	case wrong.Field == "":
 		return fmt.Errorf("it is of type %s", wrong.Value)
