@@ -35,6 +35,10 @@ func TestReadWhatIsHeld(t *testing.T) {
 			i.learn(site, policy.Named, before)
 			return m
 		}, 1, 1},
+		"nobody has asked for a month": {func(i *instance, m *storetest.Storage) *storetest.Storage { // they have expired
+			i.time = i.time.Add(maxUnrefreshed + time.Hour)
+			return m
+		}, 0, 2},
 		"another storage": {func(*instance, *storetest.Storage) *storetest.Storage { return storetest.New() }, 0, 2},
 		"a storage of before": {func(i *instance, m *storetest.Storage) *storetest.Storage {
 			old := m.Clone()
