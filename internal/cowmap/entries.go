@@ -10,10 +10,12 @@ import (
 // entries at least, and reads that wait for one another.
 const maxFew = 8
 
-// entries are those of a [Map] at a time. They never change, and nil is none.
+// entries are those of a [Map] at a time, one at least; nil stands for none. They never change.
+// Most maps have one entry, which takes no memory beside them.
 type entries[K comparable, V any] struct {
-	few  []entry[K, V]
-	many map[K]V // all, where there are more than a few; nil elsewhere
+	first entry[K, V]
+	rest  []entry[K, V]
+	many  map[K]V // all, where there are more than a few; nil elsewhere
 }
 
 type entry[K comparable, V any] struct {
@@ -23,69 +25,98 @@ type entry[K comparable, V any] struct {
 
 // load returns the value of a key.
 func (e *entries[K, V]) load(key K) (value V, ok bool) {
-	if e == nil {
+	switch {
+	case e == nil:
 		return value, false
+	case e.many != nil:
+		value, ok = e.many[key]
+		return value, ok
+	case e.first.key == key:
+		return e.first.value, true
 	}
-	for i := range e.few {
-		if e.few[i].key == key {
-			return e.few[i].value, true
+	for i := range e.rest {
+		if e.rest[i].key == key {
+			return e.rest[i].value, true
 		}
 	}
-	if e.many != nil {
-		value, ok = e.many[key]
-	}
-	return value, ok
+	return value, false
 }
 
 // len returns how many there are.
 func (e *entries[K, V]) len() int {
-	if e == nil {
+	switch {
+	case e == nil:
 		return 0
+	case e.many != nil:
+		return len(e.many)
 	}
-	return len(e.few) + len(e.many)
+	return 1 + len(e.rest)
 }
 
 // all returns them, in no order.
 func (e *entries[K, V]) all() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		if e == nil {
+		switch {
+		case e == nil:
+			return
+		case e.many != nil:
+			maps.All(e.many)(yield)
+			return
+		case !yield(e.first.key, e.first.value):
 			return
 		}
-		for _, one := range e.few {
+		for _, one := range e.rest {
 			if !yield(one.key, one.value) {
 				return
 			}
 		}
-		maps.All(e.many)(yield)
 	}
 }
 
 // with returns them with a value for a key.
 func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
-	rest := e.without(key)
-	if rest.many == nil && len(rest.few) < maxFew {
-		rest.few = append(rest.few, entry[K, V]{key, value})
-		return rest
+	if e != nil && e.many != nil {
+		many := maps.Clone(e.many)
+		many[key] = value
+		return &entries[K, V]{many: many}
 	}
-	if rest.many == nil {
-		rest = &entries[K, V]{many: maps.Collect(rest.all())}
+	var room [1 + maxFew]entry[K, V]
+	all := e.appendOthers(append(room[:0], entry[K, V]{key, value}), key)
+	if len(all) <= maxFew {
+		return fewOf(all)
 	}
-	rest.many[key] = value
-	return rest
+	many := make(map[K]V, len(all))
+	for _, one := range all {
+		many[one.key] = one.value
+	}
+	return &entries[K, V]{many: many}
 }
 
-// without returns them without a key, in memory of their own with room for another.
+// without returns them without a key.
 func (e *entries[K, V]) without(key K) *entries[K, V] {
-	if e.len() > maxFew {
-		rest := maps.Clone(e.many)
-		delete(rest, key)
-		return &entries[K, V]{many: rest}
+	if e.len() > 1+maxFew {
+		many := maps.Clone(e.many)
+		delete(many, key)
+		return &entries[K, V]{many: many}
 	}
-	rest := &entries[K, V]{few: make([]entry[K, V], 0, e.len()+1)}
-	for k, v := range e.all() {
+	var room [1 + maxFew]entry[K, V]
+	return fewOf(e.appendOthers(room[:0], key))
+}
+
+// appendOthers appends all but that of a key.
+func (e *entries[K, V]) appendOthers(to []entry[K, V], key K) []entry[K, V] {
+	for k, value := range e.all() {
 		if k != key {
-			rest.few = append(rest.few, entry[K, V]{k, v})
+			to = append(to, entry[K, V]{k, value})
 		}
 	}
-	return rest
+	return to
+}
+
+// fewOf returns these entries in memory of their own.
+func fewOf[K comparable, V any](all []entry[K, V]) *entries[K, V] {
+	if len(all) == 0 {
+		return nil
+	}
+	return &entries[K, V]{first: all[0], rest: append([]entry[K, V](nil), all[1:]...)} // nothing of all is kept
 }

@@ -120,6 +120,15 @@ func TestLoadAllocatesNothing(t *testing.T) {
 	}
 }
 
+// TestOneTakesOneObject holds maps of one entry, of which there may be hundreds of thousands, to
+// one object.
+func TestOneTakesOneObject(t *testing.T) {
+	var m *Map[string, int]
+	if n := testing.AllocsPerRun(100, func() { m = new(Map[string, int]); m.Store("a", 1) }); n != 2 {
+		t.Errorf("a map of one entry takes %v objects with itself", n)
+	}
+}
+
 // BenchmarkLoad looks up one of some entries, which are as large as those of a crawler at a
 // site.
 func BenchmarkLoad(b *testing.B) {

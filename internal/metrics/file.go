@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -14,7 +13,7 @@ import (
 // fileCollector tells what is known of the robots.txt of each configured host. What it
 // keeps of one are a few words: a gauge for each of its values would take kilobytes.
 type fileCollector struct {
-	hosts *cowmap.Sharded[string, *file]
+	hosts *hosts
 
 	read, changed, failing, findings, root, rules, delay, crawlers *prometheus.Desc
 }
@@ -39,12 +38,12 @@ type finding struct {
 	times int
 }
 
-func newFileCollector(name func(string) string) fileCollector {
+func newFileCollector(name func(string) string, hosts *hosts) fileCollector {
 	byHost := func(what, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name(what), help, append([]string{"host"}, labels...), nil)
 	}
 	return fileCollector{
-		hosts:    new(cowmap.Sharded[string, *file]),
+		hosts:    hosts,
 		read:     byHost("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success."),
 		changed:  byHost("changed_timestamp_seconds", "When the current text of the robots.txt of a configured host was first read."),
 		failing:  byHost("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can."),
@@ -56,9 +55,7 @@ func newFileCollector(name func(string) string) fileCollector {
 	}
 }
 
-func (c fileCollector) of(host string) *file {
-	return c.hosts.LoadOrStore(host, func() *file { return new(file) })
-}
+func (c fileCollector) of(host string) *file { return &c.hosts.of(host).file }
 
 // SetState shows what is known of a host after an attempt to fetch its
 // robots.txt.
@@ -122,8 +119,8 @@ func (c fileCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (c fileCollector) Collect(ch chan<- prometheus.Metric) {
-	for host, f := range c.hosts.All() {
-		for _, metric := range f.metrics(c, host) {
+	for name, host := range c.hosts.All() {
+		for _, metric := range host.file.metrics(c, name) {
 			ch <- metric // for which another may wait
 		}
 	}

@@ -9,11 +9,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Host counts the requests of a configured host. Several goroutines may use it at once.
+// Host counts the requests of a configured host, and has what is known of its robots.txt: one
+// object, for there may be very many. Several goroutines may use it at once.
 type Host struct {
 	labels  crawlerLabels
 	counter hostCounters
 	known   cowmap.Map[Judged, counted]
+	file    file
+}
+
+// hosts are the configured hosts of which something is known, by name.
+type hosts struct{ cowmap.Sharded[string, *Host] }
+
+// of returns a host, making it if it is not there.
+func (h *hosts) of(name string) *Host {
+	if host, ok := h.Load(name); ok {
+		return host
+	}
+	return h.LoadOrStore(name, func() *Host {
+		return &Host{counter: hostCounters{began: time.Now().UnixNano()}}
+	})
 }
 
 // Judged is a judged request, as much of it as tells where it is counted.
@@ -37,14 +52,7 @@ type counted struct {
 const maxKnown = 2 * maxRequestSeries
 
 // Host returns where requests of a configured host are counted.
-func (m *OperatorMetrics) Host(name string) *Host {
-	if h, ok := m.hosts.Load(name); ok {
-		return h
-	}
-	return m.hosts.LoadOrStore(name, func() *Host {
-		return &Host{counter: hostCounters{began: time.Now()}}
-	})
-}
+func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.of(name) }
 
 // Count counts a request. It returns the label of its crawler.
 func (h *Host) Count(j Judged) (crawler string) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unique"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -20,7 +21,7 @@ const ownersShare = 20
 // is never taken back or given to another crawler, so that a time series stays what it was.
 type crawlerLabels struct {
 	mu     sync.Mutex
-	names  cowmap.Map[string, string] // each with its label, in memory of its own: a robots.txt may have spelled it
+	names  cowmap.Map[string, string] // each with its label, in memory that hosts share and no robots.txt, which may have spelled it
 	others atomic.Int32               // names that no robots.txt spelled out
 }
 
@@ -39,7 +40,7 @@ func (c *crawlerLabels) crawler(name string, named bool) string {
 	if !named {
 		c.others.Add(1)
 	}
-	name = strings.Clone(name)
+	name = unique.Make(name).Value()
 	label = strings.ToValidUTF8(name, "?") // one that is no text would fail all metrics
 	c.names.Store(name, label)
 	return label

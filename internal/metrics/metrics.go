@@ -71,9 +71,10 @@ type Observed interface {
 func New(from Observed, kinds, results []string) *Metrics {
 	const namespace, subsystem = "caddy", "robots_guard"
 	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
+	known := new(hosts)
 	m := &Metrics{
-		OperatorMetrics: newOperatorMetrics(name),
-		fileCollector:   newFileCollector(name),
+		OperatorMetrics: newOperatorMetrics(name, known),
+		fileCollector:   newFileCollector(name, known),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("fetches_total"),
 			Help: "Attempts to read a robots.txt, by where it comes from and what the answer means.",

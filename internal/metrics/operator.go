@@ -4,33 +4,31 @@ import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 )
 
 // OperatorMetrics are what dashboards and alerts need besides the counts.
 type OperatorMetrics struct {
-	hosts    *cowmap.Sharded[string, *Host]
+	hosts    *hosts
 	requests *requestCounters // of the hosts
 	handlers *prometheus.GaugeVec
 	search   *searchBlocks
 }
 
-func newOperatorMetrics(name func(string) string) OperatorMetrics {
+func newOperatorMetrics(name func(string) string, hosts *hosts) OperatorMetrics {
 	m := OperatorMetrics{
 		handlers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: name("handlers"),
 			Help: "Handlers in the running configuration, by mode.",
 		}, []string{"mode"}),
 		search: newSearchBlocks(name),
-		hosts:  new(cowmap.Sharded[string, *Host]),
+		hosts:  hosts,
 	}
 	m.requests = &requestCounters{
 		desc: prometheus.NewDesc(name("requests_total"), "Requests that were judged. Those of browsers are not.",
 			[]string{"host", "crawler", "class", "identity", "verdict", "action"}, nil),
 		overflow: prometheus.NewDesc(name("label_overflow_total"), "Requests that were summed up as _other since the host has no room for more label values.",
 			[]string{"host"}, nil),
-		hosts: m.hosts,
+		hosts: hosts,
 	}
 	for _, mode := range []string{"monitor", "enforce"} {
 		m.handlers.WithLabelValues(mode)

@@ -45,7 +45,7 @@ func (l requestLabels) summed() requestLabels {
 type requestCounters struct {
 	desc     *prometheus.Desc
 	overflow *prometheus.Desc
-	hosts    *cowmap.Sharded[string, *Host]
+	hosts    *hosts
 }
 
 // hostCounters count the judged requests of one host in a bounded number of series. A series
@@ -54,7 +54,7 @@ type requestCounters struct {
 // half of all that the garbage collector looked at.
 type hostCounters struct {
 	overflow atomic.Uint64 // that were summed up with others
-	began    time.Time     // when there was none yet
+	began    int64         // when there was none yet, in Unix nanoseconds
 
 	mu     sync.Mutex
 	series cowmap.Map[requestLabels, *requestSeries]
@@ -64,7 +64,7 @@ type hostCounters struct {
 // requestSeries are requests with the same labels.
 type requestSeries struct {
 	count atomic.Uint64
-	began time.Time // when there was none yet
+	began int64 // when there was none yet, in Unix nanoseconds
 }
 
 // count counts a request of the host by the label of its crawler. It returns the series and
@@ -95,9 +95,9 @@ func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// counterOf returns a count as it is now.
-func counterOf(desc *prometheus.Desc, count *atomic.Uint64, began time.Time, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), began, labels...)
+// counterOf returns a count as it is now, with when there was none yet, in Unix nanoseconds.
+func counterOf(desc *prometheus.Desc, count *atomic.Uint64, began int64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), time.Unix(0, began), labels...)
 }
 
 // of returns the series for these labels and whether it is their own.
@@ -115,7 +115,7 @@ func (h *hostCounters) of(labels requestLabels) (series *requestSeries, own bool
 		summed := labels.summed()
 		labels, own = summed, summed == labels
 	}
-	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{began: time.Now()} })
+	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{began: time.Now().UnixNano()} })
 	h.full.Store(h.series.Len() >= maxRequestSeries)
 	return series, own
 }
