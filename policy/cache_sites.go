@@ -9,13 +9,13 @@ import (
 // say that they were asked for can be made up by a client who does not come to another host,
 // so such hosts count for one another alone.
 type siteTexts struct {
-	asked hostTexts // of the hosts that clients ask for
-	all   hostTexts // of these, and of those that proxies were asked for
+	asked     hostTexts // of the hosts that clients ask for
+	forwarded hostTexts // of those that proxies were asked for
 }
 
 // hostTexts are the texts of some hosts, mostly one: there may be very many sites.
 type hostTexts struct {
-	only    atomic.Pointer[textHosts]        // nil where there are several, or none
+	only    atomic.Pointer[textHosts]        // differing where there are several, nil where there is none
 	several map[[sha256.Size]byte]*textHosts // all of them, nil where there is one
 }
 
@@ -24,6 +24,28 @@ type textHosts struct {
 	version *Version
 	hosts   int
 	state   atomic.Pointer[State] // what a host is judged by of which no more is known; nil until one is
+}
+
+// differing stands for several texts.
+var differing textHosts
+
+// shared returns the text of all hosts of a site, those that proxies were asked for only if
+// they matter. It is nil where they have several, or none is known.
+func (t *siteTexts) shared(forwarded bool) *textHosts {
+	only := t.asked.only.Load()
+	if forwarded {
+		switch other := t.forwarded.only.Load(); {
+		case other == nil:
+		case only == nil:
+			only = other
+		case other.version == nil || only.version == nil || other.version.Hash != only.version.Hash:
+			return nil
+		}
+	}
+	if only == &differing {
+		return nil
+	}
+	return only
 }
 
 // Shared returns a state with the text that all known hosts of a configured
@@ -39,11 +61,7 @@ func (c *Cache) Shared(key Key) *State {
 	if texts == nil {
 		return nil
 	}
-	of := &texts.asked
-	if key.Forwarded != "" {
-		of = &texts.all
-	}
-	only := of.only.Load()
+	only := texts.shared(key.Forwarded != "")
 	if only == nil {
 		return nil
 	}
@@ -77,16 +95,17 @@ func (c *Cache) noteText(key Key, before, next *State) {
 		texts = new(siteTexts)
 		c.sites.Store(site, texts)
 	}
-	texts.all.note(old, now)
-	if key.Forwarded == "" {
-		texts.asked.note(old, now)
+	of := &texts.asked
+	if key.Forwarded != "" {
+		of = &texts.forwarded
 	}
-	if texts.all.isEmpty() {
+	of.note(old, now)
+	if texts.asked.isEmpty() && texts.forwarded.isEmpty() {
 		c.sites.Delete(site)
 	}
 }
 
-func (h *hostTexts) isEmpty() bool { return h.only.Load() == nil && h.several == nil }
+func (h *hostTexts) isEmpty() bool { return h.only.Load() == nil }
 
 // note takes note that a host has now another text than the old one; nil stands for none.
 func (h *hostTexts) note(old, now *Version) {
@@ -98,7 +117,7 @@ func (h *hostTexts) note(old, now *Version) {
 	if texts == nil {
 		texts = make(map[[sha256.Size]byte]*textHosts)
 	}
-	if only != nil {
+	if only != nil && only != &differing {
 		texts[only.version.Hash] = only
 	}
 	if old != nil {
@@ -116,9 +135,9 @@ func (h *hostTexts) note(old, now *Version) {
 		}
 		known.hosts++
 	}
-	h.several, only = texts, nil
+	h.several, only = texts, &differing
 	if len(texts) <= 1 {
-		h.several = nil
+		h.several, only = nil, nil
 		for _, only = range texts {
 		}
 	}

@@ -101,6 +101,42 @@ func TestCacheSharedText(t *testing.T) {
 	}
 }
 
+// TestCacheSharedForwarded looks at what a host shares that a proxy was asked for: what both
+// those hosts and those that clients ask for have.
+func TestCacheSharedForwarded(t *testing.T) {
+	for _, tc := range []struct {
+		name             string
+		asked, forwarded []int // versions of their texts
+		want             string
+	}{
+		{"nothing is known", nil, nil, ""},
+		{"clients ask for one", []int{1}, nil, "1"},
+		{"clients ask for two that differ", []int{1, 2}, nil, ""},
+		{"a proxy was asked for one", nil, []int{1}, "1"},
+		{"a proxy was asked for two that differ", nil, []int{1, 2}, ""},
+		{"both are the same", []int{1, 1}, []int{1, 1}, "1"},
+		{"both differ", []int{1}, []int{2}, ""},
+		{"some differ", []int{1}, []int{1, 2}, ""},
+		{"others differ", []int{1, 2}, []int{1}, ""},
+		{"all differ", []int{1, 2}, []int{1, 2}, ""},
+	} {
+		c, _ := newTestCache(roomy)
+		for i, n := range tc.asked {
+			<-c.Add(Key{Site: "*.shop.test", Host: fmt.Sprint(i, ".shop.test")}, Invented).Refresh(holding(time.Hour), func() Answer { return version(n) }, nil)
+		}
+		for i, n := range tc.forwarded {
+			<-c.Add(Key{Site: "*.shop.test", Host: "0.shop.test", Forwarded: fmt.Sprint(i, ".test")}, Invented).Refresh(holding(time.Hour), func() Answer { return version(n) }, nil)
+		}
+		got := ""
+		if s := c.Shared(Key{Site: "*.shop.test", Host: "0.shop.test", Forwarded: "new.test"}); s != nil {
+			got = ruleOf(s.Good)
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q is shared, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 // TestCacheEdits counts texts that come, change and go, and nothing else.
 func TestCacheEdits(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
