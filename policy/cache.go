@@ -145,7 +145,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	c := &Cache{now: now, derive: derive}
 	for i, b := range [segments]Bounds{named, invented} {
 		b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
-		c.kept[i] = &segment{bounds: b, order: newQueues(), texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, fetching: make(map[configuredSite]int)}
+		c.kept[i] = &segment{bounds: b, texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, fetching: make(map[configuredSite]int)}
 	}
 	return c
 }

@@ -1,10 +1,8 @@
 package policy
 
 import (
-	"math"
+	"container/list"
 	"time"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // queues hold the entries of a segment in the order in which they go. Entries
@@ -13,24 +11,17 @@ import (
 // several seconds for that. So a thousand hosts that somebody invents, each used
 // once, push out one another and none of the proven ones, however seldom these
 // are used (after Yang et al., FIFO queues are all you need for cache eviction,
-// SOSP 2023).
+// SOSP 2023). An entry knows its place in them: there may be very many.
 type queues struct {
-	fresh, proven *simplelru.LRU[*Entry, struct{}]
+	fresh, proven list.List // of *Entry, who goes first at the front
 }
 
 // freshPart is the part of a segment that fresh entries have for themselves.
 const freshPart = 10
 
-func newQueues() queues {
-	// The segment bounds both; neither drops anything by itself.
-	fresh, _ := simplelru.NewLRU[*Entry, struct{}](math.MaxInt, nil) // fails for sizes below 1 only
-	proven, _ := simplelru.NewLRU[*Entry, struct{}](math.MaxInt, nil)
-	return queues{fresh, proven}
-}
+func (q *queues) len() int { return q.fresh.Len() + q.proven.Len() }
 
-func (q queues) len() int { return q.fresh.Len() + q.proven.Len() }
-
-func (q queues) add(e *Entry) { q.fresh.Add(e, struct{}{}) }
+func (q *queues) add(e *Entry) { e.place = q.fresh.PushBack(e) }
 
 // How many entries an eviction passes over, at most: entries that are proven
 // already, and those that become so, which each does once.
@@ -43,17 +34,18 @@ const (
 // are noted without a lock and without an order, so an entry that was used since
 // it was placed is placed again. So is one that cannot be had again by reading
 // the file.
-func (q queues) evict(now time.Time, entries int) *Entry {
+func (q *queues) evict(now time.Time, entries int) *Entry {
 	chances, proofs := min(maxChances, q.proven.Len()), min(maxProven, q.fresh.Len())
 	for {
-		from := q.fresh
+		from := &q.fresh
 		if from.Len() == 0 || from.Len() <= entries/freshPart && q.proven.Len() > 0 {
-			from = q.proven
+			from = &q.proven
 		}
-		e, _, ok := from.GetOldest()
-		if !ok {
+		first := from.Front()
+		if first == nil {
 			return nil
 		}
+		e := first.Value.(*Entry)
 		used := e.used.Load()
 		inUse := used > e.placed && (e.proven || e.segment == Named || e.uses.Load() > 1)
 		left := &proofs
@@ -61,7 +53,7 @@ func (q queues) evict(now time.Time, entries int) *Entry {
 			left = &chances
 		}
 		if *left--; *left < 0 || !inUse && !e.irreplaceable(now) {
-			from.RemoveOldest()
+			from.Remove(first)
 			return e
 		}
 		e.placed = max(used, e.placed)
@@ -70,9 +62,11 @@ func (q queues) evict(now time.Time, entries int) *Entry {
 }
 
 // prove places an entry behind those that are proven.
-func (q queues) prove(e *Entry) {
-	q.fresh.Remove(e)
-	e.proven = true
-	q.proven.Remove(e)
-	q.proven.Add(e, struct{}{})
+func (q *queues) prove(e *Entry) {
+	if e.proven {
+		q.proven.MoveToBack(e.place)
+		return
+	}
+	q.fresh.Remove(e.place)
+	e.proven, e.place = true, q.proven.PushBack(e)
 }

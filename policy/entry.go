@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"container/list"
 	"encoding/binary"
 	"hash/fnv"
 	"io"
@@ -25,7 +26,8 @@ type Entry struct {
 	seen    atomic.Pointer[[]seenText]
 	former  atomic.Pointer[[]Key] // see Inherit
 	unsure  time.Time             // when what was seen of some site was forgotten, perhaps of this one
-	proven  bool                  // it is in queues.proven; guarded by Cache.mu
+	proven  bool                  // it is in queues.proven; guarded by Cache.mu, as is
+	place   *list.Element         // in the queue
 
 	mu       sync.Mutex
 	fetching chan struct{} // closed when the attempt under way ends; nil if none is

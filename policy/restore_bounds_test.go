@@ -59,8 +59,12 @@ func TestCacheProve(t *testing.T) {
 	for _, e := range []*Entry{a, b, a} {
 		c.prove(e)
 	}
-	order := c.kept[Invented].order
-	if got := order.proven.Keys(); !slices.Equal(got, []*Entry{a, b}) || order.fresh.Len() > 0 {
+	order := &c.kept[Invented].order
+	var got []*Entry
+	for place := order.proven.Front(); place != nil; place = place.Next() {
+		got = append(got, place.Value.(*Entry))
+	}
+	if !slices.Equal(got, []*Entry{a, b}) || order.fresh.Len() > 0 {
 		t.Errorf("%v are proven, and %d are not", got, order.fresh.Len())
 	}
 	c.Add(Key{Host: "c.test"}, Invented) // pushes one out
