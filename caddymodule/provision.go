@@ -93,7 +93,8 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
 	}
-	if c.Rate, err = h.Rate.Settings(app.registry); err != nil {
+	c.Rate, err = h.Rate.Settings(app.registry)
+	if err = cmp.Or(err, h.Rate.ValidateFor(h.Decide == nil, h.Exempt, app.registry)); err != nil {
 		return nil, err
 	}
 	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)

@@ -33,7 +33,7 @@ func (h *Handler) Validate() error {
 	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
 		return errors.New("shadow and source are the same; what is in force already need not be tried")
 	}
-	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
+	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.registry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
 // validateValues finds what is wrong whatever else is set, so that a Caddyfile

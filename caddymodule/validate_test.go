@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
@@ -70,6 +71,7 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		"of the app":         {Handler{Exempt: []string{"acmespider"}}, ""},
 		"nearly that":        {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
 		"a new one is meant": {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
+		"an exempt class":    {Handler{Exempt: []string{"crawler"}, Rate: &rates.Rate{Limits: []rates.Limit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
 		"twice":              {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
 	} {
 		raw, err := json.Marshal(app)

@@ -65,6 +65,24 @@ func (l *Limit) validate() error {
 	)
 }
 
+// validateBeside tells a limit for whom is exempt, by name or by class.
+func (l *Limit) validateBeside(exempt []string, registry *uaident.Registry) error {
+	for _, name := range exempt {
+		if nameOf(name) == nameOf(l.Client) {
+			return fmt.Errorf("rate: the limit of %s is for nobody, since exempt names them, too; remove one", l.Client)
+		}
+	}
+	if registry == nil {
+		return nil
+	}
+	listed, err := judge.ParseSelector(registry, exempt, false)
+	c := registry.Lookup(strings.TrimPrefix(l.Client, judge.MeantToken))
+	if err != nil || c == nil || !listed.Has(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
+		return nil // another check tells of names that nobody knows
+	}
+	return fmt.Errorf("rate: the limit of %s is for nobody, since exempt has %s, its class; remove one, or name in exempt those of that class that are meant", l.Client, c.Class)
+}
+
 // ParseLimits returns the limits, those of tokens first. Whether a token is known is
 // told only with a registry.
 func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,14 +113,15 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 
 // ValidateFor tells what cannot be where answers do not pass through the guard, as with
 // decide: nobody knows there how long one took and when it was over.
-// Nor can a limit be for whom is exempt, of whom nothing is counted.
-func (r *Rate) ValidateFor(answers bool, exempt []string) error {
+// Nor can a limit be for whom is exempt, of whom nothing is counted; whom a class has is
+// told only with a registry.
+func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Registry) error {
 	if r == nil {
 		return nil
 	}
 	for _, l := range r.Limits {
-		if slices.ContainsFunc(exempt, func(name string) bool { return nameOf(name) == nameOf(l.Client) }) {
-			return fmt.Errorf("rate: the limit of %s is for nobody, since exempt names them, too; remove one", l.Client)
+		if err := l.validateBeside(exempt, registry); err != nil {
+			return err
 		}
 	}
 	if answers {
