@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/access"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
@@ -268,7 +269,7 @@ func (a *App) CheckPlaces(ctx caddy.Context) (err error) {
 		return nil
 	}
 	a.placed = true
-	a.reads, err = placement.Check(ctx, guard.Placeholders(), a.Verify != nil, a.logger)
+	a.reads, err = placement.Check(ctx, placement.Known{Placeholders: guard.Placeholders(), Spared: rates.Spared(a.registry), Verifies: a.Verify != nil}, a.logger)
 	return err
 }
 

@@ -14,6 +14,7 @@ func TestLikelyMistakes(t *testing.T) {
 		preference  = "robots_preference never matches"
 		placeholder = "is no placeholder"
 		nobody      = "is for nobody"
+		spared      = "slows no search engine"
 		verifying   = "{\n robots_guard {\n verify on\n }\n}\n"
 	)
 	for _, tc := range []struct{ name, config, warning, says string }{
@@ -32,6 +33,13 @@ func TestLikelyMistakes(t *testing.T) {
 		{"one in a matcher", "a.test {\n robots_guard enforce\n @x vars {http.robots_guard.clas} seo\n respond @x x\n}", placeholder, "did you mean {http.robots_guard.class}?"},
 		{"placeholders", "a.test {\n robots_guard enforce\n header >X-V \"{http.robots_guard.preference.train_ai} {http.robots_guard.rate} {http.robots_guard.rate.delay}\"\n}", "", ""},
 
+		{"a limit of an engine", "a.test {\n robots_guard {\n rate enforce {\n limit Googlebot 3/1m\n limit GPTBot 3/1m\n limit token:bingbot concurrent 2\n }\n }\n}", spared, "the limit of Googlebot and bingbot "},
+		{"a limit of engines", "a.test {\n robots_guard\n}\nb.test {\n robots_guard /a/* {\n rate enforce {\n limit search 3/1m\n }\n }\n}", spared, `"site":"site b.test"`},
+		{"a limit of an engine of the owner", "{\n robots_guard {\n crawler ShopSearch {\n class search\n }\n }\n}\na.test {\n robots_guard {\n rate enforce {\n limit ShopSearch 3/1m\n }\n }\n}", spared, "of ShopSearch "},
+		{"a limit of an engine that is enforced", "a.test {\n robots_guard {\n rate enforce {\n limit Googlebot 3/1m\n search enforce\n }\n }\n}", "", ""},
+		{"one that is only counted", "a.test {\n robots_guard {\n rate {\n limit Googlebot 3/1m\n }\n }\n}", "", ""},
+		{"limits of others", "a.test {\n robots_guard {\n rate enforce {\n limit GPTBot 3/1m\n limit seo 3/1m\n limit token:NewBot 3/1m\n }\n }\n}", "", ""},
+
 		{"exempt verified", "a.test {\n robots_guard enforce {\n exempt verified Googlebot\n }\n}", nobody, "exempt verified is for nobody"},
 		{"only_log verified", "a.test {\n robots_guard enforce {\n only_log verified search\n }\n}", nobody, "only_log verified is for nobody"},
 		{"spoofed", "a.test {\n robots_guard enforce {\n spoofed block\n }\n}", nobody, "spoofed block is for nobody"},
@@ -45,10 +53,13 @@ func TestLikelyMistakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, warning := range []string{idle, rate, preference, placeholder, nobody} {
+			for _, warning := range []string{idle, rate, preference, placeholder, nobody, spared} {
 				if warns := strings.Contains(log, warning); warns != (warning == tc.warning) {
 					t.Errorf("that %s is told: %t; the log:\n%s", warning, warns, log)
 				}
+			}
+			if tc.warning == spared && strings.Count(log, spared) != 1 {
+				t.Errorf("it is not told once:\n%s", log)
 			}
 			if !strings.Contains(log, tc.says) {
 				t.Errorf("%q is not told:\n%s", tc.says, log)

@@ -13,13 +13,20 @@ import (
 	"go.uber.org/zap"
 )
 
+// Known is what others know of the words of a configuration.
+type Known struct {
+	Placeholders []string // the names of those that a guard sets
+	Verifies     bool     // claims are verified
+	// Spared names who has a limit in the rate of a guard and is not slowed by it.
+	Spared func(rate json.RawMessage) []string
+}
+
 // Check checks where our handlers stand in the HTTP app that ctx, of one of them,
 // belongs to. It is for the Provision of the first of them: by then Caddy
 // has not taken apart any route with one, so that "caddy validate" finds what
 // is wrong, too. Of what may be meant it warns. reads are those of the guards that other
 // handlers may refuse.
-// placeholders are the names of those that a guard sets; verifies says that claims are verified.
-func Check(ctx caddy.Context, placeholders []string, verifies bool, logger *zap.Logger) (reads []Read, err error) {
+func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, err error) {
 	for _, module := range ctx.Modules() {
 		app, ok := module.(*caddyhttp.App)
 		if !ok {
@@ -42,14 +49,15 @@ func Check(ctx caddy.Context, placeholders []string, verifies bool, logger *zap.
 			warnAgain(placed, logger)
 			warnIdle(placed, logger)
 			w.warnUnanswered(logger)
-			if !verifies {
+			warnSpared(placed, known.Spared, logger)
+			if !known.Verifies {
 				w.warnUnverified(logger)
 			}
 			if server.Errors != nil {
 				failed := routesOf(server.Errors.Routes)
 				err, routes = warnErrors(name, failed, logger), append(routes, failed...)
 			}
-			if err = cmp.Or(err, warnPlaceholders(name, routes, placeholders, logger)); err != nil {
+			if err = cmp.Or(err, warnPlaceholders(name, routes, known.Placeholders, logger)); err != nil {
 				return nil, err
 			}
 			if of := w.reads(); trusts(server) {

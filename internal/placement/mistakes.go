@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -25,6 +26,22 @@ func (m Match) isForRobots() bool {
 	var paths []string
 	return m.Name == "path" && json.Unmarshal(m.Config, &paths) == nil && len(paths) > 0 &&
 		!slices.ContainsFunc(paths, func(path string) bool { return path != robotsTXTPath })
+}
+
+// warnSpared tells of limits that slow nobody.
+func warnSpared(placed []*Placed, spared func(rate json.RawMessage) []string, logger *zap.Logger) {
+	for _, p := range placed {
+		var config struct {
+			Rate json.RawMessage `json:"rate"`
+		}
+		if p.Name != Guard || json.Unmarshal(p.Config, &config) != nil || config.Rate == nil {
+			continue
+		}
+		if names := spared(config.Rate); len(names) > 0 {
+			logger.Warn("the limit of "+strings.Join(names, " and ")+" is counted and slows no search engine; "+
+				"write search enforce into rate if that is meant, which slows one of its requests in twenty at most, or remove the limit", zap.String("site", p.Site()))
+		}
+	}
 }
 
 // asks is a matcher that goes by what a guard before it has found, with a site where it
