@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -120,11 +119,18 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 	}
 	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
 	modes := option.Elsewhere(modeOptions, "no option; the mode stands behind robots_guard, as in robots_guard enforce")
-	return option.ReadBlock(d, slices.Concat(h.options(onViolation), shared, modes), h.validateValues, h.Validate)
+	texts := option.Elsewhere(textOptions, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
+	return option.ReadBlock(d, slices.Concat(h.options(onViolation), shared, modes, texts), h.validateValues, h.Validate)
 }
 
 // modeOptions are the mode where people take it for an option.
 var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Name: "mode"}}
+
+// textOptions are those of robots_txt that people write here.
+var textOptions = []option.Option{{Name: "allow"}, {Name: "base"}, {Name: "content_signal"}, {Name: "content_usage"}, {Name: "disallow"}, {Name: "rule"}, {Name: "rules"}, {Name: "sitemap"}}
+
+// GuardOptions are those of the directive, for another that tells where they belong.
+func GuardOptions() []option.Option { return new(Handler).options(nil) }
 
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
@@ -134,7 +140,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
-		{Name: "ttl", Usage: "a minimum and a maximum such as 1m 24h", Set: h.setTTL},
+		{Name: "ttl", Usage: "a minimum and a maximum such as 1m 24h", Set: option.Two(&h.TTLMin, &h.TTLMax, option.Duration)},
 		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.One(&h.Grace, option.DurationOr(-1))},
 		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.One(&h.ChangeGuard, option.DurationOr(0))},
 		{Name: "unreachable", Usage: option.Listed(unreachableWords, "or"), Set: option.One(&h.Unreachable, option.Word)},
@@ -162,13 +168,6 @@ func (h *Handler) setShadow(args []string) (err error) {
 		err = option.ErrValue
 	}
 	return err
-}
-
-func (h *Handler) setTTL(args []string) error {
-	if len(args) != 2 {
-		return option.ErrCount
-	}
-	return cmp.Or(option.One(&h.TTLMin, option.Duration)(args[:1]), option.One(&h.TTLMax, option.Duration)(args[1:]))
 }
 
 // clients is for an option that lists clients, those behind "verified" on a line

@@ -108,11 +108,11 @@ func (a *App) options() []option.Option {
 		{Name: "unnamed_reads", Usage: option.CountUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
 		{Name: "storage", Usage: "on or off", Set: option.Given(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
-		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true},
+		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true, Inner: new(notify.Config).Options()},
 		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.Many(&a.Production)},
-		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify},
-		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry},
-		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true},
+		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Inner: new(Verify).options()},
+		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Inner: new(crawlers.Registry).Options()},
+		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true, Inner: new(crawlers.Crawler).Options()},
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func Option(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{
-		Name: "rate", Usage: "observe or enforce, or nothing for observe",
+		Name: "rate", Usage: "observe or enforce, or nothing for observe", Inner: read.Options(),
 		Set: func(args []string) error {
 			switch {
 			case len(args) > 1:

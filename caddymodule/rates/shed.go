@@ -52,7 +52,7 @@ const (
 // shedOption is the line of the option shed, with its block.
 func (r *Rate) shedOption() option.Option {
 	return option.Option{
-		Name: "shed", Usage: "nothing but a block",
+		Name: "shed", Usage: "nothing but a block", Inner: new(Shed).Options(),
 		Set: func(args []string) error {
 			r.Shed = new(Shed)
 			return option.None(args)

@@ -76,7 +76,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_txt", d.Val())
 	}
-	if err := option.ReadBlock(d, h.options(), h.Validate, h.Validate); err != nil {
+	if err := option.ReadBlock(d, append(h.options(), ofGuard()...), h.Validate, h.Validate); err != nil {
 		return err
 	}
 	if len(h.Rules)+len(h.Lists)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {

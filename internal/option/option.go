@@ -3,6 +3,7 @@
 package option
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,8 +12,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 )
 
 // Option is a line that may stand in a block of the Caddyfile.
@@ -32,6 +31,9 @@ type Option struct {
 
 	Again bool // may stand several times
 
+	// Inner are what may stand in its block, for an error where one stands beside it.
+	Inner []Option
+
 	elsewhere string // where it has its place, if that is not this block
 }
 
@@ -39,7 +41,7 @@ type Option struct {
 // whose they are: "for one site; write it into ...".
 func Elsewhere(options []Option, whose string) (others []Option) {
 	for _, o := range options {
-		others = append(others, Option{Name: o.Name, elsewhere: whose})
+		others = append(others, Option{Name: o.Name, Inner: o.Inner, elsewhere: whose})
 	}
 	return others
 }
@@ -59,7 +61,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 		name := d.Val()
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })
 		if i < 0 {
-			return d.Errf("unrecognized option %q; %s", name, hintOf(name, Names(options)))
+			return d.WrapErr(&unrecognizedError{name, placeOf(name, options)})
 		}
 		if options[i].elsewhere != "" {
 			return d.Errf("%s is %s", name, options[i].elsewhere)
@@ -69,7 +71,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 		}
 		seen[name] = true
 		if err := options[i].Read(d); err != nil {
-			return err
+			return beside(d, err, name, options)
 		}
 		if err := valid(); err != nil {
 			return d.WrapErr(err)
@@ -79,14 +81,6 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 		return d.WrapErr(err)
 	}
 	return nil
-}
-
-// hintOf tells which of some names a misspelt one may stand for.
-func hintOf(name string, names []string) string {
-	if near := spelling.Near(name, names); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "known are " + Listed(names, "and")
 }
 
 // Read reads what follows the name.
@@ -149,6 +143,16 @@ func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error 
 		}
 		*into = value
 		return nil
+	}
+}
+
+// Two is for an option with two arguments of one kind.
+func Two[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
+	return func(args []string) error {
+		if len(args) != 2 {
+			return ErrCount
+		}
+		return cmp.Or(One(first, parse)(args[:1]), One(second, parse)(args[1:]))
 	}
 }
 

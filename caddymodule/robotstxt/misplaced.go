@@ -1,0 +1,15 @@
+package robotstxt
+
+import (
+	"slices"
+
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+)
+
+// ofGuard are options of robots_guard that people write into robots_txt.
+func ofGuard() []option.Option {
+	own := option.Names(new(Handler).options())
+	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
+	return option.Elsewhere(others, "of the directive robots_guard; write it into robots_guard { ... } of the site")
+}

@@ -1,0 +1,75 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+)
+
+// unrecognizedError says that a block has no option of a name.
+type unrecognizedError struct{ name, says string }
+
+// Error implements error.
+func (e *unrecognizedError) Error() string { return e.says }
+
+// directives are those of Caddy, and ours, that stand behind ours in most sites: one in a
+// block of options tells that a brace is missing.
+var directives = []string{
+	"basic_auth", "encode", "file_server", "forward_auth", "handle", "handle_errors", "handle_path", "header", "import", "log", "php_fastcgi",
+	"redir", "request_body", "respond", "reverse_proxy", "rewrite", "robots_guard", "robots_guard_dashboard", "robots_txt", "root", "route",
+	"templates", "tls", "try_files", "uri", "vars",
+}
+
+// placeOf tells where the place of an option is that a block does not have, or what may be
+// meant by it.
+func placeOf(name string, options []Option) string {
+	for _, o := range options {
+		path := o.pathTo(name)
+		switch {
+		case path == "":
+		case o.elsewhere != "":
+			return fmt.Sprintf("%s is an option of %s, which is %s", name, o.Name, o.elsewhere)
+		default:
+			return fmt.Sprintf("%s is an option of %s; write it into %s", name, o.Name, path)
+		}
+	}
+	if slices.Contains(directives, name) {
+		return fmt.Sprintf("%s is a directive and no option; end the block with } before it", name)
+	}
+	return fmt.Sprintf("unrecognized option %q; %s", name, hintOf(name, Names(options)))
+}
+
+// pathTo returns the blocks from an option to one in it, "" if there is none.
+func (o *Option) pathTo(name string) string {
+	for _, inner := range o.Inner {
+		if inner.Name == name {
+			return o.Name + " { ... }"
+		}
+		if path := inner.pathTo(name); path != "" {
+			return o.Name + " { " + path + " }"
+		}
+	}
+	return ""
+}
+
+// beside returns the error of the block of an option, or one that says better where the
+// place of an option is that it does not have: beside it.
+func beside(d *caddyfile.Dispenser, err error, block string, options []Option) error {
+	wrong, ok := errors.AsType[*unrecognizedError](err)
+	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == wrong.name && o.elsewhere == "" }) {
+		return err
+	}
+	return d.Errf("%s is no option of %s and stands beside it; end the block of %s with } before it", wrong.name, block, block)
+}
+
+// hintOf tells which of some names a misspelt one may stand for.
+func hintOf(name string, names []string) string {
+	if near := spelling.Near(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "known are " + Listed(names, "and")
+}
