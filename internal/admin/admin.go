@@ -70,19 +70,19 @@ func New(find func() Running) *API { return &API{find} }
 // Routes returns the endpoints of policies, reports and alerts.
 func (a *API) Routes() []caddy.AdminRoute {
 	return append(append(a.reportRoutes(), a.managedRoutes()...),
-		caddy.AdminRoute{Pattern: AlertsPath, Handler: caddy.AdminHandlerFunc(a.alerts)},
-		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: caddy.AdminHandlerFunc(a.acknowledge)},
-		caddy.AdminRoute{Pattern: RegistryPath, Handler: caddy.AdminHandlerFunc(a.registry)},
-		caddy.AdminRoute{Pattern: RegistryPath + "/accept", Handler: caddy.AdminHandlerFunc(a.accept)},
-		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: caddy.AdminHandlerFunc(a.proposals)},
-		caddy.AdminRoute{Pattern: PoliciesPath, Handler: caddy.AdminHandlerFunc(a.list)},
-		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: caddy.AdminHandlerFunc(a.one)},
+		caddy.AdminRoute{Pattern: AlertsPath, Handler: taking(a.alerts)},
+		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: taking(a.acknowledge)},
+		caddy.AdminRoute{Pattern: RegistryPath, Handler: taking(a.registry)},
+		caddy.AdminRoute{Pattern: RegistryPath + "/accept", Handler: taking(a.accept)},
+		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: taking(a.proposals)},
+		caddy.AdminRoute{Pattern: PoliciesPath, Handler: taking(a.list, "limit", "after")},
+		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: taking(a.one, "server")},
 	)
 }
 
 // ExplainRoutes returns the endpoint that explains.
 func (a *API) ExplainRoutes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: "/robots_guard/explain", Handler: caddy.AdminHandlerFunc(a.explain)}}
+	return []caddy.AdminRoute{{Pattern: "/robots_guard/explain", Handler: taking(a.explain)}}
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) error {

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -55,7 +54,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	switch r.Method {
 	case http.MethodPost:
 		var sent AlertNote
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&sent); err != nil && !errors.Is(err, io.EOF) {
+		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &sent); err != nil && !errors.Is(err, io.EOF) {
 			return failed(http.StatusBadRequest, `the body is no JSON such as {"note": "a partner"}: %w`, jsontext.InWords(err))
 		}
 		known, err = book.Acknowledge(id, sent.By, sent.Note)

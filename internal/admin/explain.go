@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"encoding/json"
+	"bytes"
 	"io"
 	"net/http"
 	"slices"
@@ -39,7 +39,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 		return failed(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxExplainBody)
 	}
 	if err == nil {
-		err = json.Unmarshal(body, &asked)
+		err = readBody(bytes.NewReader(body), &asked)
 	}
 	if err != nil {
 		return failed(http.StatusBadRequest, "the body is no JSON object with user_agent and url: %v", jsontext.InWords(err))

@@ -3,7 +3,6 @@ package admin
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -104,12 +103,12 @@ type ManagedDiff struct {
 
 func (a *API) managedRoutes() []caddy.AdminRoute {
 	routes := []caddy.AdminRoute{
-		{Pattern: ManagedPath + "/changes", Handler: caddy.AdminHandlerFunc(a.managed)},
-		{Pattern: ManagedPath + "/history", Handler: caddy.AdminHandlerFunc(a.managedHistory)},
-		{Pattern: ManagedPath + "/diff", Handler: caddy.AdminHandlerFunc(a.managedDiff)},
+		{Pattern: ManagedPath + "/changes", Handler: taking(a.managed)},
+		{Pattern: ManagedPath + "/history", Handler: taking(a.managedHistory, "site")},
+		{Pattern: ManagedPath + "/diff", Handler: taking(a.managedDiff, "site", "from", "to")},
 	}
 	for _, verb := range Verbs() {
-		routes = append(routes, caddy.AdminRoute{Pattern: ManagedPath + "/" + verb, Handler: a.managedDeed(verb)})
+		routes = append(routes, caddy.AdminRoute{Pattern: ManagedPath + "/" + verb, Handler: taking(a.managedDeed(verb))})
 	}
 	return routes
 }
@@ -201,7 +200,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 			return failed(http.StatusMethodNotAllowed, "use POST to %s a change", verb)
 		}
 		var d Deed
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&d); err != nil {
+		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &d); err != nil {
 			return failed(http.StatusBadRequest, `the body is no JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
 		}
 		if err := d.check(verb); err != nil {

@@ -1,9 +1,10 @@
 package admin
 
 import (
-	"encoding/json"
+	"errors"
 	"net/http"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
@@ -52,8 +53,12 @@ func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
 		return failed(http.StatusMethodNotAllowed, "use POST to accept a text")
 	}
 	var sent Acceptance
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxNote)).Decode(&sent); err != nil || sent.ID == "" {
-		return failed(http.StatusBadRequest, `the body is no JSON such as {"id": "0123456789abcdef"}; GET %s has the id`, RegistryPath)
+	err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &sent)
+	if err == nil && sent.ID == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
+		return failed(http.StatusBadRequest, `the body is no JSON such as {"id": "0123456789abcdef"}: %w; GET %s has the id`, jsontext.InWords(err), RegistryPath)
 	}
 	if err := a.find().Accept(sent.ID); err != nil {
 		return failed(http.StatusNotFound, "%w; GET %s tells what waits", err, RegistryPath)

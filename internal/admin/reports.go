@@ -48,7 +48,11 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		"parity":  func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil },
 		"impact":  func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
 	} {
-		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: a.reporting(view)})
+		parameters := filters
+		if path == "crawlers" || path == "violations" {
+			parameters = paged
+		}
+		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: taking(a.reporting(view), parameters...)})
 	}
 	return routes
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // InWords returns an error of package json without the names that Go has for types, which
@@ -11,6 +12,8 @@ import (
 func InWords(err error) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
+	case !ok && err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	case !ok:
 		return err
 	case wrong.Field == "":

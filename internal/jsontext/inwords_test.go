@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -9,12 +10,15 @@ func TestInWords(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`:           "it is of type array",
 		`{"agent": 1}`: "agent cannot be of type number",
-		`{`:            "unexpected end of JSON input",
+		`{`:            "unexpected EOF",
+		`{"agnet": 1}`: `unknown field "agnet"`,
 	} {
 		var into struct {
 			Agent string `json:"agent"`
 		}
-		if got := InWords(json.Unmarshal([]byte(text), &into)); got == nil || got.Error() != want {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if got := InWords(decoder.Decode(&into)); got == nil || got.Error() != want {
 			t.Errorf("%s: %v, want %s", text, got, want)
 		}
 	}

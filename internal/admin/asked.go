@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
+)
+
+// filters are the parameters of a URL that narrow a report.
+var filters = []string{"site", "class", "identity", "window", "from", "to"}
+
+// paged are those of a report that comes in pages.
+var paged = append(slices.Clip(filters), "limit", "after")
+
+// taking is an endpoint that takes these parameters of a URL, each once. A misspelt one would
+// have it answer something else than what was asked for.
+func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		query, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return failed(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; they look like a=b&c=d", err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(query)) {
+			switch {
+			case slices.Contains(parameters, name) && len(query[name]) == 1:
+			case slices.Contains(parameters, name):
+				return failed(http.StatusBadRequest, "the parameter %s stands there %d times; keep one", name, len(query[name]))
+			case len(parameters) == 0:
+				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
+			default:
+				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s", name, hintOf(name, parameters))
+			}
+		}
+		return handler(w, r)
+	}
+}
+
+// hintOf tells which of some parameters a misspelt one may stand for.
+func hintOf(name string, parameters []string) string {
+	hint := jsontext.Hint(name, parameters)
+	if len(parameters) == 1 {
+		hint = strings.Replace(hint, "known are", "known is", 1)
+	}
+	return hint
+}
+
+// readBody reads a JSON object that has no fields but those of into. What stands behind it
+// is left out.
+func readBody(body io.Reader, into any) error {
+	decoder := json.NewDecoder(body)
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
