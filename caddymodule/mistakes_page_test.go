@@ -38,6 +38,7 @@ var mistakes = []string{
 var misplaced = []string{
 	"example.com {\n\t@bots crawler Googelbot ai_training\n\trespond @bots 403\n}\n",
 	"{\n\trobots_guard {\n\t\tregistry /nonexistent/registry.json\n\t}\n}\nexample.com {\n\trobots_guard\n}\n",
+	"{\n\trobots_guard {\n\t\tverify {\n\t\t\tranges configured\n\t\t}\n\t\tcrawler ShopBot {\n\t\t\tranges file /nonexistent/shopbot.txt\n\t\t}\n\t}\n}\nexample.com {\n\trobots_guard\n}\n",
 	"example.com {\n\trobots_guard {\n\t\tsource file /nonexistent/robots.txt\n\t}\n}\n",
 	"example.com {\n\trobots_guard\n\trobots_guard enforce\n}\n",
 	"example.com {\n\troute {\n\t\trespond ok\n\t\trobots_guard\n\t}\n}\n",

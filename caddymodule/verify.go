@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -78,7 +79,7 @@ func (a *App) Verifies() bool {
 func (a *App) checkLists() error {
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
-	return v.Configure(a.config(a.known.Load()))
+	return crawlers.AtRanges(a.Crawlers, v.Configure(a.config(a.known.Load())))
 }
 
 // useSignatures has the signatures of the agents of a registry count from now on.

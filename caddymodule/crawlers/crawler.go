@@ -55,6 +55,8 @@ type Ranges struct {
 
 	// The path of a file.
 	File string `json:"file,omitempty"`
+
+	option.Written // the line that names a file that is not there
 }
 
 // With returns a registry with the changes.
@@ -124,7 +126,7 @@ func (c *Crawler) Options() []option.Option {
 			c.Wildcard = new(bool)
 			return option.One(c.Wildcard, option.OnOff)(args)
 		}},
-		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges},
+		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges, Mark: c.markRanges},
 		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.Many(&c.RDNS)},
 		{Name: "web_bot_auth", Usage: "an https URL", Set: option.One(&c.WebBotAuth, option.AnyText)},
 	}

@@ -98,7 +98,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: h.add(&h.Sitemaps), Again: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
-		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: h.addList, Again: true},
+		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: h.addList, Mark: h.markList, Again: true},
 		{Name: "classes", Usage: "follow or frozen", Set: h.setClasses},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},

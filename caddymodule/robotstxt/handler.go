@@ -49,6 +49,10 @@ type Handler struct {
 	// when they change.
 	Lists []string `json:"lists,omitempty"`
 
+	// Where those of them stand, such as `Caddyfile:12`, for messages. The Caddyfile fills it
+	// in for files that were not there as it was read.
+	ListsAt map[string]string `json:"lists_at,omitempty"`
+
 	// Whether classes in rules `follow` the registry, or stay `frozen`: what they stood for
 	// when the rules were published, until other rules are. Default: `follow`.
 	Classes string `json:"classes,omitempty"`
@@ -155,7 +159,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	wanted, err := h.lists.First(isReload())
 	if err != nil {
-		return err
+		return h.atList(h.lists.Lists, err)
 	}
 	switch {
 	case h.BaseFile != "":

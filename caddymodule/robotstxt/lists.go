@@ -2,16 +2,20 @@ package robotstxt
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 	"weak"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
@@ -65,11 +69,42 @@ func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
 		}
 		l.Load(context.Background(), h, nil)
 		if err := l.Trouble(); err != nil {
-			return nil, err
+			return nil, h.atList([]*rulelist.List{l}, err)
 		}
 		c.Lists = append(c.Lists, l)
 	}
 	return rulelist.NewSite(c).First(true)
+}
+
+// markList keeps the line of a list that was read last, if that is a file and not there, or not
+// yet, as on another machine.
+func (h *Handler) markList(d *caddyfile.Dispenser) {
+	place := h.Lists[len(h.Lists)-1]
+	if l, err := rulelist.New(place, nil); err != nil || !l.IsFile() || isThere(place) {
+		return
+	}
+	var line option.Written
+	line.Mark(d)
+	if h.ListsAt == nil {
+		h.ListsAt = make(map[string]string)
+	}
+	h.ListsAt[place] = line.WrittenAt
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// atList returns an error of a list with its line, if that is kept.
+func (h *Handler) atList(lists []*rulelist.List, err error) error {
+	for _, l := range lists {
+		line := option.Written{WrittenAt: h.ListsAt[l.Name()]}
+		if line.WrittenAt != "" && errors.Is(err, l.Trouble()) {
+			return line.At(err)
+		}
+	}
+	return err
 }
 
 // acquireList returns the list at a place until Cleanup, and begins to read it if
