@@ -71,10 +71,29 @@ var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^0-9]`)
 // checkTarget looks whether what is to be judged can be: a URL, even one that no server
 // should be asked for, or a path.
 func checkTarget(target string) error {
-	if strings.HasPrefix(target, "/") || schemed.MatchString(target) {
+	if strings.HasPrefix(target, "/") {
+		return nil
+	}
+	if scheme, _, _ := strings.Cut(target, ":"); strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
+		return checkHost(target)
+	}
+	if schemed.MatchString(target) {
 		return nil
 	}
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
+}
+
+// checkHost looks whether a URL of the web has a host. What stands behind that may be anything.
+func checkHost(target string) error {
+	authority := addr.Authority(target)
+	u, err := url.Parse("http://" + authority)
+	if wrong, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%q is no URL: %w; write it as https://example.com/page", target, wrong.Err)
+	}
+	if err == nil && u.Hostname() == "" {
+		return fmt.Errorf("%q names no host; write it as https://example.com/page", target)
+	}
+	return err
 }
 
 // ownRobots returns where the robots.txt of a URL's own site stands.
