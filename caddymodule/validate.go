@@ -25,7 +25,7 @@ func (h *Handler) Validate() error {
 	}
 	if timeout := cmp.Or(time.Duration(h.FetchTimeout), defaultFetchTimeout); time.Duration(h.FetchWait) > timeout {
 		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes",
-			time.Duration(h.FetchWait), timeout)
+			option.Short(h.FetchWait), timeout)
 	}
 	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
 		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
@@ -52,7 +52,7 @@ func (h *Handler) validateValues() error {
 		return errors.New("ttl has to be between 0 and 24h, the longest that RFC 9309 lets a copy be used")
 	}
 	if h.TTLMax != 0 && h.TTLMin > h.TTLMax {
-		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", time.Duration(h.TTLMin), time.Duration(h.TTLMax))
+		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", option.Short(h.TTLMin), option.Short(h.TTLMax))
 	}
 	if h.Status != 0 && (h.Status < 400 || h.Status > 599) {
 		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
@@ -127,7 +127,7 @@ func (a *App) Validate() error {
 // validateValues finds what is wrong whatever comes below it in a Caddyfile.
 func (a *App) validateValues() error {
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
-		return fmt.Errorf("retention %s cannot be; use %s", r, retentionRange)
+		return fmt.Errorf("retention %s cannot be; use %s", option.Short(a.Retention), retentionRange)
 	}
 	for _, host := range a.Production {
 		if host == "" || strings.ContainsAny(host, "/:{} ") {

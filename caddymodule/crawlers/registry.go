@@ -71,7 +71,7 @@ func (r *Registry) Validate() error {
 func (r *Registry) feed() (*registry.Feed, error) {
 	s := registry.Settings{Place: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
 	if s.Interval != 0 && (s.Interval < minInterval || s.Interval > maxInterval) {
-		return nil, fmt.Errorf("registry: interval %s cannot be; use 1s to 7d", s.Interval)
+		return nil, fmt.Errorf("registry: interval %s cannot be; use 1s to 7d", option.Short(r.Interval))
 	}
 	if r.Key != "" {
 		var err error

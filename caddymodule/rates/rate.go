@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -155,7 +156,15 @@ func within[T cmp.Ordered](name string, value, least, most T) error {
 	if value == none || value >= least && value <= most {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %v cannot be; use one from %v to %v", name, value, least, most)
+	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, short(value), short(least), short(most))
+}
+
+// short writes a value as it would be configured.
+func short[T any](value T) string {
+	if d, ok := any(value).(time.Duration); ok {
+		return option.Short(caddy.Duration(d))
+	}
+	return fmt.Sprint(value)
 }
 
 // Settings returns what is decided, nil for nothing. The limits are held against the

@@ -117,7 +117,7 @@ func (s *Shed) validate() error {
 		return err
 	}
 	if by := s.thresholds(); by.Below > by.Above {
-		return fmt.Errorf("rate: shed resumes below %s and begins above %s, so that it would begin and end at once; let resume be below no more than when", by.Below, by.Above)
+		return fmt.Errorf("rate: shed resumes below %s and begins above %s, so that it would begin and end at once; let resume be below no more than when", short(by.Below), short(by.Above))
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (r *Rollout) validate() error {
 		return fmt.Errorf("rollout crawlers %d cannot be; use a percentage of the operators from 1 to 100", r.Percent)
 	case stage != publication.Shadow && r.Duration == 0: // until somebody promotes it
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
-		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, time.Duration(r.Duration))
+		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.Short(r.Duration))
 	}
 	return nil
 }

@@ -104,9 +104,9 @@ func (c *Config) Validate() error {
 	case c.Severity != "" && !slices.Contains(severities(), c.Severity):
 		return fmt.Errorf("%w %q for severity; use %s", option.ErrValue, c.Severity, option.Listed(severities(), "or"))
 	case wait != 0 && (wait < time.Second || wait > maxWait):
-		return fmt.Errorf("wait %s cannot be; use a time from 1s to 1h", wait)
+		return fmt.Errorf("wait %s cannot be; use a time from 1s to 1h", option.Short(c.Wait))
 	case interval != 0 && (interval < time.Second || interval > maxInterval):
-		return fmt.Errorf("interval %s cannot be; use a time from 1s to 24h", interval)
+		return fmt.Errorf("interval %s cannot be; use a time from 1s to 24h", option.Short(c.Interval))
 	case strings.Contains(c.URL, "{"):
 		return nil
 	}

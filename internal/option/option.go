@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Option is a line that may stand in a block of the Caddyfile.
@@ -216,6 +219,9 @@ func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 		return Duration(arg)
 	}
 }
+
+// Short writes a duration as it would be configured, for an error.
+func Short(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
 // OneOf checks an option that takes one of these words, or none.
 func OneOf(name, value string, words []string) error {

@@ -2,10 +2,10 @@ package rate
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -25,7 +25,7 @@ func (l *Limit) String() string {
 	if l.Requests == 0 {
 		return l.Broken(true)
 	}
-	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, shortDuration(l.Per))
+	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, text.Duration(l.Per))
 }
 
 // Whole returns all that is configured but the burst, such as "GPTBot 30/1m concurrent 4".
@@ -43,18 +43,6 @@ func (l *Limit) Broken(full bool) string {
 		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)
 	}
 	return l.String()
-}
-
-// shortDuration writes a duration as people do: 1m and not 1m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // LimitOf returns the limit for a client: the first that names it, nil for none.
