@@ -38,6 +38,8 @@ func TestValidate(t *testing.T) {
 		{"source of nothing", &Handler{Source: &origin.Location{}}, "source needs either a URL or a file"},
 		{"source of two", &Handler{Source: &origin.Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
 		{"source by another scheme", &Handler{Source: &origin.Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
+		{"a limit of null", &Handler{Rate: &rates.Rate{Limits: []rates.Limit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 is for nobody; give it a client, a product token or class such as GPTBot, and requests and per, or concurrent"},
+		{"a limit of nobody", &Handler{Rate: &rates.Rate{Limits: []rates.Limit{{Requests: 3, Per: second}}}}, "rate: limit 1 is for nobody"},
 		{"exempt_verified", &Handler{ExemptVerified: []string{"browser"}}, "exempt: browsers are never judged"},
 		{"policies", &App{Policies: -1}, "policies -1 cannot be; use a number from 1 to 1000000"},
 		{"unnamed_hosts", &App{UnnamedHosts: maxPolicies + 1}, "unnamed_hosts 1000001 cannot be"},
