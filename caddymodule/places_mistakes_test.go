@@ -14,6 +14,8 @@ func TestLikelyMistakes(t *testing.T) {
 		preference  = "robots_preference never matches"
 		placeholder = "is no placeholder"
 		nobody      = "is for nobody"
+		idleMode    = "without a mode blocks none"
+		start       = "only the start page comes to robots_guard"
 		spared      = "slows no search engine"
 		verifying   = "{\n robots_guard {\n verify on\n }\n}\n"
 	)
@@ -32,6 +34,15 @@ func TestLikelyMistakes(t *testing.T) {
 		{"one in an error route", "a.test {\n robots_guard enforce\n handle_errors {\n respond {http.robots_guard.reason}\n }\n}", placeholder, "{http.robots_guard.reason} is no"},
 		{"one in a matcher", "a.test {\n robots_guard enforce\n @x vars {http.robots_guard.clas} seo\n respond @x x\n}", placeholder, "did you mean {http.robots_guard.class}?"},
 		{"placeholders", "a.test {\n robots_guard enforce\n header >X-V \"{http.robots_guard.preference.train_ai} {http.robots_guard.rate} {http.robots_guard.rate.delay}\"\n}", "", ""},
+
+		{"with / for a matcher", "a.test {\n robots_guard / enforce\n respond ok\n}", start, "the matcher / is for that path alone"},
+		{"with /* for one", "a.test {\n robots_guard /* enforce\n respond ok\n}", "", ""},
+
+		{"a status without a mode", "a.test {\n robots_guard {\n status 451\n }\n}", idleMode, "status 451 is for requests that are blocked"},
+		{"an answer without a mode", "a.test {\n robots_guard {\n on_violation {\n respond no 402\n }\n usage enforce\n }\n}", idleMode, "on_violation and usage enforce are for requests"},
+		{"the same with monitor", "a.test {\n robots_guard monitor {\n status 451\n usage enforce\n }\n}", "", ""},
+		{"the same with enforce", "a.test {\n robots_guard enforce {\n status 451\n usage enforce\n }\n}", "", ""},
+		{"a false name without a mode", verifying + "a.test {\n robots_guard {\n spoofed block\n }\n}", idleMode, "spoofed block is for"},
 
 		{"a limit of an engine", "a.test {\n robots_guard {\n rate enforce {\n limit Googlebot 3/1m\n limit GPTBot 3/1m\n limit token:bingbot concurrent 2\n }\n }\n}", spared, "the limit of Googlebot and bingbot "},
 		{"a limit of engines", "a.test {\n robots_guard\n}\nb.test {\n robots_guard /a/* {\n rate enforce {\n limit search 3/1m\n }\n }\n}", spared, `"site":"site b.test"`},
@@ -53,7 +64,7 @@ func TestLikelyMistakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, warning := range []string{idle, rate, preference, placeholder, nobody, spared} {
+			for _, warning := range []string{idle, rate, preference, placeholder, nobody, idleMode, start, spared} {
 				if warns := strings.Contains(log, warning); warns != (warning == tc.warning) {
 					t.Errorf("that %s is told: %t; the log:\n%s", warning, warns, log)
 				}

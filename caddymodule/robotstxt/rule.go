@@ -168,7 +168,7 @@ func (h *Handler) checkHosts(hosts []string) error {
 // key tells a configuration from others.
 func (h *Handler) key() string {
 	same := *h
-	same.Rules, same.WrittenAt = slices.Clone(h.Rules), ""
+	same.Rules, same.WrittenAt, same.ListsAt = slices.Clone(h.Rules), "", nil
 	for i := range same.Rules {
 		same.Rules[i].At = ""
 	}

@@ -48,6 +48,7 @@ func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, er
 			warnEarly(placed, logger)
 			warnAgain(placed, logger)
 			warnIdle(placed, logger)
+			warnModes(placed, logger)
 			w.warnUnanswered(logger)
 			warnSpared(placed, known.Spared, logger)
 			if !known.Verifies {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.uber.org/zap"
@@ -14,18 +15,63 @@ import (
 // warnIdle tells of guards to which only /robots.txt comes, of which nothing is judged.
 func warnIdle(placed []*Placed, logger *zap.Logger) {
 	for _, p := range placed {
-		if p.Name == Guard && slices.ContainsFunc(p.Matches, Match.isForRobots) {
+		switch {
+		case p.Name != Guard:
+		case slices.ContainsFunc(p.Matches, Match.isForStart):
+			logger.Warn("only the start page comes to robots_guard: the matcher / is for that path alone; "+
+				"write robots_guard without it for the whole site", zap.String("site", p.Site()))
+		case slices.ContainsFunc(p.Matches, Match.isForRobots):
 			logger.Warn("only /robots.txt comes to robots_guard, which everybody may read, so that it judges nothing; "+
 				"write it for the pages that the file is about, outside of handle and without that matcher", zap.String("site", p.Site()))
 		}
 	}
 }
 
-// isForRobots reports whether a matcher is for /robots.txt and nothing else.
-func (m Match) isForRobots() bool {
+// isForRobots reports whether a matcher is for /robots.txt and nothing else, and isForStart
+// whether for the start page.
+func (m Match) isForRobots() bool { return m.isFor(robotsTXTPath) }
+func (m Match) isForStart() bool  { return m.isFor("/") }
+
+func (m Match) isFor(only string) bool {
 	var paths []string
 	return m.Name == "path" && json.Unmarshal(m.Config, &paths) == nil && len(paths) > 0 &&
-		!slices.ContainsFunc(paths, func(path string) bool { return path != robotsTXTPath })
+		!slices.ContainsFunc(paths, func(path string) bool { return path != only })
+}
+
+// warnModes tells of options that are about blocking in guards that block nothing, since nobody
+// has written a mode.
+func warnModes(placed []*Placed, logger *zap.Logger) {
+	for _, p := range placed {
+		var config struct {
+			Mode        string            `json:"mode"`
+			Status      int               `json:"status"`
+			OnViolation []json.RawMessage `json:"on_violation"`
+			Usage       string            `json:"usage"`
+			Spoofed     string            `json:"spoofed"`
+		}
+		if p.Name != Guard || json.Unmarshal(p.Config, &config) != nil || config.Mode != "" {
+			continue
+		}
+		var words []string
+		if config.Status != 0 {
+			words = append(words, "status "+strconv.Itoa(config.Status))
+		}
+		for word, stands := range map[string]bool{"on_violation": len(config.OnViolation) > 0, "spoofed block": config.Spoofed == "block", "usage enforce": config.Usage == "enforce"} {
+			if stands {
+				words = append(words, word)
+			}
+		}
+		if len(words) == 0 {
+			continue
+		}
+		slices.Sort(words)
+		is := " is"
+		if len(words) > 1 {
+			is = " are"
+		}
+		logger.Warn(strings.Join(words, " and ")+is+" for requests that are blocked, and robots_guard without a mode blocks none; "+
+			"write robots_guard enforce, or robots_guard monitor if that is meant", zap.String("site", p.Site()))
+	}
 }
 
 // warnSpared tells of limits that slow nobody.
