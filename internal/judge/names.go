@@ -3,9 +3,11 @@ package judge
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -23,7 +25,10 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 		return nil
 	}
 	if isAddress(word) {
-		return fmt.Errorf("%q is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip %s", word, word)
+		return errAddress(word)
+	}
+	if names := strings.Fields(word); len(names) > 1 && allKnown(registry, names) {
+		return fmt.Errorf("%q has a space in it; write each name by itself, without quotes around all: %s", word, strings.Join(names, " "))
 	}
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
@@ -39,10 +44,33 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	return fmt.Errorf("%q is %s and no known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
 }
 
-// isAddress reports whether a word is an IP address.
+// allKnown reports whether each of some words is a class or a crawler.
+func allKnown(registry *uaident.Registry, words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool {
+		_, isClass := uaident.ParseClass(word)
+		return !isClass && registry.Lookup(word) == nil
+	})
+}
+
+// isAddress reports whether a word is an IP address, or a network.
 func isAddress(word string) bool {
 	_, err := netip.ParseAddr(word)
+	if err != nil {
+		_, err = netip.ParsePrefix(word)
+	}
 	return err == nil
+}
+
+func errAddress(word string) error {
+	return fmt.Errorf("%q is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip %s", word, word)
+}
+
+// errUserAgent tells that a word is a whole User-Agent.
+func errUserAgent(word string) error {
+	if c := uaident.Identify(word).Crawler; c != nil {
+		return fmt.Errorf("%q is a whole User-Agent; write the product token in it, %s", word, quoted(c.Token))
+	}
+	return fmt.Errorf("%q is a whole User-Agent of no known crawler; write a product token such as Googlebot, or a class", word)
 }
 
 // errNoToken tells that a word is no product token, for which a client could have it.
@@ -51,6 +79,10 @@ func errNoToken(word, token string) error {
 	switch {
 	case strings.HasPrefix(word, "/"):
 		return fmt.Errorf("%q is a path and no crawler; paths are for a matcher, as in robots_guard %s enforce", word, word)
+	case isAddress(word):
+		return errAddress(word)
+	case strings.Contains(word, "(") && strings.Contains(word, "/"):
+		return errUserAgent(word)
 	case name != "":
 		return fmt.Errorf("%q is more than a product token, behind which stands no version and no pattern; write %s", word, name)
 	}
@@ -98,5 +130,8 @@ func Likely(registry *uaident.Registry, word string, identities bool) []string {
 			words = append(words, state.String())
 		}
 	}
-	return nearestNames(registry, word, words)
+	if near := nearestNames(registry, word, words); near != nil {
+		return near
+	}
+	return namesOf(registry).begunBy(spelling.Letters(word))
 }

@@ -109,6 +109,20 @@ func namesOf(registry *uaident.Registry) *knownNames {
 
 var builtInNames = sync.OnceValue(func() *knownNames { return newKnownNames(uaident.Default()) })
 
+// begunBy returns the crawlers whose names begin with some letters, those that their operators
+// document first.
+func (all *knownNames) begunBy(folded string) (found []string) {
+	const fewest = 4 // letters; less begin the names of too many
+	for rank := 1; rank <= 2 && len(folded) >= fewest; rank++ {
+		for _, name := range all.names {
+			if name.rank == rank && len(found) < maxOfOperator && strings.HasPrefix(name.letters, folded) && !slices.Contains(found, name.known) {
+				found = append(found, name.known)
+			}
+		}
+	}
+	return found
+}
+
 func newKnownNames(registry *uaident.Registry) *knownNames {
 	all := &knownNames{ofOperator: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
@@ -123,9 +137,14 @@ func newKnownNames(registry *uaident.Registry) *knownNames {
 			all.names = append(all.names, newKnownName(name, c.Token, rank))
 		}
 	}
-	for _, provenance := range []uaident.Provenance{uaident.Documented, uaident.Dataset} { // what it documents first
+	isEngine := func(c *uaident.Crawler) bool { return slices.Contains(engines, c.Token) }
+	for _, is := range []func(*uaident.Crawler) bool{
+		isEngine, // which is what is meant by Google
+		func(c *uaident.Crawler) bool { return !isEngine(c) && c.Provenance == uaident.Documented },
+		func(c *uaident.Crawler) bool { return !isEngine(c) && c.Provenance == uaident.Dataset },
+	} {
 		for _, c := range registry.Crawlers() {
-			if c.Provenance != provenance || c.RobotsOnly {
+			if !is(&c) || c.RobotsOnly {
 				continue
 			}
 			if operator := spelling.Letters(c.Operator); len(all.ofOperator[operator]) < maxOfOperator {
