@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -32,6 +33,9 @@ type adminServer string
 func (a *adminAPI) find() (adminServer, error) {
 	if err := checkConfig(a.config); err != nil {
 		return "", err
+	}
+	if u, err := url.Parse(a.address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		return "", fmt.Errorf("--address %q is a URL; write %s", a.address, u.Host)
 	}
 	if _, _, err := net.SplitHostPort(a.address); err != nil && a.address != "" && !strings.Contains(a.address, "/") { // as that of a socket has
 		return "", fmt.Errorf("--address %q has no port; write it as %s", a.address, net.JoinHostPort(strings.Trim(a.address, "[]"), "2019"))

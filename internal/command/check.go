@@ -152,6 +152,9 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 	case len(urls) == 0:
 		return 0, errors.New("no URL given; see caddy robots-guard check --help")
 	}
+	if err := checkTokenFlag(cmd, c.token); err != nil {
+		return 0, err
+	}
 	files := robotsFiles{config: &c.config, named: c.robots, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
 	out := screenOf(cmd.OutOrStdout())
 	print, finish := printTable(out)
@@ -178,6 +181,9 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 		}
 	}
 	err = errors.Join(finish(), out.Flush())
+	if files.note != "" {
+		printNote(cmd.ErrOrStderr(), "note", files.note)
+	}
 	if note != "" && !c.json {
 		printNote(cmd.ErrOrStderr(), "note", note)
 	}

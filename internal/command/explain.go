@@ -82,7 +82,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	case x.token != "" && (cmd.Flags().Changed("identity") || cmd.Flags().Changed("method")):
 		return 0, errors.New("--identity and --method go with --user-agent")
 	}
-	if err := checkTarget(urls[0]); err != nil {
+	if err := cmp.Or(checkTokenFlag(cmd, x.token), checkTarget(urls[0])); err != nil {
 		return 0, err
 	}
 	who, err := explain.ParseIdentity(x.identity)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -122,6 +124,16 @@ func (in *robotsInput) rules() (*policy.Robots, error) {
 	return robots, nil
 }
 
+// noteOn tells that a text has lines, and none that a robots.txt has.
+func (in *robotsInput) noteOn(robots *policy.Robots) string {
+	findings, _ := robots.Findings()
+	isOther := func(f policy.Finding) bool { return f.Code == policy.NoKey }
+	if len(robots.Groups())+len(robots.Records()) > 0 || !slices.ContainsFunc(findings, isOther) {
+		return ""
+	}
+	return in.name + " has no line of a robots.txt, so it allows everything; give a robots.txt"
+}
+
 // fetch reads a URL.
 func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	u, err := url.Parse(in.name)
@@ -208,6 +220,7 @@ type robotsFiles struct {
 	named  string // what --robots says
 	stdin  io.Reader
 	known  map[string]*policy.Robots
+	note   string // what is odd about the first of them of which something is
 }
 
 func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) {
@@ -227,7 +240,7 @@ func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) 
 	}
 	robots, err := in.rules()
 	if err == nil {
-		f.known[name] = robots
+		f.known[name], f.note = robots, cmp.Or(f.note, in.noteOn(robots))
 	}
 	return robots, err
 }

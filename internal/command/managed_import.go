@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,9 @@ func (m *checkingRules) importRules(cmd *cobra.Command, name string) error {
 		robots, wrong := in.rules()
 		if wrong != nil {
 			return wrong
+		}
+		if note := in.noteOn(robots); note != "" {
+			return errors.New(note)
 		}
 		made, err = rulelist.FromRobots(uaident.Default(), robots)
 		if !whole {

@@ -100,6 +100,9 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if note := in.noteOn(robots); note != "" {
+		printNote(cmd.ErrOrStderr(), "note", note)
+	}
 	var results []expect.Result
 	var errs []error
 	notes := make(map[string]string) // by who asks, for finding them takes a while
