@@ -24,8 +24,7 @@ func (h *Handler) Validate() error {
 		return err
 	}
 	if timeout := cmp.Or(time.Duration(h.FetchTimeout), defaultFetchTimeout); time.Duration(h.FetchWait) > timeout {
-		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes",
-			option.Short(h.FetchWait), timeout)
+		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes", option.Short(h.FetchWait), timeout)
 	}
 	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
 		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
@@ -58,6 +57,7 @@ func (h *Handler) validateValues() error {
 		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
 	}
 	return cmp.Or(
+		option.Units([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
 		option.OneOf("unreachable", h.Unreachable, unreachableWords),
 		option.OneOf("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // whether a private address is meant may be said further below

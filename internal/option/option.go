@@ -223,6 +223,17 @@ func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 // Short writes a duration as it would be configured, for an error.
 func Short(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
+// Units finds a duration that was written without a unit, which JSON takes for nanoseconds. names
+// are those of the options, one for each.
+func Units(names []string, durations ...caddy.Duration) error {
+	for i, d := range durations {
+		if d > 0 && time.Duration(d) < time.Millisecond {
+			return fmt.Errorf("%s %s is too short to be meant; write it with a unit, in JSON as a text such as \"24h\"", names[i], time.Duration(d))
+		}
+	}
+	return nil
+}
+
 // OneOf checks an option that takes one of these words, or none.
 func OneOf(name, value string, words []string) error {
 	if value == "" || slices.Contains(words, value) {
