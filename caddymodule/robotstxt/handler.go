@@ -146,6 +146,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkStaging(hosts, app.Production); err != nil {
 		return err
 	}
+	h.warnStaging(hosts, ctx.Logger())
 	places := texts.Of(h.key())
 	if err := cmp.Or(h.Rollout.checkHosts(hosts), h.Rollout.checkShadow(places), h.Rollout.checkCrawlers(places, app.Verifies())); err != nil {
 		return err

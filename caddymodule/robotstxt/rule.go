@@ -191,6 +191,17 @@ func nameOf(config json.RawMessage) string {
 
 // hintOf tells which of some hosts may be meant.
 func hintOf(word string, hosts []string) string {
+	if near := nearHost(word, hosts); near != "" {
+		return near
+	}
+	if len(hosts) > 5 {
+		return fmt.Sprintf("it has %s and %d more", strings.Join(hosts[:5], ", "), len(hosts)-5)
+	}
+	return "it has " + strings.Join(hosts, ", ")
+}
+
+// nearHost asks whether a host is meant that is spelt nearly so, "" if none is.
+func nearHost(word string, hosts []string) string {
 	const most = 4 // edits
 	best, distance := "", most
 	for _, host := range hosts {
@@ -201,8 +212,5 @@ func hintOf(word string, hosts []string) string {
 	if best != "" {
 		return "did you mean " + best + "?"
 	}
-	if len(hosts) > 5 {
-		return fmt.Sprintf("it has %s and %d more", strings.Join(hosts[:5], ", "), len(hosts)-5)
-	}
-	return "it has " + strings.Join(hosts, ", ")
+	return ""
 }

@@ -1,10 +1,13 @@
 package robotstxt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -40,6 +43,17 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 		}
 	}
 	return nil
+}
+
+// warnStaging tells of hosts for staging that the site does not have: where those are that are
+// meant, nothing is closed. hosts are those of the site, none for any.
+func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
+	for _, host := range h.StagingHosts {
+		if !haveCommon(host, hosts) {
+			logger.Warn(fmt.Sprintf("staging %s closes nothing here: this site has %s; %s",
+				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(nearHost(host, hosts), "write robots_txt into the site of that host")))
+		}
+	}
 }
 
 // haveCommon reports whether a host is one of some, each of which may be a wildcard;

@@ -1,0 +1,29 @@
+package managed
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// Hosts for staging that the site does not have leave those open that are meant, which is
+// told when the configuration is validated.
+func TestStagingOfNobody(t *testing.T) {
+	t.Parallel()
+	for config, says := range map[string]string{ // "" for nothing
+		"http://www.a.test {\nrobots_txt {\nstaging staging.a.test\n}\n}":                                           "staging staging.a.test closes nothing here: this site has www.a.test",
+		"http://stagin.a.test {\nrobots_txt {\nstaging staging.a.test\n}\n}":                                        "did you mean stagin.a.test?",
+		"http://staging.a.test, http://www.a.test {\nrobots_txt {\nstaging staging.a.test *.b.test\n}\n}":           "staging *.b.test closes nothing here",
+		"http://staging.a.test, http://www.a.test {\nrobots_txt {\nstaging staging.a.test\n}\n}":                    "",
+		"http://staging.a.test {\nrobots_txt {\nstaging *.a.test\n}\n}":                                             "",
+		"http://*.a.test {\nrobots_txt {\nstaging staging.a.test\n}\n}":                                             "",
+		"http:// {\nrobots_txt {\nstaging staging.a.test\n}\n}":                                                     "",
+		"(s) {\nrobots_txt {\nstaging s.a.test\n}\n}\nhttp://a.test {\nimport s\n}\nhttp://s.a.test {\nimport s\n}": "",
+	} {
+		_, stderr, code := harness.Command(t, "", "validate", "--config", harness.Caddyfile(t, config+"\n"))
+		if code != 0 || strings.Contains(stderr, "closes nothing here") != (says != "") || !strings.Contains(stderr, says) {
+			t.Errorf("%s: exit %d, %s", config, code, stderr)
+		}
+	}
+}
