@@ -139,7 +139,7 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 	if s.OnlyLog, err = judge.ParseClients(registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
 		return s, fmt.Errorf("only_log: %w", err)
 	}
-	return s, nil
+	return s, s.CheckEnforced(registry, h.EnforceOnly)
 }
 
 // How long a good answer holds before the file is read again in the

@@ -72,12 +72,13 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		h    Handler
 		want string // "" for none
 	}{
-		"misspelt":           {Handler{Exempt: []string{"Googelbot"}}, "did you mean Googlebot?"},
-		"of the app":         {Handler{Exempt: []string{"acmespider"}}, ""},
-		"nearly that":        {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
-		"a new one is meant": {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
-		"an exempt class":    {Handler{Exempt: []string{"crawler"}, Rate: &rates.Rate{Limits: []rates.Limit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
-		"twice":              {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
+		"misspelt":            {Handler{Exempt: []string{"Googelbot"}}, "did you mean Googlebot?"},
+		"of the app":          {Handler{Exempt: []string{"acmespider"}}, ""},
+		"nearly that":         {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
+		"a new one is meant":  {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
+		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &rates.Rate{Limits: []rates.Limit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
+		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, and exempt has crawler, its class"},
+		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
 	} {
 		raw, err := json.Marshal(app)
 		if err != nil {

@@ -77,6 +77,8 @@ func errUserAgent(word string) error {
 func errNoToken(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
 	switch {
+	case strings.HasPrefix(word, "//"):
+		return fmt.Errorf("%q is no crawler; a comment begins with # and a space before it", word)
 	case strings.HasPrefix(word, "/"):
 		return fmt.Errorf("%q is a path and no crawler; paths are for a matcher, as in robots_guard %s enforce", word, word)
 	case isAddress(word):

@@ -34,6 +34,8 @@ func TestUnknownNames(t *testing.T) {
 		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "is a whole User-Agent; write the product token in it, Googlebot", false},
 		{"Mozilla/5.0 (X11) Firefox/140.0", "is a whole User-Agent of no known crawler", false},
 		{"GPTBot/1.2", "is more than a product token, behind which stands no version and no pattern; write GPTBot", false},
+		{"//", "a comment begins with #", false},
+		{"/private/*", "is a path and no crawler", false},
 		{"66.249.64.0/19", "is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip 66.249.64.0/19", false},
 		{"AcmeSpidre", "did you mean AcmeSpider?", false},
 		{"verifed", "did you mean verified?", true},
