@@ -127,7 +127,7 @@ func (in *robotsInput) rules() (*policy.Robots, error) {
 // noteOn tells that a text has lines, and none that a robots.txt has.
 func (in *robotsInput) noteOn(robots *policy.Robots) string {
 	findings, _ := robots.Findings()
-	isOther := func(f policy.Finding) bool { return f.Code == policy.NoKey }
+	isOther := func(f policy.Finding) bool { return f.Code == policy.NoKey || f.Code == policy.UnknownKey }
 	if len(robots.Groups())+len(robots.Records()) > 0 || !slices.ContainsFunc(findings, isOther) {
 		return ""
 	}

@@ -15,6 +15,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"utf16": "\xff\xfeU\x00s\x00e\x00r\x00", "cases": "x / allow\n",
+		"access.log": "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1 \"-\" \"GPTBot/1.2\"\n", "comment.txt": "# open: to all\n",
 		"names.json": `{"GPTBot":{"operator":"` + strings.Repeat("x", policy.MaxSize) + `"}}`,
 		"long.txt":   "User-agent: *\nDisallow: /x\n" + strings.Repeat("# a comment\n", policy.MaxSize/10) + "Disallow: /y\n",
 	} {
@@ -49,6 +50,8 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"check", "--robots", in("cases"), "--token", "*", "/"}, false, "allowed"},
 		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot/1.2", "/"}, true, "is more than a product token; write GPTBot"},
 		{[]string{"check", "--robots", in("cases"), "/"}, false, "cases has no line of a robots.txt, so it allows everything; give a robots.txt"},
+		{[]string{"check", "--robots", in("access.log"), "/"}, false, "access.log has no line of a robots.txt"},
+		{[]string{"check", "--robots", in("comment.txt"), "/"}, false, "VERDICT  URL  LINE  RULE  GROUP\nallowed  /    -     -     -\n"},
 		{[]string{"managed", "import", in("cases")}, true, "cases has no line of a robots.txt"},
 		{[]string{"policies", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is a URL; write localhost:2019`},
 		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot", "example.com"}, true, `"example.com" is neither a URL`},
