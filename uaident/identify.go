@@ -39,7 +39,7 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 		return Identity{}
 	}
 	if s.likeBrowser() && s.signs&signsOfRobots == 0 &&
-		(s.signs&signPlain == 0 || s.signs&sign(words.Contact) == 0 && s.stops > 1) {
+		(s.signs&signPlain == 0 || s.signs&sign(words.Contact) == 0 && s.stops > 1) && !s.hasRobotContact() {
 		if o == nil || s.signs&signPlain == 0 {
 			return Identity{}
 		}

@@ -13,6 +13,9 @@ func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
 	case id.Token == "":
+		if fallback.Crawler == nil {
+			return s.byAddress()
+		}
 	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && s.siteServes(id.Token):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention:
@@ -187,12 +190,18 @@ func (s *scan) hasPlus(j int) bool {
 // hasRobotContact reports whether a URL or mail address says that it is a
 // robot's.
 func (s *scan) hasRobotContact() bool {
+	return s.signs&sign(words.Contact) != 0 && s.robotContact() >= 0
+}
+
+// robotContact returns the number of the first URL or mail address that says it is a
+// robot's, or -1.
+func (s *scan) robotContact() int {
 	for i := range s.words[:s.n] {
 		if w := &s.words[i]; w.kind == words.Contact && saysRobot(s.text(w)) {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // withContact returns the number of the first unknown product that has a URL or

@@ -1,0 +1,49 @@
+package uaident
+
+import "testing"
+
+// A User-Agent may have nothing of a robot but the address that tells who it is.
+func TestRobotsAddressAlone(t *testing.T) {
+	for ua, token := range map[string]string{
+		// a browser's User-Agent, copied whole
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 (+https://www.acme.example/bot)":                            "acme.example",
+		"Mozilla/5.0 (Linux; Android 7.0; SM-G892A; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/60.0.0.0 Mobile Safari/537.36 +https://acme.example/bot": "acme.example",
+		"Mozilla/5.0 (Linux;u;Android 2.3.7;zh-cn;) AppleWebKit/533.1 (KHTML,like Gecko) Version/4.0 Mobile Safari/533.1 (compatible; +http://acme.example/spider.html)":   "acme.example",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko; +crawler@acme.example) Chrome/120.0.0.0 Safari/537.36":                                     "acme.example",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:120.0) Gecko/20100101 Firefox/120.0 (compatible; https://crawler.acme.example/)":                                     "crawler.acme.example",
+		// nothing else at all
+		"Mozilla/5.0 (compatible; +https://acme.example/crawler)": "acme.example",
+		"Mozilla/5.0 (+https://acme.example:8443/bot.html)":       "acme.example",
+		"https://acme.example/bot":                                "acme.example",
+		"+http://acme.example/crawler-info":                       "acme.example",
+		"www.acme.example/Crawler":                                "acme.example",
+		"bot@acme.example":                                        "acme.example",
+	} {
+		id := Identify(ua)
+		if id.Token != token || id.Class != GenericCrawler || id.Evidence != FromRobotContact || !id.Wildcard() {
+			t.Errorf("%s\n\tis %q, %v by %v; want %q, a crawler by its address", ua, id.Token, id.Class, id.Evidence, token)
+		}
+	}
+}
+
+// An address that does not say it is a robot's makes none of a browser, and neither does one
+// that serves somebody or that an app shows.
+func TestAddressOfBrowser(t *testing.T) {
+	for _, ua := range []string{
+		"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1; http://www.acme.example)",
+		"Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 5.1; www.acme.example/toolbar)",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 +https://acme.example",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 https://acme.example/uptime-bot",
+		"Mozilla/5.0 (compatible; http://www.uptimeacme.example/bot/ )",
+		"Mozilla/5.0 (Linux; U; Android 4.2.2; en-us; ACME Y511) AppleWebKit/534.30 (KHTML, like Gecko) Version/4.0 Mobile Safari/534.30 x-wap-profile http://wap.acme.example/uaprof/Y511.xml",
+		"Mozilla/5.0 (Linux; Android 13; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 Electron/27.0.0 https://github.com/acme/chatbot",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 https://acme.example/bot",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 (crawlers@acme.example)",
+		"https://acme.example/about",
+		"someone@acme.example",
+	} {
+		if id := Identify(ua); id.Class.IsCrawler() || id.Wildcard() {
+			t.Errorf("%s\n\tis %q, %v by %v; want nobody that `*` judges", ua, id.Token, id.Class, id.Evidence)
+		}
+	}
+}
