@@ -2,6 +2,7 @@ package uaident
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
@@ -19,6 +20,9 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		}
 		if w.key < 0 && w.kind == words.Unknown {
 			s.withoutVersion(r, w)
+			if w.key < 0 {
+				s.withoutDomain(r, w)
+			}
 		}
 		if w.key < 0 || w.flags&afterLike != 0 {
 			continue
@@ -127,6 +131,33 @@ func (s *scan) withoutVersion(r *Registry, w *word) {
 			s.lookUpAgain(r, w, i)
 		}
 	}
+}
+
+// withoutDomain looks an unknown word that is the name of a site up again by the site's
+// own name: HostTracker.com is HostTracker. A library's is no such name, for the site has
+// nothing to do with it, and neither is an ordinary word, by which a stranger would be blocked.
+func (s *scan) withoutDomain(r *Registry, w *word) {
+	text := s.text(w)
+	i := strings.IndexByte(text, '.')
+	if i < 0 || i > maxOverlayName || len(text)-i > len(".info") || s.isAddress(w) {
+		return
+	}
+	k := r.key(text[:i], words.Hash(text[:i]))
+	if k == nil || k.Kind != words.Name || !isDomain(text) {
+		return
+	}
+	c := &r.crawlers[k.Crawler]
+	if c.Class == Library || c.Class == Headless || k.Weak && c.JudgedByWildcard() && w.flags&afterCompatible == 0 {
+		return
+	}
+	s.lookUpAgain(r, w, i)
+}
+
+// isAddress reports whether a word that is the name of a site begins an address without a
+// scheme, as in "+acme.example/about", rather than a product.
+func (s *scan) isAddress(w *word) bool {
+	start, end := int(w.start), int(w.end)
+	return start > 0 && s.ua[start-1] == '+' || end+1 < len(s.ua) && s.ua[end] == '/' && words.Fold[s.ua[end+1]]&words.Letter != 0
 }
 
 // versionOf returns where the version of a word begins, with the sign before it, or 0.

@@ -12,6 +12,19 @@ var spelledTests = map[string][]identifyTest{
 		{"trendictionbot2", "trendictionbot2", GenericCrawler, FromSuffix}, // no version
 		{chrome + " Acme1.2 curl8", "", Browser, NoEvidence},
 	},
+	"a name that its operator writes as his site's": {
+		{"Mozilla/4.0 (compatible; HostTracker.com/1.0;+http://host-tracker.com/)", "HostTracker.com", Monitor, FromRegistry},
+		{"PagePeeker.com (info: http://pagepeeker.com/robots)", "PagePeeker.com", Preview, FromRegistry},
+		{"Mozilla/5.0 (compatible; MegaIndex.com/2.0; +http://megaindex.com/crawler)", "MegaIndex.com", SEO, FromRegistry},
+		{"MegaIndex.ru/2.0", "MegaIndex.ru", SEO, FromRegistry},                // which has an entry of its own
+		{"Buck.com/1.0", "Buck.com", Other, FromContact},                       // an ordinary word
+		{"wget.com/1.0", "wget.com", Other, FromContact},                       // nobody's site
+		{"com.hosttracker.app/1.0", "com.hosttracker.app", Other, FromContact}, // an app
+		{"Mozilla/5.0 (compatible; +probely.com/sos) " + chrome[len("Mozilla/5.0 "):] + " ProbelySPDR/0.2.0", "ProbelySPDR", Monitor, FromRegistry},
+		{"hosttracker.com/about", "hosttracker.com", Other, FromContact},
+		{"AcmeBot/1.0 (+https://hosttracker.com)", "AcmeBot", GenericCrawler, FromSuffix}, // an address
+		{"Mozilla/5.0 (compatible; HostTracker.com.acme/1.0; +http://acme.example/)", "HostTracker.com.acme", GenericCrawler, FromConvention},
+	},
 	"a library beside the language that it is written in": {
 		{"Python/3.12 aiohttp/3.10.10", "aiohttp", Library, FromLibrary},
 		{"Python/3.12", "Python", Library, FromLibrary},
