@@ -25,6 +25,11 @@ var spelledTests = map[string][]identifyTest{
 		{"AcmeBot/1.0 (+https://hosttracker.com)", "AcmeBot", GenericCrawler, FromSuffix}, // an address
 		{"Mozilla/5.0 (compatible; HostTracker.com.acme/1.0; +http://acme.example/)", "HostTracker.com.acme", GenericCrawler, FromConvention},
 	},
+	"a name with the number of whom it crawls for": {
+		{"amazon-kendra-customer-id-0a1b2c3d4e5f", "amazon-kendra-customer-id-0a1b2c3d4e5f", AISearch, FromFamily},
+		{"amazon-kendra", "amazon-kendra", AISearch, FromRegistry},
+		{"amazon-QBusiness", "amazon-QBusiness", AISearch, FromRegistry}, // which builds an index, too
+	},
 	"a library beside the language that it is written in": {
 		{"Python/3.12 aiohttp/3.10.10", "aiohttp", Library, FromLibrary},
 		{"Python/3.12", "Python", Library, FromLibrary},
