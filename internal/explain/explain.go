@@ -123,7 +123,7 @@ func ClientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildca
 	}
 	c.setHabit(id.CrawlDelay())
 	for _, name := range id.AppendChain(nil) {
-		c.Chain = append(c.Chain, Try{name, robots != nil && robots.Named(name)})
+		c.Chain = append(c.Chain, Try{name, robots != nil && judge.Named(robots, id, name)})
 	}
 	return c
 }

@@ -155,7 +155,8 @@ func isNamed(client uaident.Identity, state *policy.State) bool {
 		return false
 	}
 	var names [8]string
-	_, named, _ := judge.Subject{Chain: client.AppendChain(names[:0])}.Group(state.Good.Robots)
+	q := judge.Request{Client: client}
+	_, named, _ := q.Subject(names[:0], false).Group(state.Good.Robots)
 	return named
 }
 

@@ -12,6 +12,7 @@ type Subject struct {
 	Wildcard  bool     // whether the * group is meant for its request
 	Forgiving bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
 	False     bool     // it is known not to be who it says
+	Stranger  bool     // nothing but its first product is known of it, see [isLonger]
 }
 
 // Subject returns how the client of r is found in a robots.txt. wildcard says
@@ -34,6 +35,7 @@ func (r *Request) Subject(names []string, wildcard bool) Subject {
 		Wildcard:  (wildcard || false) && r.Spared() == NotSpared,
 		Forgiving: r.Client.Forgiving(),
 		False:     false,
+		Stranger:  isStranger(r.Client),
 	}
 }
 
@@ -41,7 +43,11 @@ func (r *Request) Subject(names []string, wildcard bool) Subject {
 // and whether the group names it. exempt says that there is a * group, which is
 // not meant for it.
 func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
-	if group = s.choose(robots, s.Wildcard); group != nil || s.Wildcard {
+	group = s.choose(robots, s.Wildcard)
+	if s.Stranger && group.Named() && isLonger(group.Group().Name, s.Chain[0]) {
+		group = robots.Select(s.Wildcard)
+	}
+	if group != nil || s.Wildcard {
 		return group, group.Named(), false
 	}
 	group = robots.Select(true)
