@@ -26,7 +26,10 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 	for _, server := range servers {
 		request.Walk(server, func(p request.Place, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
-				if _, known := places[handler]; known || p.Errors || !is(handler) {
+				if p.Errors || !is(handler) { // others may be of a type that no map has as a key
+					continue
+				}
+				if _, known := places[handler]; known {
 					continue
 				}
 				hosts := slices.Sorted(slices.Values(p.Hosts))

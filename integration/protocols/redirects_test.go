@@ -1,0 +1,44 @@
+package protocols
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// A site as README.md has it, of which Caddy makes one with TLS and one that redirects to it:
+// the former is guarded, and what comes in the clear is led to it.
+func TestRedirectsToHTTPS(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]string{"guarded": "", "with a robots_txt": "robots_txt {\n disallow ai_training\n }"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := harness.NewOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
+			clear, secure := harness.FreePort(t), harness.FreePort(t)
+			harness.Start(t, strings.NewReplacer("$CLEAR", clear, "$SECURE", secure, "$MORE", more, "$ORIGIN", o.Address()).Replace(`{
+				admin off
+				persist_config off
+				skip_install_trust
+				local_certs
+				http_port $CLEAR
+				https_port $SECURE
+			}
+			a.test {
+				robots_guard enforce
+				$MORE
+				reverse_proxy $ORIGIN
+			}
+			`), "127.0.0.1:"+clear, "127.0.0.1:"+secure)
+			harness.Eventually(t, "a page with TLS", func() bool {
+				a, err := harness.Try(harness.Client, "https://a.test:"+secure+"/page", harness.Firefox)
+				return err == nil && a.Status == 200
+			})
+			for url, want := range map[string]int{"https://a.test:" + secure + "/page": 403, "http://a.test:" + clear + "/page": 308} {
+				if a, err := harness.Try(harness.Client, url, harness.GPTBot); err != nil || a.Status != want {
+					t.Errorf("%s: %+v, %v, want %d", url, a, err, want)
+				}
+			}
+		})
+	}
+}
