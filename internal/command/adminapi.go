@@ -40,8 +40,29 @@ func (a *adminAPI) find() (adminServer, error) {
 	if _, _, err := net.SplitHostPort(a.address); err != nil && a.address != "" && !strings.Contains(a.address, "/") { // as that of a socket has
 		return "", fmt.Errorf("--address %q has no port; write it as %s", a.address, net.JoinHostPort(strings.Trim(a.address, "[]"), "2019"))
 	}
-	address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, a.config, a.adapter)
+	if a.address != "" || a.config == "" {
+		address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, "", "")
+		return adminServer(address), err
+	}
+	config, _, _, err := caddycmd.LoadConfig(a.config, a.adapter)
+	if err != nil {
+		return "", err
+	}
+	if isOff(config) { // else the default address would be asked, where another server may listen
+		return "", fmt.Errorf("the admin API is off in %s, so no command can ask that server; remove admin off, or let it listen on a socket, as admin unix//run/caddy.sock does", a.config)
+	}
+	address, err := caddycmd.DetermineAdminAPIAddress("", config, a.config, a.adapter)
 	return adminServer(address), err
+}
+
+// isOff reports whether a configuration, as JSON, has no admin API.
+func isOff(config []byte) bool {
+	var of struct {
+		Admin struct {
+			Disabled bool `json:"disabled"`
+		} `json:"admin"`
+	}
+	return json.Unmarshal(config, &of) == nil && of.Admin.Disabled
 }
 
 // maxAdminAnswer bounds an answer, in bytes: more than any of the admin API has, which may

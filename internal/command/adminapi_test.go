@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,5 +29,28 @@ func TestEndlessAnswer(t *testing.T) {
 	})
 	if n != maxAdminAnswer || err == nil || !strings.Contains(err.Error(), "it has more than 256 MiB") {
 		t.Errorf("after %d bytes: %v", n, err)
+	}
+}
+
+// TestAddressOfConfig takes the address from a configuration, and asks no other server where
+// that has none.
+func TestAddressOfConfig(t *testing.T) {
+	for config, want := range map[string]string{
+		`{"admin":{"listen":"localhost:2020"}}`: "localhost:2020",
+		`{"admin":{}}`:                          "localhost:2019",
+		`{}`:                                    "localhost:2019",
+		`{"admin":{"disabled":true}}`:           "",
+	} {
+		path := filepath.Join(t.TempDir(), "caddy.json")
+		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		address, err := (&adminAPI{config: path}).find()
+		if string(address) != want || want == "" && (err == nil || !strings.Contains(err.Error(), "the admin API is off in "+path)) {
+			t.Errorf("%s: %q, %v", config, address, err)
+		}
+		if address, err := (&adminAPI{config: path, address: "localhost:2021"}).find(); address != "localhost:2021" || err != nil {
+			t.Errorf("%s with an address: %q, %v", config, address, err)
+		}
 	}
 }
