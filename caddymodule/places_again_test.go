@@ -16,6 +16,14 @@ func TestGuardsAgain(t *testing.T) {
 		{"around all sites", `{"apps": {"http": {"servers": {"s": {"routes": [
 			{"handle": [{"handler": "robots_guard"}]},
 			{"match": [{"host": ["a.test"]}], "handle": [{"handler": "robots_guard", "mode": "enforce"}]}]}}}}}`, again},
+		{"around all sites, with a proxy for some requests", `{"apps": {"http": {"servers": {"s": {"routes": [
+			{"handle": [{"handler": "robots_guard"}]},
+			{"match": [{"path": ["/b/*"]}], "handle": [{"handler": "static_response"}]},
+			{"match": [{"host": ["a.test"]}], "handle": [{"handler": "robots_guard", "mode": "enforce"}]}]}}}}}`, again},
+		{"behind a proxy for all that the other is for", `{"apps": {"http": {"servers": {"s": {"routes": [
+			{"match": [{"host": ["a.test"]}], "handle": [{"handler": "robots_guard", "mode": "enforce"}, {"handler": "reverse_proxy", "upstreams": [{"dial": "b:1"}]}]},
+			{"handle": [{"handler": "robots_guard"}]}]}}}}}`, ""},
+		{"behind an answer in route", "a.test {\n route {\n route /b/* {\n robots_guard enforce\n respond b\n }\n robots_guard\n respond a\n }\n}", ""},
 		{"for a path and for the rest", "a.test {\n @rest not path /b/*\n robots_guard @rest\n robots_guard /b/* enforce\n}", ""},
 		{"for two paths", "a.test {\n robots_guard /a/*\n robots_guard /b/* enforce\n}", ""},
 		{"in two handles", "a.test {\n handle /a* {\n robots_guard\n }\n handle {\n robots_guard enforce\n }\n}", ""},

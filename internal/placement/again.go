@@ -21,7 +21,17 @@ func warnAgain(placed []*Placed, logger *zap.Logger) {
 // way and to one before it.
 func (y *way) isAgain() bool {
 	for b := y.before.nearestGuard(); b != nil; b = b.guard {
-		if !b.answers && !slices.Contains(y.groups, b.group) && b.meets(y) {
+		if !b.answers && !slices.Contains(y.groups, b.group) && b.meets(y) && !y.isAnsweredBehind(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAnsweredBehind reports whether all that comes to a handler is answered before the end of the way.
+func (y *way) isAnsweredBehind(b *passed) bool {
+	for p := y.before; p != nil && p != b; p = p.before {
+		if p.answers && within(b.reach, p.reach) {
 			return true
 		}
 	}
