@@ -213,6 +213,7 @@ func (a *App) Start() error {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
+		a.state.Names(a.sites.Names),
 		a.state.ShowRegistry(a.known.Status),
 		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
 	}

@@ -146,3 +146,16 @@ func TestNotProtectingEnds(t *testing.T) {
 		t.Errorf("%d series are left", n)
 	}
 }
+
+// TestNotProtectingGoesWithTheSite takes the site out of the configuration.
+func TestNotProtectingGoesWithTheSite(t *testing.T) {
+	t.Parallel()
+	origin, _ := harness.NewChangingOrigin(t, "<!DOCTYPE html>\n<title>an app</title>\n")
+	s := harness.ServeReloadable(t, origin)
+	s.Warm("/")
+	s.Await(began, 1)
+	s.MustLoad(strings.ReplaceAll(s.Named("second", ""), "a.test", "b.test"))
+	harness.Eventually(t, "nothing is told of the site", func() bool {
+		return len(s.Metrics().Of("caddy_robots_guard_not_protecting")) == 0
+	})
+}

@@ -138,8 +138,8 @@ func (e *events) ended(about string, told chan struct{}) {
 }
 
 // eventTimes remembers when which crawler has caused an event. What it holds is
-// bounded by the label values of crawlers and hosts. The zero eventTimes is
-// empty.
+// bounded by the label values of crawlers and configured hosts, see [State.Names].
+// The zero eventTimes is empty.
 type eventTimes struct {
 	last sync.Map // violationKey to *eventTime
 }

@@ -85,6 +85,9 @@ type Guard struct {
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
 	context.AfterFunc(ctx, g.leave)
+	if g.Forwarded != nil {
+		g.Sites.Add(g.Forwarded)
+	}
 	if g.ChangeGuard > 0 {
 		g.shared.changes.Guarded(ctx)
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // loads are those of all sites of which guards want to know them. They survive a reload
-// with the same thresholds. What they hold is bounded by the configured hosts.
+// with the same thresholds. What they hold is bounded by the configured hosts, see
+// [State.Names].
 type loads struct {
 	now   clock
 	tick  func(d time.Duration) <-chan time.Time // time.After but in tests
@@ -66,6 +67,16 @@ func (l *loads) leave(g *Guard) {
 		l.by.Delete(key)
 		if load.Stop() {
 			g.tellSheddingStopped(key.site)
+		}
+	}
+}
+
+// forget forgets the sites that a configuration does not name, but for those whose load is
+// yet to be told to have ended.
+func (l *loads) forget(named func(label string) bool) {
+	for key, load := range l.by.All() {
+		if !named(key.site) && !load.Under() {
+			l.by.Delete(key)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // logLimits keep one crawler from filling the log. What they hold is bounded by
-// the label values of crawlers and hosts.
+// the label values of crawlers and configured hosts, see [State.Names].
 type logLimits struct {
 	began  time.Time
 	now    func() time.Time

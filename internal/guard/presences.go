@@ -17,11 +17,12 @@ import (
 
 // presences remember which guards judge for which sites, and where the
 // robots.txt of each comes from. What they hold is bounded by the configured
-// hosts. The zero presences are empty.
+// hosts, of which [State.Names] tells. The zero presences are empty.
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Sharded[string, *presence] // by label
 	registry *uaident.Current                  // of the last of them; nil before there was one
+	named    func(label string) bool           // whether the configuration names a host; nil while none says so
 }
 
 type presence struct {
@@ -152,6 +153,7 @@ func (p *presences) leaveSome(g *Guard, labels []string, modes map[string]string
 			site.guards.Delete(g)
 			site.update()
 			modes[label] = site.mode()
+			p.drop(label, site)
 		}
 	}
 }

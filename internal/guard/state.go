@@ -51,6 +51,7 @@ type State struct {
 	presences  presences
 	eventTimes eventTimes
 	parityTold parityTold
+	configured lease.Leases[func(label string) bool] // which hosts a configuration names
 	retentions lease.Leases[time.Duration]
 
 	sizes     lease.Leases[Sizes]

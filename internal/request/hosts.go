@@ -47,7 +47,7 @@ type Sites struct {
 	// guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
-	known    sync.Map   // *caddyhttp.Server to its *Hosts
+	known    sync.Map   // *caddyhttp.Server to its *Hosts, and *Hosts of none to themselves
 	learning sync.Mutex // held while hosts are collected, which takes long where there are very many
 }
 
@@ -65,6 +65,20 @@ func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 	h.Name = s.serverName(server)
 	s.known.Store(server, h)
 	return h
+}
+
+// Add takes in hosts that the configuration names in place of a server, for [Sites.Names].
+func (s *Sites) Add(hosts *Hosts) { s.known.Store(hosts, hosts) }
+
+// Names reports whether a label is one that [Hosts.Label] returns of a host, of those that
+// were collected. [judge.OtherName] is, where there are any.
+func (s *Sites) Names(label string) (named bool) {
+	s.known.Range(func(_, hosts any) bool {
+		known, _ := hosts.(*Hosts).Label(label)
+		named = known == label
+		return !named
+	})
+	return named
 }
 
 // serverName tells a server from others with a guard for one of its hosts: the

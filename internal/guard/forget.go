@@ -1,0 +1,53 @@
+package guard
+
+import "sync"
+
+// Names says for a configuration which hosts it names, by their labels, until release is
+// called. What is known of sites that no running configuration names is forgotten: those
+// of the one before once its guards have left.
+func (s *State) Names(named func(label string) bool) (release func()) {
+	id, _ := s.configured.Add(named, s.forget) // which returns no error
+	return func() { _ = s.configured.Release(id, s.forget) }
+}
+
+// forget forgets all but what is known of the hosts of a configuration, nil for none, in
+// whose place another one comes. It returns no error.
+func (s *State) forget(named func(label string) bool) error {
+	s.presences.forget(named)
+	if named == nil {
+		return nil
+	}
+	forgetHosts(&s.violations.limits, named)
+	forgetHosts(&s.holdLines.limits, func(host string) bool { return host == undecidedLines || named(host) })
+	forgetHosts(&s.eventTimes.last, named)
+	s.loads.forget(named)
+	return nil
+}
+
+// forget forgets the sites that no guard judges for and the configuration does not name.
+func (p *presences) forget(named func(label string) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.named = named
+	for label, site := range p.sites.All() {
+		p.drop(label, site)
+	}
+}
+
+// drop is forget for a site. p.mu must be held.
+func (p *presences) drop(label string, site *presence) {
+	if p.named != nil && site.guards.Len() == 0 && !p.named(label) {
+		p.sites.Delete(label)
+	}
+}
+
+// forgetHosts takes the keys of hosts out of a map from [violationKey] that a configuration
+// does not name.
+func forgetHosts(from *sync.Map, named func(label string) bool) {
+	from.Range(func(key, _ any) bool {
+		if !named(key.(violationKey).host) {
+			from.Delete(key)
+		}
+		return true
+	})
+}

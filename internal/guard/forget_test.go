@@ -1,0 +1,78 @@
+package guard
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+)
+
+// TestHostsThatNobodyNamesAreForgotten takes a host out of the configuration: what is known
+// of it goes with the guards of the configuration before, and that of others stays.
+func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
+	shed := &rate.Settings{Shed: &rate.Shedding{Thresholds: rate.Thresholds{Above: time.Second, For: time.Minute, Calm: time.Minute}}}
+	first := testGuard(t, options{Enforce: true, Rate: shed, FetchWait: 10 * time.Second}, serving("# nothing\n"))
+	shared := first.shared
+	names := func(hosts ...string) (release func()) {
+		sites := new(request.Sites)
+		of := request.HostsOfServer(nil)
+		of.Add(caddyhttp.MatchHost(hosts))
+		sites.Add(of)
+		return shared.Names(sites.Names)
+	}
+	now := time.Now()
+	known := func() (labels []string) {
+		for label := range shared.presences.all() {
+			labels = append(labels, label)
+		}
+		return slices.Sorted(slices.Values(labels))
+	}
+	countKeys := func() map[string]int {
+		n := make(map[string]int)
+		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.holdLines.limits, &shared.eventTimes.last} {
+			from.Range(func(key, _ any) bool { n[key.(violationKey).host]++; return true })
+		}
+		for key := range shared.loads.by.All() {
+			n[key.site]++
+		}
+		return n
+	}
+	judgedBy := func(g *Guard, labels ...string) {
+		for _, label := range labels {
+			g.presence(&Judgement{Site: &request.Site{Label: label}})
+			shared.violations.line(label, "FooBot")
+			shared.holdLines.line(label, "")
+			shared.eventTimes.due(label, "FooBot", now)
+			shared.loads.of(label, g)
+		}
+		shared.holdLines.line(undecidedLines, "missing")
+	}
+
+	releaseFirst := names("stays.test", "goes.test", "*.goes.test")
+	judgedBy(first, "stays.test", "goes.test", "*.goes.test", "_other")
+	releaseNext := names("stays.test", "new.test")
+	next := New(t.Context(), shared, first.Config)
+	judgedBy(next, "new.test")
+	if got := known(); len(got) != 5 {
+		t.Fatalf("while both run there are %v", got)
+	}
+	if got, want := countKeys(), map[string]int{"stays.test": 4, "new.test": 4, "_other": 4, undecidedLines: 1}; !maps.Equal(got, want) {
+		t.Errorf("limits are kept of %v, want %v", got, want)
+	}
+	releaseFirst()
+	first.leave()
+	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {
+		t.Errorf("after the first there are %v, want %v: nobody has judged for stays.test since, and it is still named", got, want)
+	}
+	first.presence(&Judgement{Site: &request.Site{Label: "goes.test"}}) // a request that was under way
+	defer names("stays.test", "new.test")()
+	releaseNext()
+	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {
+		t.Errorf("after a late request and a reload there are %v, want %v", got, want)
+	}
+}
