@@ -145,10 +145,8 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 
 // oneOf checks a word, which may be left out.
 func oneOf(name, value string, words ...string) error {
-	for _, word := range append(words, "") {
-		if value == word {
-			return nil
-		}
+	if value == "" || slices.Contains(words, value) {
+		return nil
 	}
 	return fmt.Errorf("rate: unknown %s %q; use %s", name, value, strings.Join(words, " or "))
 }

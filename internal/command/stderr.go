@@ -46,8 +46,7 @@ func printNote(w io.Writer, kind, message string) {
 // badFlag says more of a flag that cannot be used than pflag does.
 func badFlag(cmd *cobra.Command, err error) error {
 	advice := "see " + cmd.CommandPath() + " --help"
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
 		var near []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if strings.HasPrefix(f.Name, unknown.GetSpecifiedName()) || strings.HasPrefix(unknown.GetSpecifiedName(), f.Name) {

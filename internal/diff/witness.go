@@ -2,6 +2,7 @@ package diff
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -144,9 +145,7 @@ func common(a, b string) (string, bool) {
 		}
 		s = from.from
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
+	slices.Reverse(path)
 	return rooted(string(path)), true
 }
 

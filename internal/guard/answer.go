@@ -110,8 +110,7 @@ func statusCode(r *http.Request, status int, err error, finished bool) int {
 
 // statusOfError returns the status that Caddy answers with after an error.
 func statusOfError(err error) int {
-	var failed caddyhttp.HandlerError
-	if errors.As(err, &failed) && failed.StatusCode != 0 {
+	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok && failed.StatusCode != 0 {
 		return failed.StatusCode
 	}
 	return http.StatusInternalServerError

@@ -62,8 +62,8 @@ func uncached(header http.Header) { header.Set("Cache-Control", "no-store") }
 
 // undecided answers a request that describes none.
 func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) error {
-	var problem *forward.Problem
-	if !errors.As(err, &problem) {
+	problem, ok := errors.AsType[*forward.Problem](err)
+	if !ok {
 		return err
 	}
 	g.Metrics.Undecided(problem.Reason)

@@ -247,8 +247,7 @@ func (r *Receiver) send(ctx context.Context, body []byte) (after time.Duration, 
 
 // withoutURL returns an error without the URL, which may be a secret.
 func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}
 	return err

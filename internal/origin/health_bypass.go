@@ -58,8 +58,7 @@ func Failed(ctx context.Context, err error) error {
 func (x *exchange) failure() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var handled caddyhttp.HandlerError
-	if errors.As(x.failed, &handled) {
+	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.failed); ok {
 		return handled.Err // without the place in Caddy's code
 	}
 	return x.failed
@@ -146,9 +145,9 @@ func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
 // that cannot be reached at all. Only by counting that as a failure it finds one
 // that can.
 func (s *healthBypass) triesOthers(err error) bool {
-	var unreached reverseproxy.DialError
+	_, unreached := errors.AsType[reverseproxy.DialError](err)
 	balancing := s.proxy.LoadBalancing
-	return errors.As(err, &unreached) && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
+	return unreached && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
 }
 
 // countsAsFailure reports whether the passive health checks hold an answer

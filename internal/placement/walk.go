@@ -144,8 +144,8 @@ type handler struct {
 // handlerOf reads a handler. One that is not Caddy's may mean something else by
 // the same words: that is left out.
 func handlerOf(config json.RawMessage) (h handler, err error) {
-	var other *json.UnmarshalTypeError
-	if err = json.Unmarshal(config, &h); errors.As(err, &other) {
+	err = json.Unmarshal(config, &h)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
 		err = nil
 	}
 	return h, err

@@ -3,6 +3,7 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -93,15 +94,7 @@ func inputs(names []string, stdin io.Reader, format *logformat.Format, read *ato
 		all = append(all, in)
 	}
 	if !slices.ContainsFunc(all, func(in *input) bool { return !in.timed && !in.empty && in.broken == nil }) {
-		slices.SortStableFunc(all, func(a, b *input) int {
-			switch {
-			case a.begins < b.begins:
-				return -1
-			case a.begins > b.begins:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(all, func(a, b *input) int { return cmp.Compare(a.begins, b.begins) })
 	}
 	return all, nil
 }

@@ -25,8 +25,8 @@ func (s *sequence) located(err error) error {
 		}
 		return errors.Join(all...)
 	}
-	var u *unreadable
-	if !errors.As(err, &u) {
+	u, ok := errors.AsType[*unreadable](err)
+	if !ok {
 		return err
 	}
 	where := fmt.Sprintf("%s cannot be read beyond line %d", u.in.name, s.lines[u.in].Lines)

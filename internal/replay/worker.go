@@ -72,16 +72,8 @@ func (w *worker) work(k *chunk) {
 		w.parsers[k.in.format] = p
 	}
 	k.directives.Resume(p)
-	for data := k.data; len(data) > 0; {
-		line := data
-		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			line, data = data[:i], data[i+1:]
-		} else {
-			data = nil
-		}
-		if n := len(line); n > 0 && line[n-1] == '\r' {
-			line = line[:n-1]
-		}
+	for line := range bytes.Lines(k.data) {
+		line = logformat.TrimEnd(line)
 		k.lines++
 		switch what, why := p.Parse(line, &w.record); what {
 		case logformat.Malformed:
