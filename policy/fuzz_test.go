@@ -173,7 +173,7 @@ func FuzzTarget(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, keepSlashes bool) {
 		var target Target
 		target.Set(s, keepSlashes)
-		if target.count < 1 || target.count > maxForms {
+		if target.count < 1 || target.count > maxPaths*maxQueries {
 			t.Fatalf("%q has %d forms", s, target.count)
 		}
 		var texts []string

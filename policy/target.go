@@ -73,7 +73,6 @@ func originForm(target string) string {
 const (
 	maxPaths   = 2 * (2 + 3*4)
 	maxQueries = 3
-	maxForms   = maxPaths * maxQueries
 )
 
 // usualForms is how many forms a target has room for without allocating: those of

@@ -39,7 +39,7 @@ func TestServeSomeOperators(t *testing.T) {
 		before := answerOf(t, p, plain)
 		time.Sleep(time.Hour)
 		trial := Trial{Schedule: next, ServedTo: func(operator string) bool { return operator == "OpenAI" }}
-		p.ServeTrial(t.Context(), first, trial)
+		p.Serve(t.Context(), first, trial)
 		if p.IsStaging(asksAs(plain, "OpenAI")) {
 			t.Error("it is for tests")
 		}
@@ -71,7 +71,7 @@ func TestServeSomeOperators(t *testing.T) {
 		date := time.Now().UTC().Format(http.TimeFormat)
 		time.Sleep(time.Hour)
 		for name, after := range map[string]*Schedule{"promoted": next, "taken back": first} {
-			p.ServeTrial(t.Context(), after, Trial{})
+			p.Serve(t.Context(), after, Trial{})
 			got := answerOf(t, p, asksAs(plain, "OpenAI"))
 			if got.Header.Get("Cache-Control") != "max-age=3600" || got.Header.Get("Last-Modified") == "" {
 				t.Errorf("%s: %q", name, got.Header)
@@ -81,7 +81,7 @@ func TestServeSomeOperators(t *testing.T) {
 			if status := answerOf(t, p, r).StatusCode; status != http.StatusOK {
 				t.Errorf("%s: who has read it during the trial is answered %d", name, status)
 			}
-			p.ServeTrial(t.Context(), first, trial)
+			p.Serve(t.Context(), first, trial)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestTrialIsTold(t *testing.T) {
 		"hosts":     {Trial{Schedule: next, Hosts: []string{"b.test"}, ID: "1", Until: until}, map[string]int{"b.test": 0}},
 		"operators": {Trial{Schedule: next, ServedTo: func(string) bool { return false }, ID: "1", Percent: 10, Until: until}, map[string]int{"a.test": 10, "b.test": 10}},
 	} {
-		p.ServeTrial(t.Context(), first, test.trial)
+		p.Serve(t.Context(), first, test.trial)
 		for _, s := range r.Sites(time.Now()) {
 			percent, tried := test.at[s.Host]
 			if (s.Trial != nil) != tried || tried && (s.Trial.Change != "1" || s.Trial.Percent != percent || !s.Trial.Until.Equal(until)) {
@@ -120,13 +120,13 @@ func TestServeSomeWhatTheGateStops(t *testing.T) {
 	p := newPublisher(first, nil, time.Now)
 	p.Gate.Warnings = true
 	plain := asks(site("a.test"), "a.test")
-	p.ServeTrial(t.Context(), first, Trial{Schedule: refused, ServedTo: some})
+	p.Serve(t.Context(), first, Trial{Schedule: refused, ServedTo: some})
 	if page, _ := p.Page(asksAs(plain, "OpenAI")); page == nil || !strings.Contains(page.text, "/a\n") {
 		t.Errorf("served is %+v", page)
 	}
 	q := newPublisher(refused, nil, time.Now)
 	q.Gate.Warnings = true
-	q.ServeTrial(t.Context(), refused, Trial{Schedule: first, ServedTo: some})
+	q.Serve(t.Context(), refused, Trial{Schedule: first, ServedTo: some})
 	if page, _ := q.Page(asksAs(plain, "OpenAI")); page == nil || !strings.Contains(page.text, "/a\n") {
 		t.Errorf("served is %+v", page)
 	}
@@ -142,7 +142,7 @@ func TestServeSomeStaging(t *testing.T) {
 	staging.Stage()
 	p := newPublisher(first, nil, time.Now)
 	plain := asks(site("a.test"), "a.test")
-	p.ServeTrial(t.Context(), first, Trial{Schedule: staging, ServedTo: func(operator string) bool { return operator == "OpenAI" }})
+	p.Serve(t.Context(), first, Trial{Schedule: staging, ServedTo: func(operator string) bool { return operator == "OpenAI" }})
 	if page, _ := p.Page(asksAs(plain, "OpenAI")); page.text != Staging || !page.private {
 		t.Errorf("served is %+v", page)
 	}

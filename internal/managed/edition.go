@@ -147,15 +147,11 @@ func (p *Publisher) Serving() *Schedule {
 	return nil
 }
 
-// Serve puts another schedule in the place of the one that is served; see
-// [Publisher.ServeTrial].
-func (p *Publisher) Serve(ctx context.Context, next *Schedule) { p.ServeTrial(ctx, next, Trial{}) }
-
-// ServeTrial puts other schedules in the place of those that are served: one for all,
+// Serve puts other schedules in the place of those that are served: one for all,
 // and perhaps one for some. First it makes the pages of all sites that were asked for
 // theirs, so that no request waits for one. If ctx ends before that all stays as it is.
 // It is called by one at a time.
-func (p *Publisher) ServeTrial(ctx context.Context, next *Schedule, trial Trial) {
+func (p *Publisher) Serve(ctx context.Context, next *Schedule, trial Trial) {
 	now := p.Now()
 	e := &edition{all: version{next, now}, trial: version{trial.Schedule, now}, told: trial, hosts: request.HostsOfServer(nil)}
 	if before := p.serving.Load(); before != nil {

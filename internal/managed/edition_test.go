@@ -23,7 +23,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 		from := time.Now().Add(time.Hour)
 		first := p.Serving()
 		next := newSchedule(t, disallow("GPTBot", "/b"), during(disallow("GPTBot", "/later"), "later", from, time.Time{}))
-		p.Serve(ctx, next)
+		p.Serve(ctx, next, Trial{})
 		if !p.hasPage("a.test", time.Now()) || p.Serving() != next {
 			t.Error("the pages are not made ahead")
 		}
@@ -47,7 +47,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 		}
 		cancel()
 		<-ended
-		p.Serve(ctx, first)
+		p.Serve(ctx, first, Trial{})
 		if p.Serving() != next {
 			t.Error("a publisher that has ended serves another schedule")
 		}
@@ -60,7 +60,7 @@ func TestServeWhatTheGateStops(t *testing.T) {
 	p.Gate.Warnings = true
 	r := asks(site("a.test"), "a.test")
 	before, _ := p.Page(r)
-	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")))
+	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), Trial{})
 	if after, _ := p.Page(r); after != before {
 		t.Errorf("served is %q", after.text)
 	}
@@ -86,7 +86,7 @@ func BenchmarkServeAnother(b *testing.B) {
 	ended := make(chan time.Duration)
 	go func() { ended <- slowestRequest(ctx, p, server) }()
 	for i := 0; b.Loop(); i++ {
-		p.Serve(b.Context(), schedules[(i+1)%2])
+		p.Serve(b.Context(), schedules[(i+1)%2], Trial{})
 	}
 	cancel()
 	b.ReportMetric(float64((<-ended).Microseconds()), "µs-slowest")

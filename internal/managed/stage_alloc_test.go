@@ -22,7 +22,7 @@ func TestPageAllocatesNothing(t *testing.T) {
 		{Schedule: tried, ServedTo: func(o string) bool { return change.IsServed(o, false, 99) }},
 		{Schedule: tried, ServedTo: func(o string) bool { return change.IsServed(o, false, 0) }},
 	} {
-		p.ServeTrial(t.Context(), all, trial)
+		p.Serve(t.Context(), all, trial)
 		p.Page(r)
 		if n := testing.AllocsPerRun(100, func() {
 			if page, _ := p.Page(r); page == nil {

@@ -112,7 +112,7 @@ func TestSeriesBudget(t *testing.T) {
 	}
 	for _, class := range uaident.Classes()[1:] {
 		for kind := range parity.NumKinds {
-			for _, status := range parity.Statuses() {
+			for status := range parity.NumStatuses {
 				m.Answered(class, kind, status, 1)
 			}
 		}

@@ -52,15 +52,6 @@ func (s Status) codes() string {
 	return s.String()
 }
 
-// Statuses returns all statuses in their order.
-func Statuses() []Status {
-	all := make([]Status, NumStatuses)
-	for i := range all {
-		all[i] = Status(i)
-	}
-	return all
-}
-
 // StatusClientLeft is how Caddy's proxy and nginx note that a client did not wait for
 // the answer. It is no answer of the site.
 const StatusClientLeft = 499

@@ -223,7 +223,7 @@ func (r *Release) apply(ctx context.Context) error {
 	}
 	inUse := r.knowCohorts(ctx, &state, w)
 	if next != r.served {
-		r.publisher.ServeTrial(ctx, published, r.trialOf(candidate, tried))
+		r.publisher.Serve(ctx, published, r.trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
 			r.changed()
