@@ -138,7 +138,7 @@ func (s *site) gone() (finding, bool) {
 		ID: idOf(RobotsGone, s.about, version(before), string(now.Cause)), Kind: RobotsGone, Severity: severity, Since: before.Until,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
-			sentence(now.Detail), s.at(before.Until), were(before.Robots.RuleCount(), "rule")),
+			sentence(now.Detail), s.at(before.Until), wereRules(before.Robots.RuleCount())),
 		Do:   sentence(now.Cure) + " Acknowledge if it is meant.",
 		Copy: s.look(),
 	}}, true
@@ -197,7 +197,7 @@ func (s *site) changed() (finding, bool) {
 		return finding{}, false
 	}
 	before := s.State.Past[0]
-	detail := fmt.Sprintf("At %s there %s, before that %d.", s.at(good.FirstRead), were(good.Robots.RuleCount(), "rule"), before.Robots.RuleCount())
+	detail := fmt.Sprintf("At %s there %s, before that %d.", s.at(good.FirstRead), wereRules(good.Robots.RuleCount()), before.Robots.RuleCount())
 	if findings, more := good.Robots.Findings(); len(findings) > 0 {
 		detail += fmt.Sprintf(" lint has something to say about it: %d.", len(findings)+more)
 	}
@@ -233,10 +233,7 @@ func timeWords(t, now time.Time) string {
 }
 
 // closed reports whether a version forbids / to all crawlers that it does not name.
-func closed(v *policy.Version) bool {
-	group := v.Robots.Select(true)
-	return group != nil && !group.Judge("/").Allowed
-}
+func closed(v *policy.Version) bool { return !v.Robots.Select(true).Judge("/").Allowed }
 
 // alwaysClosed reports whether all versions that are known do.
 func alwaysClosed(s *policy.State) bool {
@@ -262,12 +259,12 @@ func sentence(words string) string {
 	return words + "."
 }
 
-// were returns how many there were.
-func were(n int, what string) string {
+// wereRules says how many rules there were.
+func wereRules(n int) string {
 	if n == 1 {
-		return "was 1 " + what
+		return "was 1 rule"
 	}
-	return fmt.Sprintf("were %d %ss", n, what)
+	return fmt.Sprintf("were %d rules", n)
 }
 
 // quotedWord returns a word as a shell takes it.

@@ -20,7 +20,7 @@ func (e *Explanation) Write(w io.Writer) error {
 	}
 	p.client(&e.Client)
 	p.heading("robots.txt")
-	p.line("%s, %s", e.Robots.Name, count(e.Robots.Rules, "rule"))
+	p.line("%s, %s", e.Robots.Name, ruleCount(e.Robots.Rules))
 	if e.Robots.Note != "" {
 		p.line("%s", e.Robots.Note)
 	}
@@ -156,9 +156,9 @@ func (p *printer) group(e *Explanation) {
 	case g == nil:
 		p.line("and there is no * group")
 	case g.Named:
-		p.line("so the group %s decides, %s in %s", g.Name, count(g.Rules, "rule"), lines(g.Lines))
+		p.line("so the group %s decides, %s in %s", g.Name, ruleCount(g.Rules), lines(g.Lines))
 	case e.Client.Wildcard:
-		p.line("so the * group decides, %s in %s", count(g.Rules, "rule"), lines(g.Lines))
+		p.line("so the * group decides, %s in %s", ruleCount(g.Rules), lines(g.Lines))
 	default:
 		p.line("there is a * group in %s, which is not meant for class %s", lines(g.Lines), e.Client.Class)
 		return
@@ -224,11 +224,12 @@ func orNone(s, none string) string {
 	return s
 }
 
-func count(n int, word string) string {
+// ruleCount says how many rules there are.
+func ruleCount(n int) string {
 	if n == 1 {
-		return "1 " + word
+		return "1 rule"
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return fmt.Sprintf("%d rules", n)
 }
 
 func lines(numbers []int) string {

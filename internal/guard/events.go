@@ -225,13 +225,6 @@ func (g *Guard) emitChanged(s *request.Site, before, after policy.State) {
 		"rules_before":   before.Good.Robots.RuleCount(),
 		"findings":       g.shared.Findings(s.Key, after.Good).Total(),
 		"allows_all":     !after.Good.Robots.Restricts(),
-		"disallows_root": disallowsRoot(after.Good.Robots),
+		"disallows_root": !after.Good.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
 	})
-}
-
-// disallowsRoot reports whether crawlers that no group names may not fetch the
-// page at /, as after a "Disallow: /" from a staging site.
-func disallowsRoot(robots *policy.Robots) bool {
-	group := robots.Select(true)
-	return group != nil && !group.Judge("/").Allowed
 }

@@ -71,10 +71,8 @@ type Store struct {
 	peers    peers
 	backoff  backoff
 	unusable unusable
-	// The last attempt has failed, so the next failure is no news.
-	// trouble is what was told last, of the ledger and of the rest: each has a time
-	// of its own.
-	trouble, ledgerTrouble trouble
+	// What was told last, of the ledger and of the rest: each has a time of its own.
+	ledgerTrouble, trouble trouble
 }
 
 // New returns a store that is not started.
@@ -189,17 +187,17 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 
 // run keeps everything but the ledger.
 func (s *Store) run(ctx context.Context) {
-	write, read, sync := time.NewTicker(writeInterval), time.NewTicker(readInterval), time.NewTicker(syncInterval)
+	write, read, peers := time.NewTicker(writeInterval), time.NewTicker(readInterval), time.NewTicker(syncInterval)
 	defer write.Stop()
 	defer read.Stop()
-	defer sync.Stop()
+	defer peers.Stop()
 	for {
 		select {
 		case site := <-s.wanted():
 			s.readSite(ctx, s.policies, site)
 		case <-write.C:
 			s.Write(ctx)
-		case <-sync.C:
+		case <-peers.C:
 			s.Sync(ctx)
 		case <-read.C:
 			s.Read(ctx)
@@ -243,7 +241,8 @@ func closedWithin(c <-chan struct{}, most time.Duration) bool {
 	}
 }
 
-// trouble says whether reading and writing fail.
+// trouble says whether the last attempts to read and to write have failed, so that the next
+// failure is no news.
 type trouble struct{ read, write atomic.Bool }
 
 // failing returns the trouble of the ledger or of the rest.

@@ -189,15 +189,11 @@ func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 		if s.count-s.error < MinRequests || registry.Lookup(name) != nil || c.Validate() != nil {
 			continue
 		}
-		p := report.Proposal{
-			Name: name, Class: s.class.String(), Requests: s.count, Error: s.error, RobotsReads: s.reads, LastRead: s.read,
+		all = append(all, report.Proposal{
+			Name: name, Class: s.class.String(), Requests: s.count, Error: s.error, RobotsReads: s.reads, LastRead: s.read.UTC(),
 			Networks: min(len(s.networks), maxNetworks), MoreNetworks: len(s.networks) > maxNetworks,
 			FirstSeen: s.first.UTC(), LastSeen: s.last.UTC(), UserAgent: s.agent, Option: option(name),
-		}
-		if s.reads > 0 {
-			p.LastRead = s.read.UTC()
-		}
-		all = append(all, p)
+		})
 	}
 	slices.SortFunc(all, func(a, b report.Proposal) int {
 		return cmp.Or(strings.Compare(a.Class, b.Class), cmp.Compare(b.Requests-b.Error, a.Requests-a.Error), strings.Compare(a.Name, b.Name))

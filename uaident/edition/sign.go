@@ -20,26 +20,27 @@ var ErrSignature = errors.New("the signature is not one of this text by this key
 // ParseKey reads a public Ed25519 key: its 32 bytes in base64, or what
 // "openssl pkey -pubout" writes, with or without its first and last line.
 func ParseKey(text string) (ed25519.PublicKey, error) {
-	const want = "it has to be a public Ed25519 key in base64, as caddy robots-guard registry sign prints it"
 	if block, _ := pem.Decode([]byte(text)); block != nil {
-		return publicKey(block.Bytes, want)
+		return publicKey(block.Bytes)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	switch {
 	case err != nil:
-		return nil, errors.New(want)
+		return nil, errNoPublicKey
 	case len(data) == ed25519.PublicKeySize:
 		return data, nil
 	}
-	return publicKey(data, want)
+	return publicKey(data)
 }
 
-func publicKey(der []byte, want string) (ed25519.PublicKey, error) {
-	any, err := x509.ParsePKIXPublicKey(der)
-	if key, ok := any.(ed25519.PublicKey); ok && err == nil {
+var errNoPublicKey = errors.New("it has to be a public Ed25519 key in base64, as caddy robots-guard registry sign prints it")
+
+func publicKey(der []byte) (ed25519.PublicKey, error) {
+	key, err := x509.ParsePKIXPublicKey(der)
+	if key, ok := key.(ed25519.PublicKey); ok && err == nil {
 		return key, nil
 	}
-	return nil, errors.New(want)
+	return nil, errNoPublicKey
 }
 
 // FormatKey writes a public key in a form that [ParseKey] reads.
