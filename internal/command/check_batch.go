@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,9 @@ func (t *batchTime) UnmarshalJSON(value []byte) error {
 		return nil
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
+	if math.IsNaN(seconds) {
+		seconds = -1 // as an integer it is another one on each processor
+	}
 	at := time.UnixMicro(int64(min(seconds, maxBatchTime) * 1e6))
 	if err != nil {
 		at, err = time.Parse(time.RFC3339, text)

@@ -50,6 +50,7 @@ func TestBatchByDirectory(t *testing.T) {
 		{`{"id":11,"robots":"","host":"a.example","url":"/new"}`, [2]string{`{"id":11,"allowed":true,"verdict":"allowed"`, `"crawler":"","class":""}`}},
 		{`{"id":12,"host":"a.example","time":"yesterday","url":"/new"}`, [2]string{`{"id":12,`, `"time\" is yesterday`}},
 		{`{"id":13,"host":"a.example","time":-5,"url":"/new"}`, [2]string{`{"id":13,`, `"time\" is -5`}},
+		{`{"id":16,"host":"a.example","time":"NaN","url":"/new"}`, [2]string{`{"id":16,`, `"time\" is NaN`}},
 		{`{"id":14,"host":"a.example","time":"9999-01-01T00:00:00Z","url":"/new"}`, [2]string{`{"id":14,`, `"time\" is 9999`}},
 		{`{"id":15,"host":"a.example","time":[1],"url":"/new"}`, [2]string{`{"id":15,`, `"time\" is [1]`}},
 		{`{"url":5,"id":"sixteen"}`, [2]string{`{"id":"sixteen",`, `url cannot be of type number`}},
