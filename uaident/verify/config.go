@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -116,12 +117,7 @@ func isFor(name string, c *uaident.Crawler) bool {
 }
 
 func hasFold(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 // cleanSuffix returns a domain in lower case with a leading and no trailing dot.

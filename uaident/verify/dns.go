@@ -90,10 +90,8 @@ func (r *netResolver) conclude(err error) error {
 // isSilence reports whether an error says that nobody answered, rather than that
 // the answer was of no use.
 func isSilence(err error) bool {
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		if dns.IsTimeout {
-			return true
-		}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsTimeout {
+		return true
 	}
 	_, network := errors.AsType[*net.OpError](err)
 	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

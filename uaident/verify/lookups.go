@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -235,12 +236,7 @@ func (q *lookups) do(l *lookup) {
 	if l.slow {
 		q.slow--
 	}
-	for i, o := range q.overdue {
-		if o == l {
-			q.overdue = append(q.overdue[:i], q.overdue[i+1:]...)
-			break
-		}
-	}
+	q.overdue = slices.DeleteFunc(q.overdue, func(o *lookup) bool { return o == l })
 	delete(q.pending, l.subject)
 	if q.of[l.network]--; q.of[l.network] == 0 {
 		delete(q.of, l.network)

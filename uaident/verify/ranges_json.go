@@ -54,11 +54,14 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 		if json.Unmarshal(list[name], &product) != nil {
 			continue // not of this form
 		}
-		for family, array := range map[string]json.RawMessage{"prefixes_ipv4": product.IPv4, "prefixes_ipv6": product.IPv6} {
-			if array == nil {
+		for _, of := range []struct {
+			family string
+			array  json.RawMessage
+		}{{"prefixes_ipv4", product.IPv4}, {"prefixes_ipv6", product.IPv6}} {
+			if of.array == nil {
 				continue
 			}
-			prefixes, err := parseArray(family, array)
+			prefixes, err := parseArray(of.family, of.array)
 			if err != nil {
 				return nil, err
 			}

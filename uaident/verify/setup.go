@@ -55,83 +55,93 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 	var errs []error
 	for i := range c.Crawlers {
 		crawler := &c.Crawlers[i]
-		// A crawler's facts also count for those of the same operator that have it
-		// as a fallback.
-		meant := func(name string) bool {
-			return isFor(name, crawler) || crawler.Operator != "" && hasFold(crawler.Fallback, name) &&
-				operators[strings.ToLower(name)] == crawler.Operator
+		p, lists, wrong := c.planOf(crawler, operators)
+		errs = append(errs, wrong...)
+		for _, key := range lists {
+			s.add(p, key, crawler.Token, old)
 		}
-		p := &plan{resolver: resolver}
-		sureRanges, sureDNS := false, false
-		add := func(key listKey) {
-			l := s.lists[key]
-			if l == nil {
-				if l = old.lists[key]; l == nil {
-					l = &list{source: key.source, isFile: key.isFile}
-				}
-				s.lists[key] = l
-			}
-			if !slices.Contains(p.lists, l) {
-				p.lists = append(p.lists, l)
-				s.users[l] = append(s.users[l], crawler.Token)
-			}
-		}
-		facts := &crawler.Verification
-		if c.Ranges {
-			for _, u := range facts.Ranges {
-				own := List{For: crawler.Token, URL: u}
-				if err := own.validate(); err != nil {
-					errs = append(errs, err)
-					continue
-				}
-				add(listKey{source: u})
-				sureRanges = !facts.Unsure
-			}
-		}
-		for _, l := range c.Lists {
-			if meant(l.For) {
-				add(listKey{l.File + l.URL, l.File != ""})
-				sureRanges = true
-			}
-		}
-		if c.ReverseDNS {
-			for _, suffix := range facts.RDNS {
-				clean, err := cleanSuffix(suffix)
-				if err != nil {
-					errs = append(errs, fmt.Errorf("crawler %s: %w", crawler.Token, err))
-					continue
-				}
-				p.suffixes = append(p.suffixes, clean)
-				sureDNS = !facts.Unsure
-			}
-		}
-		for _, d := range c.Domains {
-			if meant(d.For) {
-				clean, _ := cleanSuffix(d.Suffix) // was validated
-				p.suffixes = append(p.suffixes, clean)
-				sureDNS = true
-			}
-		}
-		slices.Sort(p.suffixes)
-		p.suffixes = slices.Compact(p.suffixes)
-		p.scope = scopeOf(server, p.suffixes)
-		p.denies, p.excuse = denies(crawler, sureRanges, sureDNS)
+		p.resolver, p.scope = resolver, scopeOf(server, p.suffixes)
 		if len(p.lists) > 0 || len(p.suffixes) > 0 {
 			s.plans[crawler.Token] = p
 		}
 	}
 	files = map[*list]fileContent{}
 	for _, l := range s.lists {
-		if !l.isFile {
-			continue
-		}
-		content, err := readFile(l.source)
-		if err != nil {
+		if l.isFile {
+			content, err := readFile(l.source)
 			errs = append(errs, err)
+			files[l] = content
 		}
-		files[l] = content
 	}
 	return s, files, errors.Join(errs...)
+}
+
+// planOf returns how claims to be a crawler are verified, and by which lists. Its facts
+// also count for those of the same operator that have it as a fallback; operators are by
+// token in lower case.
+func (c *Config) planOf(crawler *uaident.Crawler, operators map[string]string) (p *plan, lists []listKey, errs []error) {
+	meant := func(name string) bool {
+		return isFor(name, crawler) || crawler.Operator != "" && hasFold(crawler.Fallback, name) &&
+			operators[strings.ToLower(name)] == crawler.Operator
+	}
+	p = new(plan)
+	sureRanges, sureDNS := false, false
+	facts := &crawler.Verification
+	if c.Ranges {
+		for _, u := range facts.Ranges {
+			own := List{For: crawler.Token, URL: u}
+			if err := own.validate(); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			lists = append(lists, listKey{source: u})
+			sureRanges = !facts.Unsure
+		}
+	}
+	for _, l := range c.Lists {
+		if meant(l.For) {
+			lists = append(lists, listKey{l.File + l.URL, l.File != ""})
+			sureRanges = true
+		}
+	}
+	if c.ReverseDNS {
+		for _, suffix := range facts.RDNS {
+			clean, err := cleanSuffix(suffix)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("crawler %s: %w", crawler.Token, err))
+				continue
+			}
+			p.suffixes = append(p.suffixes, clean)
+			sureDNS = !facts.Unsure
+		}
+	}
+	for _, d := range c.Domains {
+		if meant(d.For) {
+			clean, _ := cleanSuffix(d.Suffix) // was validated
+			p.suffixes = append(p.suffixes, clean)
+			sureDNS = true
+		}
+	}
+	slices.Sort(p.suffixes)
+	p.suffixes = slices.Compact(p.suffixes)
+	p.denies, p.excuse = denies(crawler, sureRanges, sureDNS)
+	return p, lists, errs
+}
+
+// add has a list verify claims to be a crawler, by its token: the list of old, where that
+// has it.
+func (s *setup) add(to *plan, key listKey, token string, old *setup) {
+	l := s.lists[key]
+	if l == nil {
+		if l = old.lists[key]; l == nil {
+			l = &list{source: key.source, isFile: key.isFile}
+		}
+		s.lists[key] = l
+	}
+	if !slices.Contains(to.lists, l) {
+		to.lists = append(to.lists, l)
+		s.users[l] = append(s.users[l], token)
+	}
 }
 
 // denies reports whether a client that all methods denied is a liar, or why not.
