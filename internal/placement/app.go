@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -27,48 +28,58 @@ type Known struct {
 // is wrong, too. Of what may be meant it warns. reads are those of the guards that other
 // handlers may refuse.
 func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, err error) {
-	for _, module := range ctx.Modules() {
-		app, ok := module.(*caddyhttp.App)
-		if !ok {
-			continue
+	for name, server := range servers(ctx) {
+		w := walk{server: name}
+		routes := routesOf(server.Routes)
+		_, err := w.routes(routes, way{})
+		placed := w.found
+		if err == nil {
+			err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed), checkDecisions(server, placed, logger))
 		}
-		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
-			server := app.Servers[name]
-			w := walk{server: name}
-			routes := routesOf(server.Routes)
-			_, err := w.routes(routes, way{})
-			placed := w.found
-			if err == nil {
-				err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed), checkDecisions(server, placed, logger))
-			}
-			if err != nil {
-				return nil, err
-			}
-			warnDashboards(server, placed, logger)
-			warnEarly(placed, logger)
-			warnAgain(placed, logger)
-			warnIdle(placed, logger)
-			warnModes(placed, logger)
-			w.warnUnanswered(logger)
-			warnSpared(placed, known.Spared, logger)
-			if !known.Verifies {
-				w.warnUnverified(logger)
-			}
-			if server.Errors != nil {
-				failed := routesOf(server.Errors.Routes)
-				err, routes = warnErrors(name, failed, logger), append(routes, failed...)
-			}
-			if err = cmp.Or(err, warnPlaceholders(name, routes, known.Placeholders, logger)); err != nil {
-				return nil, err
-			}
-			if of := w.reads(); trusts(server) {
-				reads = append(reads, proxied(of)...)
-			} else {
-				reads = append(reads, of...)
-			}
+		if err != nil {
+			return nil, err
+		}
+		warnDashboards(server, placed, logger)
+		warnEarly(placed, logger)
+		warnAgain(placed, logger)
+		warnIdle(placed, logger)
+		warnModes(placed, logger)
+		w.warnUnanswered(logger)
+		warnSpared(placed, known.Spared, logger)
+		if !known.Verifies {
+			w.warnUnverified(logger)
+		}
+		if server.Errors != nil {
+			failed := routesOf(server.Errors.Routes)
+			err, routes = warnErrors(name, failed, logger), append(routes, failed...)
+		}
+		if err = cmp.Or(err, warnPlaceholders(name, routes, known.Placeholders, logger)); err != nil {
+			return nil, err
+		}
+		if of := w.reads(); trusts(server) {
+			reads = append(reads, proxied(of)...)
+		} else {
+			reads = append(reads, of...)
 		}
 	}
 	return reads, nil
+}
+
+// servers yields the servers of the HTTP app that ctx, of a handler in it, belongs to, by name.
+func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
+	return func(yield func(string, *caddyhttp.Server) bool) {
+		for _, module := range ctx.Modules() {
+			app, ok := module.(*caddyhttp.App)
+			if !ok {
+				continue
+			}
+			for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+				if !yield(name, app.Servers[name]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // routesOf returns routes as JSON has them: their matchers are provisioned, and so

@@ -2,11 +2,9 @@ package placement
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // Text is a robots_txt with where it stands.
@@ -32,24 +30,18 @@ type Texts []Text
 func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all Texts, err error) {
 	all = Texts{}
 	var guards []*Placed
-	for _, module := range ctx.Modules() {
-		app, ok := module.(*caddyhttp.App)
-		if !ok {
-			continue
+	for serverName, server := range servers(ctx) {
+		placed, err := In(serverName, routesOf(server.Routes))
+		if err != nil {
+			return nil, err
 		}
-		for _, server := range slices.Sorted(maps.Keys(app.Servers)) {
-			placed, err := In(server, routesOf(app.Servers[server].Routes))
-			if err != nil {
-				return nil, err
-			}
-			for _, p := range placed {
-				if p.Name == Guard {
-					guards = append(guards, p)
-				}
-				if p.Name == RobotsTXT {
-					chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return !m.isOfPaths() })
-					all = append(all, Text{Name: name(p.Config), Server: server, Hosts: p.Hosts, Chooses: chooses, Guarded: p.Guarded, Cached: p.Cached})
-				}
+		for _, p := range placed {
+			switch p.Name {
+			case Guard:
+				guards = append(guards, p)
+			case RobotsTXT:
+				chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return !m.isOfPaths() })
+				all = append(all, Text{Name: name(p.Config), Server: serverName, Hosts: p.Hosts, Chooses: chooses, Guarded: p.Guarded, Cached: p.Cached})
 			}
 		}
 	}

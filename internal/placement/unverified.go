@@ -25,14 +25,14 @@ func (w *walk) noteGuard(p *Placed) {
 	if json.Unmarshal(p.Config, &config) != nil {
 		return
 	}
-	for words, is := range map[string]bool{
-		"exempt verified": len(config.ExemptVerified) > 0, "only_log verified": len(config.OnlyLogVerified) > 0,
-		"spoofed " + config.Spoofed: config.Spoofed == "block" || config.Spoofed == "log",
-	} {
+	note := func(is bool, words string) {
 		if is {
 			w.unverified = append(w.unverified, unverified{words, p.Site()})
 		}
 	}
+	note(len(config.ExemptVerified) > 0, "exempt verified")
+	note(len(config.OnlyLogVerified) > 0, "only_log verified")
+	note(config.Spoofed == "block" || config.Spoofed == "log", "spoofed "+config.Spoofed)
 }
 
 // noteCrawler keeps a matcher crawler that is for nobody unless claims are verified.
