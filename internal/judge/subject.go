@@ -26,15 +26,15 @@ func (r *Request) Subject(names []string, wildcard bool) Subject {
 		known := uaident.Default().Lookup(r.Token)
 		return Subject{Chain: append(names, r.Token), Wildcard: true, Forgiving: known != nil && known.Forgiving()}
 	}
-	false, chain := r.Identity == verify.Spoofed, r.Names
+	isFalse, chain := r.Identity == verify.Spoofed, r.Names
 	if chain == nil {
 		chain = r.Client.AppendChain(names)
 	}
 	return Subject{
 		Chain:     chain,
-		Wildcard:  (wildcard || false) && r.Spared() == NotSpared,
+		Wildcard:  (wildcard || isFalse) && r.Spared() == NotSpared,
 		Forgiving: r.Client.Forgiving(),
-		False:     false,
+		False:     isFalse,
 		Stranger:  isStranger(r.Client),
 	}
 }

@@ -1,6 +1,9 @@
 package judge
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Verdict is what a robots.txt says about a request.
 type Verdict uint8
@@ -85,11 +88,10 @@ func word[T ~uint8](words []string, value T) string {
 
 // parseWord is the inverse of word.
 func parseWord[T ~uint8](words []string, text []byte, value *T) error {
-	for i, w := range words {
-		if w == string(text) {
-			*value = T(i)
-			return nil
-		}
+	i := slices.Index(words, string(text))
+	if i < 0 {
+		return fmt.Errorf("%.40q is none of %v", text, words)
 	}
-	return fmt.Errorf("%.40q is none of %v", text, words)
+	*value = T(i)
+	return nil
 }

@@ -143,8 +143,10 @@ func (v *view) head() Head {
 	}
 }
 
+// sorted returns the members of set. It is never nil, so that JSON says [] for
+// an empty one.
 func sorted(set map[string]bool) []string {
-	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(set))))
+	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
 // sum returns what was counted in the window.
