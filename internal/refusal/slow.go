@@ -21,11 +21,10 @@ const (
 )
 
 // slow answers a request whose crawler is too fast: 429 (RFC 6585), with when it may
-// come again, which is spread a little so that not all come at once. It is written here
-// in any case: an error route might answer 200, or with the very page.
+// come again. It is written here in any case: an error route might answer 200, or with
+// the very page.
 func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
-	header, wait := w.Header(), seconds(j.Rate.Wait)
-	header.Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
+	header, wait := w.Header(), comeBack(w, j)
 	header.Set("RateLimit-Policy", policies(&j.Rate))
 	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", broken(&j.Rate), wait))
 	uncached(header)
@@ -35,15 +34,19 @@ func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 // shed answers a request of a crawler that is shed while the site is under load: 503, with
 // when it may come again. It is written here for the same reason.
 func shed(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
-	header, wait := w.Header(), seconds(j.Rate.Wait)
-	header.Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
-	uncached(header)
+	wait := comeBack(w, j)
+	uncached(w.Header())
 	return plain(w, r, http.StatusServiceUnavailable, fmt.Appendf(nil, "This site is under load, and answers people and search engines first.\n\n"+
 		"class: %s\nagain: in %s\n\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n", j.Client.Class, inWords(wait)))
 }
 
-// seconds rounds up to whole ones.
-func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+// comeBack returns the seconds after which the client may come again, rounded up, and
+// sets Retry-After to up to a tenth more, so that not all come at once.
+func comeBack(w http.ResponseWriter, j *guard.Judgement) int {
+	wait := int((j.Rate.Wait + time.Second - 1) / time.Second)
+	w.Header().Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
+	return wait
+}
 
 // inWords writes so many seconds.
 func inWords(seconds int) string {
