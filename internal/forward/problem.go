@@ -14,8 +14,8 @@ const (
 	Untrusted     Reason = iota // the address that asks is not one of a trusted proxy
 	Missing                     // a field is not there
 	Repeated                    // a field is there more than once
-	Contradicting               // two fields say something else
-	Malformed                   // a value is none of its kind
+	Contradicting               // two fields do not say the same
+	Malformed                   // a value is not one that its field can have
 
 	reasons = 5
 )
@@ -25,7 +25,7 @@ func (r Reason) String() string {
 	return [reasons]string{"untrusted", "missing", "repeated", "contradicting", "malformed"}[r]
 }
 
-// Reasons returns all of them.
+// Reasons returns all of them, in the order of their values.
 func Reasons() []Reason { return []Reason{Untrusted, Missing, Repeated, Contradicting, Malformed} }
 
 // Problem is what is wrong with a request that asks about another.

@@ -209,12 +209,9 @@ func (in *input) recognise(head []byte) error {
 	return nil
 }
 
-// isBinary reports whether the start of a file cannot be that of a log.
+// isBinary reports whether the start of a file cannot be that of a log: no format has a NUL.
 func isBinary(head []byte) bool {
-	if len(head) > 4096 {
-		head = head[:4096]
-	}
-	return bytes.IndexByte(head, 0) >= 0
+	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0
 }
 
 // reader opens the log for reading its lines, once.
