@@ -90,10 +90,10 @@ func (s *Shed) Options() []option.Option {
 }
 
 // setBoth reads "2s for 30s".
-func setBoth(latency, time *caddy.Duration, args []string) error {
+func setBoth(latency, lasting *caddy.Duration, args []string) error {
 	var ok, too bool
 	*latency, ok = option.Duration(args[0])
-	*time, too = option.Duration(args[2])
+	*lasting, too = option.Duration(args[2])
 	if !ok || !too || args[1] != wordFor {
 		return option.ErrValue
 	}
