@@ -3,7 +3,6 @@ package robotstxt
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -95,14 +94,14 @@ func (h *Handler) options() []option.Option {
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Again: true},
 		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), Again: true},
 		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), Again: true},
-		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: h.add(&h.Sitemaps), Again: true},
-		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: h.add(&h.Lines), Again: true},
+		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Again: true},
+		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
-		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: h.addList, Mark: h.markList, Again: true},
-		{Name: "classes", Usage: "follow or frozen", Set: h.setClasses},
+		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), Mark: h.markList, Again: true},
+		{Name: "classes", Usage: "follow or frozen", Set: option.One(&h.Classes, option.WordOf(classesFollow, classesFrozen))},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
-		{Name: "gate", Usage: "error, warning or off", Set: h.setGate},
-		{Name: "confirm", Usage: "search, any or off", Set: h.setConfirm},
+		{Name: "gate", Usage: "error, warning or off", Set: option.One(&h.Gate, option.WordOf(gateWords...))},
+		{Name: "confirm", Usage: "search, any or off", Set: option.One(&h.Confirm, option.WordOf(confirms...))},
 		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, hosts, some hosts and perhaps a duration, or crawlers, a percentage such as 10 and perhaps a duration", Set: h.setRollout},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}
@@ -195,39 +194,6 @@ func nameError(r *Rule, err error) error {
 	return err
 }
 
-func (h *Handler) setGate(args []string) error {
-	if len(args) != 1 {
-		return option.ErrCount
-	}
-	if _, ok := gates[args[0]]; !ok {
-		return option.ErrValue
-	}
-	h.Gate = args[0]
-	return nil
-}
-
-func (h *Handler) setClasses(args []string) error {
-	if len(args) != 1 {
-		return option.ErrCount
-	}
-	if args[0] != classesFollow && args[0] != classesFrozen {
-		return option.ErrValue
-	}
-	h.Classes = args[0]
-	return nil
-}
-
-func (h *Handler) setConfirm(args []string) error {
-	if len(args) != 1 {
-		return option.ErrCount
-	}
-	if !slices.Contains(confirms, args[0]) {
-		return option.ErrValue
-	}
-	h.Confirm = args[0]
-	return nil
-}
-
 // readPaths reads the block of the rule that was added last.
 func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
 	rule := &h.Rules[len(h.Rules)-1]
@@ -276,7 +242,8 @@ func setPreference(into *string) func([]string) error {
 	}
 }
 
-func (h *Handler) add(into *[]string) func([]string) error {
+// add takes one argument each time, which is one more of into.
+func add(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
 			return option.ErrCount
@@ -284,14 +251,6 @@ func (h *Handler) add(into *[]string) func([]string) error {
 		*into = append(*into, args[0])
 		return nil
 	}
-}
-
-func (h *Handler) addList(args []string) error {
-	if len(args) != 1 {
-		return option.ErrCount
-	}
-	h.Lists = append(h.Lists, args[0])
-	return nil
 }
 
 func (h *Handler) setStaging(args []string) error {

@@ -14,10 +14,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// gates are the words of Handler.Gate.
-var gates = map[string]managed.Gate{
-	"error": {}, "warning": {Warnings: true}, "off": {Off: true},
-}
+// gateWords are the words of Handler.Gate, and gates what they mean.
+var (
+	gateWords = []string{"error", "warning", "off"}
+	gates     = map[string]managed.Gate{"error": {}, "warning": {Warnings: true}, "off": {Off: true}}
+)
 
 // mostAtStart bounds how many texts are checked when a configuration is loaded, and
 // with that how long it takes. Those beyond are checked when they are composed.

@@ -227,7 +227,7 @@ func (h *Handler) Validate() error {
 		return errors.New("base is both none and a file; keep one")
 	case h.MaxAge != 0 && (h.MaxAge < caddy.Duration(time.Minute) || h.MaxAge > caddy.Duration(24*time.Hour)):
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
-	case !slices.Contains([]string{"", "error", "warning", "off"}, h.Gate):
+	case h.Gate != "" && !slices.Contains(gateWords, h.Gate):
 		return fmt.Errorf("unknown gate %q; use error, warning or off", h.Gate)
 	case h.Confirm != "" && !slices.Contains(confirms, h.Confirm):
 		return fmt.Errorf("unknown confirm %q; use search, any or off", h.Confirm)

@@ -192,6 +192,11 @@ func AnyText(arg string) (string, bool) { return arg, true }
 // Word takes any text but the empty one.
 func Word(arg string) (string, bool) { return arg, arg != "" }
 
+// WordOf returns what takes any of some words.
+func WordOf(words ...string) func(arg string) (string, bool) {
+	return func(arg string) (string, bool) { return arg, slices.Contains(words, arg) }
+}
+
 // OnOff takes on and off; the value is whether it is on.
 func OnOff(arg string) (on, ok bool) { return arg == "on", arg == "on" || arg == "off" }
 
