@@ -1,6 +1,9 @@
 package guard
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // Names says for a configuration which hosts it names, by their labels, until release is
 // called. What is known of sites that no running configuration names is forgotten: those
@@ -21,6 +24,7 @@ func (s *State) forget(named func(label string) bool) error {
 	forgetHosts(&s.holdLines.limits, func(host string) bool { return host == undecidedLines || named(host) })
 	forgetHosts(&s.eventTimes.last, named)
 	s.loads.forget(named)
+	s.Metrics.Forget(named)
 	return nil
 }
 
@@ -39,6 +43,13 @@ func (p *presences) drop(label string, site *presence) {
 	if p.named != nil && site.guards.Len() == 0 && !p.named(label) {
 		p.sites.Delete(label)
 	}
+}
+
+// keepNamed takes the hosts out that the configuration does not name.
+func (p *presences) keepNamed(hosts map[string]bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(hosts, func(host string, _ bool) bool { return p.named != nil && !p.named(host) })
 }
 
 // forgetHosts takes the keys of hosts out of a map from [violationKey] that a configuration

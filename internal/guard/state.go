@@ -87,7 +87,11 @@ func (s *State) Policies() []*policy.Entry {
 func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.Cache.Stats(segment) }
 
 // HeldHosts returns the configured hosts for which the change guard holds a change back.
-func (s *State) HeldHosts() map[string]bool { return s.changes.HeldHosts() }
+func (s *State) HeldHosts() map[string]bool {
+	held := s.changes.HeldHosts()
+	s.presences.keepNamed(held)
+	return held
+}
 
 // WatchServed says that somebody needs to know until ctx ends which pages search
 // engines were served, which [State.Visits] returns.

@@ -51,6 +51,17 @@ type counted struct {
 // what has none by its nature.
 const maxKnown = 2 * maxRequestSeries
 
+// Forget takes the hosts out that no configuration names any more: what is told of one for
+// which nobody judges would be so for ever.
+func (m *Metrics) Forget(named func(host string) bool) {
+	for host := range m.OperatorMetrics.hosts.All() {
+		if !named(host) {
+			m.OperatorMetrics.hosts.Delete(host)
+		}
+	}
+	m.search.forget(named)
+}
+
 // Host returns where requests of a configured host are counted.
 func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.of(name) }
 

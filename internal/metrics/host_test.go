@@ -135,3 +135,47 @@ func BenchmarkHostMemory(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/hosts, "B/host")
 	b.ReportMetric(float64(after.HeapObjects-before.HeapObjects)/hosts, "objects/host")
 }
+
+// TestForget takes a host out of the configuration: nothing is told of it any more, and what
+// comes when it is back begins anew.
+func TestForget(t *testing.T) {
+	m := New(nothing{}, kinds, results)
+	note := func(host string) {
+		m.Host(host).Count(Judged{Crawler: "Googlebot", Class: uaident.Search})
+		m.SetState(host, policy.State{Failures: 1, FailingSince: time.Unix(1000, 0)})
+		m.SearchBlocked(host, "Googlebot", verify.Verified, time.Unix(1000, 0))
+	}
+	series := func() map[string]int {
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(m.requests, m.fileCollector, m.search)
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := make(map[string]int)
+		for _, family := range families {
+			for _, one := range family.GetMetric() {
+				for _, label := range one.GetLabel() {
+					if label.GetName() == "host" {
+						n[label.GetValue()]++
+					}
+				}
+			}
+		}
+		return n
+	}
+	note("stays.test")
+	note("goes.test")
+	before := series()
+	if before["stays.test"] != 4 || before["goes.test"] != 4 {
+		t.Fatalf("before there are %v", before)
+	}
+	m.Forget(func(host string) bool { return host == "stays.test" })
+	if got := series(); len(got) != 1 || got["stays.test"] != 4 {
+		t.Errorf("left are %v", got)
+	}
+	note("goes.test")
+	if got := series(); !maps.Equal(got, before) {
+		t.Errorf("back are %v, want %v", got, before)
+	}
+}

@@ -20,8 +20,8 @@ const maxSearchSeries = 6
 // or before.
 type searchBlocks struct {
 	*prometheus.GaugeVec
-	known  sync.Map // searchOf to its prometheus.Gauge, so that no request takes a lock; bounded by the labels of crawlers
-	mu     sync.Mutex
+	known  sync.Map                         // searchOf to its prometheus.Gauge, so that no request takes a lock; bounded by the labels of crawlers
+	mu     sync.Mutex                       // held while known is written
 	byHost map[string]map[searchLabels]bool // that have a series
 }
 
@@ -52,24 +52,43 @@ func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.St
 	b, of := m.search, searchOf{host, searchLabels{crawler, identity}}
 	gauge, ok := b.known.Load(of)
 	if !ok {
-		gauge = b.gauge(host, of.searchLabels)
-		b.known.Store(of, gauge)
+		gauge = b.gauge(of)
 	}
 	gauge.(prometheus.Gauge).Set(timestamp(at))
 }
 
 // gauge returns the series of these labels, or one that they share with others.
-func (b *searchBlocks) gauge(host string, labels searchLabels) prometheus.Gauge {
+func (b *searchBlocks) gauge(of searchOf) prometheus.Gauge {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	known := b.byHost[host]
+	known, labels := b.byHost[of.host], of.searchLabels
 	if known == nil {
 		known = make(map[searchLabels]bool)
-		b.byHost[host] = known
+		b.byHost[of.host] = known
 	}
 	if !known[labels] && len(known) >= maxSearchSeries {
 		labels.crawler = judge.OtherName
 	}
 	known[labels] = true
-	return b.WithLabelValues(host, labels.crawler, labels.identity.String())
+	gauge := b.WithLabelValues(of.host, labels.crawler, labels.identity.String())
+	b.known.Store(of, gauge)
+	return gauge
+}
+
+// forget takes the series of hosts out that are not named any more.
+func (b *searchBlocks) forget(named func(host string) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for host := range b.byHost {
+		if !named(host) {
+			delete(b.byHost, host)
+			b.DeletePartialMatch(prometheus.Labels{"host": host})
+		}
+	}
+	b.known.Range(func(of, _ any) bool {
+		if !named(of.(searchOf).host) {
+			b.known.Delete(of)
+		}
+		return true
+	})
 }
