@@ -105,13 +105,12 @@ func (r running) Managed() (all []admin.Managed) {
 func (r running) Accept(id string) error { return r.known.Accept(id) }
 
 // Policy implements admin.Running.
-func (r running) Policy(authority string) *policy.Entry {
+func (r running) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
 		name := request.NormalHost(authority, secure)
-		host, port := addr.CutPort(name)
-		found := request.Find(r.servers, host, request.PortOf(port, secure), isGuard)
+		found := request.Find(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
-		if ok && request.IsAt(found.Server, request.PortOf(port, secure), secure) {
+		if ok && (scheme == "" || scheme == request.SchemeOf(secure)) && request.IsAt(caddy.ActiveContext(), found.Server, name, secure) {
 			return handler.guard.PolicyOf(found.Server, name, secure)
 		}
 	}
@@ -125,8 +124,7 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
 	authority := request.NormalHost(addr.Authority(url), secure)
-	_, port := addr.CutPort(authority)
-	found := request.Find(r.servers, host, request.PortOf(port, secure), isGuard)
+	found := request.Find(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {
 		return host, nil

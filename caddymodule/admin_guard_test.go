@@ -62,8 +62,7 @@ func TestGuardOfAURL(t *testing.T) {
 		if tc.host == "" {
 			continue
 		}
-		_, port := addr.CutPort(addr.Authority(tc.url))
-		if got := guards[request.Find(servers, host, request.PortOf(port, tc.url[:5] == "https"), isGuard).Handler]; got != tc.want {
+		if got := guards[request.Find(servers, addr.Authority(tc.url), tc.url[:5] == "https", isGuard).Handler]; got != tc.want {
 			t.Errorf("%s: the guard of %q, want %q", tc.url, got, tc.want)
 		}
 	}

@@ -23,8 +23,9 @@ type Running interface {
 	// Policies returns what is known of the robots.txt of each site, in any order.
 	Policies() []*policy.Entry
 	// Policy returns the policy of an authority that the configuration names, with
-	// nothing known if nobody has asked for that yet; nil for another one.
-	Policy(authority string) *policy.Entry
+	// nothing known if nobody has asked for that yet; nil for another one. Without a scheme
+	// it is the one of https, if there is one.
+	Policy(scheme, authority string) *policy.Entry
 	// Enforces reports whether some site with this robots.txt is in enforce.
 	Enforces(policy.Key) bool
 	// Fetch reads a robots.txt and waits for it, and returns an error where that

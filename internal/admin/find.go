@@ -17,10 +17,7 @@ func (a *API) entryOf(entries []*policy.Entry, name, server string) *policy.Entr
 		return nil
 	}
 	name = PathName(name)
-	scheme, authority, ok := strings.Cut(name, ":/")
-	if !ok {
-		scheme, authority = "", name
-	}
+	scheme, authority := schemeAndAuthority(name)
 	host, port := addr.CutPort(authority)
 	normal := map[bool]string{true: request.NormalHost(authority, true), false: request.NormalHost(authority, false)}
 	var found *policy.Entry
@@ -83,12 +80,13 @@ func PathName(name string) string {
 	return strings.TrimPrefix(strings.Replace(name, "://", ":/", 1), "/")
 }
 
-// authorityOf returns the authority in a name, without the scheme.
-func authorityOf(name string) string {
-	if _, authority, ok := strings.Cut(PathName(name), ":/"); ok {
-		return authority
+// schemeAndAuthority divides a name into its scheme, "" for none, and the authority.
+func schemeAndAuthority(name string) (scheme, authority string) {
+	name = PathName(name)
+	if scheme, authority, ok := strings.Cut(name, ":/"); ok {
+		return scheme, authority
 	}
-	return PathName(name)
+	return "", name
 }
 
 func schemeOf(key policy.Key) string {

@@ -139,7 +139,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	server := r.URL.Query().Get("server")
 	e := a.entryOf(running.Policies(), name, server)
 	if e == nil && refresh && server == "" {
-		e = running.Policy(authorityOf(name))
+		e = running.Policy(schemeAndAuthority(name))
 	}
 	if e == nil {
 		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)

@@ -40,7 +40,7 @@ func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard
 func (known) Findings(_ policy.Key, v *policy.Version) *lint.Report {
 	return lint.Look(v.Robots, lint.Options{})
 }
-func (k known) Policy(authority string) *policy.Entry {
+func (k known) Policy(_, authority string) *policy.Entry {
 	if authority != "unasked.test" {
 		return nil
 	}

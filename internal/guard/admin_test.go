@@ -20,7 +20,7 @@ type unguarded struct{ *State }
 
 func (unguarded) Fetch(context.Context, *policy.Entry) error { return errNoSite }
 
-func (unguarded) Policy(string) *policy.Entry { return nil }
+func (unguarded) Policy(string, string) *policy.Entry { return nil }
 
 func (unguarded) Guard(string) (string, *admin.Guard) { return "", nil }
 

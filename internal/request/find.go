@@ -17,16 +17,22 @@ type Found struct {
 	Hosts   []string // none for any
 }
 
-// Find returns the handler for which is is true that requests for a host at a port
-// meet. A server that listens at the port comes before others, for a proxy may map
-// ports; then a site that names the host before a wildcard, and that before a site
-// that takes any host; then the first.
-func Find(servers []*caddyhttp.Server, host string, port int, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
+// Find returns the handler for which is is true that requests for an authority meet, by
+// https or not. A server that listens at its port comes before others, for a proxy may map
+// ports, and so may http_port and https_port; then one that has TLS or none as the scheme
+// has; then a site that names the host before a wildcard, and that before a site that takes
+// any host; then the first.
+func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
+	host, port := addr.CutPort(NormalHost(authority, secure))
+	host = addr.Unbracket(host)
 	best := [2]int{}
 	for _, server := range servers {
 		listens := 0
-		if listensAt(server, port) {
-			listens = 1
+		if isSecure(server) == secure {
+			listens++
+		}
+		if listensAt(server, PortOf(port, secure)) {
+			listens += 2
 		}
 		Walk(server, func(p Place, route caddyhttp.Route) {
 			fits := HostFits(p.Hosts, host)
@@ -45,10 +51,33 @@ func Find(servers []*caddyhttp.Server, host string, port int, is func(caddyhttp.
 	return found
 }
 
-// IsAt reports whether a server listens at a port, with TLS if that is secure.
-func IsAt(server *caddyhttp.Server, port int, secure bool) bool {
-	return listensAt(server, port) && (len(server.TLSConnPolicies) > 0) == secure
+// IsAt reports whether a server of a configuration listens at the port of an authority,
+// with TLS if that is secure. Without a port it may be http_port or https_port, too, to
+// which something outside maps the default one.
+func IsAt(ctx caddy.Context, server *caddyhttp.Server, authority string, secure bool) bool {
+	_, port := addr.CutPort(NormalHost(authority, secure))
+	return isSecure(server) == secure && (listensAt(server, PortOf(port, secure)) || port == "" && listensAt(server, mappedPort(ctx, secure)))
 }
+
+// mappedPort returns what a configuration has in place of the default port of a scheme, 0
+// for nothing.
+func mappedPort(ctx caddy.Context, secure bool) int {
+	app, err := ctx.AppIfConfigured("http")
+	if err != nil {
+		return 0
+	}
+	switch app, ok := app.(*caddyhttp.App); {
+	case !ok:
+		return 0
+	case secure:
+		return app.HTTPSPort
+	default:
+		return app.HTTPPort
+	}
+}
+
+// isSecure reports whether clients come to a server by TLS.
+func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies) > 0 }
 
 // HostOf returns the host of a URL in its usual spelling and without its port, ""
 // for a path.

@@ -91,7 +91,7 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	}
 	own := s.guardedHosts(server)
 	for _, other := range s.Servers() {
-		if other == server || (len(other.TLSConnPolicies) > 0) != (len(server.TLSConnPolicies) > 0) {
+		if other == server || isSecure(other) != isSecure(server) {
 			continue // keys tell https from http
 		}
 		others := s.guardedHosts(other)

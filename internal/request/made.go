@@ -35,7 +35,7 @@ func ProxyOf(r *http.Request) *Proxy {
 // takes a proxy and none is known: a server without TLS has an https site only
 // behind one. A host that only its digest is known of cannot be asked for, either.
 func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
-	encrypted := len(server.TLSConnPolicies) > 0
+	encrypted := isSecure(server)
 	proxied := key.Forwarded != "" || key.Secure != encrypted
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
 		return nil
@@ -76,6 +76,5 @@ func FindFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(
 			}
 		}
 	}
-	host, port := addr.CutPort(key.Host)
-	return Find(servers, addr.Unbracket(host), PortOf(port, key.Secure), is)
+	return Find(servers, key.Host, key.Secure, is)
 }
