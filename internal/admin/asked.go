@@ -21,7 +21,8 @@ var filters = []string{"site", "class", "identity", "window", "from", "to"}
 var paged = append(slices.Clip(filters), "limit", "after")
 
 // taking is an endpoint that takes these parameters of a URL, each once. A misspelt one would
-// have it answer something else than what was asked for.
+// have it answer something else than what was asked for. One that is empty asks for nothing,
+// and by "_" clients get past caches.
 func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		query, err := url.ParseQuery(r.URL.RawQuery)
@@ -31,6 +32,7 @@ func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHan
 		for _, name := range slices.Sorted(maps.Keys(query)) {
 			switch {
 			case slices.Contains(parameters, name) && len(query[name]) == 1:
+			case name == "_", query.Get(name) == "" && len(query[name]) == 1:
 			case slices.Contains(parameters, name):
 				return failed(http.StatusBadRequest, "the parameter %s stands there %d times; keep one", name, len(query[name]))
 			case len(parameters) == 0:

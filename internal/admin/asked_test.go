@@ -36,6 +36,9 @@ func TestParameters(t *testing.T) {
 		"registry/proposals?limit=1":              "takes none",
 		"managed/changes?site=shop.test":          "takes none",
 		"managed/history?sit=shop.test":           "did you mean site?",
+		"managed/history?from=&site=&to=":         "", // as the command sends it
+		"summary?clas=&site=shop.test":            "",
+		"summary?_=1795663943509":                 "", // past a cache
 		"managed/diff?site=shop.test&form=1&to=2": "did you mean from?",
 	} {
 		status, body := k.ask(t, http.MethodGet, "/robots_guard/"+target, "")
