@@ -4,8 +4,9 @@ import "strings"
 
 // byAddress finds a robot that has no name of its own and copies a browser's, but tells
 // its address as robots do: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36
-// (+https://acme.example/bot)". It goes by the name of the site.
-func (s *scan) byAddress() Identity {
+// (+https://acme.example/bot)". It goes by the name of the site. A host without a dot is none,
+// but may be what a crawler is called, or *.
+func (s *scan) byAddress(r *Registry) Identity {
 	if s.firstProduct() >= 0 && !s.likeBrowser() || s.byApp() {
 		return Identity{}
 	}
@@ -13,7 +14,14 @@ func (s *scan) byAddress() Identity {
 	if i < 0 || s.stops > 1 && !s.hasPlus(i) && s.words[i].flags&afterCompatible == 0 { // extensions of browsers have addresses, too
 		return Identity{}
 	}
-	return Identity{Token: siteOf(s.text(&s.words[i])), Class: GenericCrawler, Evidence: FromRobotContact}
+	site := siteOf(s.text(&s.words[i]))
+	switch c := r.Lookup(site); {
+	case strings.IndexByte(site, '.') <= 0:
+		return Identity{}
+	case c != nil:
+		return Identity{Token: site, Crawler: c, Class: c.Class, Evidence: FromRegistry}
+	}
+	return Identity{Token: site, Class: GenericCrawler, Evidence: FromRobotContact}
 }
 
 // siteOf returns the host that a URL or mail address names, without www. and its port.

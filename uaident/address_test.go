@@ -47,3 +47,28 @@ func TestAddressOfBrowser(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressOfCrawler has nobody use the name of a crawler without being held to it: who is
+// called as the registry calls one can be verified, or found out.
+func TestAddressOfCrawler(t *testing.T) {
+	const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 "
+	for ua, crawler := range map[string]string{ // "" for nobody
+		chrome + "(+https://Googlebot/bot)":                "",
+		"Mozilla/5.0 (compatible; +https://GPTBot:80/bot)": "",
+		chrome + "(+https://*/bot)":                        "",
+		"http://:80/bot":                                   "",
+		chrome + "(+https://megaindex.ru/bot)":             "MegaIndex.ru",
+		chrome + "(+https://archive.org_bot/bot)":          "archive.org_bot",
+	} {
+		id := Identify(ua)
+		if crawler == "" && id.Token != "" || crawler != "" && (id.Crawler == nil || id.Crawler.Token != crawler) {
+			t.Errorf("%s is %q, %v; want the crawler %q", ua, id.Token, id.Class, crawler)
+		}
+	}
+	// A site whose name only begins as a family of crawlers is another's.
+	for _, host := range []string{"yandex-shop.example", "baiduspider-fan.example"} {
+		if id := Identify(chrome + "(+https://" + host + "/bot)"); id.Token != host || id.Crawler != nil {
+			t.Errorf("%s is %q of %v", host, id.Token, id.Crawler)
+		}
+	}
+}

@@ -87,6 +87,9 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 		}
 		return fallback
 	}
+	if id := s.byAddress(r); id.Token != "" {
+		return id
+	}
 	if i := s.firstProduct(); i >= 0 && !s.likeBrowser() {
 		if name := s.nameFrom(i); libraryLike(name) {
 			return Identity{Token: name, Class: Library, Evidence: FromLibrary}

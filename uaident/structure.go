@@ -13,9 +13,6 @@ func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
 	case id.Token == "":
-		if fallback.Crawler == nil {
-			return s.byAddress()
-		}
 	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && s.siteServes(id.Token):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention:
