@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/directive"
@@ -26,11 +27,11 @@ func init() {
 
 // parseCaddyfile reads the directive. See UnmarshalCaddyfile for the syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	registry, err := ConfiguredRegistry(helper)
+	registry, settled, err := crawlers.Configured(helper)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{registry: registry}
+	h := &Handler{registry: registry, settled: settled}
 	return h, h.read(helper.Dispenser, func(d *caddyfile.Dispenser) error {
 		block := d.NewFromNextSegment()
 		handler, err := httpcaddyfile.ParseSegmentAsSubroute(helper.WithDispenser(block))

@@ -1,9 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
-	"errors"
-
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -11,7 +8,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // parseGlobalOption reads the global option of this name. See
@@ -26,29 +22,6 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 		return nil, err
 	}
 	return httpcaddyfile.App{Name: "robots_guard", Value: caddyconfig.JSON(app, nil)}, nil
-}
-
-// ConfiguredRegistry returns the registry with the changes of the global option,
-// which stands before the sites.
-func ConfiguredRegistry(helper httpcaddyfile.Helper) (*uaident.Registry, error) {
-	const key = "robots_guard registry"
-	if known, ok := helper.State[key].(*uaident.Registry); ok {
-		return known, nil
-	}
-	var app App
-	if global, ok := helper.Option("robots_guard").(httpcaddyfile.App); ok {
-		if err := json.Unmarshal(global.Value, &app); err != nil {
-			return nil, err
-		}
-	}
-	registry, err := app.RegistryFrom.Known(app.Crawlers, false)
-	if _, ok := errors.AsType[*crawlers.UnreadableError](err); ok {
-		registry, err = nil, nil // it is told when the configuration is loaded
-	}
-	if helper.State != nil {
-		helper.State[key] = registry
-	}
-	return registry, err
 }
 
 // UnmarshalCaddyfile sets up the app from Caddyfile tokens. Syntax:

@@ -151,6 +151,7 @@ type Handler struct {
 	guard    *guard.Guard
 	logger   *zap.Logger
 	registry *uaident.Registry // nil while nobody knows which crawlers are configured
+	settled  *uaident.Registry // the same, nil where others have a say in it
 }
 
 // The words of Handler.Mode, Handler.Unreachable and Handler.Spoofed.

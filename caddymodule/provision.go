@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -93,9 +94,14 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
 	}
-	c.Rate, err = h.Rate.Settings(app.registry)
-	if err = cmp.Or(err, h.Rate.ValidateFor(h.Decide == nil, h.Exempt, app.registry)); err != nil {
+	if c.Rate, err = h.Rate.Settings(app.registry); err != nil {
 		return nil, err
+	}
+	err = cmp.Or(c.Settings.CheckEnforced(app.registry, h.EnforceOnly), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, app.registry))
+	if err != nil && app.RegistryFrom == nil {
+		return nil, err
+	} else if err != nil { // by what others say of a class now, who must keep no server from starting
+		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
 	}
 	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)
 	h.Decide.Apply(&c)
@@ -139,7 +145,7 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 	if s.OnlyLog, err = judge.ParseClients(registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
 		return s, fmt.Errorf("only_log: %w", err)
 	}
-	return s, s.CheckEnforced(registry, h.EnforceOnly)
+	return s, nil
 }
 
 // How long a good answer holds before the file is read again in the

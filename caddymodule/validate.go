@@ -32,7 +32,7 @@ func (h *Handler) Validate() error {
 	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
 		return errors.New("shadow and source are the same; what is in force already need not be tried")
 	}
-	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.registry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
+	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.settled), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
 // validateValues finds what is wrong whatever else is set, so that a Caddyfile
@@ -71,7 +71,8 @@ func (h *Handler) validateValues() error {
 // validateClients checks the lists of product tokens and classes. Whether the
 // tokens are known can only be told where the registry is.
 func (h *Handler) validateClients() error {
-	if _, err := h.settings(h.registry); err != nil {
+	s, err := h.settings(h.registry)
+	if err = cmp.Or(err, s.CheckEnforced(h.settled, h.EnforceOnly)); err != nil {
 		return err
 	}
 	listed := make(map[string]string)
