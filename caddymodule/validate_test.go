@@ -40,6 +40,7 @@ func TestValidate(t *testing.T) {
 		{"source by another scheme", &Handler{Source: &origin.Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
 		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short to be meant; write it with a unit, in JSON as a text such as "24h"`},
 		{"ttl_max without a unit", &Handler{TTLMax: 86400}, "ttl_max 86.4µs is too short"},
+		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 0 stands for the default
 		{"fetch_wait of a millisecond", &Handler{FetchWait: caddy.Duration(time.Millisecond)}, ""},
 		{"a limit of null", &Handler{Rate: &rates.Rate{Limits: []rates.Limit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 is for nobody; give it a client, a product token or class such as GPTBot, and requests and per, or concurrent"},
 		{"a limit of nobody", &Handler{Rate: &rates.Rate{Limits: []rates.Limit{{Requests: 3, Per: second}}}}, "rate: limit 1 is for nobody"},

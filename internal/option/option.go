@@ -229,10 +229,11 @@ func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 func Short(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
 // Units finds a duration that was written without a unit, which JSON takes for nanoseconds. names
-// are those of the options, one for each.
+// are those of the options, one for each. 1ns is left alone, which says that there is next to none:
+// 0 mostly stands for the default.
 func Units(names []string, durations ...caddy.Duration) error {
 	for i, d := range durations {
-		if d > 0 && time.Duration(d) < time.Millisecond {
+		if d > 1 && time.Duration(d) < time.Millisecond {
 			return fmt.Errorf("%s %s is too short to be meant; write it with a unit, in JSON as a text such as \"24h\"", names[i], time.Duration(d))
 		}
 	}
