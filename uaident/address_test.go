@@ -39,6 +39,7 @@ func TestAddressOfBrowser(t *testing.T) {
 		"Mozilla/5.0 (Linux; Android 13; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 Electron/27.0.0 https://github.com/acme/chatbot",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 https://acme.example/bot",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 (crawlers@acme.example)",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 CFNetwork/1335.0.3 Darwin/21.6.0 (+https://acme.example/bot)",
 		"https://acme.example/about",
 		"someone@acme.example",
 	} {

@@ -21,6 +21,7 @@ var spelledTests = map[string][]identifyTest{
 		{"wget.com/1.0", "wget.com", Other, FromContact},                       // nobody's site
 		{"com.hosttracker.app/1.0", "com.hosttracker.app", Other, FromContact}, // an app
 		{"Mozilla/5.0 (compatible; +probely.com/sos) " + chrome[len("Mozilla/5.0 "):] + " ProbelySPDR/0.2.0", "ProbelySPDR", Monitor, FromRegistry},
+		{"HostTracker.acme/1.0", "HostTracker.acme", Other, FromFirstProduct}, // nobody's site
 		{"hosttracker.com/about", "hosttracker.com", Other, FromContact},
 		{"AcmeBot/1.0 (+https://hosttracker.com)", "AcmeBot", GenericCrawler, FromSuffix}, // an address
 		{"Mozilla/5.0 (compatible; HostTracker.com.acme/1.0; +http://acme.example/)", "HostTracker.com.acme", GenericCrawler, FromConvention},

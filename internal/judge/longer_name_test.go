@@ -25,6 +25,13 @@ func TestGroupOfALongerName(t *testing.T) {
 		{"Yahoo Pipes 1.0", yahoo, false},
 		{"Microsoft URL Control", "microsoft;xbox_one;1fc2;;tpapi;3.167.55", false},
 		{"http://www.acme.example/crawler", "HTTP/1.1 AcmePhone/R4CJ", false},
+		{"Gold Été", gold, false},
+		{"Gold'n Fetch", gold, false},
+		{"Gold&Co", gold, false},
+		{"Gold+Fetch", gold, false},
+		{"Gold%20Fetch", gold, false},
+		{"Gold@home", gold, false},
+		{"Gold~Fetch", gold, false},
 		// The same name, with what belongs to no name.
 		{"Gold", gold, true},
 		{"GOLD*", gold, true},
@@ -46,5 +53,22 @@ func TestGroupOfALongerName(t *testing.T) {
 		if _, named, _ := r.Subject(nil, false).Group(robots); named != tt.named {
 			t.Errorf("the group %q names %q: %v, want %v", tt.group, tt.userAgent, named, tt.named)
 		}
+	}
+}
+
+// Who is not meant by such a group is judged by * where that is for all.
+func TestGroupOfALongerNameBesideAll(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"))
+	client := uaident.Default().IdentifyWith("Gold/120.1 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X)", nil)
+	r := Request{Client: client, Method: "GET", Target: "/private/a"}
+	group, named, exempt := r.Subject(nil, true).Group(robots)
+	if group == nil || group.Group().Name != "*" || named || exempt {
+		t.Errorf("with * for it: %q, named %v, exempt %v", group.Group().Name, named, exempt)
+	}
+	if _, named, exempt := r.Subject(nil, false).Group(robots); named || !exempt {
+		t.Errorf("with * not for it: named %v, exempt %v", named, exempt)
+	}
+	if Named(robots, client, client.Token) || !Named(robots, uaident.Default().Identify("Googlebot/2.1"), "Gold") {
+		t.Error("explain says otherwise")
 	}
 }

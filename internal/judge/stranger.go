@@ -19,7 +19,7 @@ func Named(robots *policy.Robots, client uaident.Identity, name string) bool {
 // isStranger reports whether all that is known of a client is the product that it begins
 // with, as of most apps. Had a group its whole name, the policy would know it.
 func isStranger(client uaident.Identity) bool {
-	return client.Evidence == uaident.FromFirstProduct && !client.Known()
+	return client.Evidence == uaident.FromFirstProduct
 }
 
 // isLonger reports whether the name of a group goes on with another word after the token

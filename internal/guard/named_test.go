@@ -1,0 +1,20 @@
+package guard
+
+import (
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// TestNamedByALongerName calls no app named by the group of a crawler whose name goes on after
+// the app's.
+func TestNamedByALongerName(t *testing.T) {
+	state := &policy.State{Good: &policy.Version{Robots: policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n"))}}
+	for userAgent, want := range map[string]bool{"Gold/120.1 (iPhone; iOS 17.0)": false, "Gold Crawler/1.0": true} {
+		client := uaident.Default().IdentifyWith(userAgent, uaident.Default().Overlay(state.Good.Robots.Names()))
+		if got := isNamed(client, state); got != want {
+			t.Errorf("%s: %v", userAgent, got)
+		}
+	}
+}
