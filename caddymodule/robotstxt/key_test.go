@@ -1,0 +1,13 @@
+package robotstxt
+
+import "testing"
+
+// TestKeyOfLines takes a configuration whose lines have moved for the same.
+func TestKeyOfLines(t *testing.T) {
+	before := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:3"}}
+	after := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:4"}}
+	other := Handler{Lists: []string{"b.json"}}
+	if before.key() != after.key() || before.key() == other.key() {
+		t.Errorf("%s, %s and %s", before.key(), after.key(), other.key())
+	}
+}
