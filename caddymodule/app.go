@@ -199,8 +199,7 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 }
 
 // Start looks at the routes as a whole, applies bounds and begins to use the storage.
-func (a *App) Start() error {
-	var err error
+func (a *App) Start() (err error) {
 	if a.unverify, err = a.state.Identities.Use(a.config(a.known.Load())); err != nil {
 		return err
 	}
