@@ -177,9 +177,7 @@ func TestStands(t *testing.T) {
 
 // TestFewFiled looks at each of a few patterns under one gram, and at none of many.
 func TestFewFiled(t *testing.T) {
-	drawn := gramMultiplier
-	defer func() { gramMultiplier = drawn }()
-	gramMultiplier = 0x9E3779B1 // by which no gram here counts with another, as one in a hundred has it
+	fixGrams(t)
 	for n, want := range map[int]int{fewFiled - 1: 1, fewFiled: 1, fewFiled + 1: fewFiled + 1} {
 		var c compiler
 		for i := range 2 * fewPatterns {
@@ -233,9 +231,18 @@ func TestGramTable(t *testing.T) {
 	}
 }
 
+// fixGrams spreads the grams of a test by which none counts with another, as one drawn multiplier
+// in some hundred has it.
+func fixGrams(t *testing.T) {
+	drawn := gramMultiplier
+	t.Cleanup(func() { gramMultiplier = drawn })
+	gramMultiplier = 0x9E3779B1
+}
+
 // TestRarestGram files patterns under what is rare, however often the rest is there, and
 // those that are too short for one index in the next.
 func TestRarestGram(t *testing.T) {
+	fixGrams(t)
 	patterns := []pattern{{prefix: "/", middle: strings.Repeat("abcd", 1<<16-1)}, {prefix: "/", middle: "abcdwxyz"}}
 	x := gramIndex{size: 4}
 	x.file(patterns, []int32{0, 1})
