@@ -231,14 +231,6 @@ func TestGramTable(t *testing.T) {
 	}
 }
 
-// fixGrams spreads the grams of a test by which none counts with another, as one drawn multiplier
-// in some hundred has it.
-func fixGrams(t *testing.T) {
-	drawn := gramMultiplier
-	t.Cleanup(func() { gramMultiplier = drawn })
-	gramMultiplier = 0x9E3779B1
-}
-
 // TestRarestGram files patterns under what is rare, however often the rest is there, and
 // those that are too short for one index in the next.
 func TestRarestGram(t *testing.T) {
