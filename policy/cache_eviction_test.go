@@ -183,6 +183,22 @@ func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
 	}
 }
 
+// TestCacheEvictsTheUnusedOfTheProven has one of two proven entries used, the first: the other one
+// goes.
+func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
+	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
+	used, unused := c.Add(Key{Host: "used"}, Named), c.Add(Key{Host: "unused"}, Named)
+	for _, e := range []*Entry{used, unused} {
+		c.kept[Named].order.prove(e)
+	}
+	clock.advance(time.Minute)
+	used.Use(clock.now())
+	c.Add(Key{Host: "new"}, Named)
+	if used.Ref().Entry() == nil || unused.Ref().Entry() != nil {
+		t.Errorf("the used one is kept: %t, the other: %t", used.Ref().Entry() != nil, unused.Ref().Entry() != nil)
+	}
+}
+
 // TestCacheTakesHostsThatReturnForUsed keeps a host that only clients name if it was
 // used twice: one use is that for which it is there.
 func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {

@@ -15,10 +15,10 @@ func (s *scan) byAddress(r *Registry) Identity {
 		return Identity{}
 	}
 	site := siteOf(s.text(&s.words[i]))
-	switch c := r.Lookup(site); {
-	case strings.IndexByte(site, '.') <= 0:
+	if strings.IndexByte(site, '.') <= 0 {
 		return Identity{}
-	case c != nil:
+	}
+	if c := r.Lookup(site); c != nil {
 		return Identity{Token: site, Crawler: c, Class: c.Class, Evidence: FromRegistry}
 	}
 	return Identity{Token: site, Class: GenericCrawler, Evidence: FromRobotContact}

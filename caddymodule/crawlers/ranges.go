@@ -1,12 +1,12 @@
 package crawlers
 
 import (
-	"os"
-
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// markRanges keeps the line of files that are not there, or not yet, as on another machine.
+// markRanges keeps the line of files that are not there.
 func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 	for i := range c.Ranges {
 		if r := &c.Ranges[i]; r.isMissing() && r.WrittenAt == "" {
@@ -15,13 +15,7 @@ func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 	}
 }
 
-func (r *Ranges) isMissing() bool {
-	if r.File == "" {
-		return false
-	}
-	_, err := os.Stat(r.File)
-	return err != nil
-}
+func (r *Ranges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
 
 // AtRanges returns an error of the lists of addresses of some crawlers with the line of the
 // first that is not there, if that is kept.

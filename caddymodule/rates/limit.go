@@ -68,7 +68,7 @@ func (l *Limit) validate() error {
 // validateBeside tells a limit for whom is exempt, by name or by class.
 func (l *Limit) validateBeside(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
-		if nameOf(name) == nameOf(l.Client) {
+		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
 			return fmt.Errorf("rate: the limit of %s is for nobody, since exempt names them, too; remove one", l.Client)
 		}
 	}
@@ -76,7 +76,7 @@ func (l *Limit) validateBeside(exempt []string, registry *uaident.Registry) erro
 		return nil
 	}
 	listed, err := judge.ParseSelector(registry, exempt, false)
-	c := registry.Lookup(strings.TrimPrefix(l.Client, judge.MeantToken))
+	c := judge.CrawlerOf(registry, l.Client)
 	if err != nil || c == nil || !listed.Has(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
 		return nil // another check tells of names that nobody knows
 	}
@@ -98,7 +98,7 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 		if parsed.Clients, err = judge.ParseSelector(registry, []string{l.Client}, false); err != nil {
 			return nil, fmt.Errorf("rate: limit: %w", err)
 		}
-		if name := nameOf(l.Client); seen[name] {
+		if name := judge.FoldWord(l.Client); seen[name] {
 			return nil, fmt.Errorf("rate: %s has two limits; keep one", l.Client)
 		} else {
 			seen[name] = true
@@ -111,11 +111,6 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 		}
 	}
 	return limits, nil
-}
-
-// nameOf tells a token or class from others.
-func nameOf(client string) string {
-	return judge.FoldName(strings.TrimPrefix(client, judge.MeantToken))
 }
 
 // addLimit reads "GPTBot 30/1m burst 5 concurrent 4", in which each part behind the name

@@ -19,8 +19,8 @@ func Spared(registry *uaident.Registry) func(config json.RawMessage) []string {
 		}
 		for _, l := range r.Limits {
 			name := strings.TrimPrefix(l.Client, judge.MeantToken)
-			class, isClass := uaident.ParseClass(l.Client)
-			if c := registry.Lookup(name); c != nil && !isClass {
+			class, _ := uaident.ParseClass(l.Client)
+			if c := judge.CrawlerOf(registry, l.Client); c != nil {
 				class = c.Class
 			}
 			if class == uaident.Search && !slices.Contains(names, name) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 	"weak"
 
@@ -76,11 +75,10 @@ func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
 	return rulelist.NewSite(c).First(true)
 }
 
-// markList keeps the line of a list that was read last, if that is a file and not there, or not
-// yet, as on another machine.
+// markList keeps the line of a list that was read last, if that is a file and not there.
 func (h *Handler) markList(d *caddyfile.Dispenser) {
 	place := h.Lists[len(h.Lists)-1]
-	if l, err := rulelist.New(place, nil); err != nil || !l.IsFile() || isThere(place) {
+	if l, err := rulelist.New(place, nil); err != nil || !l.IsFile() || !option.IsMissing(place) {
 		return
 	}
 	var line option.Written
@@ -91,16 +89,11 @@ func (h *Handler) markList(d *caddyfile.Dispenser) {
 	h.ListsAt[place] = line.WrittenAt
 }
 
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // atList returns an error of a list with its line, if that is kept.
 func (h *Handler) atList(lists []*rulelist.List, err error) error {
 	for _, l := range lists {
-		line := option.Written{WrittenAt: h.ListsAt[l.Name()]}
-		if line.WrittenAt != "" && errors.Is(err, l.Trouble()) {
+		if errors.Is(err, l.Trouble()) {
+			line := option.Written{WrittenAt: h.ListsAt[l.Name()]}
 			return line.At(err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -38,20 +37,11 @@ func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHan
 			case len(parameters) == 0:
 				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
 			default:
-				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s", name, hintOf(name, parameters))
+				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.Hint(name, parameters))
 			}
 		}
 		return handler(w, r)
 	}
-}
-
-// hintOf tells which of some parameters a misspelt one may stand for.
-func hintOf(name string, parameters []string) string {
-	hint := jsontext.Hint(name, parameters)
-	if len(parameters) == 1 {
-		hint = strings.Replace(hint, "known are", "known is", 1)
-	}
-	return hint
 }
 
 // readBody reads a JSON object that has no fields but those of into. What stands behind it

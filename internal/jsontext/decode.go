@@ -150,6 +150,9 @@ func Hint(field string, fields []string) string {
 	if near := spelling.Near(field[:min(len(field), longest)], fields); near != "" {
 		return "did you mean " + near + "?"
 	}
+	if len(fields) == 1 {
+		return "known is " + fields[0]
+	}
 	return "known are " + strings.Join(fields, ", ")
 }
 

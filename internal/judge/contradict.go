@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -14,8 +13,8 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 		return nil
 	}
 	for _, word := range enforced {
-		c := registry.Lookup(strings.TrimPrefix(word, MeantToken))
-		if _, isClass := uaident.ParseClass(word); c == nil || isClass {
+		c := CrawlerOf(registry, word)
+		if c == nil {
 			continue
 		}
 		for _, other := range []struct {

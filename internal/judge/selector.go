@@ -166,6 +166,15 @@ func (c *Clients) Has(client uaident.Identity, identity verify.State) bool {
 	return identity != verify.Spoofed && c.claimed.Has(client) || identity == verify.Verified && c.verified.Has(client)
 }
 
+// CrawlerOf returns the crawler that a word of a configuration names, nil for a class and for a
+// token that nobody knows.
+func CrawlerOf(registry *uaident.Registry, word string) *uaident.Crawler {
+	if _, isClass := uaident.ParseClass(word); isClass {
+		return nil
+	}
+	return registry.Lookup(strings.TrimPrefix(word, MeantToken))
+}
+
 // FoldWord makes words comparable that mean the same class or product token.
 func FoldWord(word string) string { return FoldName(strings.TrimPrefix(word, MeantToken)) }
 

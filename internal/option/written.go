@@ -2,6 +2,7 @@ package option
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
@@ -18,6 +19,12 @@ type Written struct {
 // Mark keeps the line that is being read.
 func (w *Written) Mark(d *caddyfile.Dispenser) {
 	w.WrittenAt = fmt.Sprintf("%s:%d", d.File(), d.Line())
+}
+
+// IsMissing reports whether a file is not there, or not yet, as on another machine.
+func IsMissing(path string) bool {
+	_, err := os.Stat(path)
+	return err != nil
 }
 
 // At returns an error with the line, if that is kept.

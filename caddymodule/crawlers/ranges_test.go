@@ -1,0 +1,28 @@
+package crawlers
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestAtRanges names the line of a file that is not there, and none once it is.
+func TestAtRanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ranges.txt")
+	list := Ranges{File: path}
+	list.WrittenAt = "Caddyfile:7"
+	all, wrong := []Crawler{{Ranges: []Ranges{{URL: "https://acme.example/ranges.json"}, list}}}, errors.New("wrong")
+	if err := AtRanges(all, wrong); !errors.Is(err, wrong) || err.Error() != "wrong, at Caddyfile:7" {
+		t.Errorf("while it is missing: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := AtRanges(all, wrong); err != wrong {
+		t.Errorf("once it is there: %v", err)
+	}
+	if err := AtRanges(all, nil); err != nil {
+		t.Errorf("without an error: %v", err)
+	}
+}
