@@ -29,22 +29,12 @@ func findInChanges(sites map[string]publication.State, now time.Time) (found []f
 			}
 			continue // what was stopped before is of no interest any more
 		}
-		last := latest(&state)
-		if last != nil && last.End == publication.Stopped && now.Sub(last.Ended.At) < showOver {
+		last := state.Last()
+		if last != nil && last.StoppedByTrial() && now.Sub(last.Ended.At) < showOver {
 			found = append(found, changeStopped(site, last))
 		}
 	}
 	return found
-}
-
-// latest returns the change of a site's rules that was made last, nil for none.
-func latest(s *publication.State) *publication.Change {
-	last := s.Published
-	i := slices.IndexFunc(s.History, func(c publication.Change) bool { return c.Origin != publication.FromBase })
-	if i >= 0 && (last == nil || s.History[i].Number > last.Number) {
-		last = &s.History[i]
-	}
-	return last
 }
 
 func changeWaits(site string, c *publication.Candidate) finding {

@@ -34,7 +34,12 @@ func TestChanges(t *testing.T) {
 	w.changes["a.test,b.test"] = state
 	w.pass(time.Minute)
 	w.want("it is tried", "over warning change_waiting")
-	if state, _, err = state.Stop("", publication.By{Who: "trial", Why: "Googlebot would be forbidden /x"}, w.time); err != nil {
+	if w.changes["a.test,b.test"], _, err = state.Stop("", publication.By{Who: "ann", Why: "not now"}, w.time); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(time.Minute)
+	w.want("a person has given it up", "over warning change_waiting")
+	if state, _, err = state.Stop("", publication.By{Who: publication.ByTrial, Why: "Googlebot would be forbidden /x"}, w.time); err != nil {
 		t.Fatal(err)
 	}
 	w.changes["a.test,b.test"] = state

@@ -66,6 +66,9 @@ const (
 	Accepted   End = "confirmed"   // it is a base that somebody has confirmed
 )
 
+// ByTrial is who has ended a trial that nobody but what it found has ended.
+const ByTrial = "trial"
+
 // By is who did something, and why.
 type By struct {
 	Who    string    `json:"who"`
@@ -114,6 +117,9 @@ type Change struct {
 	Ended     *By       `json:"ended,omitempty"`
 	End       End       `json:"end,omitempty"`
 }
+
+// StoppedByTrial reports whether a change was ended by what its own trial has found.
+func (c *Change) StoppedByTrial() bool { return c.End == Stopped && c.Ended.Who == ByTrial }
 
 // Found is what came of judging requests by a change beside what was published. Each
 // instance counts for itself; it is that of the one which ended the trial.
@@ -179,6 +185,17 @@ func (s *State) PublishedID() string {
 		return IDOf(Empty)
 	}
 	return s.Published.ID
+}
+
+// Last returns the change of the site's rules that was made last among those that are
+// published or over, nil for none.
+func (s *State) Last() *Change {
+	last := s.Published
+	i := slices.IndexFunc(s.History, func(c Change) bool { return c.Origin != FromBase })
+	if i >= 0 && (last == nil || s.History[i].Number > last.Number) {
+		last = &s.History[i]
+	}
+	return last
 }
 
 // isWhole reports whether a state has what every state has that was written here.

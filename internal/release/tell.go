@@ -40,6 +40,10 @@ func (r *Release) log(news publication.News, c publication.Change) {
 			r.Logger.Info("a base of a robots_txt is refused; the one before stays", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
 			return
 		}
+		if !c.StoppedByTrial() {
+			r.Logger.Info("the trial of a change of a robots_txt was given up", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
+			return
+		}
 		r.Logger.Warn("the trial of a change of a robots_txt has ended by itself", append(fields, zap.String("why", c.Ended.Why))...)
 	default:
 		r.Logger.Info("a change of a robots_txt is "+string(news), fields...)

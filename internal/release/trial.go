@@ -91,7 +91,7 @@ func (r *Release) conclude(ctx context.Context) error {
 		}
 		s = s.Keep(found)
 		if stops {
-			return s.Stop(c.ID, publication.By{Who: "trial", Why: found.Pages[0]}, r.Now())
+			return s.Stop(c.ID, publication.By{Who: publication.ByTrial, Why: found.Pages[0]}, r.Now())
 		}
 		s, news := s.Advance(r.Now())
 		return s, news, nil
