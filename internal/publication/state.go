@@ -198,6 +198,17 @@ func (s *State) Last() *Change {
 	return last
 }
 
+// IsNews reports whether a submission is what neither its instance, nor the last of
+// all, has submitted before, or wants without a trial what its own trial has ended.
+func (s *State) IsNews(in Submission) bool {
+	if in.ID == s.Latest {
+		last := s.Last()
+		return in.Rollout.Stage == "" && s.Candidate == nil && last != nil && last.ID == in.ID && last.StoppedByTrial()
+	}
+	before, known := s.Submitted[in.Instance]
+	return !known || before.ID != in.ID
+}
+
 // isWhole reports whether a state has what every state has that was written here.
 func (s *State) isWhole() bool {
 	return !slices.ContainsFunc(s.History, func(c Change) bool { return c.Ended == nil })

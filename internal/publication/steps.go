@@ -53,19 +53,12 @@ var (
 	ErrIsPublished = errors.New("that change is published already")
 )
 
-// IsNews reports whether a submission is what neither its instance, nor the last of
-// all, has submitted before.
-func (s *State) IsNews(instance, id string) bool {
-	before, known := s.Submitted[instance]
-	return id != s.Latest && (!known || before.ID != id)
-}
-
 // Submit takes in what an instance wants. What is no news changes nothing, and neither
 // does what is published or a candidate already; but the former ends a candidate. Any
 // other spec is a new candidate, in the place of one that was there, or is published
 // at once.
 func (s State) Submit(in Submission, now time.Time) (State, News) {
-	isNews := s.IsNews(in.Instance, in.ID)
+	isNews := s.IsNews(in)
 	if before := s.Submitted[in.Instance]; before.ID != in.ID || now.Sub(before.At) >= instanceRenew {
 		s.Submitted = noted(s.Submitted, in.Instance, Submitted{in.ID, now})
 	}

@@ -137,7 +137,7 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 		}
 		in.ID = w.id
 		state, _ := r.site.State()
-		base, isNews := state.PublishedID(), state.IsNews(in.Instance, in.ID)
+		base, isNews := state.PublishedID(), state.IsNews(in)
 		if isNews {
 			published, err := r.schedule(ctx, base, *w)
 			if isLost(err) {
@@ -153,7 +153,7 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 			switch {
 			case !isLatest():
 				return s, publication.Nothing, errEnded
-			case s.PublishedID() != base || s.IsNews(in.Instance, in.ID) != isNews:
+			case s.PublishedID() != base || s.IsNews(in) != isNews:
 				return s, publication.Nothing, errMoved // nothing was compared with this
 			}
 			s, news := s.Submit(in, r.Now())

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
@@ -212,4 +213,51 @@ func TestShadowEndsWithItsConfiguration(t *testing.T) {
 			t.Errorf("at the end are tried %v", i.trials.tried())
 		}
 	})
+}
+
+// TestWithoutItsTrial publishes what its own trial has ended when it is loaded with rollout
+// now, but not by the same configuration again, nor what a person has given up.
+func TestWithoutItsTrial(t *testing.T) {
+	for _, by := range []string{"trial", "ann"} {
+		t.Run(by, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := newInstance(t, storetest.New(), "one")
+				defer func() { i.end() }()
+				i.trials = &trials{texts: make(map[string]string)}
+				i.load(disallow("GPTBot", "/a"))
+				i.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 6 * 3600}
+				i.confirm = Off
+				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("CCBot", "/b")}
+				i.load(rules...)
+				if by == "trial" {
+					i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: []shadow.Row{row("bingbot", verify.Claimed, shadow.NewlyForbidden)}}})
+					time.Sleep(time.Hour)
+					synctest.Wait()
+				} else if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
+					t.Fatal(err)
+				}
+				i.load(rules...)
+				if state, _ := i.State(); state.Candidate != nil || state.History[0].End != publication.Stopped {
+					t.Errorf("loaded again: %+v", state)
+				}
+				i.rollout, i.confirm = publication.Rollout{}, Any
+				i.load(rules...)
+				state, _ := i.State()
+				if by == "ann" {
+					if state.Candidate != nil {
+						t.Errorf("a person has given it up, and it is %+v", state.Candidate)
+					}
+					i.serves("/a")
+					return
+				}
+				if state.Candidate == nil || state.Candidate.Stage != publication.Confirmation || len(state.Candidate.Difference) == 0 {
+					t.Fatalf("it does not wait: %+v", state.Candidate)
+				}
+				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+					t.Fatal(err)
+				}
+				i.serves("/a", "/b")
+			})
+		})
+	}
 }
