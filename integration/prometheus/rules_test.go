@@ -3,6 +3,7 @@ package prometheus
 import (
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -107,4 +108,28 @@ func readYAML[T any](t *testing.T, path string) (value T) {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return value
+}
+
+// TestScrapedIsTheSite holds the target of prometheus.yml to the site that the documents
+// give to metrics: to another name for the same address Caddy answers 200 with nothing.
+func TestScrapedIsTheSite(t *testing.T) {
+	t.Parallel()
+	target := regexp.MustCompile(`targets: \[([^\]]+:9180)\]`).FindStringSubmatch(readText(t, rulesDir+"prometheus.yml"))
+	if target == nil {
+		t.Fatal("prometheus.yml has no such target")
+	}
+	for _, document := range []string{"../../docs/metrics.md", "../../examples/dashboards/README.md"} {
+		if !strings.Contains(readText(t, document), "http://"+target[1]+" {\n") {
+			t.Errorf("%s has no site for %s, which prometheus.yml asks", document, target[1])
+		}
+	}
+}
+
+func readText(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
