@@ -125,6 +125,19 @@ func TestScrapedIsTheSite(t *testing.T) {
 	}
 }
 
+// TestJudgedAreAllThatWereJudged has what is divided by be the verdicts that the page's share
+// of kept rules goes by.
+func TestJudgedAreAllThatWereJudged(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{dashboardFile, rulesDir + "recording.yml", rulesDir + "alerts.yml"} {
+		for _, verdicts := range regexp.MustCompile(`verdict=~\\?"(allowed\|[a-z_|]+)`).FindAllStringSubmatch(readText(t, file), -1) {
+			if verdicts[1] != "allowed|disallowed|stale|against_preference" {
+				t.Errorf("%s takes %s for all that were judged", file, verdicts[1])
+			}
+		}
+	}
+}
+
 func readText(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
