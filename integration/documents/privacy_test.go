@@ -64,6 +64,43 @@ func TestErase(t *testing.T) {
 	}
 }
 
+// TestStorageOff looks for what is written with storage off, which the guide has to name.
+func TestStorageOff(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/guides/privacy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
+	home, port := t.TempDir(), harness.FreePort(t)
+	caddyfile := "{\n\tadmin off\n\tpersist_config off\n\trobots_guard {\n\t\tstorage off\n\t}\n}\nhttp://a.test:" + port +
+		" {\n\trobots_guard enforce\n\trobots_txt {\n\t\tdisallow GPTBot\n\t}\n\treverse_proxy " + o.Address() + "\n}\n"
+	s := harness.Run(t, harness.Caddyfile(t, caddyfile), []string{"XDG_DATA_HOME=" + home}, "127.0.0.1:"+port)
+	s.Port = port
+	harness.Eventually(t, "a crawler is blocked", func() bool { return harness.Get(t, s.URL("/private/"), harness.Bingbot).Status == 403 })
+	s.Stop()
+	written := make(map[string]bool)
+	for _, pattern := range []string{"caddy/robots_guard/v1/*/*", "caddy/robots_guard/v1/*"} {
+		found, err := filepath.Glob(filepath.Join(home, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			if name := filepath.Base(path); len(name) < len("00000000-0000-0000") { // no instance, nor site
+				written[name] = true
+			}
+		}
+	}
+	if !written["bases"] || !written["managed"] {
+		t.Errorf("written is %v, so this test shows nothing", written)
+	}
+	for name := range written {
+		if !strings.Contains(string(text), "`"+name+"/`") {
+			t.Errorf("the guide does not say that %s/ is written", name)
+		}
+	}
+}
+
 // holds reports whether a file below a directory has a text in it.
 func holds(t *testing.T, dir, text string) (found bool) {
 	t.Helper()
