@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness/console"
 )
 
-// TestGuides runs the commands that README.md and the guides show in ```console
+// TestGuides runs the commands that README.md, the guides and docs/preferences.md show in ```console
 // blocks and compares what comes out with what they show. A line that begins
 // with "$ " is a command, continued on the next line by a backslash at its end;
 // the lines up to the next command are its output.
@@ -44,7 +44,7 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(guides) == 0 {
 		t.Fatalf("no guides: %v", err)
 	}
-	for _, path := range append(guides, "../../README.md") {
+	for _, path := range append(guides, "../../README.md", "../../docs/preferences.md") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			text, err := os.ReadFile(path)
 			if err != nil {
