@@ -40,6 +40,8 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Acme-Link-Preview/v2.1; +https://acme.example/bot)", "Acme-Link-Preview", Other, FromTool},
 		{"Acme OpenGraph Crawler", "Acme OpenGraph Crawler", Other, FromTool},
 		{"AcmeBot-Preview/1.0", "AcmeBot-Preview", Other, FromTool},
+		{"Acme Bot Webhook/1.0", "Acme Bot", Other, FromTool},
+		{"AcmeBot Uptime Check", "AcmeBot", Other, FromTool},
 		{"Mozilla/5.0 (compatible; Acme-Synthetics/1.0; +https://acme.example)", "Acme-Synthetics", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Acme-User/1.0; +https://acme.example)", "Acme-User", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeAgent/1.0; +https://acme.example)", "AcmeAgent", Other, FromCompatible},
@@ -57,6 +59,8 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeLinkCheckerBot/1.0; +https://acme.example)", "AcmeLinkCheckerBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeScan/1.0; +https://acme.example)", "AcmeScan", GenericCrawler, FromConvention},
 		{"AcmeShoppingBot/1.0", "AcmeShoppingBot", GenericCrawler, FromSuffix},
+		{"AcmeBot/1.0 webhook", "AcmeBot", GenericCrawler, FromSuffix},
+		{"AcmeBot for webhooks", "AcmeBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeBot/1.0; +https://github.com/acme/acme)", "AcmeBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme-crawler)", "Acme", GenericCrawler, FromConvention}, // a program that says what it does
 		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention},   // no agent

@@ -13,7 +13,7 @@ func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
 	case id.Token == "":
-	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && s.siteServes(id.Token):
+	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && (s.siteServes(id.Token) || s.goesOnServing(id.Token)):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention:
 	case id.Evidence == FromSuffix:
@@ -34,6 +34,21 @@ func (s *scan) siteServes(token string) bool {
 	}
 	w, from := &s.words[i], s.words[s.firstProduct()].start
 	return w.comment == 0 && w.end > from && servesSomebody(s.ua[from:w.end])
+}
+
+// goesOnServing reports whether the words after a name that ends with a robot's word say
+// that it serves somebody: "Foo Bot Webhook/1.0".
+func (s *scan) goesOnServing(token string) bool {
+	start := strings.Index(s.ua, token)
+	at := start + len(token)
+	for range maxNameWords {
+		next := s.nextInName(at)
+		if next == 0 {
+			break
+		}
+		at = next
+	}
+	return servesSomebody(s.ua[start:at])
 }
 
 // product finds the name of a client by the structure of its User-Agent.
