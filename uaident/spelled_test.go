@@ -44,4 +44,12 @@ var spelledTests = map[string][]identifyTest{
 		{"AcmeUptimeBot/1.0 (compatible; GPTBot/1.2)", "GPTBot", AITraining, FromRegistry},
 		{"AcmeUptimeBot/1.0 Twitterbot/1.0", "AcmeUptimeBot", Other, FromTool},
 	},
+	"libraries by the names that they send": {
+		{"ReactorNetty/1.2.10", "ReactorNetty", Library, FromLibrary},
+		{"Ktor client", "Ktor client", Library, FromLibrary},
+		{"Tcl http client package 2.9.5", "Tcl http client package", Library, FromLibrary},
+		{"HTTP.jl/1.10.3", "HTTP.jl", Library, FromLibrary},
+		{"Mozilla/5.0 (pc-x86_64-linux-gnu) Siege/4.1.6", "Siege", Library, FromLibrary},
+		{"Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Siege/2.0", "", Browser, NoEvidence},
+	},
 }
