@@ -21,6 +21,7 @@ type Entry struct {
 	uses    atomic.Int32  // seconds in which it was used, as far as they count
 	doubts  atomic.Uint64 // how often the site was seen to answer otherwise,
 	settled atomic.Uint64 // and had been when the reading began that succeeded last
+	dueFrom atomic.Int64  // Unix nanoseconds from which a doubt makes it due
 	ref     *Ref
 	placed  int64 // used when the entry was last put in front; guarded by Cache.mu
 	seen    atomic.Pointer[[]seenText]
@@ -110,21 +111,28 @@ func (e *Entry) State() *State { return e.state.Load() }
 // Due reports whether the robots.txt should be read again.
 func (e *Entry) Due(now time.Time) bool {
 	s := e.state.Load()
-	return s == nil || !now.Before(s.Due) || e.Suspect() && s.Failures == 0
+	return s == nil || !now.Before(s.Due) || e.Suspect() && s.Failures == 0 && now.UnixNano() >= e.dueFrom.Load()
 }
 
-// suspectInterval is how soon after a fetch the copy may be suspected again. A
-// site that answers everybody differently is not read all the time for that.
+// suspectInterval is how soon after a reading a site may be read again because it was seen
+// to answer otherwise. One that answers everybody differently is not read all the time for
+// that.
 const suspectInterval = 10 * time.Second
 
 // MarkSuspect says that the site was seen to answer with another robots.txt than
-// our copy, which makes the entry due. Until that is fetched the copy holds: what
-// one client is served opens nothing for others.
+// our copy, which makes the entry due, ten seconds after the copy was read at the
+// earliest. Until that is fetched the copy holds: what one client is served opens
+// nothing for others.
 func (e *Entry) MarkSuspect(now time.Time) {
 	s := e.state.Load()
-	if s == nil || s.Good == nil || now.Sub(s.Good.LastRead) < suspectInterval {
+	if s == nil || s.Good == nil {
 		return
 	}
+	from := s.Good.LastRead.Add(suspectInterval)
+	if !now.Before(from) {
+		from = now
+	}
+	e.dueFrom.Store(from.UnixNano())
 	e.doubts.Add(1)
 }
 

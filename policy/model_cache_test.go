@@ -12,6 +12,7 @@ type modelled struct {
 	*Entry
 	history history
 	suspect bool
+	dueFrom time.Time // when that makes it due
 	since   bool      // since the attempt under way began
 	madeDue time.Time // zero if it was not since the last answer
 	again   bool      // it was made due during a fetch
@@ -46,7 +47,7 @@ func (x *modelled) due(now time.Time) bool {
 		return true
 	}
 	_, failing := x.history.split()
-	return !now.Before(x.State().Due) || x.suspect && len(failing) == 0
+	return !now.Before(x.State().Due) || x.suspect && len(failing) == 0 && !now.Before(x.dueFrom)
 }
 
 // fetching counts the fetches under way in a segment.
@@ -80,8 +81,8 @@ func (m *cacheModel) act() {
 	case 0:
 		entry.MarkSuspect(now)
 		settled, _ := x.history.split()
-		if len(settled) > 0 && now.Sub(settled[len(settled)-1].at) >= 10*time.Second {
-			x.suspect, x.since = true, x.done != nil
+		if len(settled) > 0 {
+			x.suspect, x.since, x.dueFrom = true, x.done != nil, settled[len(settled)-1].at.Add(10*time.Second)
 		}
 	case 1:
 		entry.MakeDue()

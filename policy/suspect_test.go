@@ -24,3 +24,24 @@ func TestSuspectedWhileRead(t *testing.T) {
 		t.Error("a copy that was read since is due")
 	}
 }
+
+// TestSuspectedSoonAfterReading has the site be seen to answer otherwise just after it was
+// read: it is read again once that is long enough ago, though nobody sees it again.
+func TestSuspectedSoonAfterReading(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "a.test"}, Named)
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+	clock.advance(time.Second)
+	e.MarkSuspect(clock.now())
+	if e.Due(clock.now()) {
+		t.Error("a copy that was just read is due")
+	}
+	clock.advance(suspectInterval - time.Second)
+	if !e.Due(clock.now()) {
+		t.Fatal("what was seen soon after the reading is forgotten")
+	}
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(2) }, nil)
+	if e.Suspect() || e.Due(clock.now()) {
+		t.Error("a copy that was read since is suspect")
+	}
+}
