@@ -89,14 +89,14 @@ func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
 		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase, Mark: h.markBase},
-		{Name: "disallow", Usage: who, Set: h.addRule(false), Block: h.readPaths, Again: true},
-		{Name: "allow", Usage: who, Set: h.addRule(true), Block: h.readPaths, Again: true},
-		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Again: true},
-		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), Again: true},
-		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), Again: true},
+		{Name: "disallow", Usage: who, Set: h.addRule(false), Mark: h.markRule, Block: h.readPaths, Again: true},
+		{Name: "allow", Usage: who, Set: h.addRule(true), Mark: h.markRule, Block: h.readPaths, Again: true},
+		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Mark: h.markRule, Again: true},
+		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), Mark: h.markRule, Again: true},
+		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), Mark: h.markRule, Again: true},
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Again: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Again: true},
-		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Block: h.readRule, Again: true},
+		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Mark: h.markRule, Block: h.readRule, Again: true},
 		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), Mark: h.markList, Again: true},
 		{Name: "classes", Usage: "follow or frozen", Set: option.One(&h.Classes, option.WordOf(classesFollow, classesFrozen))},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
@@ -131,6 +131,11 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 	}
 }
 
+// markRule keeps where the rule stands that was added last.
+func (h *Handler) markRule(d *caddyfile.Dispenser) {
+	h.Rules[len(h.Rules)-1].At = fmt.Sprintf("%s:%d", d.File(), d.Line())
+}
+
 // addNamed begins a rule that readRule fills.
 func (h *Handler) addNamed(args []string) error {
 	if len(args) != 1 {
@@ -143,7 +148,6 @@ func (h *Handler) addNamed(args []string) error {
 // readRule reads the block of a named rule, which was added last.
 func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	r := &h.Rules[len(h.Rules)-1]
-	r.At = fmt.Sprintf("%s:%d", d.File(), d.Line())
 	says := 0
 	once := func(set func([]string) error) func([]string) error {
 		return func(args []string) error {
