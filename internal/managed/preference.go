@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // The lines that tell what may be done with what a crawler fetches. They forbid no
@@ -104,7 +106,8 @@ func (p preference) String() string {
 }
 
 // readPreference reads a line of a base as crawlers do; ok is false for lines of
-// another kind. What is no dictionary says nothing (RFC 9651 section 4.2).
+// another kind, and for those that are no dictionary and say nothing (RFC 9651 section
+// 4.2).
 func readPreference(line string) (p preference, ok bool) {
 	for kind := range vocabularies {
 		value, ok := valueOf(line, strings.ToLower(kind))
@@ -112,8 +115,9 @@ func readPreference(line string) (p preference, ok bool) {
 			continue
 		}
 		p.kind = kind
-		if strings.HasPrefix(value, "/") {
-			p.path, value, _ = strings.Cut(value, " ")
+		p.path, value = policy.CutUsage(value)
+		if _, err := policy.ParsePreferences(value); kind == ContentUsage && err != nil {
+			return preference{}, false
 		}
 		for part := range strings.SplitSeq(value, ",") {
 			key, says, _ := strings.Cut(strings.Trim(part, " \t"), "=")
