@@ -15,7 +15,7 @@ import (
 const foreign = "# needs a module of others: "
 
 // TestDocumentedCaddyfiles adapts each Caddyfile that a document shows. Pieces
-// of one stand in a site.
+// of one stand in a site. A matcher that goes by what a guard has found stands behind one.
 func TestDocumentedCaddyfiles(t *testing.T) {
 	t.Parallel()
 	var documents []string
@@ -49,6 +49,12 @@ func TestDocumentedCaddyfiles(t *testing.T) {
 			harness.Write(t, name, caddyfile)
 			if _, output, code := harness.Command(t, "", "adapt", "--config", name); code != 0 {
 				t.Errorf("%s shows a Caddyfile that cannot be used:\n%s\n%s", document, block[1], output)
+			}
+			if !strings.Contains(caddyfile, "robots_preference") && !strings.Contains(caddyfile, "robots_rate") {
+				continue
+			}
+			if _, output, code := harness.Command(t, "", "validate", "--config", name); code != 0 || strings.Contains(output, "stands before robots_guard") {
+				t.Errorf("%s shows a Caddyfile in which a matcher never matches:\n%s\n%s", document, block[1], output)
 			}
 		}
 	}

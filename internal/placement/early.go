@@ -20,6 +20,7 @@ const (
 	whyCache = "a forbidden crawler gets from it the pages that it keeps of others, and nobody judges or counts that; " +
 		"take it out of the global option order, or write robots_guard before it in the route"
 	whyPlaceholder = "it uses a placeholder {http.robots_guard...}, which has no value yet; write it behind robots_guard in a route"
+	whyMatcher     = "it goes by what robots_guard finds, which nobody has looked for yet; write what it is for behind robots_guard in a route"
 	whyText        = "nobody notes then who has read /robots.txt, so that a crawler counts as one that never has, and usage holds nobody to the text; " +
 		"write robots_guard before it in the route"
 	whyHeader = whyPlaceholder + ", or have the field of the answer set last by header >Name value"
@@ -44,11 +45,11 @@ func (y *way) early() (all []Early) {
 		}
 	}
 	if m := y.blind(); m != "" { // so that no request comes to the guard
-		tell(Early{"the matcher " + m, whyPlaceholder})
+		tell(blindness(m))
 	}
 	for b := y.before.nearestOdd(); b != nil; b = b.odd {
 		if b.blind != "" && b.guard == nil && b.meets(y) {
-			tell(Early{"the matcher " + b.blind, whyPlaceholder})
+			tell(blindness(b.blind))
 			continue
 		}
 		if slices.Contains(y.groups, b.group) { // of another route of the group
@@ -69,6 +70,14 @@ func (y *way) early() (all []Early) {
 		}
 	}
 	return all
+}
+
+// blindness tells of a matcher that uses a verdict before there is one.
+func blindness(matcher string) Early {
+	if slices.Contains(ofFinding, matcher) {
+		return Early{"the matcher " + matcher, whyMatcher}
+	}
+	return Early{"the matcher " + matcher, whyPlaceholder}
 }
 
 // isForAnybody reports whether a handler is for browsers and crawlers alike.

@@ -3,6 +3,7 @@ package placement
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -80,13 +81,19 @@ func TestEarly(t *testing.T) {
 		"a matcher behind":               {site(`{"handle": [` + guard + `]}, {"match": [{"expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}]}`), nil},
 		"a matcher behind the first":     {site(`{"handle": [` + guard + `]}, {"match": [{"expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}, ` + guard + `]}`), nil},
 		"a matcher of another site":      {`[{"match": [{"host": ["b"], "expression": "{http.robots_guard.class} == 'seo'"}], "handle": [{"handler": "vars"}]}, {"match": [{"host": ["a"]}], "handle": [` + guard + `]}]`, nil},
+		"a rate":                         {first(`{"robots_rate": {"states": ["over"]}}`, `{"handler": "headers"}`), []string{"the matcher robots_rate"}},
+		"a preference":                   {first(`{"crawler": {}, "robots_preference": {"preferences": ["train-ai=n"]}}`, `{"handler": "headers", "response": {"deferred": true}}`), []string{"the matcher robots_preference"}},
+		"a preference that is not":       {first(`{"not": [{"path": ["/x"], "robots_preference": {"preferences": ["train-ai=n"]}}]}`, `{"handler": "headers"}`), []string{"the matcher robots_preference"}},
+		"a rate in an expression":        {first(`{"expression": {"expr": "robots_rate('over') && path('/x')"}}`, `{"handler": "headers"}`), []string{"the matcher robots_rate"}},
+		"a rate behind":                  {site(`{"handle": [` + guard + `]}, {"match": [{"robots_rate": {"states": ["over"]}}], "handle": [{"handler": "headers"}]}`), nil},
+		"what asks for itself":           {first(`{"robots_disallowed": {}}`, `{"handler": "headers"}`), nil},
 		"words of others":                {first(``, `{"handler": "headers", "response": 5, "x": "{http.robots_guard.verdict}"}`), nil},
 	} {
 		var got []string
 		for _, p := range placedIn(t, routesIn(t, test.routes)) {
 			for _, e := range p.Early {
 				got = append(got, e.Handler)
-				if (e.Handler == RobotsTXT) != (e.Why == whyText) {
+				if (e.Handler == RobotsTXT) != (e.Why == whyText) || strings.HasPrefix(e.Handler, "the matcher robots_") != (e.Why == whyMatcher) {
 					t.Errorf("%s: %s: %s", name, e.Handler, e.Why)
 				}
 			}

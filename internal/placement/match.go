@@ -105,6 +105,9 @@ func (m Match) isForAnybody() bool {
 // ofVerdict begins the placeholders that have a value behind a guard.
 var ofVerdict = []byte("{http.robots_guard.")
 
+// ofFinding are the matchers that go by what a guard before them has found.
+var ofFinding = []string{"robots_rate", "robots_preference"}
+
 // blind returns the name of a matcher on a way that uses a verdict before there is one, ""
 // for none.
 func (y *way) blind() string {
@@ -116,13 +119,22 @@ func (y *way) blind() string {
 
 func blind(matches []Match) string {
 	for _, m := range matches {
+		if i := slices.IndexFunc(ofFinding, m.asks); i >= 0 {
+			return ofFinding[i]
+		}
 		switch {
-		case !bytes.Contains(m.Config, ofVerdict):
-		case m.Name == anyOf:
-			return blind(slices.Concat(m.sets()...))
-		default:
+		case m.Name == "not", m.Name == anyOf:
+			if name := blind(slices.Concat(m.sets()...)); name != "" {
+				return name
+			}
+		case bytes.Contains(m.Config, ofVerdict):
 			return m.Name
 		}
 	}
 	return ""
+}
+
+// asks reports whether a matcher is one of that name, or an expression that has it.
+func (m Match) asks(name string) bool {
+	return m.Name == name || m.Name == "expression" && bytes.Contains(m.Config, []byte(name+"("))
 }

@@ -103,7 +103,7 @@ func (w *walk) note(sets []map[string]json.RawMessage, here *way) {
 		if config := set["crawler"]; config != nil {
 			w.noteCrawler(config, site)
 		}
-		for _, name := range []string{"robots_rate", "robots_preference"} {
+		for _, name := range ofFinding {
 			if set[name] != nil && !slices.ContainsFunc(w.asks, func(a asks) bool { return a.matcher == name }) {
 				w.asks = append(w.asks, asks{name, site})
 			}
