@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +17,14 @@ type stated struct {
 	usage   map[string]usageOf // by canonical path, "" for all targets
 	signals map[string]string  // yes and no, by signal
 	line    int                // of the first
+	uses    map[policy.Use]int // the first line about each
+}
+
+// note keeps that a line is about a use.
+func (g *stated) note(use policy.Use, line int) {
+	if g.uses[use] == 0 {
+		g.uses[use] = line
+	}
 }
 
 // usageOf is what lines with one path state together.
@@ -35,7 +45,7 @@ func (c *checker) checkPreferences() {
 		}
 		g := groups[r.Group]
 		if g == nil {
-			g = &stated{usage: make(map[string]usageOf), signals: make(map[string]string), line: r.Line}
+			g = &stated{usage: make(map[string]usageOf), signals: make(map[string]string), line: r.Line, uses: make(map[policy.Use]int)}
 			groups[r.Group] = g
 		}
 		if key == "content-usage" {
@@ -74,6 +84,9 @@ func (c *checker) checkUsage(r policy.Record, g *stated) {
 		before.line = r.Line
 	}
 	for _, use := range policy.Uses() {
+		if says[use] != policy.PreferenceUnknown {
+			g.note(use, r.Line)
+		}
 		if p, q := before.says[use], says[use]; p != q && p != policy.PreferenceUnknown && q != policy.PreferenceUnknown {
 			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and of the two n holds; keep one of the lines", before.line, use)
 		}
@@ -137,6 +150,11 @@ func (c *checker) checkSignal(r policy.Record, g *stated) {
 			g.signals[name] = says
 		}
 	}
+	for _, use := range policy.Uses() {
+		if g.signals[signalOf[use]] != "" {
+			g.note(use, r.Line)
+		}
+	}
 	c.checkAgainstSignals(r.Line, g)
 }
 
@@ -165,7 +183,8 @@ func (c *checker) forbidden(group int, path string) (v policy.Verdict) {
 // obeys its own group alone (RFC 9309 section 2.2.1).
 func (c *checker) checkLost(groups map[int]*stated) {
 	first := 0 // line of the * group that states something
-	states := make(map[string]bool)
+	byAll := make(map[policy.Use]int)
+	states := make(map[string]map[policy.Use]int)
 	for i, g := range c.groups {
 		for _, a := range g.Agents {
 			if groups[i] == nil {
@@ -174,18 +193,39 @@ func (c *checker) checkLost(groups map[int]*stated) {
 			if isGlobal(a.Name) && first == 0 {
 				first = groups[i].line
 			}
-			states[strings.ToLower(nameOf(a.Name))] = true
+			name := strings.ToLower(nameOf(a.Name))
+			if states[name] == nil {
+				states[name] = make(map[policy.Use]int)
+			}
+			maps.Copy(states[name], groups[i].uses)
+			if isGlobal(a.Name) {
+				byAll = states[name]
+			}
 		}
 	}
 	for i, g := range c.groups {
-		if first == 0 || groups[i] != nil || len(g.Agents) == 0 || c.forbidden(i, "").Rule.Line > 0 {
+		if first == 0 || len(g.Agents) == 0 || c.forbidden(i, "").Rule.Line > 0 {
 			continue
 		}
 		a := g.Agents[0]
-		if isGlobal(a.Name) || a.Name == "" || states[strings.ToLower(nameOf(a.Name))] {
+		if isGlobal(a.Name) || a.Name == "" {
 			continue
 		}
-		c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about use is not stated to it; repeat that line here", quoted(a.Name), first)
+		own, speaks := states[strings.ToLower(nameOf(a.Name))]
+		if !speaks {
+			c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about use is not stated to it; repeat that line here", quoted(a.Name), first)
+			continue
+		}
+		var lost []string
+		line := 0
+		for _, use := range policy.Uses() {
+			if len(own) > 0 && own[use] == 0 && byAll[use] > 0 { // who states nothing has a line that is wrong
+				lost, line = append(lost, use.String()), cmp.Or(line, byAll[use])
+			}
+		}
+		if len(lost) > 0 {
+			c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about %s is not stated to it; repeat that here", quoted(a.Name), line, strings.Join(lost, " and "))
+		}
 	}
 }
 
