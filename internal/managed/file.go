@@ -12,6 +12,7 @@ type file struct {
 	robots  *policy.Robots
 	groups  []policy.Group
 	records [][]policy.Record // by group
+	stated  map[int]int       // by line of a Content-Usage, the first user-agent line that it is for
 	lines   []string          // with their ends, as they were written
 	removed []bool            // by line
 	added   [][]string        // by line, what stands below it now
@@ -24,6 +25,21 @@ func newFile(base []byte) *file {
 	for _, r := range f.robots.Records() {
 		if r.Group >= 0 {
 			f.records[r.Group] = append(f.records[r.Group], r)
+		}
+	}
+	f.stated = make(map[int]int)
+	for i, g := range f.groups {
+		agents, first, next := g.Agents, 0, true
+		for _, r := range f.records[i] {
+			for len(agents) > 0 && agents[0].Line < r.Line {
+				if next {
+					first, next = agents[0].Line, false
+				}
+				agents = agents[1:]
+			}
+			if strings.EqualFold(r.Key, ContentUsage) {
+				f.stated[r.Line], next = first, true
+			}
 		}
 	}
 	f.removed, f.added = make([]bool, len(f.lines)+1), make([][]string, len(f.lines)+1)
@@ -86,7 +102,8 @@ func (f *file) obeyed(names chain) []place {
 // content returns the lines below user-agent lines. Where an extension line stands
 // between those of one group, crawlers disagree whether what is above it has the
 // group's rules; there it gets what opens something, so that the copy is never
-// stricter than the original.
+// stricter than the original. A user-agent line behind a Content-Usage begins another
+// group for that (draft-ietf-aipref-attach-05).
 func (f *file) content(places []place) (lines []string) {
 	done := make(map[int]bool)
 	for _, p := range places {
@@ -96,6 +113,9 @@ func (f *file) content(places []place) (lines []string) {
 		g := f.groups[p.group]
 		whole := slices.ContainsFunc(places, func(q place) bool { return q.group == p.group && !f.isParted(q) })
 		for _, line := range f.below(p.group) {
+			if first, ok := f.stated[line]; ok && !haveBetween(places, first, line) {
+				continue // it is for others
+			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
 				lines = append(lines, f.line(line))
 			}
@@ -103,6 +123,13 @@ func (f *file) content(places []place) (lines []string) {
 		done[p.group] = true
 	}
 	return lines
+}
+
+// haveBetween reports whether one of some places, which are in file order, stands from a
+// line on and before another.
+func haveBetween(places []place, from, before int) bool {
+	i, _ := slices.BinarySearchFunc(places, from, func(p place, line int) int { return p.agent.Line - line })
+	return i < len(places) && places[i].agent.Line < before
 }
 
 // isParted reports whether an extension line stands between a user-agent line and

@@ -39,3 +39,35 @@ func TestPreferencesOfTheBase(t *testing.T) {
 		}
 	}
 }
+
+// TestPreferencesAbove has a base whose * group has preferences alone, so that for older
+// parsers it goes on in the next group: of what it states of use that has nothing, nor
+// it of that.
+func TestPreferencesAbove(t *testing.T) {
+	const base = "User-agent: *\nContent-Usage: train-ai=y, ai-use=y\n\nUser-agent: GPTBot\nContent-Usage: ai-use=n\nDisallow: /p\n"
+	for _, tc := range []struct {
+		name         string
+		rule         Rule
+		gptbot, rest string
+	}{
+		{"a rule about another", disallow("CCBot", "/q"), "ai-use=n", "train-ai=y, ai-use=y"},
+		{"a preference about all", prefer("search=n"), "ai-use=n, search=n", "train-ai=y, ai-use=y, search=n"},
+		{"one that * states", prefer("train-ai=n"), "train-ai=n, ai-use=n", "train-ai=n, ai-use=y"},
+		{"one that both state", prefer("ai-use=y"), "ai-use=n", "train-ai=y, ai-use=y"},
+	} {
+		plan, err := NewPlan(uaident.Default(), []Rule{tc.rule}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := plan.Compose([]byte(base), "a.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		robots := policy.Parse(text)
+		for name, want := range map[string]string{"GPTBot": tc.gptbot, "CCBot": tc.rest, "SomeBot": tc.rest} {
+			if got := robots.Select(true, name).Preferences("/").String(); got != want {
+				t.Errorf("%s: %s is told %q, want %q, in\n%s", tc.name, name, got, want, text)
+			}
+		}
+	}
+}
