@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -124,11 +125,12 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
 	authority := request.NormalHost(addr.Authority(url), secure)
-	found := request.Find(r.servers, authority, secure, isGuard)
+	found, led := request.FindLed(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {
 		return host, nil
 	}
 	g := handler.guard
-	return host, &admin.Guard{Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	authority, secure = cmp.Or(led, authority), secure || led != ""
+	return host, &admin.Guard{Led: led, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }

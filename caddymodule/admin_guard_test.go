@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
@@ -123,5 +124,35 @@ func TestExplainOfTwoServers(t *testing.T) {
 	}
 	if got := ask("shop.test"); got != modeMonitor {
 		t.Errorf("at no server's port: %s, want that of the first by its name", got)
+	}
+}
+
+// TestGuardBehindARedirect finds the guard that a client of a site meets after Caddy has
+// redirected it to https.
+func TestGuardBehindARedirect(t *testing.T) {
+	h := new(Handler)
+	provisionedGuard(t, h, nil)
+	match := caddyhttp.MatchHost{"shop.test"}
+	site := caddyhttp.MatcherSets{{&match}}
+	redirect := func(location string) caddyhttp.RouteList { // as Caddy makes it
+		return caddyhttp.RouteList{{MatcherSets: site, Handlers: []caddyhttp.MiddlewareHandler{
+			caddyhttp.StaticResponse{StatusCode: "308", Headers: http.Header{"Location": []string{location}}},
+		}}}
+	}
+	secure := &caddyhttp.Server{Listen: []string{":443", ":8443"}, TLSConnPolicies: caddytls.ConnectionPolicies{{}},
+		Routes: caddyhttp.RouteList{{MatcherSets: site, Handlers: []caddyhttp.MiddlewareHandler{h}}}}
+	for location, want := range map[string]string{
+		"https://{http.request.host}{http.request.uri}":      "shop.test",
+		"https://{http.request.host}:8443{http.request.uri}": "shop.test:8443",
+		"https://elsewhere.test/":                            "",
+	} {
+		r := running{servers: []*caddyhttp.Server{secure, {Listen: []string{":80"}, Routes: redirect(location)}}}
+		_, found := r.Guard("http://shop.test/x")
+		if found == nil || found.Led != want || found.Key.Secure != (want != "") || want != "" && found.Key.Host != want {
+			t.Errorf("%s: %+v, want to be led to %q", location, found, want)
+		}
+		if _, found := r.Guard("https://shop.test/x"); found == nil || found.Led != "" || !found.Key.Secure {
+			t.Errorf("%s: by https %+v", location, found)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package protocols
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -15,9 +17,9 @@ func TestRedirectsToHTTPS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := harness.NewOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
-			clear, secure := harness.FreePort(t), harness.FreePort(t)
-			harness.Start(t, strings.NewReplacer("$CLEAR", clear, "$SECURE", secure, "$MORE", more, "$ORIGIN", o.Address()).Replace(`{
-				admin off
+			clear, secure, admin := harness.FreePort(t), harness.FreePort(t), harness.FreePort(t)
+			harness.Start(t, strings.NewReplacer("$CLEAR", clear, "$SECURE", secure, "$ADMIN", admin, "$MORE", more, "$ORIGIN", o.Address()).Replace(`{
+				admin 127.0.0.1:$ADMIN
 				persist_config off
 				skip_install_trust
 				local_certs
@@ -38,6 +40,21 @@ func TestRedirectsToHTTPS(t *testing.T) {
 				if a, err := harness.Try(harness.Client, url, harness.GPTBot); err != nil || a.Status != want {
 					t.Errorf("%s: %+v, %v, want %d", url, a, err, want)
 				}
+			}
+			// What comes of a request in the clear is what it is led to.
+			response, err := http.Post("http://127.0.0.1:"+admin+"/robots_guard/explain", "application/json",
+				strings.NewReader(`{"user_agent": "GPTBot/1.3", "url": "http://a.test/page"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, _ := io.ReadAll(response.Body)
+			if !strings.Contains(string(body), `"blocked"`) || !strings.Contains(string(body), "gets a redirect to https://a.test") {
+				t.Errorf("explain: %s", body)
+			}
+			_, stderr, code := harness.Command(t, "", "robots-guard", "policies", "--address", "127.0.0.1:"+admin, "http://a.test")
+			if code != 2 || !strings.Contains(stderr, "it is redirected to https://a.test") {
+				t.Errorf("policies: %d %s", code, stderr)
 			}
 		})
 	}

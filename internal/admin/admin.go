@@ -54,6 +54,7 @@ type Running interface {
 // Guard is a robots_guard that runs.
 type Guard struct {
 	Site     string // its hosts, "" for any
+	Led      string // the https authority that requests are redirected to before they meet it, "" if they are not
 	Registry *uaident.Registry
 	Settings judge.Settings
 	Rate     *rate.Settings // nil if it does not look at how fast crawlers ask

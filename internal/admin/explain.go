@@ -59,6 +59,9 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
 	e := site.Explain(a.held(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
+	if guard.Led != "" {
+		e.Handler.Note = "a request by http gets a redirect to https://" + guard.Led + ", which nobody judges; this is what the next one meets there"
+	}
 	return writeJSON(w, http.StatusOK, e)
 }
 
