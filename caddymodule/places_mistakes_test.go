@@ -47,6 +47,7 @@ func TestLikelyMistakes(t *testing.T) {
 		{"a limit of an engine", "a.test {\n robots_guard {\n rate enforce {\n limit Googlebot 3/1m\n limit GPTBot 3/1m\n limit token:bingbot concurrent 2\n }\n }\n}", spared, "the limit of Googlebot and bingbot "},
 		{"a limit of engines", "a.test {\n robots_guard\n}\nb.test {\n robots_guard /a/* {\n rate enforce {\n limit search 3/1m\n }\n }\n}", spared, `"site":"site b.test"`},
 		{"a limit of an engine of the owner", "{\n robots_guard {\n crawler ShopSearch {\n class search\n }\n }\n}\na.test {\n robots_guard {\n rate enforce {\n limit ShopSearch 3/1m\n }\n }\n}", spared, "of ShopSearch "},
+		{"a limit of an engine that is counted, as is written", "a.test {\n robots_guard {\n rate enforce {\n limit Googlebot 3/1m\n search observe\n }\n }\n}", "", ""},
 		{"a limit of an engine that is enforced", "a.test {\n robots_guard {\n rate enforce {\n limit Googlebot 3/1m\n search enforce\n }\n }\n}", "", ""},
 		{"one that is only counted", "a.test {\n robots_guard {\n rate {\n limit Googlebot 3/1m\n }\n }\n}", "", ""},
 		{"limits of others", "a.test {\n robots_guard {\n rate enforce {\n limit GPTBot 3/1m\n limit seo 3/1m\n limit token:NewBot 3/1m\n }\n }\n}", "", ""},

@@ -10,11 +10,11 @@ import (
 )
 
 // Spared returns a function that names those in the limits of a rate, as JSON has it, who
-// are not slowed although others are: search engines.
+// are not slowed although others are: search engines, unless the owner has written so.
 func Spared(registry *uaident.Registry) func(config json.RawMessage) []string {
 	return func(config json.RawMessage) (names []string) {
 		var r Rate
-		if json.Unmarshal(config, &r) != nil || !r.Enforces() || r.Search == modeEnforce {
+		if json.Unmarshal(config, &r) != nil || !r.Enforces() || r.Search != "" {
 			return nil
 		}
 		for _, l := range r.Limits {
