@@ -129,6 +129,9 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 			return err
 		}
 	}
+	if err := r.Shed.validateBeside(exempt); err != nil {
+		return err
+	}
 	if answers {
 		return nil
 	}

@@ -3,6 +3,7 @@ package rates
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,6 +144,19 @@ func (s *Shed) classes() (judge.Classes, error) {
 		}
 	}
 	return set, nil
+}
+
+// validateBeside tells of a class that is named here and exempt as a whole.
+func (s *Shed) validateBeside(exempt []string) error {
+	if s == nil {
+		return nil
+	}
+	for _, word := range s.Classes {
+		if slices.Contains(exempt, word) {
+			return fmt.Errorf("rate: shed of %s is for nobody, since exempt has it, too; remove one", word)
+		}
+	}
+	return nil
 }
 
 // thresholds returns when there is load.
