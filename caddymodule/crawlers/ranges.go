@@ -1,6 +1,8 @@
 package crawlers
 
 import (
+	"fmt"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
@@ -17,15 +19,30 @@ func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 
 func (r *Ranges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
 
-// AtRanges returns an error of the lists of addresses of some crawlers with the line of the
-// first that is not there, if that is kept.
+// AtRanges returns an error of the lists of addresses of some crawlers with the lines of
+// those that are not there, if they are kept.
 func AtRanges(all []Crawler, err error) error {
+	var missing []Ranges
 	for _, c := range all {
 		for _, r := range c.Ranges {
 			if r.WrittenAt != "" && r.isMissing() {
-				return r.At(err)
+				missing = append(missing, r)
 			}
 		}
 	}
-	return err
+	if err == nil || len(missing) == 0 {
+		return err
+	}
+	if len(missing) == 1 {
+		return missing[0].At(err)
+	}
+	places := make([]string, len(missing))
+	for i, r := range missing {
+		is := ""
+		if i == 0 {
+			is = " is named"
+		}
+		places[i] = r.File + is + " at " + r.WrittenAt
+	}
+	return fmt.Errorf("%w; %s", err, option.Listed(places, "and"))
 }

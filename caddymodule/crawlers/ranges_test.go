@@ -26,3 +26,16 @@ func TestAtRanges(t *testing.T) {
 		t.Errorf("without an error: %v", err)
 	}
 }
+
+// TestAtRangesOfSeveral names the line of each file that is not there.
+func TestAtRangesOfSeveral(t *testing.T) {
+	var all []Crawler
+	for i, name := range []string{"one", "two", "one"} {
+		list := Ranges{File: name}
+		list.WrittenAt = []string{"Caddyfile:3", "Caddyfile:8", "Caddyfile:9"}[i]
+		all = append(all, Crawler{Ranges: []Ranges{list}})
+	}
+	if err := AtRanges(all, errors.New("wrong")); err.Error() != "wrong; one is named at Caddyfile:3, two at Caddyfile:8 and one at Caddyfile:9" {
+		t.Error(err)
+	}
+}
