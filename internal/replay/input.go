@@ -231,7 +231,8 @@ func (in *input) reader() (io.ReadCloser, error) {
 	return text, err
 }
 
-// text undoes the compression of raw. Closing it closes file.
+// text undoes the compression of raw, and leaves out a byte order mark at its beginning.
+// Closing it closes file.
 func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 	switch in.compression {
 	case "gzip":
@@ -239,15 +240,26 @@ func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		return closing{z, closers{z, file}}, nil
+		return closing{unmarked(z), closers{z, file}}, nil
 	case "zstd":
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
-		return closing{z, closers{z.IOReadCloser(), file}}, nil
+		return closing{unmarked(z), closers{z.IOReadCloser(), file}}, nil
 	}
-	return closing{raw, file}, nil
+	return closing{unmarked(raw), file}, nil
+}
+
+// unmarked leaves out a byte order mark. An error of r comes again with the next read.
+func unmarked(r io.Reader) io.Reader {
+	const mark = "\ufeff"
+	first := make([]byte, len(mark))
+	n, _ := io.ReadFull(r, first)
+	if string(first[:n]) == mark {
+		return r
+	}
+	return io.MultiReader(bytes.NewReader(first[:n]), r)
 }
 
 // maxWindow bounds the memory that a zstd stream can ask for, in bytes. It is

@@ -35,6 +35,22 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark reads a log as Windows programs write it, whose first line is one like all others.
+func TestByteOrderMark(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{
+		"combined": combined(noon, "GET /x", googlebot) + combined(noon, "GET /y", googlebot),
+		"json":     `{"ts":1795262400.5,"msg":"handled request","request":{"method":"GET","host":"a.test","uri":"/x","headers":{"User-Agent":["` + googlebot + `"]}},"status":200}` + "\n",
+		"w3c":      "#Fields: date time cs-method cs-uri-stem cs(User-Agent)\r\n2026-11-21 12:00:00 GET /x GPTBot/1.2\r\n",
+	} {
+		plain, marked := replayed(t, log, nil), replayed(t, "\ufeff"+log, nil)
+		if plain.Malformed != 0 || marked.Malformed != plain.Malformed || marked.Requests != plain.Requests || marked.Lines != plain.Lines {
+			t.Errorf("%s: %d malformed of %d lines with %d requests, want %d of %d with %d", name,
+				marked.Malformed, marked.Lines, marked.Requests, plain.Malformed, plain.Lines, plain.Requests)
+		}
+	}
+}
+
 // TestW3CAcrossChunks changes the fields within a log that is read in pieces.
 func TestW3CAcrossChunks(t *testing.T) {
 	t.Parallel()
