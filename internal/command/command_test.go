@@ -17,6 +17,7 @@ func TestMistakes(t *testing.T) {
 		"unknown command \"lnt\"; did you mean lint?":              {"help", "lnt"},
 		"unknown flag: --robot; did you mean --robots?":            {"check", "--robot", "x", "/"},
 		"unknown flag: --xyz; see caddy robots-guard check --help": {"check", "--xyz", "/"},
+		"--json is true or false, not \"yes\"; write --json alone": {"policies", "--json=yes"},
 		"give one authority, not 2":                                {"policies", "a.test", "b.test"},
 		"no URL given":                                             {"check", "--robots", "x"},
 		"unknown identity \"x\"":                                   {"check", "--robots", "x", "--user-agent", "x", "--identity", "x", "/"},

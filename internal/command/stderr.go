@@ -46,6 +46,10 @@ func printNote(w io.Writer, kind, message string) {
 // badFlag says more of a flag that cannot be used than pflag does.
 func badFlag(cmd *cobra.Command, err error) error {
 	advice := "see " + cmd.CommandPath() + " --help"
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wrong.GetFlag().Value.Type() == "bool" {
+		name := "--" + wrong.GetFlag().Name
+		return fmt.Errorf("%s is true or false, not %q; write %s alone, or leave it out", name, wrong.GetValue(), name)
+	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
 		var near []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
