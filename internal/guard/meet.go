@@ -17,6 +17,7 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s) {
 		if known := g.shared.Cache.Get(before); known != nil {
 			entry.Inherit(known)
+			known.Inherit(entry) // for a configuration that goes back
 		}
 		if kept, ok := g.shared.changes.Snapshot(before); ok {
 			kept.Site = s.Key

@@ -110,6 +110,11 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 		entry = g.meet(g.sitesOf(r).Server, a.site)
 	}
 	entry.Saw(read.Hash, read.At)
+	for _, former := range entry.Former() {
+		if before := g.shared.Cache.Get(former); before != nil {
+			before.Saw(read.Hash, read.At) // should a configuration go back to it
+		}
+	}
 	if a.exact && a.asksForFile && answer.status == http.StatusOK && served.Saw(a.witness, j.Identity == verify.Verified, read.At) &&
 		state != nil && (state.Good == nil || answer.differs(state)) {
 		entry.MakeDue() // the guard may be refused what this client was served

@@ -77,6 +77,31 @@ func TestServedAtAHostRenamedTwice(t *testing.T) {
 	}
 }
 
+// TestServedAtAHostRenamedThereAndBack has a crawler read the file between two reloads, of which
+// the second takes back what the first has named otherwise.
+func TestServedAtAHostRenamedThereAndBack(t *testing.T) {
+	const milder = "User-agent: *\nDisallow: /else/\n"
+	for _, hosts := range [][]string{{"*.com", "example.com", "*.com"}, {"example.com", "*.com", "example.com"}} {
+		s := newTwoTexts(t, map[string]string{"bingbot": milder})
+		s.g.FetchWait = time.Minute // which a busy machine may need
+		for i, host := range hosts {
+			s.g = New(context.Background(), s.g.shared, s.g.Config)
+			server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{new(caddyhttp.MatchHost{host})}}}}}
+			asks := func(agent, target, addr string) *http.Request {
+				r := from(requestBy(agent, target), addr)
+				return r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server))
+			}
+			s.g.Judge(asks("GPTBot/1.3", "/private/x", "192.0.2.9"))
+			if i == 1 {
+				s.reads(asks("bingbot/2.0", "/robots.txt", "192.0.2.1"), milder)
+			}
+			if got := s.g.Judge(asks("bingbot/2.0", "/private/x", "192.0.2.1")).Verdict; i == 2 && got != judge.Stale {
+				t.Errorf("%q, in the end: %s", hosts, got)
+			}
+		}
+	}
+}
+
 // TestDecideForARenamedHost names the host of a proxy otherwise in the next configuration: what
 // was read from the source of the host stays known, although nothing can be read there any more.
 func TestDecideForARenamedHost(t *testing.T) {
