@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
 // MaxRedirects is how many redirects from /robots.txt are followed (RFC 9309
 // section 2.3.1.2). The file found in the end holds for the authority that was
@@ -81,17 +78,4 @@ func (a Answer) text(meaning Meaning) []byte {
 		return nil
 	}
 	return a.Body
-}
-
-// retryAfter returns how long the answer asks to wait, 0 if it does not
-// (RFC 9110 section 10.2.3).
-func (a Answer) retryAfter(now time.Time) time.Duration {
-	value := a.Header.Get("Retry-After")
-	if wait, ok := deltaSeconds(value); ok {
-		return wait
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }

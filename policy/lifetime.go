@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 )
 
 const (
@@ -118,7 +120,7 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 			wait = min(lastRetry, firstRetry<<doublings)
 		}
 		wait += time.Duration(jitter * float64(wait) / 10)
-		next.Due = now.Add(min(MaxAge, max(wait, a.retryAfter(now))))
+		next.Due = now.Add(min(MaxAge, max(wait, retryafter.Of(a.Header, now))))
 		return next
 	}
 	next.take(a, meaning, now)

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 )
 
 const (
@@ -236,8 +237,7 @@ func (r *Receiver) send(ctx context.Context, body []byte) (after time.Duration, 
 	case status >= 200 && status < 300:
 		return 0, nil
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		return time.Duration(max(0, min(seconds, 3600))) * time.Second, fmt.Errorf("the receiver answers status %d", status)
+		return retryafter.Of(response.Header, r.now()), fmt.Errorf("the receiver answers status %d", status)
 	case status >= 300 && status < 400:
 		return -1, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
 	default:

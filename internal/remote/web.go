@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -162,7 +162,7 @@ func (w *web) get(ctx context.Context, at *url.URL, before Answer) (a Answer, ne
 		}
 		return Answer{}, next, err
 	}
-	return Answer{Life: retryAfter(response.Header)}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
+	return Answer{Life: retryafter.Of(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
 }
 
 // body reads the text of an answer, as far as it is not too long. What was
@@ -172,14 +172,4 @@ func (w *web) body(response *http.Response) ([]byte, error) {
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for", coding)
 	}
 	return io.ReadAll(io.LimitReader(response.Body, w.kind.Max+1))
-}
-
-// retryAfter returns for how long an answer asks to be left alone, in seconds
-// (RFC 9110 section 10.2.3); 0 if it does not.
-func retryAfter(header http.Header) time.Duration {
-	seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 16)
-	if err != nil {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
 }

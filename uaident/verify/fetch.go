@@ -8,8 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 )
 
 const fetchTimeout = 30 * time.Second
@@ -108,7 +109,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 		v.confirm(l, before)
 		return nil
 	default:
-		return &statusError{response.Status, retryAfter(response.Header.Get("Retry-After"), v.options.Now())}
+		return &statusError{response.Status, retryafter.Of(response.Header, v.options.Now())}
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, MaxListBytes+1))
 	if err != nil {
@@ -159,16 +160,4 @@ func (v *Verifier) suspect(l *list, before *loaded) error {
 	l.loaded.Store(&loaded{before.table, v.at(now)})
 	return fmt.Errorf("the list lacks most of the addresses that it had; it is used if it still does on %s",
 		l.state.shrunkSince.Add(believeShrunk).UTC().Format(time.RFC3339))
-}
-
-// retryAfter returns what a Retry-After header asks for, 0 if nothing
-// (RFC 9110 section 10.2.3).
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }

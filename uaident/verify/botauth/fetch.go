@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/pquerna/cachecontrol/cacheobject"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 )
 
 // The well-known URI and media type of a key directory.
@@ -128,7 +130,7 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 		a.directory.Store(d)
 		a.failures, a.next = 0, now.Add(jittered(minFresh))
 	} else {
-		wait := max(jittered(min(minBackOff<<min(a.failures, 16), maxBackOff)), retryAfter)
+		wait := max(jittered(min(minBackOff<<min(a.failures, 16), maxBackOff)), min(retryAfter, maxRetryAfter))
 		a.failures, a.next = a.failures+1, now.Add(wait)
 	}
 	a.mu.Unlock()
@@ -158,10 +160,10 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	defer response.Body.Close()
 	now := v.now()
 	if response.StatusCode/100 == 3 {
-		return nil, parseRetryAfter(response.Header, now), fmt.Errorf("status %d, a redirect, which is not followed", response.StatusCode)
+		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d, a redirect, which is not followed", response.StatusCode)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, parseRetryAfter(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
+		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
 	}
 	contentType := response.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != directoryType {
@@ -201,17 +203,6 @@ func fresh(h http.Header, now time.Time) time.Duration {
 		life -= time.Duration(age) * time.Second
 	}
 	return min(max(life, minFresh), maxFresh)
-}
-
-// parseRetryAfter reads Retry-After (RFC 9110 section 10.2.3), within bounds.
-func parseRetryAfter(h http.Header, now time.Time) (wait time.Duration) {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if date, err := http.ParseTime(value); err == nil {
-		wait = date.Sub(now)
-	}
-	return min(max(wait, 0), maxRetryAfter)
 }
 
 // jittered returns a little more than d, so that many instances part.
