@@ -1,10 +1,6 @@
 package preferences
 
-import (
-	"fmt"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/option"
-)
+import "github.com/robotsguard/caddy-robots-guard/internal/option"
 
 // Use is what a guard does about what the robots.txt states of the use of content.
 type Use struct {
@@ -31,11 +27,7 @@ func (u *Use) EnforcesUse() bool { return u.Usage == usageEnforce }
 
 // ValidateUse tells what cannot be.
 func (u *Use) ValidateUse() error {
-	switch u.Usage {
-	case "", usageObserve, usageEnforce:
-		return nil
-	}
-	return fmt.Errorf("%w %q for usage; use observe or enforce", option.ErrValue, u.Usage)
+	return option.OneOf("usage", u.Usage, []string{usageObserve, usageEnforce})
 }
 
 // Options are the lines of robots_guard that set it.

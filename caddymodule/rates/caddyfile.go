@@ -42,8 +42,8 @@ func (r *Rate) Options() []option.Option {
 		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.One(&r.MaxDelay, option.Duration)},
 		{Name: "burst", Usage: "a number such as 10", Set: option.One(&r.Burst, option.Number)},
 		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},
-		{Name: "search", Usage: "observe or enforce", Set: option.One(&r.Search, option.WordOf(modeObserve, modeEnforce))},
-		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, option.WordOf(countDocuments, countAll))},
+		{Name: "search", Usage: "observe or enforce", Set: option.One(&r.Search, option.WordOf(modeWords...))},
+		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, option.WordOf(countWords...))},
 		r.shedOption(),
 	}
 }

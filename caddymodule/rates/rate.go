@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -66,6 +64,11 @@ const (
 	countAll       = "all"
 )
 
+var (
+	modeWords  = []string{modeObserve, modeEnforce} // of Search, too
+	countWords = []string{countDocuments, countAll}
+)
+
 // Bounds of what can be configured.
 const (
 	minDelay, maxDelay   = time.Second, time.Hour
@@ -106,9 +109,9 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	}
 	return cmp.Or(
 		r.Shed.validate(),
-		oneOf("mode", r.Mode, modeObserve, modeEnforce),
-		oneOf("search", r.Search, modeObserve, modeEnforce),
-		oneOf("count", r.Count, countDocuments, countAll),
+		option.OneOf("the mode of rate", r.Mode, modeWords),
+		option.OneOf("search of rate", r.Search, modeWords),
+		option.OneOf("count of rate", r.Count, countWords),
 		within("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
 		within("burst", r.Burst, 1, maxBurst),
 		within("over", r.Over, minOver, maxOver),
@@ -145,14 +148,6 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 		}
 	}
 	return nil
-}
-
-// oneOf checks a word, which may be left out.
-func oneOf(name, value string, words ...string) error {
-	if value == "" || slices.Contains(words, value) {
-		return nil
-	}
-	return fmt.Errorf("rate: unknown %s %q; use %s", name, value, strings.Join(words, " or "))
 }
 
 // within checks a value, which may be left out.

@@ -98,10 +98,10 @@ func (h *Handler) options() []option.Option {
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Mark: h.markRule, Block: h.readRule, Again: true},
 		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), Mark: h.markList, Again: true},
-		{Name: "classes", Usage: "follow or frozen", Set: option.One(&h.Classes, option.WordOf(classesFollow, classesFrozen))},
+		{Name: "classes", Usage: "follow or frozen", Set: option.One(&h.Classes, option.WordOf(classesWords...))},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: option.One(&h.Gate, option.WordOf(gateWords...))},
-		{Name: "confirm", Usage: "search, any or off", Set: option.One(&h.Confirm, option.WordOf(confirms...))},
+		{Name: "confirm", Usage: "search, any or off", Set: option.One(&h.Confirm, option.WordOf(confirmWords...))},
 		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, hosts, some hosts and perhaps a duration, or crawlers, a percentage such as 10 and perhaps a duration", Set: h.setRollout},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}

@@ -107,6 +107,8 @@ const (
 	classesFrozen = "frozen"
 )
 
+var classesWords = []string{classesFollow, classesFrozen}
+
 // CaddyModule returns the Caddy module information.
 func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
@@ -227,14 +229,13 @@ func (h *Handler) Validate() error {
 		return errors.New("base is both none and a file; keep one")
 	case h.MaxAge != 0 && (h.MaxAge < caddy.Duration(time.Minute) || h.MaxAge > caddy.Duration(24*time.Hour)):
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
-	case h.Gate != "" && !slices.Contains(gateWords, h.Gate):
-		return fmt.Errorf("unknown gate %q; use error, warning or off", h.Gate)
-	case h.Confirm != "" && !slices.Contains(confirms, h.Confirm):
-		return fmt.Errorf("unknown confirm %q; use search, any or off", h.Confirm)
-	case !slices.Contains([]string{"", classesFollow, classesFrozen}, h.Classes):
-		return fmt.Errorf("unknown classes %q; use follow or frozen", h.Classes)
 	}
-	if err := h.validateStaging(); err != nil {
+	if err := cmp.Or(
+		option.OneOf("gate", h.Gate, gateWords),
+		option.OneOf("confirm", h.Confirm, confirmWords),
+		option.OneOf("classes", h.Classes, classesWords),
+		h.validateStaging(),
+	); err != nil {
 		return err
 	}
 	for i, place := range h.Lists {

@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// confirms are the words of Handler.Confirm.
-var confirms = []string{string(release.Search), string(release.Any), string(release.Off)}
+// confirmWords are the words of Handler.Confirm.
+var confirmWords = []string{string(release.Search), string(release.Any), string(release.Off)}
 
 // newRelease returns what brings the rules into force. bases are those that were read
 // from the handlers behind.
