@@ -227,9 +227,9 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 
 // check tells what is wrong with a deed.
 func (d *Deed) check(verb string) error {
-	for what, text := range map[string]string{"who": d.Who, "why": d.Why, "ticket": d.Ticket} {
-		if utf8.RuneCountInString(text) > publication.MostText || strings.ContainsAny(text, "\r\n\x00") {
-			return errors.New(what + " has to be one line of up to 500 characters")
+	for _, field := range []struct{ name, text string }{{"who", d.Who}, {"why", d.Why}, {"ticket", d.Ticket}} {
+		if utf8.RuneCountInString(field.text) > publication.MostText || strings.ContainsAny(field.text, "\r\n\x00") {
+			return errors.New(field.name + " has to be one line of up to 500 characters")
 		}
 	}
 	switch {

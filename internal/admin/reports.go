@@ -33,26 +33,26 @@ const reportPrefix = "/robots_guard/"
 // to the last.
 func (a *API) reportRoutes() []caddy.AdminRoute {
 	var routes []caddy.AdminRoute
-	for path, view := range map[string]reportView{
-		"summary": func(s *report.Source, q reportQuery) (any, error) { return s.Summary(q.Filter), nil },
-		"crawlers": func(s *report.Source, q reportQuery) (any, error) {
+	for _, it := range []struct {
+		path       string
+		parameters []string
+		view       reportView
+	}{
+		{"summary", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Summary(q.Filter), nil }},
+		{"crawlers", paged, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Crawlers(q.Filter, q.after, q.limit), nil
-		},
-		"crawlers/": crawlerReport,
-		"violations": func(s *report.Source, q reportQuery) (any, error) {
+		}},
+		{"crawlers/", filters, crawlerReport},
+		{"violations", paged, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Violations(q.Filter, q.after, q.limit), nil
-		},
-		"robots":  robotsReport,
-		"managed": managedReport,
-		"shadow":  func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil },
-		"parity":  func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil },
-		"impact":  func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil },
+		}},
+		{"robots", filters, robotsReport},
+		{"managed", filters, managedReport},
+		{"shadow", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil }},
+		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil }},
+		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
-		parameters := filters
-		if path == "crawlers" || path == "violations" {
-			parameters = paged
-		}
-		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + path, Handler: taking(a.reporting(view), parameters...)})
+		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + it.path, Handler: taking(a.reporting(it.view), it.parameters...)})
 	}
 	return routes
 }
@@ -91,17 +91,18 @@ func parseReportQuery(query url.Values) (q reportQuery, err error) {
 		return q, err
 	}
 	q.limit = defaultPage
-	for name, to := range map[string]struct {
+	for _, to := range []struct {
+		name        string
 		number      *int
 		least, most int
-	}{"limit": {&q.limit, 1, maxPage}, "after": {&q.after, 0, 1 << 30}} {
-		value := query.Get(name)
+	}{{"limit", &q.limit, 1, maxPage}, {"after", &q.after, 0, 1 << 30}} {
+		value := query.Get(to.name)
 		if value == "" {
 			continue
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n < to.least || n > to.most {
-			return q, fmt.Errorf("%s %.40q is no number from %d to %d", name, value, to.least, to.most)
+			return q, fmt.Errorf("%s %.40q is no number from %d to %d", to.name, value, to.least, to.most)
 		}
 		*to.number = n
 	}

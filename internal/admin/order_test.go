@@ -1,0 +1,25 @@
+package admin
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestFirstMistakeIsTold has a request with several mistakes be answered with the first in
+// the order of the documents each time.
+func TestFirstMistakeIsTold(t *testing.T) {
+	for range 50 {
+		d := Deed{Who: "a\nb", Why: "a\nb", Ticket: "a\nb"}
+		if err := d.check("confirm"); err == nil || !strings.HasPrefix(err.Error(), "who ") {
+			t.Fatalf("a deed: %v", err)
+		}
+		d.Who = "ann"
+		if err := d.check("confirm"); err == nil || !strings.HasPrefix(err.Error(), "why ") {
+			t.Fatalf("a deed by somebody: %v", err)
+		}
+		if _, err := parseReportQuery(url.Values{"limit": {"x"}, "after": {"y"}}); err == nil || !strings.HasPrefix(err.Error(), "limit ") {
+			t.Fatalf("a report: %v", err)
+		}
+	}
+}
