@@ -12,25 +12,24 @@ type Assistant struct {
 	Operator string // as the registry of crawlers spells it
 	// Hosts are those that a browser names as Referer after a click in it.
 	Hosts []string
-	Page  string // where the service is, or its operator says so
 }
 
 // assistants are known by the hosts that they serve their pages from. Links in their
 // apps come without a Referer, so all numbers are the least that there was.
 var assistants = [...]Assistant{
-	{"chatgpt.com", "OpenAI", []string{"chatgpt.com", "chat.openai.com"}, "https://help.openai.com/en/articles/9237897-chatgpt-search"},
-	{"perplexity.ai", "Perplexity", []string{"www.perplexity.ai", "perplexity.ai"}, "https://www.perplexity.ai/"},
-	{"gemini.google.com", "Google", []string{"gemini.google.com", "bard.google.com"}, "https://gemini.google.com/"},
-	{"notebooklm.google.com", "Google", []string{"notebooklm.google.com"}, "https://notebooklm.google.com/"},
-	{"copilot.microsoft.com", "Microsoft", []string{"copilot.microsoft.com", "copilot.cloud.microsoft", "m365.cloud.microsoft"}, "https://copilot.microsoft.com/"},
-	{"claude.ai", "Anthropic", []string{"claude.ai"}, "https://claude.ai/"},
-	{"meta.ai", "Meta", []string{"www.meta.ai", "meta.ai"}, "https://www.meta.ai/"},
-	{"grok.com", "xAI", []string{"grok.com"}, "https://grok.com/"},
-	{"chat.mistral.ai", "Mistral", []string{"chat.mistral.ai"}, "https://chat.mistral.ai/"},
-	{"chat.deepseek.com", "DeepSeek", []string{"chat.deepseek.com"}, "https://chat.deepseek.com/"},
-	{"duck.ai", "DuckDuckGo", []string{"duck.ai"}, "https://duck.ai/"},
-	{"you.com", "You.com", []string{"you.com"}, "https://you.com/"},
-	{"doubao.com", "ByteDance", []string{"www.doubao.com"}, "https://www.doubao.com/"},
+	{"chatgpt.com", "OpenAI", []string{"chatgpt.com", "chat.openai.com"}},
+	{"perplexity.ai", "Perplexity", []string{"www.perplexity.ai", "perplexity.ai"}},
+	{"gemini.google.com", "Google", []string{"gemini.google.com", "bard.google.com"}},
+	{"notebooklm.google.com", "Google", []string{"notebooklm.google.com"}},
+	{"copilot.microsoft.com", "Microsoft", []string{"copilot.microsoft.com", "copilot.cloud.microsoft", "m365.cloud.microsoft"}},
+	{"claude.ai", "Anthropic", []string{"claude.ai"}},
+	{"meta.ai", "Meta", []string{"www.meta.ai", "meta.ai"}},
+	{"grok.com", "xAI", []string{"grok.com"}},
+	{"chat.mistral.ai", "Mistral", []string{"chat.mistral.ai"}},
+	{"chat.deepseek.com", "DeepSeek", []string{"chat.deepseek.com"}},
+	{"duck.ai", "DuckDuckGo", []string{"duck.ai"}},
+	{"you.com", "You.com", []string{"you.com"}},
+	{"doubao.com", "ByteDance", []string{"www.doubao.com"}},
 }
 
 // NumAssistants is how many there are: the bound of what is kept by them.
