@@ -39,15 +39,13 @@ var statusWords = [NumStatuses]string{"2xx", "3xx", "refused", "not_found", "too
 // String returns the word of s, such as "2xx" or "refused".
 func (s Status) String() string { return statusWords[s] }
 
-// codes returns what status codes of s there are, in words.
+// codes returns the status codes of what a finding is about, in words.
 func (s Status) codes() string {
 	switch s {
 	case Refused:
-		return "401, 402, 403 or 451"
+		return "401, 402, 403, 407 or 451"
 	case TooMany:
 		return "429"
-	case NotFound:
-		return "404 or 410"
 	}
 	return s.String()
 }

@@ -56,7 +56,7 @@ type Finding struct {
 func (f Finding) Percent() int { return int(100 * f.Bad / f.Of) }
 
 // Says returns the finding in words, such as "34 % of the pages that it may fetch (51 of
-// 150) refused, mostly by 401, 402, 403 or 451".
+// 150) refused, mostly by 401, 402, 403, 407 or 451".
 func (f Finding) Says() string {
 	return fmt.Sprintf(says[f.What], f.Percent(), f.Bad, f.Of, f.Most.codes())
 }

@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v after noon: since %v", tc.at, found[0].Since)
 		}
 	}
-	if found := Judge(day[2].Counts, false); found[0].Says() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403 or 451" {
+	if found := Judge(day[2].Counts, false); found[0].Says() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
 		t.Errorf("in words: %s", found[0].Says())
 	}
 	// A slow crawler is seen over a day.
@@ -90,7 +90,7 @@ func TestFind(t *testing.T) {
 
 func TestStatusOf(t *testing.T) {
 	for code, want := range map[int]Status{101: Success, 200: Success, 206: Success, 304: Redirect, 401: Refused, 402: Refused, 403: Refused,
-		404: NotFound, 410: NotFound, 429: TooMany, 400: ClientError, 451: Refused, 418: ClientError, 500: ServerError, 503: ServerError, 599: ServerError} {
+		407: Refused, 404: NotFound, 410: NotFound, 429: TooMany, 400: ClientError, 451: Refused, 418: ClientError, 500: ServerError, 503: ServerError, 599: ServerError} {
 		if got, ok := StatusOf(code); !ok || got != want {
 			t.Errorf("%d is %s, %v", code, got, ok)
 		}

@@ -41,7 +41,7 @@ func TestAnswers(t *testing.T) {
 		texts = append(texts, f.Text)
 	}
 	if got, want := strings.Join(texts, "\n"), "GPTBot: /robots.txt not served in 100 % of its requests (5 of 5), mostly for 5xx\n"+
-		"Googlebot: 30 % of the pages that it may fetch (10 of 33) refused, mostly by 401, 402, 403 or 451"; got != want {
+		"Googlebot: 30 % of the pages that it may fetch (10 of 33) refused, mostly by 401, 402, 403, 407 or 451"; got != want {
 		t.Errorf("found\n%s\nwant\n%s", got, want)
 	}
 	for _, c := range r.Crawlers {
