@@ -22,7 +22,8 @@ import (
 )
 
 // closedRetryAfter is when a crawler may come back that was sent away because
-// the robots.txt cannot be read.
+// the robots.txt cannot be read. That is asked for again every five minutes at the latest
+// while crawlers come: by then it was so twice.
 const closedRetryAfter = 10 * time.Minute
 
 // Write answers a request that the robots.txt forbids, or one under a false name,
