@@ -174,11 +174,6 @@ func (s *State) retire(before, good *Version, now time.Time) {
 	s.Past = past
 }
 
-// Knows reports whether a text is the current version or one of those before it.
-func (s *State) Knows(hash [sha256.Size]byte) bool {
-	return s.Good != nil && s.Good.Hash == hash || slices.ContainsFunc(s.Past, func(v *Version) bool { return v.Hash == hash })
-}
-
 // KnowsAt reports whether a text that was read at a time is the current version, or one of
 // those before it which had not ended long before: else it has come back somewhere since.
 func (s *State) KnowsAt(hash [sha256.Size]byte, at time.Time) bool {

@@ -34,7 +34,7 @@ func (i *instance) remembers() (all remembers) {
 	all = remembers{text: fmt.Sprint(slices.Index(texts, i.text(siteA))), read: i.hasRead(siteA), counts: i.shown(), alerts: i.known.read()}
 	for _, text := range texts {
 		e := i.cache.Get(siteA)
-		all.versions = append(all.versions, e != nil && e.State() != nil && e.State().Knows(policy.VersionOf(policy.Answer{Status: 200, Body: []byte(text)}, i.time).Hash))
+		all.versions = append(all.versions, e != nil && e.State() != nil && e.State().KnowsAt(policy.VersionOf(policy.Answer{Status: 200, Body: []byte(text)}, i.time).Hash, time.Time{}))
 	}
 	all.lists = i.verifier.Check(&acme, netip.MustParseAddr("192.0.2.1")).State == verify.Verified
 	return all

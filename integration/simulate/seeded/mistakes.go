@@ -131,7 +131,7 @@ var mistakes = []mistake{
 	{
 		"a version that comes back elsewhere is taken for known", "internal/store/readers.go",
 		"!state.KnowsAt(read.Hash, read.At)",
-		"!state.Knows(read.Hash)",
+		"!state.KnowsAt(read.Hash, time.Time{})",
 	},
 	{
 		"what shuts a search engine out waits for nobody", "internal/publication/steps.go",
