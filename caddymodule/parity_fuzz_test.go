@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
@@ -21,7 +22,7 @@ import (
 // FuzzOneEngine asks the server, explain, check, audit and a managed text about the same
 // request: all have to give one answer.
 func FuzzOneEngine(f *testing.F) {
-	rules, err := managed.NewPlan(uaident.Default(), []managed.Rule{{ID: "one", For: []string{"PetalBot"}}}, nil, nil)
+	rules, err := managed.NewSchedule(uaident.Default(), []managed.Rule{{ID: "one", For: []string{"PetalBot"}}}, nil, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func FuzzOneEngine(f *testing.F) {
 			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.Evidence.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
 		}
 		forbidden := j != nil && j.Verdict == judge.Disallowed
-		if got := command.JudgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); method == http.MethodGet && got.Got == forbidden {
+		if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); method == http.MethodGet && got.Got == forbidden {
 			t.Errorf("forbidden by the server: %t, allowed by check: %t", forbidden, got.Got)
 		}
 		if u.Path != "/robots.txt" {
@@ -68,7 +69,7 @@ func FuzzOneEngine(f *testing.F) {
 				t.Errorf("forbidden by the server: %t, by audit: %t", forbidden, got)
 			}
 		}
-		if composed, err := rules.Compose([]byte(text), "example.com"); err == nil && (j == nil || j.Client.Name() != "PetalBot") {
+		if composed, err := rules.Text(time.Time{}, "example.com", []byte(text)); err == nil && (j == nil || j.Client.Name() != "PetalBot") {
 			if by := offline.Explain(explain.Rules{Robots: policy.Parse(composed)}, asked); by.Verdict != e.Verdict && !e.Ambiguous {
 				t.Errorf("%s, but %s by a text with a rule for somebody else:\n%s", e.Verdict, by.Verdict, composed)
 			}

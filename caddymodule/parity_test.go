@@ -154,7 +154,7 @@ func TestOneEngine(t *testing.T) {
 						continue // the command below knows no configuration and no methods
 					}
 					allowed := j == nil || j.Evidence.Allowed || j.Verdict != judge.Disallowed
-					if got := command.JudgeCase(robots, expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
+					if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %t", name, userAgent, target, allowed, got.Got)
 					}
 					if t.Failed() {

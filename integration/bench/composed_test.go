@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -47,11 +48,11 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 			{ID: "signal", Signal: "search=yes, ai-train=no"}, {ID: "one", For: []string{"SemrushBot"}, Usage: "train-ai=y"},
 		}
 		rules = append(rules, preferences[:r.IntN(len(preferences)+1)]...)
-		plan, err := managed.NewPlan(uaident.Default(), rules, nil, nil)
+		schedule, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
 		if err != nil {
 			continue // two rules contradict each other
 		}
-		composed, err := plan.Compose([]byte(text), "a.example")
+		composed, err := schedule.Text(time.Time{}, "a.example", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 			continue
 		}
 		for _, c := range cases {
-			r := judgeCase(robots, overlay, c)
+			r := JudgeCase(robots, overlay, c)
 			who := c.Token + "\x00" + c.UserAgent
 			note, known := notes[who]
 			if !known {
@@ -174,13 +174,9 @@ func readTable(stdin io.Reader, name string) ([]byte, error) {
 	return readMost(name, maxCases)
 }
 
-// JudgeCase judges one case as check does.
-func JudgeCase(robots *policy.Robots, c expect.Case) expect.Result {
-	return judgeCase(robots, overlayOf(robots), c)
-}
-
-// judgeCase is JudgeCase with the names that only the robots.txt knows.
-func judgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
+// JudgeCase judges one case as check does. The overlay has the names that only the
+// robots.txt knows.
+func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
 	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == "", held: c.Held}
 	if who.isAgent {
 		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)

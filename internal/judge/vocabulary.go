@@ -23,9 +23,6 @@ const (
 
 var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "against_preference"}
 
-// Verdicts returns all verdicts in the order of their declaration.
-func Verdicts() []Verdict { return all[Verdict](numVerdicts) }
-
 // String returns the word for v that logs, labels and JSON use.
 func (v Verdict) String() string { return word(verdictWords[:], v) }
 
@@ -49,9 +46,6 @@ const (
 
 var actionWords = [numActions]string{"none", "logged", "blocked", "slowed"}
 
-// Actions returns all actions in the order of their declaration.
-func Actions() []Action { return all[Action](numActions) }
-
 // String returns the word for a that logs, labels and JSON use.
 func (a Action) String() string { return word(actionWords[:], a) }
 
@@ -69,14 +63,6 @@ const (
 	// that nothing they do is counted under it.
 	SpoofedName = "_spoofed"
 )
-
-func all[T ~uint8](n T) []T {
-	values := make([]T, n)
-	for i := range values {
-		values[i] = T(i)
-	}
-	return values
-}
 
 // word returns the word for a value, "invalid" if there is none.
 func word[T ~uint8](words []string, value T) string {

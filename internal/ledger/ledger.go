@@ -120,13 +120,6 @@ func (l *Ledger) release(b *buffer) {
 	}
 }
 
-// flush counts what is in the buffers.
-func (l *Ledger) flush() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.countAll()
-}
-
 // countAll counts what is in the buffers. l.mu must be held.
 func (l *Ledger) countAll() {
 	for _, b := range l.buffers.all {

@@ -46,6 +46,13 @@ func record(l *Ledger, q *Request) {
 	l.flush()
 }
 
+// flush counts what is in the buffers.
+func (l *Ledger) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.countAll()
+}
+
 // row returns a row of a snapshot.
 func (s Snapshot) row(t *testing.T, site, token string) *Row {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 
 // BenchmarkCompose makes texts of a base with as many rules.
 func BenchmarkCompose(b *testing.B) {
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("ai_training"), disallow("SemrushBot", "/a", "/b"), disallow("*", "/c")}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{disallow("ai_training"), disallow("SemrushBot", "/a", "/b"), disallow("*", "/c")}, nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestCompose(t *testing.T) {
 		{"a new name", "", []Rule{disallow("token:NewBot", "/a"), disallow("newbot", "/b")}, "error: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			plan, err := NewPlan(uaident.Default(), tc.rules, nil, nil)
+			plan, err := planOf(uaident.Default(), tc.rules, nil, nil)
 			if err != nil {
 				if !strings.HasPrefix(tc.want, "error: ") {
 					t.Fatal(err)
@@ -96,7 +96,7 @@ func TestCompose(t *testing.T) {
 // A rule for Googlebot is not one for Googlebot-Image, which would obey a group for
 // Googlebot where it has none of its own.
 func TestBystanders(t *testing.T) {
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("Googlebot", "/a")}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{disallow("Googlebot", "/a")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestBystanders(t *testing.T) {
 
 // A class has the names that are for a robots.txt alone, and no search engine.
 func TestClass(t *testing.T) {
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("ai_training")}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{disallow("ai_training")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +155,12 @@ func TestPlanErrors(t *testing.T) {
 		`path "/a#b" has a #, which begins a comment; write %23`:           {disallow("GPTBot", "/a#b")},
 		`"a\nb" can be no product token`:                                   {disallow("token:a\nb")},
 	} {
-		if _, err := NewPlan(uaident.Default(), rules, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := planOf(uaident.Default(), rules, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	for _, line := range []string{"", "User-agent: x", "Disallow: /", "disalow: /", "Crawl-delay: 3", "Content-Signal: ai-train=no", "Host: a\nDisallow: /"} {
-		if _, err := NewPlan(uaident.Default(), nil, nil, []string{line}); err == nil {
+		if _, err := planOf(uaident.Default(), nil, nil, []string{line}); err == nil {
 			t.Errorf("the line %q is taken", line)
 		}
 	}
@@ -168,7 +168,7 @@ func TestPlanErrors(t *testing.T) {
 
 // What a base says that crawlers read in two ways may become milder, never stricter.
 func TestContested(t *testing.T) {
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot", "/a"), disallow("Googlebot", "/b")}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{disallow("GPTBot", "/a"), disallow("Googlebot", "/b")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestContestedForOthers(t *testing.T) {
 		{"the group above", "User-agent: archive.org_bot\ndisalow: *\nUser-agent ia_archiver\ndisalow:\n", disallow("ia_archiver", "/a/b"), chain{"archive.org_bot"}, "/a/b"},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
-			plan, err := NewPlan(uaident.Default(), []Rule{tc.rule}, nil, nil)
+			plan, err := planOf(uaident.Default(), []Rule{tc.rule}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestContestedForOthers(t *testing.T) {
 
 // A long base that crawlers read in two ways would take minutes to compare.
 func TestContestedAndLong(t *testing.T) {
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot", "/a")}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{disallow("GPTBot", "/a")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 
 // The text that the site has is its owner's: what lint finds there stops nothing.
 func TestBaseStopsNothing(t *testing.T) {
-	plan, err := NewPlan(uaident.Default(), []Rule{disallow("GPTBot")}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{disallow("GPTBot")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestCopiesAreBounded(t *testing.T) {
 		fmt.Fprintf(&base, "Disallow: /%d\n", i)
 	}
 	base.WriteString("User-agent: b0\nContent-Usage: train-ai=y\nDisallow: /x\n")
-	plan, err := NewPlan(uaident.Default(), []Rule{{ID: "content_usage", Usage: "train-ai=n"}}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{{ID: "content_usage", Usage: "train-ai=n"}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

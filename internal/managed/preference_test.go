@@ -26,7 +26,7 @@ func TestPreferencesOfTheBase(t *testing.T) {
 		{"train-ai=y search=y", prefer("train-ai=n"), policy.PreferenceNo},
 		{"train-ai=n,", prefer("train-ai=y", "GPTBot"), policy.PreferenceYes},
 	} {
-		plan, err := NewPlan(uaident.Default(), []Rule{tc.rule}, nil, nil)
+		plan, err := planOf(uaident.Default(), []Rule{tc.rule}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestPreferencesAbove(t *testing.T) {
 		{"one that * states", prefer("train-ai=n"), "train-ai=n, ai-use=n", "train-ai=n, ai-use=y"},
 		{"one that both state", prefer("ai-use=y"), "ai-use=n", "train-ai=y, ai-use=y"},
 	} {
-		plan, err := NewPlan(uaident.Default(), []Rule{tc.rule}, nil, nil)
+		plan, err := planOf(uaident.Default(), []Rule{tc.rule}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

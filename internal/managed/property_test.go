@@ -146,7 +146,7 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		groups, base := randomBase(r)
 		rules := randomRules(r)
-		plan, err := NewPlan(registry, rules, nil, nil)
+		plan, err := planOf(registry, rules, nil, nil)
 		if err != nil {
 			if !strings.Contains(err.Error(), "both allowed and disallowed") && !strings.Contains(err.Error(), "both yes and no") {
 				t.Fatal(err)

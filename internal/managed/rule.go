@@ -77,16 +77,6 @@ type wish struct {
 	said    map[string]bool // ids and paths, once there are many
 }
 
-// NewPlan returns a plan of rules that are always in force. Its errors say which rule
-// or line is wrong.
-func NewPlan(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Plan, error) {
-	s, err := NewSchedule(registry, rules, sitemaps, lines)
-	if err != nil {
-		return nil, err
-	}
-	return s.common.plan(0), nil
-}
-
 // newPlan returns the plan of rules that are compiled and do not contradict each
 // other.
 func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, error) {

@@ -27,6 +27,15 @@ func newSchedule(t testing.TB, rules ...Rule) *Schedule {
 	return s
 }
 
+// planOf returns what holds of rules that are always in force.
+func planOf(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Plan, error) {
+	s, err := NewSchedule(registry, rules, sitemaps, lines)
+	if err != nil {
+		return nil, err
+	}
+	return s.common.plan(0), nil
+}
+
 func textAt(t testing.TB, s *Schedule, now time.Time, host string) string {
 	t.Helper()
 	plan, _ := s.At(now, host)

@@ -38,7 +38,7 @@ func worstJudgements(f func(class uaident.Class, who verify.State, v judge.Verdi
 	for _, class := range uaident.Classes() {
 		for who := verify.Claimed; who <= verify.Spoofed; who++ {
 			for v := judge.Allowed; v <= judge.AgainstPreference; v++ {
-				for _, a := range judge.Actions() {
+				for a := judge.None; a <= judge.Slowed; a++ {
 					none, refused := a == judge.None, v == judge.Disallowed || v == judge.AgainstPreference
 					switch {
 					case v == judge.AgainstPreference && class != uaident.AITraining:
@@ -202,7 +202,7 @@ func TestRequestsOfSeveralGoroutines(t *testing.T) {
 			for i := range 2000 {
 				m.Host(fmt.Sprintf("h%d", i%3)).Count(Judged{
 					Crawler:  fmt.Sprintf("bot%d", i%37),
-					Identity: verify.States()[i%4], Verdict: judge.Verdicts()[i%6],
+					Identity: verify.States()[i%4], Verdict: judge.Verdict(i % 6),
 				})
 			}
 		})

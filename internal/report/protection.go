@@ -31,11 +31,6 @@ const (
 	NoRules        Cause = "no_rules"   // a text in which no rule forbids something
 )
 
-// Causes returns all causes, for a table or a label.
-func Causes() []Cause {
-	return []Cause{RefusedToGuard, NoFile, Redirected, WebPage, UTF16, Blank, NoRules}
-}
-
 // NotProtectingOf looks at the last good answer for a robots.txt from a kind of
 // source, see Health.Source. It returns nil where that forbids something, and where
 // there was none: what cannot be read is another matter.
