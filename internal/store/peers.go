@@ -96,6 +96,24 @@ func (p *peers) saw(k key, modified time.Time) {
 	}
 }
 
+// listed forgets what a peer has stored no longer of a kind, such as the changes of a site
+// that is gone.
+func (p *peers) listed(instance, kind string, keys []key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	peer := p.all[instance]
+	if peer == nil {
+		return
+	}
+	stored := make(map[key]bool, len(keys))
+	for _, k := range keys {
+		stored[k] = true
+	}
+	gone := func(k key, _ time.Time) bool { return k.kind == kind && !stored[k] }
+	maps.DeleteFunc(peer.seen, gone)
+	maps.DeleteFunc(peer.saved, gone)
+}
+
 // isNews reports whether a value was written since it was read; one that is new
 // is read again.
 func (p *peers) isNews(k key, modified, now time.Time) bool {

@@ -46,6 +46,8 @@ func (s *Store) syncKind(ctx context.Context, instance string, kind kind, found 
 	keys, err := s.keys(ctx, instance, kind)
 	if err != nil {
 		s.failedRead(key{instance: instance, kind: kind.name()}, err, found)
+	} else {
+		s.peers.listed(instance, kind.name(), keys)
 	}
 	for _, k := range keys {
 		if found.failed > 0 || ctx.Err() != nil {

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestPeersForgetWhatIsGone has a peer remove what it has stored: nothing is kept of that.
+func TestPeersForgetWhatIsGone(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	theirs, ours := newInstance(m, "theirs", noon), newInstance(m, "ours", noon)
+	theirs.Read(ctx)
+	theirs.reads(siteA)
+	theirs.writeAll(ctx, false)
+	ours.Read(ctx)
+	ours.Sync(ctx)
+	peer := ours.peers.all["theirs"]
+	for _, k := range m.Keys() {
+		if strings.Contains(k, "/theirs/") {
+			if err := m.Delete(ctx, k); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	m.Break(errors.New("no answer"))
+	ours.Sync(ctx)
+	if len(peer.seen) == 0 || len(peer.saved) == 0 {
+		t.Errorf("%d values are known and when %d were saved, want some, for nobody knows what is stored", len(peer.seen), len(peer.saved))
+	}
+	m.Break(nil)
+	ours.Sync(ctx)
+	if len(peer.seen) > 0 || len(peer.saved) > 0 {
+		t.Errorf("%d values are known and when %d were saved, of which none is stored", len(peer.seen), len(peer.saved))
+	}
+}
