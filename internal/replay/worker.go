@@ -99,25 +99,7 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 // judge judges the request of the record.
 func (w *worker) judge(k *chunk) {
 	r, t := &w.record, w.tally
-	if r.HasTime {
-		if r.At < w.since || r.At >= w.until {
-			t.otherTime++
-			return
-		}
-		t.first, t.last = min(t.first, r.At), max(t.last, r.At)
-	}
-	if len(r.Host) > 0 {
-		if !w.host.matches(w, r) {
-			t.otherSite++
-			return
-		}
-	} else if w.byHost != nil {
-		t.otherSite++
-		t.noHost++
-		return
-	}
-	if len(r.Target) == 0 {
-		t.other++
+	if !w.isAskedAbout() {
 		return
 	}
 	if w.before != nil {
@@ -171,6 +153,38 @@ func (w *worker) judge(k *chunk) {
 		w.pace(k, who, w.asks(k, current, who))
 		return
 	}
+	w.disallowed(k, current, who, c)
+}
+
+// isAskedAbout reports whether the record is a request in the time and of the sites that
+// are asked about, and counts it if not.
+func (w *worker) isAskedAbout() bool {
+	r, t := &w.record, w.tally
+	if r.HasTime {
+		if r.At < w.since || r.At >= w.until {
+			t.otherTime++
+			return false
+		}
+		t.first, t.last = min(t.first, r.At), max(t.last, r.At)
+	}
+	switch {
+	case len(r.Host) > 0 && !w.host.matches(w, r):
+		t.otherSite++
+	case len(r.Host) == 0 && w.byHost != nil:
+		t.otherSite++
+		t.noHost++
+	case len(r.Target) == 0:
+		t.other++
+	default:
+		return true
+	}
+	return false
+}
+
+// disallowed notes a request that the current version forbids: outside of the rules, unless
+// a version allows it that the crawler may still follow, which is known at the end.
+func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
+	r := &w.record
 	a, passes := w.asks(k, current, who), w.passes()
 	v, spared := w.result.Evidence, w.result.LogOnly || !w.settings.EnforceMeans(who.client)
 	path := rawPath(r.Target)
@@ -189,7 +203,7 @@ func (w *worker) judge(k *chunk) {
 	if spared {
 		c.spared++
 	}
-	t.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.At, r.HasTime)
+	w.tally.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.At, r.HasTime)
 }
 
 // current finds the version that was current at the time of the record.
