@@ -19,7 +19,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -131,10 +130,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	if h.BaseFile != "" { // without it the site's own lines would be gone
-		if err := origin.CheckFile("base", h.BaseFile, noBase); err != nil {
-			return h.At(err)
-		}
+	if err := h.checkBase(); err != nil {
+		return h.At(err)
 	}
 	c := managed.Config{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)
@@ -142,17 +139,12 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	hosts := texts.HostsOf(h.key()) // of all sites together, if a snippet stands in several
-	if err := h.checkHosts(hosts); err != nil {
-		return err
-	}
-	if err := h.checkStaging(hosts, app.Production); err != nil {
+	places := texts.Of(h.key())
+	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production),
+		h.Rollout.checkHosts(hosts), h.Rollout.checkShadow(places), h.Rollout.checkCrawlers(places, app.Verifies())); err != nil {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())
-	places := texts.Of(h.key())
-	if err := cmp.Or(h.Rollout.checkHosts(hosts), h.Rollout.checkShadow(places), h.Rollout.checkCrawlers(places, app.Verifies())); err != nil {
-		return err
-	}
 	if c.Observer, err = app.Managed(ctx); err != nil {
 		return err
 	}
@@ -164,13 +156,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return h.atList(h.lists.Lists, err)
 	}
-	switch {
-	case h.BaseFile != "":
-		c.Source, c.SourceKey = origin.File{Path: h.BaseFile}, h.BaseFile
-	case h.Base == baseUpstream:
-		c.Source = origin.NewServer(false)
-	}
-	if c.Source != nil {
+	if c.Source, c.SourceKey = h.source(); c.Source != nil {
 		c.Bases, c.Stored = app.Bases()
 	}
 	if h.changes, err = h.newRelease(ctx, app, wanted, c.Bases); err != nil {
