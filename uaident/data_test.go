@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 )
 
 // dataLines returns the lines of a list that is not part of this repository,
@@ -50,7 +52,7 @@ func TestFigures(t *testing.T) {
 		default:
 			continue
 		}
-		if hasName(strings.Split(f[1], "|"), id.Token) {
+		if spelling.Among(strings.Split(f[1], "|"), id.Token) {
 			exact++
 		}
 	}

@@ -2,8 +2,6 @@ package uaident
 
 import (
 	_ "embed" // the registry as a text
-	"slices"
-	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
@@ -184,9 +182,4 @@ func hasFoldedPrefix(s, lower string) bool {
 		}
 	}
 	return true
-}
-
-// hasName reports whether name, in any case, is one of names.
-func hasName(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

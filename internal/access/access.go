@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -61,7 +62,7 @@ func refused(answer policy.Answer, known, by []string) bool {
 	case http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect:
 		to, err := url.Parse(answer.Header.Get("Location"))
 		return err == nil && slices.Contains(by, "forward_auth") && to.Host != "" &&
-			!slices.ContainsFunc(known, func(host string) bool { return strings.EqualFold(host, to.Hostname()) })
+			!spelling.Among(known, to.Hostname())
 	}
 	return false
 }

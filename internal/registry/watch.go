@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -88,7 +89,7 @@ func otherThan(c, now *uaident.Crawler, who string) string {
 		return fmt.Sprintf("%s, of %q, becomes one of %q", who, c.Operator, now.Operator)
 	}
 	for _, alias := range now.Aliases { // a group for it counts from now on
-		if !hasFold(c.Aliases, alias) {
+		if !spelling.Among(c.Aliases, alias) {
 			return fmt.Sprintf("%s has another name, %s", who, alias)
 		}
 	}
@@ -158,8 +159,4 @@ func ofSigners(old, next *uaident.Registry) (why []string) {
 		}
 	}
 	return why
-}
-
-func hasFold(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

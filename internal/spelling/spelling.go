@@ -1,8 +1,9 @@
-// Package spelling tells how near the spellings of two names are.
+// Package spelling tells whether two names are the same but for case, and how near others are.
 package spelling
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,11 @@ func Letters(name string) string {
 		}
 		return r
 	}, strings.ToLower(name))
+}
+
+// Among reports whether a name is one of some but for case.
+func Among(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 // Distance returns how many bytes have to be put in, left out, replaced or swapped

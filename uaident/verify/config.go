@@ -6,9 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -113,11 +113,7 @@ func (c *Config) names(name string) bool {
 
 // isFor reports whether what is configured for name is meant for the crawler.
 func isFor(name string, c *uaident.Crawler) bool {
-	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || hasFold(c.Aliases, name))
-}
-
-func hasFold(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || spelling.Among(c.Aliases, name))
 }
 
 // cleanSuffix returns a domain in lower case with a leading and no trailing dot.

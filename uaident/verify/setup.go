@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -81,7 +82,7 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 // token in lower case.
 func (c *Config) planOf(crawler *uaident.Crawler, operators map[string]string) (p *plan, lists []listKey, errs []error) {
 	meant := func(name string) bool {
-		return isFor(name, crawler) || crawler.Operator != "" && hasFold(crawler.Fallback, name) &&
+		return isFor(name, crawler) || crawler.Operator != "" && spelling.Among(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
 	}
 	p = new(plan)

@@ -44,6 +44,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -163,7 +164,7 @@ func measureBots(rows []string, tier string, h half, verbose bool) (c counts) {
 		c.add(id)
 		found := id.Class.IsCrawler() || id.Class == uaident.Library || id.Class == uaident.Headless
 		switch {
-		case found && isOneOf(id.Token, f[1]):
+		case found && spelling.Among(strings.Split(f[1], "|"), id.Token):
 			c.exact++
 		case found && verbose:
 			fmt.Printf("inexact %s by %s: %q, label %q: %s\n", id.Class, id.Evidence, id.Token, f[1], f[0])
@@ -172,15 +173,6 @@ func measureBots(rows []string, tier string, h half, verbose bool) (c counts) {
 		}
 	}
 	return c
-}
-
-func isOneOf(token, labels string) bool {
-	for label := range strings.SplitSeq(labels, "|") {
-		if strings.EqualFold(token, label) {
-			return true
-		}
-	}
-	return false
 }
 
 func measureBrowsers(rows []string, h half, verbose bool) (c counts) {
