@@ -190,7 +190,7 @@ func (in *input) recognise(head []byte) error {
 		return nil
 	}
 	if in.format == nil {
-		if isBinary(head) {
+		if hasNUL(head) {
 			return fmt.Errorf("%s is a binary file, not a log; if NUL bytes stand in one, say its format with --format", in.name)
 		}
 		if in.format = logformat.Recognise(head); in.format == nil {
@@ -209,8 +209,8 @@ func (in *input) recognise(head []byte) error {
 	return nil
 }
 
-// isBinary reports whether the start of a file cannot be that of a log: no format has a NUL.
-func isBinary(head []byte) bool {
+// hasNUL reports whether a NUL stands at the start of a file, which no format of a log has.
+func hasNUL(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0
 }
 
