@@ -30,7 +30,7 @@ func Configured(helper httpcaddyfile.Helper) (registry, settled *uaident.Registr
 		}
 	}
 	registry, err = app.RegistryFrom.Known(app.Crawlers, false)
-	if _, ok := errors.AsType[*UnreadableError](err); ok {
+	if _, ok := errors.AsType[*unreadableError](err); ok {
 		registry, err = nil, nil // it is told when the configuration is loaded
 	}
 	if app.RegistryFrom == nil {

@@ -59,8 +59,8 @@ type Ranges struct {
 	option.Written // the line that names a file that is not there
 }
 
-// With returns a registry with the changes.
-func With(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
+// with returns a registry with the changes.
+func with(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
 	}

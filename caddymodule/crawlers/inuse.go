@@ -48,7 +48,7 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 		defer cancel()
 		u.feed.Load(load, weak.Make(u), ctx.Storage())
 		if err := u.feed.Trouble(); err != nil && u.feed.IsFile() {
-			return nil, &UnreadableError{r.At(err)}
+			return nil, &unreadableError{r.At(err)}
 		}
 		if u.has = u.feed.Good(); u.has != nil {
 			known, err := u.with(u.has)
@@ -63,7 +63,7 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 			u.has = nil
 		}
 	}
-	known, err := With(uaident.Default(), changes)
+	known, err := with(uaident.Default(), changes)
 	u.Current = uaident.NewCurrent(known)
 	return u, err
 }
@@ -94,7 +94,7 @@ func (u *InUse) with(t *registry.Text) (known *uaident.Registry, err error) {
 			return nil, err
 		}
 	}
-	return With(base, u.changes)
+	return with(base, u.changes)
 }
 
 // Start begins to take each new text into use until end is called. adopt is told of each
@@ -150,13 +150,13 @@ func (u *InUse) Status() *report.Registry {
 	return s
 }
 
-// ErrNone says that the configuration names no registry.
-var ErrNone = errors.New("the configuration names no registry; the option is registry in the global option robots_guard")
+// errNone says that the configuration names no registry.
+var errNone = errors.New("the configuration names no registry; the option is registry in the global option robots_guard")
 
 // Accept takes the text with this id into use, which waits.
 func (u *InUse) Accept(id string) error {
 	if u == nil || u.feed == nil {
-		return ErrNone
+		return errNone
 	}
 	return u.feed.Accept(id)
 }

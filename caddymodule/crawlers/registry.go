@@ -94,30 +94,30 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	}
 	feed.Load(ctx, r, nil)
 	if err := feed.Trouble(); err != nil {
-		return nil, &UnreadableError{r.At(err)}
+		return nil, &unreadableError{r.At(err)}
 	}
 	return feed.Good().Over(uaident.Default())
 }
 
-// UnreadableError says that the file of a registry cannot be used.
-type UnreadableError struct{ err error }
+// unreadableError says that the file of a registry cannot be used.
+type unreadableError struct{ err error }
 
 // Error implements error.
-func (e *UnreadableError) Error() string { return "registry: " + e.err.Error() }
+func (e *unreadableError) Error() string { return "registry: " + e.err.Error() }
 
 // Unwrap returns what is wrong with the file.
-func (e *UnreadableError) Unwrap() error { return e.err }
+func (e *unreadableError) Unwrap() error { return e.err }
 
 // Known returns what a configuration knows of crawlers before it runs: the built-in
 // registry, a file over it, and the changes of its crawler options. Where lenient, a file
 // that cannot be used, which may be on another machine, is left out.
 func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, error) {
 	base, err := r.Base(context.Background())
-	if wrong, ok := errors.AsType[*UnreadableError](err); ok && wrong != nil && lenient {
+	if wrong, ok := errors.AsType[*unreadableError](err); ok && wrong != nil && lenient {
 		base, err = uaident.Default(), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return With(base, changes)
+	return with(base, changes)
 }

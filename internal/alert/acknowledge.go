@@ -187,7 +187,7 @@ func (b *Book) Import(data []byte) error {
 	}
 	for _, s := range d.Acknowledged {
 		kind, _, _ := strings.Cut(s.ID, "-")
-		if !slices.Contains(Kinds(), Kind(kind)) || len(s.ID) > 60 || s.At.IsZero() {
+		if !slices.Contains(kinds(), Kind(kind)) || len(s.ID) > 60 || s.At.IsZero() {
 			return fmt.Errorf("an acknowledgement of %.60q at %v cannot be", s.ID, s.At)
 		}
 	}

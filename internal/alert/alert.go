@@ -61,8 +61,8 @@ const (
 	ReadyForEnforce Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind {
+// kinds returns all kinds.
+func kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
 		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, RegistryWaits, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
 }
@@ -95,8 +95,8 @@ const (
 	Over         State = "over"         // it is not so any more
 )
 
-// States returns all states.
-func States() []State { return []State{Open, Acknowledged, Over} }
+// states returns all states.
+func states() []State { return []State{Open, Acknowledged, Over} }
 
 // Acknowledgement says that the owner knows.
 type Acknowledgement struct {

@@ -139,7 +139,7 @@ func (b *Book) alertOf(e *entry) Alert {
 // order is that of a List.
 func order(a, b Alert) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(States(), a.State), slices.Index(States(), b.State)),
+		cmp.Compare(slices.Index(states(), a.State), slices.Index(states(), b.State)),
 		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
 		b.Since.Compare(a.Since),
 		cmp.Compare(a.ID, b.ID))

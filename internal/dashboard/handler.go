@@ -71,9 +71,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveView answers with data, the same for the page and for programs.
 func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output) {
-	limit := DefaultLimit
+	limit := defaultLimit
 	if view.contentType == typeCSV {
-		limit = MaxLimit // a file is saved whole
+		limit = maxLimit // a file is saved whole
 	}
 	q, err := parseQuery(r.URL.RawQuery, limit)
 	if err != nil {

@@ -214,11 +214,11 @@ func TestQueryIsPassedOn(t *testing.T) {
 		t.Errorf("got %+v, after %d, limit %d", views.filter, views.after, views.limit)
 	}
 	ask(views, "GET", "/crawlers.csv")
-	if views.filter != (report.Filter{Window: report.Day}) || views.after != 0 || views.limit != MaxLimit {
+	if views.filter != (report.Filter{Window: report.Day}) || views.after != 0 || views.limit != maxLimit {
 		t.Errorf("by default got %+v, after %d, limit %d", views.filter, views.after, views.limit)
 	}
 	ask(views, "GET", "/crawlers.json")
-	if views.limit != DefaultLimit {
+	if views.limit != defaultLimit {
 		t.Errorf("by default got limit %d", views.limit)
 	}
 }

@@ -20,6 +20,6 @@ type Views interface {
 
 // Bounds of a page of a list.
 const (
-	DefaultLimit = 100
-	MaxLimit     = 1000
+	defaultLimit = 100
+	maxLimit     = 1000
 )

@@ -111,9 +111,9 @@ type Handler struct {
 	Rate   *Rate  `json:"rate,omitempty"` // how fast the client may ask, nil where nothing is asked of it
 }
 
-// ClientOf describes a client. wildcard says whether the * group is meant for
+// clientOf describes a client. wildcard says whether the * group is meant for
 // it, which may be configured.
-func ClientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
+func clientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
 		Words: r.Seen(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
 		Evidence: id.Evidence.String(), Wildcard: wildcard, Chain: []Try{},
@@ -143,8 +143,8 @@ func (c *Client) become(token string, r *uaident.Registry, robots *policy.Robots
 	}
 }
 
-// GroupOf describes the group that was chosen, nil for none.
-func GroupOf(s *policy.Selection, named bool) *Group {
+// groupOf describes the group that was chosen, nil for none.
+func groupOf(s *policy.Selection, named bool) *Group {
 	if s == nil {
 		return nil
 	}
@@ -178,6 +178,6 @@ func (e *Explanation) SetTarget(text string, t *policy.Target, s *policy.Selecti
 		says *policy.Selection
 	}{{"forgiving", forgiving}, {"strict", strict}} {
 		v := r.says.JudgeTarget(t)
-		e.Readings = append(e.Readings, Reading{r.name, v.Allowed, GroupOf(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
+		e.Readings = append(e.Readings, Reading{r.name, v.Allowed, groupOf(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
 	}
 }

@@ -24,7 +24,7 @@ func TestReadings(t *testing.T) {
 	} {
 		group := robots.Select(true, tc.token)
 		target.Set(tc.target, false)
-		e := Explanation{Group: GroupOf(group, group.Named())}
+		e := Explanation{Group: groupOf(group, group.Named())}
 		e.SetTarget(tc.target, &target, group)
 		var text strings.Builder
 		if err := e.Write(&text); err != nil {

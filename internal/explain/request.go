@@ -60,7 +60,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
 		Forms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
-		Client: ClientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.MeantForAll(client), from.Robots),
+		Client: clientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.MeantForAll(client), from.Robots),
 		Why:    why(&result),
 	}
 	if r.Token != "" {
@@ -75,7 +75,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])
 	}
 	e.Client.Identity = r.Identity.String()
-	e.Group = GroupOf(result.Group, result.Named)
+	e.Group = groupOf(result.Group, result.Named)
 	e.Delay = delayOf(result.Group, &e.Client, s.habit(client, r.Token))
 	if asked(&result) {
 		e.SetTarget(q.Target, &scratch.Target, result.Group)

@@ -16,9 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// MaxTarget bounds the target of a request that is asked about, in bytes. Caddy lets
+// maxTarget bounds the target of a request that is asked about, in bytes. Caddy lets
 // headers be longer where its own bound was raised.
-const MaxTarget = 64 << 10
+const maxTarget = 64 << 10
 
 // maxQuoted bounds what an error repeats of a value, in bytes.
 const maxQuoted = 80
@@ -214,8 +214,8 @@ func isHost(host string) error {
 
 // isTarget checks the target of a request as far as that goes by its bytes.
 func isTarget(target string) error {
-	if len(target) > MaxTarget {
-		return fmt.Errorf("%d bytes are more than a target can have; the most are %d", len(target), MaxTarget)
+	if len(target) > maxTarget {
+		return fmt.Errorf("%d bytes are more than a target can have; the most are %d", len(target), maxTarget)
 	}
 	for i := range len(target) {
 		switch c := target[i]; {

@@ -134,7 +134,7 @@ func TestAskedBadly(t *testing.T) {
 		"a tab":                  {usual("X-Forwarded-Uri: /x\ty"), Malformed},
 		"a control":              {usual("X-Forwarded-Uri: /x\x00y"), Malformed},
 		"a line":                 {usual("X-Forwarded-Uri: /x\r\ny"), Malformed},
-		"too long":               {usual("X-Forwarded-Uri: /" + strings.Repeat("x", MaxTarget)), Malformed},
+		"too long":               {usual("X-Forwarded-Uri: /" + strings.Repeat("x", maxTarget)), Malformed},
 		"a long host":            {usual("X-Forwarded-Host: " + strings.Repeat("x", 300)), Malformed},
 		"a path for a host":      {usual("X-Forwarded-Host: a.test/x"), Malformed},
 		"credentials":            {usual("X-Forwarded-Host: u@a.test"), Malformed},

@@ -156,8 +156,8 @@ func kindOf(code policy.Code) kind {
 	return kind{code, policy.Info, string(code)}
 }
 
-// SeverityOf returns the severity of a code's findings.
-func SeverityOf(code policy.Code) policy.Severity { return kindOf(code).severity }
+// severityOf returns the severity of a code's findings.
+func severityOf(code policy.Code) policy.Severity { return kindOf(code).severity }
 
-// Describe says in a few words what a code stands for.
-func Describe(code policy.Code) string { return kindOf(code).says }
+// describe says in a few words what a code stands for.
+func describe(code policy.Code) string { return kindOf(code).says }

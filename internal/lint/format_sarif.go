@@ -72,7 +72,7 @@ func writeSARIF(w io.Writer, reports []*Report) error {
 			if !ok {
 				at = len(index)
 				index[f.Code] = at
-				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{string(f.Code), sarifMessage{Describe(f.Code)}, helpPage(f.Code)})
+				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{string(f.Code), sarifMessage{describe(f.Code)}, helpPage(f.Code)})
 			}
 			physical := sarifPhysical{Artifact: sarifArtifact{artifactURI(r.Name)}}
 			if f.Line > 0 {

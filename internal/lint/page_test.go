@@ -85,7 +85,7 @@ func TestPage(t *testing.T) {
 				t.Error("it stands there twice")
 			}
 			documented = append(documented, code)
-			if got := SeverityOf(code).String(); got != s.severity {
+			if got := severityOf(code).String(); got != s.severity {
 				t.Errorf("the page says %s, it is %s", s.severity, got)
 			}
 			found := false
@@ -98,8 +98,8 @@ func TestPage(t *testing.T) {
 				switch {
 				case f.Code == code:
 					found = true
-					if f.Severity != SeverityOf(code) {
-						t.Errorf("severity %s, want %s", f.Severity, SeverityOf(code))
+					if f.Severity != severityOf(code) {
+						t.Errorf("severity %s, want %s", f.Severity, severityOf(code))
 					}
 				case slices.Contains(together[code], f.Code):
 				default:
@@ -118,7 +118,7 @@ func TestPage(t *testing.T) {
 		if !slices.Contains(documented, code) {
 			t.Errorf("%s does not stand in docs/findings.md", code)
 		}
-		if Describe(code) == string(code) {
+		if describe(code) == string(code) {
 			t.Errorf("%s has no description", code)
 		}
 	}

@@ -130,7 +130,7 @@ func slowestRequest(ctx context.Context, p *Publisher, server *caddyhttp.Server)
 
 // BenchmarkServe answers with a page of usual size.
 func BenchmarkServe(b *testing.B) {
-	page := NewPage(string(bytes.Repeat([]byte("Disallow: /x\n"), 300)), time.Now())
+	page := newPage(string(bytes.Repeat([]byte("Disallow: /x\n"), 300)), time.Now())
 	r := httptest.NewRequest(http.MethodGet, "/robots.txt", nil)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -11,9 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Horizon is how far ahead texts are checked: over a year, so that a rule for each
+// horizon is how far ahead texts are checked: over a year, so that a rule for each
 // Christmas is.
-const Horizon = 400 * 24 * time.Hour
+const horizon = 400 * 24 * time.Hour
 
 // rulesAText is how many rules a text may have, on average, for as many texts to be
 // checked as may be: those of long lists take their time.
@@ -54,7 +54,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	told := make(map[string]bool)
 	work := 0 // in rules that were composed
 	check := func(t *table, host string) {
-		for turn := t.turn(now); turn <= len(t.turns) && t.start(turn).Before(now.Add(Horizon)); turn++ {
+		for turn := t.turn(now); turn <= len(t.turns) && t.start(turn).Before(now.Add(horizon)); turn++ {
 			if r.Texts == most || r.Texts > 0 && work > most*rulesAText {
 				r.Left++
 				continue

@@ -65,7 +65,7 @@ func (l *look) turns() []report.ManagedTurn {
 	before := l.linesAt(l.at.turn)
 	for turn := l.at.turn + 1; turn <= len(t.turns) && len(all) < mostTurns; turn++ {
 		at := t.start(turn)
-		if at.After(l.now.Add(Horizon)) {
+		if at.After(l.now.Add(horizon)) {
 			break
 		}
 		one := report.ManagedTurn{At: at, Begins: []string{}, Ends: []string{}}

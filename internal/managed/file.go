@@ -37,7 +37,7 @@ func newFile(base []byte) *file {
 				}
 				agents = agents[1:]
 			}
-			if strings.EqualFold(r.Key, ContentUsage) {
+			if strings.EqualFold(r.Key, contentUsage) {
 				f.stated[r.Line], next = first, true
 			}
 		}

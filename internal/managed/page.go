@@ -18,8 +18,8 @@ type Page struct {
 	some     *Page     // the same as it is served then
 }
 
-// NewPage returns the page of a text that holds since modified.
-func NewPage(text string, modified time.Time) *Page {
+// newPage returns the page of a text that holds since modified.
+func newPage(text string, modified time.Time) *Page {
 	hash := sha256.Sum256([]byte(text))
 	p := &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 	p.some = &Page{text: p.text, etag: p.etag, private: true}

@@ -124,7 +124,7 @@ func turnsOfBoth(a, b *table, now time.Time) []time.Time {
 	turns := []time.Time{{}}
 	for _, t := range []*table{a, b} {
 		for _, turn := range t.turns {
-			if turn.After(now) && turn.Before(now.Add(Horizon)) {
+			if turn.After(now) && turn.Before(now.Add(horizon)) {
 				turns = append(turns, turn)
 			}
 		}

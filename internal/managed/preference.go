@@ -11,11 +11,11 @@ import (
 // The lines that tell what may be done with what a crawler fetches. They forbid no
 // fetching.
 const (
-	// ContentUsage is that of the working group AIPREF of the IETF
+	// contentUsage is that of the working group AIPREF of the IETF
 	// (draft-ietf-aipref-attach, with the vocabulary of draft-ietf-aipref-vocab).
-	ContentUsage = "Content-Usage"
-	// ContentSignal is that of contentsignals.org.
-	ContentSignal = "Content-Signal"
+	contentUsage = "Content-Usage"
+	// contentSignal is that of contentsignals.org.
+	contentSignal = "Content-Signal"
 )
 
 // vocabulary is what a kind of line can say.
@@ -26,8 +26,8 @@ type vocabulary struct {
 }
 
 var vocabularies = map[string]vocabulary{
-	ContentUsage:  {[]string{"train-ai", "ai-use", "search"}, "y", "n", true},
-	ContentSignal: {[]string{"search", "ai-input", "ai-train"}, "yes", "no", false},
+	contentUsage:  {[]string{"train-ai", "ai-use", "search"}, "y", "n", true},
+	contentSignal: {[]string{"search", "ai-input", "ai-train"}, "yes", "no", false},
 }
 
 // preference is a line about the use of some pages.
@@ -70,7 +70,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 
 // parsePreference returns the preference of a rule, nil if it has none.
 func (r *Rule) parsePreference() (*preference, error) {
-	for kind, text := range map[string]string{ContentUsage: r.Usage, ContentSignal: r.Signal} {
+	for kind, text := range map[string]string{contentUsage: r.Usage, contentSignal: r.Signal} {
 		if text != "" {
 			p, err := parsePreference(kind, text)
 			return &p, err
@@ -116,7 +116,7 @@ func readPreference(line string) (p preference, ok bool) {
 		}
 		p.kind = kind
 		p.path, value = policy.CutUsage(value)
-		if _, err := policy.ParsePreferences(value); kind == ContentUsage && err != nil {
+		if _, err := policy.ParsePreferences(value); kind == contentUsage && err != nil {
 			return preference{}, false
 		}
 		for part := range strings.SplitSeq(value, ",") {

@@ -20,7 +20,7 @@ func randomUse(r *rand.Rand) string {
 func uses(lines []string) map[string]string {
 	said := make(map[string]string)
 	for _, line := range lines {
-		dictionary, ok := strings.CutPrefix(line, ContentUsage+": ")
+		dictionary, ok := strings.CutPrefix(line, contentUsage+": ")
 		if !ok {
 			continue
 		}
@@ -43,7 +43,7 @@ func usesBy(rules []Rule, about func(r Rule) bool) map[string]string {
 	var lines []string
 	for _, r := range rules {
 		if r.Usage != "" && about(r) {
-			lines = append(lines, ContentUsage+": "+r.Usage)
+			lines = append(lines, contentUsage+": "+r.Usage)
 		}
 	}
 	return uses(lines)

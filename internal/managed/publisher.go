@@ -136,7 +136,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 func (p *Publisher) pageAt(r *http.Request, key policy.Key, at spot, tried bool) (page *Page, until time.Time) {
 	if at.staging {
 		of := pageKey{base: sha256.Sum256([]byte(Staging)), since: at.since.UnixNano()}
-		return p.page(policy.Named, of, func() made { return made{page: NewPage(Staging, at.since)} }).page, time.Time{}
+		return p.page(policy.Named, of, func() made { return made{page: newPage(Staging, at.since)} }).page, time.Time{}
 	}
 	last, first := p.meet(key) // and from now on its next page is made ahead
 	if tried {
@@ -262,7 +262,7 @@ func (p *Publisher) compose(base *policy.Version, at spot) made {
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
 		return made{err: err}
 	}
-	return made{page: NewPage(string(composed), latest(modified, start))}
+	return made{page: newPage(string(composed), latest(modified, start))}
 }
 
 func latest(a, b time.Time) time.Time {

@@ -36,7 +36,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 	}
 	for i := range 200 {
 		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
-		p.page(policy.Invented, key, func() made { return made{page: NewPage(strings.Repeat("x", policy.MaxSize), time.Now())} })
+		p.page(policy.Invented, key, func() made { return made{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())} })
 	}
 	if s := p.shelves[policy.Invented]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.making) > 0 {
 		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.making))
@@ -57,7 +57,7 @@ func TestComposedOnce(t *testing.T) {
 			m := p.page(policy.Named, pageKey{}, func() made {
 				composed.Add(1)
 				<-enter
-				return made{page: NewPage("x", time.Now())}
+				return made{page: newPage("x", time.Now())}
 			})
 			if m.page == nil {
 				t.Error("no page")

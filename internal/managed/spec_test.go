@@ -69,7 +69,7 @@ func TestDifference(t *testing.T) {
 func TestEachPair(t *testing.T) {
 	later := during(disallow("*", "/later"), "later", epoch.Add(time.Hour), time.Time{}, "b.test", "c.test")
 	over := during(disallow("*", "/over"), "over", time.Time{}, epoch.Add(-time.Hour), "d.test")
-	far := during(disallow("*", "/far"), "far", epoch.Add(Horizon+time.Hour), time.Time{}, "e.test")
+	far := during(disallow("*", "/far"), "far", epoch.Add(horizon+time.Hour), time.Time{}, "e.test")
 	var got []string
 	left := EachPair(newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("GPTBot"), later, over, far), []string{"x.test"},
 		func(string) []byte { return nil }, epoch, 1000, func(p Pair) {

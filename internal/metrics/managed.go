@@ -22,10 +22,10 @@ type ManagedMetrics struct {
 	canary   prometheus.GaugeFunc
 }
 
-// Stages are where the text of a robots_txt can fail: its base or a list of rules cannot
+// stages are where the text of a robots_txt can fail: its base or a list of rules cannot
 // be read, it cannot be composed, the gate stops it, or the history of its changes
 // cannot be read or written.
-var Stages = []string{"base", "rules", "compose", "gate", stageHistory}
+var stages = []string{"base", "rules", "compose", "gate", stageHistory}
 
 const stageHistory = "history"
 
@@ -71,7 +71,7 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 	}
 	m.duration = m.composed.WithLabelValues()
 	m.textHit, m.textMiss = m.texts.WithLabelValues("hit"), m.texts.WithLabelValues("miss")
-	for _, stage := range Stages {
+	for _, stage := range stages {
 		m.failed.WithLabelValues(stage)
 	}
 	return m
@@ -93,7 +93,7 @@ func (m *ManagedMetrics) TextAsked(found bool) {
 	}
 }
 
-// TextFailed counts a failure in one of the [Stages].
+// TextFailed counts a failure in one of the [stages].
 func (m *ManagedMetrics) TextFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
 
 // Changed counts a step of a change.

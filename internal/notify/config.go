@@ -56,8 +56,8 @@ const (
 	maxInterval     = 24 * time.Hour
 )
 
-// MaxReceivers is how many there may be.
-const MaxReceivers = 10
+// maxReceivers is how many there may be.
+const maxReceivers = 10
 
 // UnmarshalCaddyfile reads the block of a receiver whose URL was read. Syntax:
 //
@@ -116,8 +116,8 @@ func (c *Config) Validate() error {
 
 // ValidateAll checks all receivers of a configuration.
 func ValidateAll(all []Config) error {
-	if len(all) > MaxReceivers {
-		return fmt.Errorf("%d times notify; %d receivers are as many as can be", len(all), MaxReceivers)
+	if len(all) > maxReceivers {
+		return fmt.Errorf("%d times notify; %d receivers are as many as can be", len(all), maxReceivers)
 	}
 	seen := make(map[string]bool)
 	for i := range all {

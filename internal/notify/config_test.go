@@ -66,7 +66,7 @@ func TestTargets(t *testing.T) {
 	if err := ValidateAll([]Config{{URL: "https://a.test/"}, {URL: "https://a.test/"}}); err == nil {
 		t.Error("the same URL twice is taken")
 	}
-	if err := ValidateAll(make([]Config, MaxReceivers+1)); err == nil {
+	if err := ValidateAll(make([]Config, maxReceivers+1)); err == nil {
 		t.Error("any number of receivers is taken")
 	}
 }

@@ -108,7 +108,7 @@ func TestKeptIsOurs(t *testing.T) {
 // TestKeptIsBounded keeps the most severe of very many long alerts.
 func TestKeptIsBounded(t *testing.T) {
 	told := toldTo("one")
-	for r := range MaxReceivers {
+	for r := range maxReceivers {
 		g := told.group(fmt.Sprint(r))
 		for n := range maxTold {
 			a := alert.Alert{ID: fmt.Sprintf("%d-%d", r, n), Severity: alert.Warning, Title: strings.Repeat("x", 1000)}
@@ -123,7 +123,7 @@ func TestKeptIsBounded(t *testing.T) {
 	if err := json.Unmarshal(data, &k); err != nil || len(data) > 2*maxKept || len(k.Alerts) < 100 {
 		t.Fatalf("%v: %d bytes, %d alerts", err, len(data), len(k.Alerts))
 	}
-	for r := range MaxReceivers {
+	for r := range maxReceivers {
 		if ids := k.Receivers[nameOf(fmt.Sprint(r))]; !strings.Contains(strings.Join(ids, " "), fmt.Sprintf("%d-500", r)) {
 			t.Errorf("receiver %d was told of %v", r, ids)
 		}

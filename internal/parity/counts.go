@@ -50,9 +50,9 @@ func (s Status) codes() string {
 	return s.String()
 }
 
-// StatusClientLeft is how Caddy's proxy and nginx note that a client did not wait for
+// statusClientLeft is how Caddy's proxy and nginx note that a client did not wait for
 // the answer. It is no answer of the site.
-const StatusClientLeft = 499
+const statusClientLeft = 499
 
 // StatusOf returns the class of a status code. It reports false for what is no answer:
 // interim ones, and a client that left.
@@ -69,7 +69,7 @@ func StatusOf(code int) (Status, bool) {
 	case code == http.StatusUnauthorized, code == http.StatusPaymentRequired, code == http.StatusForbidden,
 		code == http.StatusProxyAuthRequired, code == http.StatusUnavailableForLegalReasons:
 		return Refused, true
-	case code == StatusClientLeft:
+	case code == statusClientLeft:
 		return 0, false
 	case code >= 400 && code < 500:
 		return ClientError, true

@@ -34,7 +34,7 @@ func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, er
 		_, err := w.routes(routes, way{})
 		placed := w.found
 		if err == nil {
-			err = cmp.Or(CheckGuards(placed), CheckTexts(placed), CheckDashboards(placed), checkDecisions(server, placed, logger))
+			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed), checkDecisions(server, placed, logger))
 		}
 		if err != nil {
 			return nil, err

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// CheckGuards finds guards that do nothing, or not what is meant: one to which no
+// checkGuards finds guards that do nothing, or not what is meant: one to which no
 // request comes, and two for the same requests.
-func CheckGuards(placed []*Placed) error { return check(placed, Guard, errTwice) }
+func checkGuards(placed []*Placed) error { return check(placed, Guard, errTwice) }
 
-// CheckTexts finds a robots_txt to which no request comes, and two for the same
+// checkTexts finds a robots_txt to which no request comes, and two for the same
 // requests, of which only the first is ever asked.
-func CheckTexts(placed []*Placed) error {
+func checkTexts(placed []*Placed) error {
 	return check(placed, RobotsTXT, func(a, _ *Placed) error {
 		return fmt.Errorf("%s: robots_txt stands there twice, and the second is never asked; write all rules into one", a.Site())
 	})

@@ -13,10 +13,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// CheckDashboards finds dashboards that do nothing or too much: one to which no
+// checkDashboards finds dashboards that do nothing or too much: one to which no
 // request comes, one whose files no request comes to, and one that answers in
 // place of the site.
-func CheckDashboards(placed []*Placed) error {
+func checkDashboards(placed []*Placed) error {
 	for _, d := range placed {
 		switch {
 		case d.Name != Dashboard:

@@ -51,8 +51,8 @@ func (b *passed) directive() string {
 	return ""
 }
 
-// MostReads is how many texts of a server are told at most.
-const MostReads = 100
+// mostReads is how many texts of a server are told at most.
+const mostReads = 100
 
 // reads returns what the guards of a server read there through handlers that may refuse
 // it, for the hosts that come to both.
@@ -67,7 +67,7 @@ func (w *walk) reads() (all []Read) {
 				continue
 			}
 			i := slices.IndexFunc(all, func(r Read) bool { return slices.Equal(r.Hosts, hosts) })
-			if i < 0 && len(all) == MostReads {
+			if i < 0 && len(all) == mostReads {
 				continue
 			}
 			if i < 0 {
@@ -78,7 +78,7 @@ func (w *walk) reads() (all []Read) {
 				r.By = append(r.By, b.refuses)
 			}
 		}
-		if len(all) == MostReads {
+		if len(all) == mostReads {
 			break
 		}
 	}

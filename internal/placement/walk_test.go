@@ -37,8 +37,8 @@ func TestGuardBehindOthers(t *testing.T) {
 		`{"handler": "static_response", "status_code": "103"}`,
 	} {
 		placed := placedIn(t, routesIn(t, `[{"handle": [`+before+`, {"handler": "robots_guard"}]}]`))
-		if len(placed) != 1 || CheckGuards(placed) != nil {
-			t.Errorf("behind %s: %v", before, CheckGuards(placed))
+		if len(placed) != 1 || checkGuards(placed) != nil {
+			t.Errorf("behind %s: %v", before, checkGuards(placed))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestTextPlaces(t *testing.T) {
 		`[{"handle": [{"handler": "file_server", "pass_thru": true}, {"handler": "robots_txt"}]}]`:                                                   "",
 		`[{"match": [{"host": ["a"]}], "handle": [{"handler": "robots_txt"}]}, {"match": [{"host": ["b"]}], "handle": [{"handler": "robots_txt"}]}]`: "",
 	} {
-		err := CheckTexts(placedIn(t, routesIn(t, routes)))
+		err := checkTexts(placedIn(t, routesIn(t, routes)))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", routes, err, want)
 		}

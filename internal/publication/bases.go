@@ -9,12 +9,12 @@ import (
 
 // Bounds of what is kept of bases.
 const (
-	// MostBases is how many texts of bases can wait or be refused at once.
-	MostBases = 64
-	// MostInvented is how many of them may be of sites that clients have named.
-	MostInvented = MostBases / 2
-	// MostSites is how many sites of such a text are named.
-	MostSites = 1000
+	// mostBases is how many texts of bases can wait or be refused at once.
+	mostBases = 64
+	// mostInvented is how many of them may be of sites that clients have named.
+	mostInvented = mostBases / 2
+	// mostSites is how many sites of such a text are named.
+	mostSites = 1000
 	// BaseInterval is how soon a base that waits may be withdrawn after another one,
 	// or have another text take its place: a site that turns back and forth costs two
 	// writings in that time.
@@ -103,7 +103,7 @@ func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 			invented++
 		}
 	}
-	if len(s.Bases) >= MostBases || in.Invented && invented >= MostInvented {
+	if len(s.Bases) >= mostBases || in.Invented && invented >= mostInvented {
 		return before, Nothing
 	}
 	s.Changes++
@@ -132,7 +132,7 @@ func some(sites []string) []string {
 	sites = slices.Clone(sites)
 	slices.Sort(sites)
 	sites = slices.Compact(sites)
-	return sites[:min(len(sites), MostSites)]
+	return sites[:min(len(sites), mostSites)]
 }
 
 // Settle says that sites have another base by now, which does not have to wait, than

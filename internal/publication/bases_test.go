@@ -128,14 +128,14 @@ func TestTurningBase(t *testing.T) {
 // However many bases wait, what is stored is bounded.
 func TestManyBases(t *testing.T) {
 	var s State
-	for i := range 2 * MostBases {
+	for i := range 2 * mostBases {
 		var sites []string
-		for j := range 2 * MostSites {
+		for j := range 2 * mostSites {
 			sites = append(sites, fmt.Sprintf("https://%d-%d.test", i, j))
 		}
 		s, _ = s.Hold(closing(fmt.Sprint(i), sites...), epoch)
 	}
-	if len(s.Bases) != MostBases || len(s.Bases[0].Sites) != MostSites {
+	if len(s.Bases) != mostBases || len(s.Bases[0].Sites) != mostSites {
 		t.Errorf("%d bases of %d sites", len(s.Bases), len(s.Bases[0].Sites))
 	}
 }
@@ -151,13 +151,13 @@ func TestInventedBasesLeaveRoom(t *testing.T) {
 		return news
 	}
 	waits := 0
-	for i := range 2 * MostBases {
+	for i := range 2 * mostBases {
 		if hold(i, true) == HasToWait {
 			waits++
 		}
 	}
-	if waits != MostInvented || len(s.Bases) != MostInvented {
-		t.Errorf("%d of those that clients name wait, %d bases, want %d", waits, len(s.Bases), MostInvented)
+	if waits != mostInvented || len(s.Bases) != mostInvented {
+		t.Errorf("%d of those that clients name wait, %d bases, want %d", waits, len(s.Bases), mostInvented)
 	}
 	if hold(1, false) != HasToWait {
 		t.Error("one that the configuration names does not wait")

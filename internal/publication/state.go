@@ -9,10 +9,10 @@ import (
 
 // Bounds of what is kept of a site.
 const (
-	// MostChanges is how many changes are kept that are over.
-	MostChanges = 500
-	// KeptFor is how long they are kept.
-	KeptFor = 365 * 24 * time.Hour
+	// mostChanges is how many changes are kept that are over.
+	mostChanges = 500
+	// keptFor is how long they are kept.
+	keptFor = 365 * 24 * time.Hour
 	// MostLines is how many findings, differences or reasons of a change are kept.
 	MostLines = 20
 	// MostText is how many bytes such a line, a name or a why may have.

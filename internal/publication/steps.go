@@ -168,9 +168,9 @@ func (s State) withdraw(by By) (State, News) {
 func (s State) over(change Change, end End, by By) State {
 	change.End, change.Ended = end, &by
 	history := withoutTurnings(append([]Change{change}, s.History...))
-	history = history[:min(len(history), MostChanges)]
+	history = history[:min(len(history), mostChanges)]
 	last := slices.IndexFunc(history, func(c Change) bool { return !c.Published.IsZero() })
-	for len(history) > last+1 && by.At.Sub(history[len(history)-1].Ended.At) > KeptFor {
+	for len(history) > last+1 && by.At.Sub(history[len(history)-1].Ended.At) > keptFor {
 		history = history[:len(history)-1]
 	}
 	s.History = history

@@ -235,22 +235,22 @@ func TestHistory(t *testing.T) {
 // The history is bounded by number and age, but what was published last stays.
 func TestHistoryIsBounded(t *testing.T) {
 	var s State
-	for i := range MostChanges + 50 {
+	for i := range mostChanges + 50 {
 		s, _ = s.Submit(Submission{ID: fmt.Sprint(i), Instance: fmt.Sprint("host", i)}, epoch.Add(time.Duration(i)*time.Minute))
 	}
-	if len(s.History) != MostChanges || s.History[0].ID != fmt.Sprint(MostChanges+48) || s.Changes != MostChanges+50 {
+	if len(s.History) != mostChanges || s.History[0].ID != fmt.Sprint(mostChanges+48) || s.Changes != mostChanges+50 {
 		t.Errorf("%d changes of %d, the first %s", len(s.History), s.Changes, s.History[0].ID)
 	}
 	if len(s.Submitted) > mostInstances {
 		t.Errorf("%d instances", len(s.Submitted))
 	}
-	late := epoch.Add(2 * KeptFor)
+	late := epoch.Add(2 * keptFor)
 	s, _ = s.Submit(Submission{ID: "late", Instance: "one"}, late)
 	s, _ = s.Submit(Submission{ID: "later", Instance: "one", Reasons: make([]string, 100)}, late.Add(1))
 	if len(s.History) != 1 || len(s.Submitted) != 1 || len(s.Candidate.Reasons) != MostLines || s.Candidate.Reasons[MostLines-1] != "and 81 more" {
 		t.Errorf("%d changes, %d instances, %d reasons", len(s.History), len(s.Submitted), len(s.Candidate.Reasons))
 	}
-	if s, news, err := s.Rollback("", By{}, late.Add(2)); news != IsRolledBack || err != nil || s.Published.ID != fmt.Sprint(MostChanges+49) {
+	if s, news, err := s.Rollback("", By{}, late.Add(2)); news != IsRolledBack || err != nil || s.Published.ID != fmt.Sprint(mostChanges+49) {
 		t.Errorf("got %q, %v, %+v", news, err, s.Published)
 	}
 }

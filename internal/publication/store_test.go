@@ -221,7 +221,7 @@ func TestStateIsBounded(t *testing.T) {
 	var s State
 	line := strings.Repeat("x", MostText)
 	lines := slices.Repeat([]string{line}, 100)
-	for i := range MostChanges + 2 {
+	for i := range mostChanges + 2 {
 		in := Submission{ID: fmt.Sprint(i), Instance: fmt.Sprint(i), By: By{Who: line, Why: line, Ticket: line}, Findings: lines, Difference: lines, Reasons: lines}
 		s, _ = s.Submit(in, epoch)
 		s, _, _ = s.Confirm("", in.By, epoch)

@@ -26,8 +26,8 @@ const (
 	peerLasts = time.Minute
 )
 
-// ErrCounts says that what is stored are no counts of an instance.
-var ErrCounts = errors.New("these are no counts of requests")
+// errCounts says that what is stored are no counts of an instance.
+var errCounts = errors.New("these are no counts of requests")
 
 // counts are what an instance has seen.
 type counts struct {
@@ -126,20 +126,20 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 
 // Import takes in what another instance has counted. It is of use for a minute after it
 // has changed last: an instance that has ended tells nothing new, whatever its clock
-// said. Errors wrap ErrCounts.
+// said. Errors wrap errCounts.
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	var c counts
 	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("%w: %w", ErrCounts, err)
+		return fmt.Errorf("%w: %w", errCounts, err)
 	}
 	if len(c.Requests) > maxShared {
-		return fmt.Errorf("%w: there are %d, and at most %d", ErrCounts, len(c.Requests), maxShared)
+		return fmt.Errorf("%w: there are %d, and at most %d", errCounts, len(c.Requests), maxShared)
 	}
 	requests := make(map[uint64]int, len(c.Requests))
 	for text, n := range c.Requests {
 		name, err := strconv.ParseUint(text, 16, 64)
 		if err != nil || n < 0 || n > 1<<30 {
-			return fmt.Errorf("%w: %q has %d", ErrCounts, text, n)
+			return fmt.Errorf("%w: %q has %d", errCounts, text, n)
 		}
 		requests[name] = n
 	}

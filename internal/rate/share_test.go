@@ -178,7 +178,7 @@ func TestImportRefuses(t *testing.T) {
 		"", "null,", "[]", "noise", `{"requests":{"zz":1}}`, `{"requests":{"1":-1}}`, `{"requests":{"1":99999999999}}`,
 		`{"requests":{"1":1.5}}`, `{"requests":{` + strings.Join(many, ",") + `}}`,
 	} {
-		if err := b.Import("other", []byte(text), start); !errors.Is(err, ErrCounts) {
+		if err := b.Import("other", []byte(text), start); !errors.Is(err, errCounts) {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}

@@ -160,8 +160,8 @@ func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
 	f.read(ctx, f.IsFile())
 }
 
-// ErrNotWaiting is in the error for an id that is not that of a text that waits.
-var ErrNotWaiting = errors.New("no such text waits")
+// errNotWaiting is in the error for an id that is not that of a text that waits.
+var errNotWaiting = errors.New("no such text waits")
 
 // Accept takes the text with this id into use, which waits.
 func (f *Feed) Accept(id string) error {
@@ -169,7 +169,7 @@ func (f *Feed) Accept(id string) error {
 	t := f.waiting
 	if t == nil || t.ID() != id {
 		f.mu.Unlock()
-		return fmt.Errorf("%s: %w: %s", f.Name(), ErrNotWaiting, id)
+		return fmt.Errorf("%s: %w: %s", f.Name(), errNotWaiting, id)
 	}
 	f.take(t)
 	return nil

@@ -92,7 +92,7 @@ func TestOddTextWaits(t *testing.T) {
 		}
 		next(time.Hour)
 		r.told(t)
-		if err := r.Accept("0123456789abcdef"); !errors.Is(err, ErrNotWaiting) {
+		if err := r.Accept("0123456789abcdef"); !errors.Is(err, errNotWaiting) {
 			t.Error(err)
 		}
 		if err := r.Accept(s.Waiting.ID); err != nil {

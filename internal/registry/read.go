@@ -134,7 +134,7 @@ func (f *Feed) suspicions(t *Text) []string {
 	if f.good != nil {
 		before = f.good.Edition
 	}
-	return Suspicions(before, t.Edition)
+	return suspicionsOf(before, t.Edition)
 }
 
 // recovered takes note that the registry was read. f.mu must be held.

@@ -12,11 +12,11 @@ import (
 // maxWhy bounds what is told of a text.
 const maxWhy = 10
 
-// Suspicions returns what nobody would expect of a newer edition, none for nothing: it
+// suspicionsOf returns what nobody would expect of a newer edition, none for nothing: it
 // has lost many entries, says other things of a search engine's crawlers or of those
 // that `*` is not meant for, changes for whom `*` is meant, or takes people or known
 // crawlers for somebody else. before is nil if the built-in registry was in use alone.
-func Suspicions(before, after *edition.Edition) (why []string) {
+func suspicionsOf(before, after *edition.Edition) (why []string) {
 	old, next := uaident.Default(), uaident.Default()
 	if before != nil {
 		old, _ = before.Over(old) // which it could be

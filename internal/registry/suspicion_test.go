@@ -47,7 +47,7 @@ func TestSuspicions(t *testing.T) {
 			if tc.before != "" {
 				before = parse(tc.before)
 			}
-			got := strings.Join(Suspicions(before, parse(tc.after)), "; ")
+			got := strings.Join(suspicionsOf(before, parse(tc.after)), "; ")
 			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
@@ -59,7 +59,7 @@ func TestSuspicions(t *testing.T) {
 			many = append(many, c.Token+":seo")
 		}
 	}
-	if got := Suspicions(nil, parse(text(1, many...))); len(got) != maxWhy+1 || !strings.HasPrefix(got[maxWhy], "and ") {
+	if got := suspicionsOf(nil, parse(text(1, many...))); len(got) != maxWhy+1 || !strings.HasPrefix(got[maxWhy], "and ") {
 		t.Errorf("%q", got)
 	}
 }
@@ -157,7 +157,7 @@ func TestWatched(t *testing.T) {
 				}
 				editions[i] = e
 			}
-			got := strings.Join(Suspicions(editions[0], editions[1]), "; ")
+			got := strings.Join(suspicionsOf(editions[0], editions[1]), "; ")
 			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}

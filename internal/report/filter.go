@@ -40,8 +40,8 @@ func ParseFilter(query url.Values) (Filter, error) {
 				return Filter{}, fmt.Errorf("to %.40q is no time after from", text)
 			}
 		}
-	} else if !slices.Contains(Windows(), f.Window) {
-		return Filter{}, fmt.Errorf("window %.40q cannot be; use one of %v", f.Window, Windows())
+	} else if !slices.Contains(windows(), f.Window) {
+		return Filter{}, fmt.Errorf("window %.40q cannot be; use one of %v", f.Window, windows())
 	}
 	if _, ok := uaident.ParseClass(f.Class); f.Class != "" && !ok {
 		return Filter{}, fmt.Errorf("class %.40q is none; the classes are %v", f.Class, uaident.Classes()[1:])
@@ -67,8 +67,8 @@ const (
 	Range Window = "range"
 )
 
-// Windows returns those that end now, the shortest first.
-func Windows() []Window { return []Window{Hour, Day, Week, Month} }
+// windows returns those that end now, the shortest first.
+func windows() []Window { return []Window{Hour, Day, Week, Month} }
 
 // Head is what every view begins with.
 type Head struct {

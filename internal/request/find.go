@@ -31,7 +31,7 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 		if isSecure(server) == secure {
 			listens++
 		}
-		if listensAt(server, PortOf(port, secure)) {
+		if listensAt(server, portOf(port, secure)) {
 			listens += 2
 		}
 		Walk(server, func(p Place, route caddyhttp.Route) {
@@ -56,7 +56,7 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 // which something outside maps the default one.
 func IsAt(ctx caddy.Context, server *caddyhttp.Server, authority string, secure bool) bool {
 	_, port := addr.CutPort(NormalHost(authority, secure))
-	return isSecure(server) == secure && (listensAt(server, PortOf(port, secure)) || port == "" && listensAt(server, mappedPort(ctx, secure)))
+	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) || port == "" && listensAt(server, mappedPort(ctx, secure)))
 }
 
 // mappedPort returns what a configuration has in place of the default port of a scheme, 0

@@ -241,19 +241,19 @@ func (h *Hosts) canonical(host string, secure bool) string {
 	return name
 }
 
-// DefaultPort returns the port that URLs of a scheme need not name.
-func DefaultPort(secure bool) int {
+// defaultPort returns the port that URLs of a scheme need not name.
+func defaultPort(secure bool) int {
 	if secure {
 		return 443
 	}
 	return 80
 }
 
-// PortOf returns a port that stands with its colon in an authority, the default one for
+// portOf returns a port that stands with its colon in an authority, the default one for
 // "". It is 0, at which no server listens, for what is no number.
-func PortOf(port string, secure bool) int {
+func portOf(port string, secure bool) int {
 	if port == "" {
-		return DefaultPort(secure)
+		return defaultPort(secure)
 	}
 	number, _ := strconv.Atoi(port[1:])
 	return number
@@ -270,7 +270,7 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	case *net.UDPAddr: // HTTP/3
 		port = addr.Port
 	}
-	if port == DefaultPort(secure) || proxied && r.Header.Get("X-Forwarded-Proto") != "" {
+	if port == defaultPort(secure) || proxied && r.Header.Get("X-Forwarded-Proto") != "" {
 		return 0
 	}
 	return port

@@ -41,7 +41,7 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 		return nil
 	}
 	host, port := addr.CutPort(key.Host)
-	number := PortOf(port, encrypted) // 0 is as good as any
+	number := portOf(port, encrypted) // 0 is as good as any
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
 	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})

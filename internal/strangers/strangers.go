@@ -24,8 +24,8 @@ const (
 	maxName     = 64
 )
 
-// MinRequests is how often a name has to be seen to be proposed.
-const MinRequests = 20
+// minRequests is how often a name has to be seen to be proposed.
+const minRequests = 20
 
 // Visit is a request of a client that no registry knows.
 type Visit struct {
@@ -186,7 +186,7 @@ func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 	all := []report.Proposal{}
 	for name, s := range b.names {
 		c := uaident.Crawler{Token: name, Class: uaident.GenericCrawler}
-		if s.count-s.error < MinRequests || registry.Lookup(name) != nil || c.Validate() != nil {
+		if s.count-s.error < minRequests || registry.Lookup(name) != nil || c.Validate() != nil {
 			continue
 		}
 		all = append(all, report.Proposal{

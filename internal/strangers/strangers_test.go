@@ -28,7 +28,7 @@ func TestProposals(t *testing.T) {
 	visits(b, 4120, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", false)
 	visits(b, 3, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", true)
 	visits(b, 5000, "Quuxle/1.0", false)
-	visits(b, MinRequests-1, "RareBot/1.0", false)
+	visits(b, minRequests-1, "RareBot/1.0", false)
 	visits(b, 100, "GPTBot/1.3", false)
 	all := b.Proposals(uaident.Default())
 	var got []string

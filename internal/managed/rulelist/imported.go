@@ -63,7 +63,7 @@ func FromRobots(registry *uaident.Registry, robots *policy.Robots) (in Imported,
 		in.Rules = append(in.Rules, g.rules("import-"+strconv.Itoa(i+1))...)
 	}
 	in.takeRecords(robots)
-	_, err = Schedule(registry, in.Rules, in.Sitemaps, nil)
+	_, err = schedule(registry, in.Rules, in.Sitemaps, nil)
 	return in, err
 }
 

@@ -25,7 +25,7 @@ func FromNames(registry *uaident.Registry, data []byte) (in Imported, err error)
 		Function *string `json:"function"`
 	}
 	if err := json.Unmarshal(data, &crawlers); err != nil {
-		if _, err := Parse("it", data); err == nil {
+		if _, err := parse("it", data); err == nil {
 			return in, errors.New("it is a list of rules already")
 		}
 		return in, fmt.Errorf("it is no object of crawlers, as the robots.json of ai.robots.txt: %w", err)
@@ -57,7 +57,7 @@ func FromNames(registry *uaident.Registry, data []byte) (in Imported, err error)
 		return in, errors.New("it names no crawler")
 	}
 	in.Rules = []Rule{rule}
-	_, err = Schedule(registry, in.Rules, nil, nil)
+	_, err = schedule(registry, in.Rules, nil, nil)
 	return in, err
 }
 

@@ -28,11 +28,11 @@ func imported(t *testing.T, text string) (string, Imported) {
 	if err := WriteJSON(&b, in.Rules); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := Parse("list", b.Bytes())
+	rules, err := parse("list", b.Bytes())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, b.String())
 	}
-	schedule, err := Schedule(uaident.Default(), rules, in.Sitemaps, nil)
+	schedule, err := schedule(uaident.Default(), rules, in.Sitemaps, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type Version struct {
 }
 
 // texts are what is read.
-var texts = remote.Kind{Option: "rules", Text: "a list", Max: MaxBytes}
+var texts = remote.Kind{Option: "rules", Text: "a list", Max: maxBytes}
 
 // User is a site of a configuration, for which a list is read.
 type User struct {
@@ -177,7 +177,7 @@ func (l *List) read(ctx context.Context) {
 }
 
 func (l *List) parse(data []byte) (*Version, error) {
-	rules, err := Parse(l.source.Name(), data)
+	rules, err := parse(l.source.Name(), data)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 
 // What a list may have at most.
 const (
-	MaxBytes = 16 << 20
-	MaxRules = 100_000
+	maxBytes = 16 << 20
+	maxRules = 100_000
 )
 
 // listFields and ruleFields are the fields of a list and of a rule in it.
@@ -32,11 +32,11 @@ const (
 // decoder reads the JSON of a list.
 type decoder struct{ *jsontext.Decoder }
 
-// Parse reads the rules of a list. Its errors begin with the name of the list, and say
+// parse reads the rules of a list. Its errors begin with the name of the list, and say
 // in which line and column what is wrong.
-func Parse(name string, data []byte) ([]Rule, error) {
-	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, MaxBytes>>20)
+func parse(name string, data []byte) ([]Rule, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, maxBytes>>20)
 	}
 	decoded, err := jsontext.NewDecoder(name, data, emptyList)
 	if err != nil {
@@ -59,8 +59,8 @@ func Parse(name string, data []byte) ([]Rule, error) {
 			if first := lines[rule.ID]; first != "" {
 				return fmt.Errorf("%s: rule %s: there are two rules of that name, the other at %s; give each its own", rule.At, rule.ID, first)
 			}
-			if lines[rule.ID] = rule.At; len(rules) == MaxRules {
-				return d.Mistake("it has more than %d rules; write several lists", MaxRules)
+			if lines[rule.ID] = rule.At; len(rules) == maxRules {
+				return d.Mistake("it has more than %d rules; write several lists", maxRules)
 			}
 			rules = append(rules, rule)
 			return nil

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	rules, err := Parse("a.json", []byte("\xef\xbb\xbf"+`{"$schema": "rules.schema.json", "rules": [
+	rules, err := parse("a.json", []byte("\xef\xbb\xbf"+`{"$schema": "rules.schema.json", "rules": [
 		{"id": "sale", "for": ["ai_training", "*"], "disallow": ["/a", "/b"], "from": "2026-11-27T00:00:00Z", "until": null,
 		 "hosts": ["a.test"], "reason": "load", "owner": null, "ticket": "OPS-1"},
 		{"id": "open", "for": ["GPTBot"], "disallow": null, "allow": true},
@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(rules, want) {
 		t.Errorf("got %+v, %v", rules, err)
 	}
-	if rules, err := Parse("a", []byte(`{"rules": []}`)); err != nil || len(rules) != 0 {
+	if rules, err := parse("a", []byte(`{"rules": []}`)); err != nil || len(rules) != 0 {
 		t.Errorf("no rules: %v, %v", rules, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestParseErrors(t *testing.T) {
 		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": -1`):                           "and not the number -1",
 		rule(whole + "},\n {" + whole):                                                    "a.json:3: rule a: there are two rules of that name, the other at a.json:2",
 	} {
-		rules, err := Parse("a.json", []byte(text))
+		rules, err := parse("a.json", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || rules != nil {
 			t.Errorf("%s: %v, %v, want %s", text, rules, err, want)
 		}
@@ -100,14 +100,14 @@ func TestParseBounds(t *testing.T) {
 		}
 		return []byte(b.String() + "]}")
 	}
-	if rules, err := Parse("a", list(MaxRules)); err != nil || len(rules) != MaxRules {
+	if rules, err := parse("a", list(maxRules)); err != nil || len(rules) != maxRules {
 		t.Errorf("%d rules, %v", len(rules), err)
 	}
-	if _, err := Parse("a", list(MaxRules+1)); err == nil || !strings.Contains(err.Error(), "more than 100000 rules") {
+	if _, err := parse("a", list(maxRules+1)); err == nil || !strings.Contains(err.Error(), "more than 100000 rules") {
 		t.Errorf("one more: %v", err)
 	}
-	long := append(make([]byte, MaxBytes), ' ')
-	if _, err := Parse("a", long); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+	long := append(make([]byte, maxBytes), ' ')
+	if _, err := parse("a", long); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("too long: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestSchema(t *testing.T) {
 			t.Errorf("the schema has %v, and there are %v", named, fields)
 		}
 	}
-	if rules.MaxItems != MaxRules {
+	if rules.MaxItems != maxRules {
 		t.Errorf("the schema has up to %d rules", rules.MaxItems)
 	}
 	page, err := os.ReadFile("../../../docs/rules.md")
@@ -164,9 +164,9 @@ func TestSchema(t *testing.T) {
 	shown := 0
 	for i, part := range strings.Split(string(page), "```") {
 		if text, isJSON := strings.CutPrefix(part, "json\n"); i%2 == 1 && isJSON {
-			rules, err := Parse("docs/rules.md", []byte(text))
+			rules, err := parse("docs/rules.md", []byte(text))
 			if err == nil {
-				_, err = Schedule(uaident.Default(), rules, nil, nil)
+				_, err = schedule(uaident.Default(), rules, nil, nil)
 			}
 			if shown++; err != nil {
 				t.Error(err)
@@ -189,7 +189,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"rules": [{"id": "a", "for": ["*"], "crawl_delay": 1e1, "hosts": ["a.test"]}, {"id": "b", "for": ["seo"], "allow": true}]}`))
 	f.Add([]byte(`{"rules": [{"id": "a", "content_signal": "search=yes"`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rules, err := Parse("a.json", data)
+		rules, err := parse("a.json", data)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "a.json:") {
 				t.Errorf("%v does not say where", err)
@@ -202,7 +202,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if len(data) < 10_000 {
-			_, _ = Schedule(uaident.Default(), rules, nil, nil)
+			_, _ = schedule(uaident.Default(), rules, nil, nil)
 		}
 	})
 }
@@ -219,19 +219,19 @@ func BenchmarkList(b *testing.B) {
 	b.Run("parse", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Parse("a.json", data); err != nil {
+			if _, err := parse("a.json", data); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	rules, err := Parse("a.json", data)
+	rules, err := parse("a.json", data)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("schedule", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Schedule(uaident.Default(), rules, nil, nil); err != nil {
+			if _, err := schedule(uaident.Default(), rules, nil, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -187,7 +187,7 @@ func (s *Site) schedule(with []*Version) (*managed.Schedule, error) {
 			rules, foreign = append(rules, own...), foreign+others
 		}
 	}
-	schedule, err := Schedule(s.Registry, rules, s.Sitemaps, s.Lines)
+	schedule, err := schedule(s.Registry, rules, s.Sitemaps, s.Lines)
 	if err == nil && s.Check != nil {
 		err = s.Check(schedule)
 	}
@@ -215,9 +215,9 @@ func (s *Site) own(rules []Rule) (own []Rule, others int) {
 	return own, others
 }
 
-// Schedule returns a schedule of rules as they are written. Its errors say which rule
+// schedule returns a schedule of rules as they are written. Its errors say which rule
 // is wrong, and where it stands.
-func Schedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*managed.Schedule, error) {
+func schedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*managed.Schedule, error) {
 	compiled, err := Compile(rules)
 	if err == nil {
 		var schedule *managed.Schedule
