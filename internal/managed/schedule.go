@@ -144,11 +144,6 @@ func sortedTimes(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// IsEmpty reports whether the schedule leaves every base as it is, at all times.
-func (s *Schedule) IsEmpty() bool {
-	return len(s.rules)+len(s.sitemaps)+len(s.lines)+len(s.staging) == 0
-}
-
 // At returns what holds for a host at a time, and when that changes, zero for
 // never.
 func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
