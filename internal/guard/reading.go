@@ -26,10 +26,11 @@ import (
 // answer that is not what our copy says makes the copy due.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	// Handlers behind may change the request.
-	a := asking{site: g.siteOf(r), plain: request.OriginalRequest(r).URL.RawQuery == "", asksForFile: asksForFile(r), unsure: j != nil && j.Identity != verify.Verified && request.MaybeInvented(r), witness: witnessOf(r), from: request.ClientAddr(r)}
-	a.exact, a.canonical = r.Host == a.site.Own.Host, isCanonical(r, a.site.Own)
+	a := asking{site: g.siteOf(r), asksForFile: asksForFile(r), witness: witnessOf(r), from: request.ClientAddr(r)}
+	a.exact = r.Host == a.site.Own.Host
 	if j != nil {
 		a.readers = g.readBy(r, j)
+		a.sure = isCanonical(r, a.site.Own) && request.OriginalRequest(r).URL.RawQuery == "" && (j.Identity == verify.Verified || !request.MaybeInvented(r))
 	}
 	asks := r.Clone(r.Context())
 	if j != nil && j.Identity == verify.Verified {
@@ -50,14 +51,14 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if j != nil && entry != nil && entry.Suspect() {
 		g.state(asks, entry, a.site, false, now, 0) // from when the guard knows of a change its grace counts
 	}
-	if j != nil && r.Method == http.MethodGet && isRedirect(answer.status) && a.canonical && a.plain && !a.unsure {
+	if j != nil && r.Method == http.MethodGet && isRedirect(answer.status) && a.sure {
 		g.rememberRedirect(asks, a, entry, answer, now)
 	}
 	if j == nil || !answer.isReading(r.Method) {
 		return err
 	}
 	read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
-	if a.canonical && a.plain && !a.unsure {
+	if a.sure {
 		if g.shared.served.WasLedAbroad(addr.Network(a.from), urlOf(a.site.Own.Host, a.site.Own.Secure, "/robots.txt"), now) {
 			read = ledger.Reading{At: now, Status: http.StatusFound} // it may have read that of another site
 		}
@@ -72,13 +73,15 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 type asking struct {
 	site        *request.Site
 	exact       bool // it names the site by the very authority that the guard uses
-	canonical   bool // or by that with another port
-	plain       bool // it has no query
 	asksForFile bool
-	unsure      bool // the client may have written its address itself
 	witness     origin.Witness
 	from        netip.Addr
-	readers     []ledger.Reader
+
+	// Of a crawler: who reads the answer, and whether that is sure to be theirs of this site.
+	// The port may be another, but there is no query, and the client cannot have written its
+	// address itself.
+	readers []ledger.Reader
+	sure    bool
 }
 
 // rememberReading remembers what a crawler was served. A verified one is believed;

@@ -225,7 +225,7 @@ func TestVerifiedIsBelieved(t *testing.T) {
 	r := from(requestBy("Googlebot/2.1", "/robots.txt"), "192.0.2.1")
 	j := judgedAs("Googlebot/2.1", "/robots.txt", verify.Verified)
 	read := readingOf(milder)
-	s.g.rememberReading(r, j, asking{site: j.Site, exact: true, canonical: true, plain: true, asksForFile: true, readers: s.g.readersOf(r, j)},
+	s.g.rememberReading(r, j, asking{site: j.Site, exact: true, sure: true, asksForFile: true, readers: s.g.readersOf(r, j)},
 		s.entry, robotsAnswer{status: http.StatusOK, text: []byte(milder), hash: read.Hash}, &read)
 	for _, tc := range []struct {
 		userAgent string
