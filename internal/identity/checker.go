@@ -50,6 +50,8 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	}
 	finding := c.Verifier.Check(client.Crawler, request.ClientAddr(r))
 	switch {
+	case finding.State == verify.Verified && request.IsEarly(r):
+		return verify.Unknown, verify.None // until the handshake is complete
 	case finding.State == verify.Verified && request.MaybeInvented(r):
 		c.warn(&c.invented, "a proxy passes on addresses that clients may invent, so nobody is verified by these; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")

@@ -20,8 +20,12 @@ func ClientAddr(r *http.Request) netip.Addr {
 // MaybeInvented reports whether the client may have written its address itself.
 // Most proxies add the address that they see to an X-Forwarded-For that the
 // client sent, and without trusted_proxies_strict Caddy takes the first in it. If
-// others follow, of which one may be the client's, nobody can tell.
+// others follow, of which one may be the client's, nobody can tell. Nor can anybody
+// of one that [IsEarly].
 func MaybeInvented(r *http.Request) bool {
+	if IsEarly(r) {
+		return true
+	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	if !trusted || server == nil || server.TrustedProxiesStrict > 0 {
@@ -47,6 +51,11 @@ func MaybeInvented(r *http.Request) bool {
 	}
 	return false
 }
+
+// IsEarly reports whether a request came before the handshake of TLS was complete, in early
+// data (0-RTT) of HTTP/3. Whoever writes another's address into his packets can send such a
+// request, since he needs none of what is sent back to there.
+func IsEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
 
 // IsOfProxy reports whether what is taken for the address of the client is that
 // of a trusted proxy, which did not tell the client's.

@@ -50,4 +50,11 @@ func TestMaybeInvented(t *testing.T) {
 			t.Errorf("%s: %t, want %t", test.name, got, test.want)
 		}
 	}
+	r := httptest.NewRequest(http.MethodGet, "https://a.test/", nil)
+	if MaybeInvented(r) {
+		t.Error("over TLS")
+	}
+	if r.TLS.HandshakeComplete = false; !MaybeInvented(r) {
+		t.Error("in early data nobody knows whether a packet has ever come from there")
+	}
 }

@@ -1,0 +1,129 @@
+package protocols
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// TestEarlyData has a stranger read the robots.txt for Googlebot, in early data (0-RTT) of
+// HTTP/3 that comes from Googlebot's address: he gets no packet that is sent there, and needs
+// none. Nobody is verified by that, and Googlebot has read nothing.
+func TestEarlyData(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere 127.0.0.1 may be the only address of the loopback interface")
+	}
+	const googles, before = "127.0.0.9", "User-agent: *\nDisallow: /private/\n"
+	o, robots := harness.NewChangingOrigin(t, before)
+	list := filepath.Join(harness.Files(t, map[string]string{"googlebot.txt": googles + "\n"}), "googlebot.txt")
+	s := servePolyglot(t, "header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address(),
+		anyProtocol, anyProtocol+"\n robots_guard {\n verify {\n ranges configured\n rdns off\n }\n crawler Googlebot {\n ranges file "+list+"\n }\n }")
+	s.warm()
+	sessions := tls.NewLRUClientSessionCache(0)
+	request := func(method, path string) *http.Request {
+		t.Helper()
+		r, err := http.NewRequest(method, s.at(protocols[len(protocols)-1], path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("User-Agent", harness.Googlebot)
+		return r
+	}
+	asGoogle := func(method, path string) (status int, identity string) {
+		t.Helper()
+		response, err := overQUICFrom(t, listenAt(t, googles), sessions).RoundTrip(request(method, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode, response.Header.Get("X-Identity")
+	}
+	harness.Eventually(t, "Googlebot is verified", func() bool {
+		_, identity := asGoogle(http.MethodGet, "/")
+		return identity == "verified"
+	})
+	if status, identity := asGoogle(http3.MethodGet0RTT, "/"); status != 200 || identity != "unknown" {
+		t.Errorf("in early data Googlebot gets %d and is %q, want 200 and unknown", status, identity)
+	}
+
+	robots.Store(before + "Disallow: /new/\n")
+	harness.Eventually(t, "the guard has read the change", func() bool {
+		harness.Get(t, "https://a.test:"+s.Port+"/robots.txt", harness.Bingbot)
+		return harness.Get(t, "https://a.test:"+s.Port+"/new/", harness.Bingbot).Status == 403
+	})
+	if status, _ := asGoogle(http.MethodGet, "/new/"); status != 200 {
+		t.Errorf("Googlebot has not read the change and gets %d", status)
+	}
+	stranger := overQUICFrom(t, deaf{listenAt(t, googles)}, sessions)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reading := request(http3.MethodGet0RTT, "/robots.txt").WithContext(ctx)
+	go func() { _, _ = stranger.RoundTrip(reading) }() // which never ends by itself
+	harness.Eventually(t, "the stranger's request has come", func() bool {
+		return slices.ContainsFunc(o.Seen(), func(r *http.Request) bool {
+			return r.URL.Path == "/robots.txt" && r.Header.Get("Early-Data") == "1"
+		})
+	})
+	for range 3 {
+		if status, identity := asGoogle(http.MethodGet, "/new/"); status != 200 || identity != "verified" {
+			t.Errorf("after a stranger has read it Googlebot gets %d and is %q", status, identity)
+		}
+	}
+}
+
+// deaf gets nothing of what is sent to it, as whoever sends from another's address.
+type deaf struct{ *net.UDPConn }
+
+func (d deaf) ReadFrom(p []byte) (int, net.Addr, error) {
+	for {
+		if _, from, err := d.UDPConn.ReadFrom(p); err != nil {
+			return 0, from, err
+		}
+	}
+}
+
+// listenAt returns a socket of an address.
+func listenAt(t *testing.T, address string) *net.UDPConn {
+	t.Helper()
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(address)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// overQUICFrom makes a transport of HTTP/3 from a socket, which goes on with earlier sessions.
+func overQUICFrom(t *testing.T, conn net.PacketConn, sessions tls.ClientSessionCache) http.RoundTripper {
+	dialer := &quic.Transport{Conn: conn}
+	transport := &http3.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ClientSessionCache: sessions}, //nolint:gosec // see client
+		Dial: func(ctx context.Context, address string, config *tls.Config, settings *quic.Config) (*quic.Conn, error) {
+			_, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			server, err := net.ResolveUDPAddr("udp", "127.0.0.1:"+port)
+			if err != nil {
+				return nil, err
+			}
+			return dialer.DialEarly(ctx, server, config, settings)
+		},
+	}
+	t.Cleanup(func() {
+		_ = transport.Close()
+		_ = dialer.Close()
+	})
+	return transport
+}
