@@ -31,22 +31,9 @@ func TestEarlyData(t *testing.T) {
 		anyProtocol, anyProtocol+"\n robots_guard {\n verify {\n ranges configured\n rdns off\n }\n crawler Googlebot {\n ranges file "+list+"\n }\n }")
 	s.warm()
 	sessions := tls.NewLRUClientSessionCache(0)
-	request := func(method, path string) *http.Request {
-		t.Helper()
-		r, err := http.NewRequest(method, s.at(protocols[len(protocols)-1], path), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("User-Agent", harness.Googlebot)
-		return r
-	}
 	asGoogle := func(method, path string) (status int, identity string) {
 		t.Helper()
-		response, err := overQUICFrom(t, listenAt(t, googles), sessions).RoundTrip(request(method, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
+		response := s.askOver(overQUICFrom(t, listenAt(t, googles), sessions), method, path, harness.Googlebot)
 		return response.StatusCode, response.Header.Get("X-Identity")
 	}
 	harness.Eventually(t, "Googlebot is verified", func() bool {
@@ -68,7 +55,7 @@ func TestEarlyData(t *testing.T) {
 	stranger := overQUICFrom(t, deaf{listenAt(t, googles)}, sessions)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reading := request(http3.MethodGet0RTT, "/robots.txt").WithContext(ctx)
+	reading := s.requestByQUIC(http3.MethodGet0RTT, "/robots.txt", harness.Googlebot).WithContext(ctx)
 	go func() { _, _ = stranger.RoundTrip(reading) }() // which never ends by itself
 	harness.Eventually(t, "the stranger's request has come", func() bool {
 		return slices.ContainsFunc(o.Seen(), func(r *http.Request) bool {
@@ -80,6 +67,50 @@ func TestEarlyData(t *testing.T) {
 			t.Errorf("after a stranger has read it Googlebot gets %d and is %q", status, identity)
 		}
 	}
+}
+
+// TestReadBecauseOfEarlyData has the guard read the robots.txt because of a request in early
+// data, at a site that asks for addresses: its own request is not early, or Caddy would answer
+// 425, and nothing would be forbidden.
+func TestReadBecauseOfEarlyData(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
+	s := servePolyglot(t, "robots_guard enforce\n @inside {\n not path /page*\n remote_ip 10.0.0.0/8\n }\n respond @inside inside\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address())
+	sessions := tls.NewLRUClientSessionCache(0)
+	ask := func(method, userAgent string) int {
+		t.Helper()
+		return s.askOver(overQUICFrom(t, listenAt(t, "127.0.0.1"), sessions), method, "/page", userAgent).StatusCode
+	}
+	harness.Eventually(t, "there is a session", func() bool { return ask(http.MethodGet, harness.Firefox) == 200 })
+	if o.Requests("/robots.txt") > 0 {
+		t.Fatal("it has been read before")
+	}
+	ask(http3.MethodGet0RTT, harness.GPTBot)
+	if status := ask(http.MethodGet, harness.GPTBot); status != 403 {
+		t.Errorf("a forbidden crawler gets %d", status)
+	}
+}
+
+// requestByQUIC makes a request by HTTP/3.
+func (p polyglot) requestByQUIC(method, path, userAgent string) *http.Request {
+	p.t.Helper()
+	r, err := http.NewRequest(method, p.at(protocols[len(protocols)-1], path), nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("User-Agent", userAgent)
+	return r
+}
+
+// askOver asks by HTTP/3, and wants no body.
+func (p polyglot) askOver(transport http.RoundTripper, method, path, userAgent string) *http.Response {
+	p.t.Helper()
+	response, err := transport.RoundTrip(p.requestByQUIC(method, path, userAgent))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response
 }
 
 // deaf gets nothing of what is sent to it, as whoever sends from another's address.

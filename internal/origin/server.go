@@ -114,6 +114,7 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders
 	if r.TLS != nil {
 		state := *r.TLS
 		state.PeerCertificates, state.VerifiedChains = nil, nil // the client's
+		state.HandshakeComplete = true                          // matchers of addresses answer early data with 425
 		if state.ServerName != "" {
 			name, _ := addr.CutPort(virtual.Host)
 			state.ServerName = addr.Unbracket(name)

@@ -71,7 +71,7 @@ func TestVirtualRequestIsAnonymous(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "https://a.test/x", nil)
 	r.TLS = &tls.ConnectionState{ServerName: "a.test", PeerCertificates: make([]*x509.Certificate, 1), VerifiedChains: make([][]*x509.Certificate, 1)}
 	state := virtualOf(r).TLS
-	if state.ServerName != "a.test" || state.PeerCertificates != nil || state.VerifiedChains != nil {
+	if state.ServerName != "a.test" || state.PeerCertificates != nil || state.VerifiedChains != nil || !state.HandshakeComplete {
 		t.Errorf("got %+v", state)
 	}
 	if len(r.TLS.PeerCertificates) != 1 {
