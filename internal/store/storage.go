@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"time"
 )
 
@@ -46,15 +49,31 @@ const (
 // Results are what can come of reading a value.
 func Results() []string { return []string{readGood, readSetAside, readExpired, readFailed} }
 
+// mostLists is how often a directory is listed in which files go away meanwhile.
+const mostLists = 5
+
 // list returns what is right below a directory, nothing if that is not there.
-func (s *Store) list(ctx context.Context, directory string) ([]string, error) {
+func (s *Store) list(ctx context.Context, directory string) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
-	names, err := s.storage.List(ctx, directory, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	for range mostLists {
+		names, err = s.storage.List(ctx, directory, false)
+		switch {
+		case !errors.Is(err, fs.ErrNotExist):
+			return names, err
+		case !isWithin(err, directory):
+			return nil, nil
+		}
 	}
-	return names, err
+	return nil, fmt.Errorf("files go away while they are listed: %v", err) // and no [fs.ErrNotExist]
+}
+
+// isWithin reports whether an error is about a file in a directory and not the directory.
+// Caddy's own storage breaks off a listing at a file that was there and is gone: each
+// process that writes a value has such a file for a moment.
+func isWithin(err error, directory string) bool {
+	file, ok := errors.AsType[*fs.PathError](err)
+	return ok && filepath.Base(file.Path) != path.Base(directory)
 }
 
 // stat returns the size of a value and when it was written.
