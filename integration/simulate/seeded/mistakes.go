@@ -139,9 +139,9 @@ var mistakes = []mistake{
 		"	if false {\n		s.Candidate.Stage",
 	},
 	{
-		"a reload publishes what was rolled back", "internal/publication/steps.go",
-		"	return id != s.Latest && (!known || before.ID != id)",
-		"	return id != s.PublishedID() || known && before.ID == \"\"",
+		"a reload publishes what was rolled back", "internal/publication/state.go",
+		"	if in.ID == s.Latest {",
+		"	if in.ID != s.PublishedID() {\n\t\treturn true\n\t}\n\tif in.ID == s.Latest {",
 	},
 	{
 		"the history is read once and never again", "internal/release/run.go",
