@@ -28,15 +28,13 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	return entry
 }
 
-// lastRead returns what a reader has read last, also of its site by the keys that this had
-// before.
+// lastRead returns what a reader has read last, also of its site by other keys, which a
+// reload may have gone back from.
 func (g *Guard) lastRead(who ledger.Reader) (last ledger.Reading, ok bool) {
-	if last, ok = g.shared.readers.Last(who); ok {
-		return last, true
-	}
+	last, ok = g.shared.readers.Last(who)
 	entry := g.shared.Cache.Get(who.Site)
 	if entry == nil {
-		return last, false
+		return last, ok
 	}
 	for _, former := range entry.Former() {
 		who.Site, who.Invented = former, former.Segment() == policy.Invented

@@ -92,8 +92,8 @@ func TestServedAtAHostRenamedThereAndBack(t *testing.T) {
 				return r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server))
 			}
 			s.g.Judge(asks("GPTBot/1.3", "/private/x", "192.0.2.9"))
-			if i == 1 {
-				s.reads(asks("bingbot/2.0", "/robots.txt", "192.0.2.1"), milder)
+			if text := []string{loose + "# before\n", milder}; i < len(text) {
+				s.reads(asks("bingbot/2.0", "/robots.txt", "192.0.2.1"), text[i])
 			}
 			if got := s.g.Judge(asks("bingbot/2.0", "/private/x", "192.0.2.1")).Verdict; i == 2 && got != judge.Stale {
 				t.Errorf("%q, in the end: %s", hosts, got)
