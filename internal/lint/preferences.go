@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,15 +14,8 @@ import (
 type stated struct {
 	usage   map[string]usageOf // by canonical path, "" for all targets
 	signals map[string]string  // yes and no, by signal
-	line    int                // of the first
-	uses    map[policy.Use]int // the first line about each
-}
-
-// note keeps that a line is about a use.
-func (g *stated) note(use policy.Use, line int) {
-	if g.uses[use] == 0 {
-		g.uses[use] = line
-	}
+	parts   []part             // by Content-Usage
+	signal  *part              // by Content-Signal, nil if there is none
 }
 
 // usageOf is what lines with one path state together.
@@ -45,13 +36,13 @@ func (c *checker) checkPreferences() {
 		}
 		g := groups[r.Group]
 		if g == nil {
-			g = &stated{usage: make(map[string]usageOf), signals: make(map[string]string), line: r.Line, uses: make(map[policy.Use]int)}
+			g = &stated{usage: make(map[string]usageOf), signals: make(map[string]string)}
 			groups[r.Group] = g
 		}
 		if key == "content-usage" {
-			c.checkUsage(r, g)
+			c.checkUsage(r, g, g.partOf(r, c.groups[r.Group].Agents))
 		} else {
-			c.checkSignal(r, g)
+			c.checkSignal(r, g, g.whole(c.groups[r.Group].Agents))
 		}
 	}
 	c.checkLost(groups)
@@ -59,7 +50,7 @@ func (c *checker) checkPreferences() {
 }
 
 // checkUsage looks at a Content-Usage line, of which g has those above.
-func (c *checker) checkUsage(r policy.Record, g *stated) {
+func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 	path, dictionary := policy.CutUsage(r.Value)
 	says, err := policy.ParsePreferences(dictionary)
 	first, _, more := strings.Cut(dictionary, " ")
@@ -85,7 +76,7 @@ func (c *checker) checkUsage(r policy.Record, g *stated) {
 	}
 	for _, use := range policy.Uses() {
 		if says[use] != policy.PreferenceUnknown {
-			g.note(use, r.Line)
+			in.note(use, place{r.Line, path})
 		}
 		if p, q := before.says[use], says[use]; p != q && p != policy.PreferenceUnknown && q != policy.PreferenceUnknown {
 			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and of the two n holds; keep one of the lines", before.line, use)
@@ -136,7 +127,7 @@ func (c *checker) checkAgainstSignals(line int, g *stated) {
 
 // checkSignal looks at the value of Content-Signal: a list of signals, after an
 // optional path. Of search, ai-input and ai-train each is yes or no.
-func (c *checker) checkSignal(r policy.Record, g *stated) {
+func (c *checker) checkSignal(r policy.Record, g *stated, in uses) {
 	path, value := policy.CutUsage(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
 		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
@@ -152,7 +143,7 @@ func (c *checker) checkSignal(r policy.Record, g *stated) {
 	}
 	for _, use := range policy.Uses() {
 		if g.signals[signalOf[use]] != "" {
-			g.note(use, r.Line)
+			in.note(use, place{line: r.Line})
 		}
 	}
 	c.checkAgainstSignals(r.Line, g)
@@ -177,56 +168,6 @@ func (c *checker) forbidden(group int, path string) (v policy.Verdict) {
 		}
 	}
 	return v
-}
-
-// checkLost looks for groups that hide what the * group states: a crawler that is named
-// obeys its own group alone (RFC 9309 section 2.2.1).
-func (c *checker) checkLost(groups map[int]*stated) {
-	first := 0 // line of the * group that states something
-	byAll := make(map[policy.Use]int)
-	states := make(map[string]map[policy.Use]int)
-	for i, g := range c.groups {
-		for _, a := range g.Agents {
-			if groups[i] == nil {
-				continue
-			}
-			if isGlobal(a.Name) && first == 0 {
-				first = groups[i].line
-			}
-			name := strings.ToLower(nameOf(a.Name))
-			if states[name] == nil {
-				states[name] = make(map[policy.Use]int)
-			}
-			maps.Copy(states[name], groups[i].uses)
-			if isGlobal(a.Name) {
-				byAll = states[name]
-			}
-		}
-	}
-	for i, g := range c.groups {
-		if first == 0 || len(g.Agents) == 0 || c.forbidden(i, "").Rule.Line > 0 {
-			continue
-		}
-		a := g.Agents[0]
-		if isGlobal(a.Name) || a.Name == "" {
-			continue
-		}
-		own, speaks := states[strings.ToLower(nameOf(a.Name))]
-		if !speaks {
-			c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about use is not stated to it; repeat that line here", quoted(a.Name), first)
-			continue
-		}
-		var lost []string
-		line := 0
-		for _, use := range policy.Uses() {
-			if len(own) > 0 && own[use] == 0 && byAll[use] > 0 { // who states nothing has a line that is wrong
-				lost, line = append(lost, use.String()), cmp.Or(line, byAll[use])
-			}
-		}
-		if len(lost) > 0 {
-			c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about %s is not stated to it; repeat that here", quoted(a.Name), line, strings.Join(lost, " and "))
-		}
-	}
 }
 
 // checkTrainers looks whether those whom train-ai=n concerns may fetch everything all

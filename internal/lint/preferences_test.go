@@ -21,6 +21,10 @@ func TestPreferenceLost(t *testing.T) {
 		{"as signals", all + "User-agent: GPTBot\nContent-Signal: ai-train=no, ai-input=no\nDisallow: /y\n", ""},
 		{"signals of *", "User-agent: *\nContent-Signal: ai-train=no, search=yes\nDisallow: /x\n\nUser-agent: GPTBot\nContent-Signal: search=yes\nDisallow: /y\n", "so what line 2 states about train-ai is not stated"},
 		{"contradictory signals", "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=y\nDisallow: /x\n\nUser-agent: GPTBot\nContent-Usage: train-ai=y\nDisallow: /y\n", ""},
+		{"behind a * group without a rule", "User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Usage: search=n\nDisallow: /a\n\nUser-agent: CCBot\nContent-Usage: train-ai=n\nDisallow: /b\n", "so what line 2 states about train-ai is not stated"},
+		{"what the next group of * without a rule states", "User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: GPTBot\nContent-Usage: train-ai=y, search=n\nDisallow: /a\n\nUser-agent: CCBot\nContent-Usage: train-ai=n\nDisallow: /b\n", ""},
+		{"only of pages that are forbidden", "User-agent: *\nContent-Usage: /blog/ ai-use=n\nDisallow: /x\n\nUser-agent: GPTBot\nContent-Usage: train-ai=n\nDisallow: /blog/\n", ""},
+		{"only of pages that are forbidden, without a word", "User-agent: *\nContent-Usage: /blog/ ai-use=n\nDisallow: /x\n\nUser-agent: GPTBot\nDisallow: /blog/\n", ""},
 		{"a line that is wrong", all + "User-agent: GPTBot\nContent-Usage: Train-ai=n\nDisallow: /y\n", ""},
 		{"the whole site forbidden", all + "User-agent: GPTBot\nContent-Usage: search=y\nDisallow: /\n", ""},
 	} {

@@ -1,0 +1,139 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// part has what some user-agent lines of a group are told about use.
+type part struct {
+	agents []policy.Agent
+	to     int // how many agents of the group stand above its lines
+	uses   uses
+}
+
+// uses tells where something is stated about each use.
+type uses map[policy.Use]place
+
+// place is a line, and which pages it is about.
+type place struct {
+	line int
+	path string // "" for all
+}
+
+// note keeps the first line about a use, of those about all pages if there are any.
+func (u uses) note(use policy.Use, at place) {
+	before, ok := u[use]
+	if !ok || before.path != "" && at.path == "" || (before.path == "") == (at.path == "") && at.line < before.line {
+		u[use] = at
+	}
+}
+
+// partOf returns what is told to those whom a Content-Usage line is for. A user-agent line
+// behind such a line begins another part, also where older parsers take the group to go on
+// (draft-ietf-aipref-attach-05).
+func (g *stated) partOf(r policy.Record, agents []policy.Agent) uses {
+	from := 0
+	if n := len(g.parts); n > 0 {
+		from = g.parts[n-1].to
+	}
+	to := from
+	for to < len(agents) && agents[to].Line < r.Line {
+		to++
+	}
+	if to > from || len(g.parts) == 0 {
+		g.parts = append(g.parts, part{agents[from:to], to, make(uses)})
+	}
+	return g.parts[len(g.parts)-1].uses
+}
+
+// whole returns what is told to the whole group, as by Content-Signal.
+func (g *stated) whole(agents []policy.Agent) uses {
+	if g.signal == nil {
+		g.signal = &part{agents: agents, uses: make(uses)}
+	}
+	return g.signal.uses
+}
+
+// byName returns what is stated to each name in lower case, "" for *. Who is told something
+// that states nothing has no uses.
+func byName(groups map[int]*stated) map[string]uses {
+	all := make(map[string]uses)
+	for _, g := range groups {
+		parts := g.parts
+		if g.signal != nil {
+			parts = append(parts, *g.signal)
+		}
+		for _, p := range parts {
+			for _, a := range p.agents {
+				name := strings.ToLower(nameOf(a.Name))
+				if name == "" && !isGlobal(a.Name) {
+					continue
+				}
+				if all[name] == nil {
+					all[name] = make(uses)
+				}
+				for use, at := range p.uses {
+					all[name].note(use, at)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// checkLost looks for groups that hide what the * group states: a crawler that is named
+// obeys its own group alone (RFC 9309 section 2.2.1).
+func (c *checker) checkLost(groups map[int]*stated) {
+	told := byName(groups)
+	if len(told[""]) == 0 {
+		return
+	}
+	for i, g := range c.groups {
+		if c.forbidden(i, "").Rule.Line > 0 {
+			continue
+		}
+		hidden := make(uses)
+		for use, at := range told[""] {
+			if at.path == "" || c.forbidden(i, at.path).Rule.Line == 0 {
+				hidden[use] = at
+			}
+		}
+		for _, a := range g.Agents {
+			name := strings.ToLower(nameOf(a.Name))
+			if name != "" && c.lost(a, told[name], hidden) {
+				break // one of a group is told of
+			}
+		}
+	}
+}
+
+// lost tells of what is hidden from an agent that is told other things, nil for nothing. It
+// reports whether there is any.
+func (c *checker) lost(a policy.Agent, own, hidden uses) bool {
+	if own != nil && len(own) == 0 {
+		return false // its line is wrong, and told of
+	}
+	var what []string
+	first := 0
+	for _, use := range policy.Uses() {
+		at, ok := hidden[use]
+		if _, told := own[use]; !ok || told {
+			continue
+		}
+		what = append(what, use.String())
+		if first == 0 || at.line < first {
+			first = at.line
+		}
+	}
+	switch {
+	case len(what) == 0:
+		return false
+	case own == nil:
+		c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about use is not stated to it; repeat that line here", quoted(a.Name), first)
+	default:
+		c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about %s is not stated to it; repeat that here", quoted(a.Name), first, strings.Join(what, " and "))
+	}
+	return true
+}
