@@ -135,7 +135,7 @@ func TestGuardBehindARedirect(t *testing.T) {
 	match := caddyhttp.MatchHost{"shop.test"}
 	site := caddyhttp.MatcherSets{{&match}}
 	redirect := func(location string) caddyhttp.RouteList { // as Caddy makes it
-		return caddyhttp.RouteList{{MatcherSets: site, Handlers: []caddyhttp.MiddlewareHandler{
+		return caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{caddyhttp.MatchProtocol("http"), match}}, Handlers: []caddyhttp.MiddlewareHandler{
 			caddyhttp.StaticResponse{StatusCode: "308", Headers: http.Header{"Location": []string{location}}},
 		}}}
 	}
@@ -153,6 +153,34 @@ func TestGuardBehindARedirect(t *testing.T) {
 		}
 		if _, found := r.Guard("https://shop.test/x"); found == nil || found.Led != "" || !found.Key.Secure {
 			t.Errorf("%s: by https %+v", location, found)
+		}
+	}
+}
+
+// TestGuardBesideARedirect has requests come to a guard, or to nothing of ours, although Caddy
+// redirects others.
+func TestGuardBesideARedirect(t *testing.T) {
+	h := new(Handler)
+	provisionedGuard(t, h, nil)
+	hosts := func(name string) caddyhttp.MatcherSets {
+		match := caddyhttp.MatchHost{name}
+		return caddyhttp.MatcherSets{{&match}}
+	}
+	redirect := []caddyhttp.MiddlewareHandler{caddyhttp.StaticResponse{StatusCode: "308", Headers: http.Header{"Location": []string{"https://{http.request.host}{http.request.uri}"}}}}
+	guarded := caddyhttp.RouteList{{MatcherSets: hosts("shop.test"), Handlers: []caddyhttp.MiddlewareHandler{h}}}
+	other := &caddyhttp.Server{Listen: []string{":443"}, TLSConnPolicies: caddytls.ConnectionPolicies{{}},
+		Routes: caddyhttp.RouteList{{MatcherSets: hosts("other.test"), Handlers: []caddyhttp.MiddlewareHandler{h}}}}
+	for name, servers := range map[string][]*caddyhttp.Server{
+		"behind a mapped port, beside a redirect of all other hosts": {{Listen: []string{":8080"}, Routes: guarded}, {Listen: []string{":80"}, Routes: caddyhttp.RouteList{{Handlers: redirect}}}, other},
+		"with an answer before the redirect": {
+			{Listen: []string{":443"}, TLSConnPolicies: caddytls.ConnectionPolicies{{}}, Routes: guarded},
+			{Listen: []string{":80"}, Routes: caddyhttp.RouteList{
+				{MatcherSets: hosts("shop.test"), Handlers: []caddyhttp.MiddlewareHandler{&caddyhttp.StaticResponse{}}}, {MatcherSets: caddyhttp.MatcherSets{{caddyhttp.MatchHost{"shop.test"}}}, Handlers: redirect},
+			}},
+		},
+	} {
+		if _, found := (running{servers: servers}).Guard("http://shop.test/x"); found != nil && found.Led != "" {
+			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }

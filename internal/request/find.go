@@ -35,6 +35,9 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 			listens += 2
 		}
 		Walk(server, func(p Place, route caddyhttp.Route) {
+			if led := ledHosts(route); led != nil {
+				p.Hosts = led
+			}
 			fits := HostFits(p.Hosts, host)
 			if p.Errors || fits == 0 || cmp.Or(cmp.Compare(listens, best[0]), cmp.Compare(fits, best[1])) <= 0 {
 				return

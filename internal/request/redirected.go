@@ -9,20 +9,20 @@ import (
 )
 
 // FindLed is Find, but where requests for an authority get nothing but Caddy's automatic
-// redirect to https, what they meet there. led is the authority that they are led to, ""
-// where they are not.
+// redirect of its host to https, what they meet there. led is the authority that they are led
+// to, "" where they are not.
 func FindLed(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, led string) {
-	if secure {
-		return Find(servers, authority, true, is), ""
+	if !secure {
+		host, _ := addr.CutPort(NormalHost(authority, false))
+		first := Find(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
+		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) { // none for any host, which stands behind all
+			led = NormalHost(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
+			if found = Find(servers, led, true, is); found.Handler != nil && isSecure(found.Server) {
+				return found, led
+			}
+		}
 	}
-	first := Find(servers, authority, false, func(h caddyhttp.MiddlewareHandler) bool { return is(h) || toHTTPS(h) != "" })
-	location := toHTTPS(first.Handler)
-	if location == "" || first.Server.TLSConnPolicies != nil {
-		return Find(servers, authority, false, is), ""
-	}
-	host, _ := addr.CutPort(NormalHost(authority, false))
-	led = NormalHost(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
-	return Find(servers, led, true, is), led
+	return Find(servers, authority, secure, is), ""
 }
 
 // What an automatic redirect leads to: this host, perhaps with a port, and this path.
@@ -39,4 +39,17 @@ func toHTTPS(h caddyhttp.MiddlewareHandler) string {
 		return location
 	}
 	return ""
+}
+
+// ledHosts returns the hosts of an automatic redirect, whose matchers are no pointers; nil for
+// another route.
+func ledHosts(route caddyhttp.Route) (names []string) {
+	for _, set := range route.MatcherSets {
+		for _, matcher := range set {
+			if hosts, ok := matcher.(caddyhttp.MatchHost); ok {
+				names = append(names, hosts...)
+			}
+		}
+	}
+	return names
 }
