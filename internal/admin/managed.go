@@ -235,6 +235,8 @@ func (d *Deed) check(verb string) error {
 	switch {
 	case d.Who == "":
 		return errors.New("who is missing; the history keeps who did it")
+	case d.Who == publication.ByTrial:
+		return errors.New("who is trial, which stands for a trial that ends by itself; write who does it")
 	case d.Why == "" && verb == "confirm":
 		return errors.New("why is missing; the history keeps why a change was confirmed")
 	}

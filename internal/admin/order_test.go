@@ -14,7 +14,11 @@ func TestFirstMistakeIsTold(t *testing.T) {
 		if err := d.check("confirm"); err == nil || !strings.HasPrefix(err.Error(), "who ") {
 			t.Fatalf("a deed: %v", err)
 		}
-		d.Who = "ann"
+		d = Deed{Who: "trial"}
+		if err := d.check("stop"); err == nil || !strings.HasPrefix(err.Error(), "who is trial") {
+			t.Fatalf("a person of that name: %v", err)
+		}
+		d = Deed{Who: "ann", Why: "a\nb", Ticket: "a\nb"}
 		if err := d.check("confirm"); err == nil || !strings.HasPrefix(err.Error(), "why ") {
 			t.Fatalf("a deed by somebody: %v", err)
 		}

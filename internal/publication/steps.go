@@ -22,7 +22,7 @@ const (
 	IsPublished  News = "published"   // all are served it
 	IsWithdrawn  News = "withdrawn"   // a candidate was given up
 	IsRolledBack News = "rolled_back" // an earlier change is published, or a trial was ended
-	IsStopped    News = "stopped"     // a trial was ended by what it found
+	IsStopped    News = "stopped"     // a trial was ended, by what it found or by a person
 )
 
 // AllNews returns the news that are worth counting.
@@ -239,7 +239,7 @@ func (s State) Advance(now time.Time) (State, News) {
 	return s.publish(now)
 }
 
-// Stop ends the trial of a candidate, since it has found what speaks against it. Of a
+// Stop ends the trial of a candidate, by what it has found or since a person gives it up. Of a
 // base that waits it refuses the text: the one before stays, and nobody is asked again.
 func (s State) Stop(id string, by By, now time.Time) (State, News, error) {
 	by.At = now
