@@ -71,6 +71,13 @@ func TestEarlyData(t *testing.T) {
 			t.Errorf("after a stranger has read it Googlebot gets %d and is %q", status, identity)
 		}
 	}
+	harness.Eventually(t, "what is forbidden in early data waits for the handshake", func() bool {
+		status, _ := asGoogle(http3.MethodGet0RTT, "/private/")
+		return status == http.StatusTooEarly
+	})
+	if status, _ := asGoogle(http.MethodGet, "/private/"); status != 403 {
+		t.Errorf("after the handshake Googlebot gets %d for what all texts forbid", status)
+	}
 }
 
 // TestReadBecauseOfEarlyData has the guard read the robots.txt because of a request in early

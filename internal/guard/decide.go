@@ -149,8 +149,10 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 			}
 		}
 	}
-	g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)
-	g.recordReading(asked, j, read)
+	if !request.IsEarly(asked) {
+		g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)
+		g.recordReading(asked, j, read)
+	}
 }
 
 // renewed reads the robots.txt of a site anew, unless it cannot be read for now, and waits

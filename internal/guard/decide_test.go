@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,9 +50,15 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 
 // asks sends a question of a trusted proxy about a URL, and returns the answer.
 func asks(g *Guard, userAgent, url string) *httptest.ResponseRecorder {
+	return asksWith(g, http.Header{"User-Agent": {userAgent}}, url)
+}
+
+// asksWith is asks about a request with these fields.
+func asksWith(g *Guard, fields http.Header, url string) *httptest.ResponseRecorder {
 	host, target, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:9180/", nil)
-	r.Header = http.Header{"User-Agent": {userAgent}, "X-Forwarded-Method": {"GET"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {host}, "X-Forwarded-Uri": {"/" + target}}
+	r.Header = http.Header{"X-Forwarded-Method": {"GET"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {host}, "X-Forwarded-Uri": {"/" + target}}
+	maps.Copy(r.Header, fields)
 	vars := map[string]any{caddyhttp.TrustedProxyVarKey: true, caddyhttp.ClientIPVarKey: "192.0.2.7"}
 	rec := httptest.NewRecorder()
 	_ = g.Serve(rec, r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, vars)), nil)

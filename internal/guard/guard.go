@@ -137,10 +137,13 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 			return g.passMeasured(w, r, load, began, next)
 		}
 		return g.passVisitor(w, r, next)
-	case j.Action == judge.Blocked, j.Action == judge.Slowed:
-		return g.Refuse(w, r, j, next)
+	case j.Action != judge.Blocked && j.Action != judge.Slowed:
+		return g.pass(g.stating(w, r, j), r, j, next)
+	case isTooEarly(r, j):
+		w.WriteHeader(http.StatusTooEarly)
+		return nil
 	}
-	return g.pass(g.stating(w, r, j), r, j, next)
+	return g.Refuse(w, r, j, next)
 }
 
 // asksForRobots reports whether the robots.txt is asked for. A rewrite before the guard may

@@ -53,9 +53,12 @@ func MaybeInvented(r *http.Request) bool {
 }
 
 // IsEarly reports whether a request came before the handshake of TLS was complete, in early
-// data (0-RTT) of HTTP/3. Whoever writes another's address into his packets can send such a
-// request, since he needs none of what is sent back to there.
-func IsEarly(r *http.Request) bool { return r.TLS != nil && !r.TLS.HandshakeComplete }
+// data (0-RTT) of HTTP/3, here or as a proxy says (RFC 8470 section 5.1). Whoever writes
+// another's address into his packets can send such a request, since he needs none of what is
+// sent back to there. A client that says so itself only makes less of its address.
+func IsEarly(r *http.Request) bool {
+	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
+}
 
 // IsOfProxy reports whether what is taken for the address of the client is that
 // of a trusted proxy, which did not tell the client's.

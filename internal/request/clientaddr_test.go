@@ -57,4 +57,8 @@ func TestMaybeInvented(t *testing.T) {
 	if r.TLS.HandshakeComplete = false; !MaybeInvented(r) {
 		t.Error("in early data nobody knows whether a packet has ever come from there")
 	}
+	r.TLS.HandshakeComplete = true
+	if r.Header.Set("Early-Data", "1"); !MaybeInvented(r) {
+		t.Error("nor in early data that a proxy got")
+	}
 }

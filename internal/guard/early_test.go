@@ -1,0 +1,59 @@
+package guard
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestReadInEarlyData has a proxy pass on a request for /robots.txt that came in early data:
+// nobody has read it for sure, and nothing says so.
+func TestReadInEarlyData(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		s := newChangingSite(t, options{Enforce: true}, loose)
+		s.hold()
+		s.g.shared.Ledger = ledger.New(time.Now)
+		r := from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1")
+		if early {
+			r.Header.Set("Early-Data", "1")
+		}
+		s.reads(r, loose)
+		asks := from(requestBy("bingbot/2.0", "/private/x"), "192.0.2.1")
+		if what, _ := s.g.hasRead(asks, s.g.Judge(asks)); (what == "never") != early {
+			t.Errorf("early %t: it has read %q", early, what)
+		}
+		if got := hasReadings(s.g); got == early {
+			t.Errorf("early %t: the ledger has a reading: %t", early, got)
+		}
+	}
+}
+
+// TestDecideInEarlyData is the same where the guard answers the proxy.
+func TestDecideInEarlyData(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		g, _ := decider(t, func(policy.Key) string { return loose })
+		g.shared.Ledger = ledger.New(time.Now)
+		fields := http.Header{"User-Agent": {"bingbot/2.0"}}
+		if early {
+			fields.Set("Early-Data", "1")
+		}
+		asksWith(g, fields, "https://a.test/robots.txt")
+		if got := hasReadings(g); got == early {
+			t.Errorf("early %t: the ledger has a reading: %t", early, got)
+		}
+	}
+}
+
+// hasReadings reports whether the ledger knows of anybody who has read a robots.txt.
+func hasReadings(g *Guard) bool {
+	for _, site := range g.shared.Ledger.Snapshot().Sites {
+		if slices.ContainsFunc(site.Rows, func(row *ledger.Row) bool { return row.Read != nil }) {
+			return true
+		}
+	}
+	return false
+}
