@@ -131,15 +131,38 @@ func (r *Robots) RuleCount() int { return len(r.rules) }
 func (r *Robots) Groups() []Group {
 	groups := make([]Group, len(r.groups))
 	for i, g := range r.groups {
-		for _, a := range r.agents[g.agentFrom:g.agentTo] {
-			groups[i].Agents = append(groups[i].Agents, Agent{a.name, int(a.line)})
-		}
+		groups[i].Agents = r.agentsIn(g.agentFrom, g.agentTo)
 		for j := g.ruleFrom; j < g.ruleTo; j++ {
 			groups[i].Rules = append(groups[i].Rules, r.rule(j))
 		}
 		groups[i].Ambiguous = g.split > g.agentFrom
 	}
 	return groups
+}
+
+// agentsIn returns the user-agent lines of a range, nil for none.
+func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
+	for _, a := range r.agents[from:to] {
+		lines = append(lines, Agent{a.name, int(a.line)})
+	}
+	return lines
+}
+
+// StatedTo returns the user-agent lines that each Content-Usage line of a group is for, by its
+// number. Behind such a line a user-agent line begins anew, also where it is of the same
+// [Group]: that is of older parsers, too, which see nothing in Content-Usage
+// (draft-ietf-aipref-attach-05 section 3).
+func (r *Robots) StatedTo() map[int][]Agent {
+	all := make(map[int][]Agent, len(r.usages))
+	var before usage
+	var agents []Agent // of that, which many lines may share
+	for _, u := range r.usages {
+		if u.agentFrom != before.agentFrom || u.agentTo != before.agentTo {
+			before, agents = u, r.agentsIn(u.agentFrom, u.agentTo)
+		}
+		all[r.records[u.record].Line] = agents
+	}
+	return all
 }
 
 // Names returns the names of all groups, as written, in file order and with

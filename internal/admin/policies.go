@@ -141,12 +141,12 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	if e == nil && refresh && server == "" {
 		e = running.Policy(schemeAndAuthority(name))
 	}
-	if scheme, authority := schemeAndAuthority(name); e == nil && scheme == "http" {
-		if _, guard := running.Guard("http://" + authority); guard != nil && guard.Led != "" {
-			return failed(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.Led)
-		}
-	}
 	if e == nil {
+		if scheme, authority := schemeAndAuthority(name); scheme == "http" {
+			if _, guard := running.Guard("http://" + authority); guard != nil && guard.Led != "" {
+				return failed(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.Led)
+			}
+		}
 		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)
 	}
 	if !refresh {

@@ -28,7 +28,7 @@ type usageOf struct {
 // Content-Usage (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08) and by
 // Content-Signal (contentsignals.org).
 func (c *checker) checkPreferences() {
-	groups := make(map[int]*stated)
+	groups, statedTo := make(map[int]*stated), c.robots.StatedTo()
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 || key != "content-usage" && key != "content-signal" {
@@ -40,7 +40,7 @@ func (c *checker) checkPreferences() {
 			groups[r.Group] = g
 		}
 		if key == "content-usage" {
-			c.checkUsage(r, g, g.partOf(r, c.groups[r.Group].Agents))
+			c.checkUsage(r, g, g.partOf(statedTo[r.Line]))
 		} else {
 			c.checkSignal(r, g, g.whole(c.groups[r.Group].Agents))
 		}

@@ -9,7 +9,6 @@ import (
 // part has what some user-agent lines of a group are told about use.
 type part struct {
 	agents []policy.Agent
-	to     int // how many agents of the group stand above its lines
 	uses   uses
 }
 
@@ -30,20 +29,10 @@ func (u uses) note(use policy.Use, at place) {
 	}
 }
 
-// partOf returns what is told to those whom a Content-Usage line is for. A user-agent line
-// behind such a line begins another part, also where older parsers take the group to go on
-// (draft-ietf-aipref-attach-05).
-func (g *stated) partOf(r policy.Record, agents []policy.Agent) uses {
-	from := 0
-	if n := len(g.parts); n > 0 {
-		from = g.parts[n-1].to
-	}
-	to := from
-	for to < len(agents) && agents[to].Line < r.Line {
-		to++
-	}
-	if to > from || len(g.parts) == 0 {
-		g.parts = append(g.parts, part{agents[from:to], to, make(uses)})
+// partOf returns what is told to the agents that a Content-Usage line is for.
+func (g *stated) partOf(agents []policy.Agent) uses {
+	if n := len(g.parts); n == 0 || g.parts[n-1].agents[0] != agents[0] {
+		g.parts = append(g.parts, part{agents, make(uses)})
 	}
 	return g.parts[len(g.parts)-1].uses
 }

@@ -11,11 +11,11 @@ import (
 type file struct {
 	robots  *policy.Robots
 	groups  []policy.Group
-	records [][]policy.Record // by group
-	stated  map[int]int       // by line of a Content-Usage, the first user-agent line that it is for
-	lines   []string          // with their ends, as they were written
-	removed []bool            // by line
-	added   [][]string        // by line, what stands below it now
+	records [][]policy.Record      // by group
+	stated  map[int][]policy.Agent // by line of a Content-Usage, whom it is for
+	lines   []string               // with their ends, as they were written
+	removed []bool                 // by line
+	added   [][]string             // by line, what stands below it now
 }
 
 func newFile(base []byte) *file {
@@ -27,21 +27,7 @@ func newFile(base []byte) *file {
 			f.records[r.Group] = append(f.records[r.Group], r)
 		}
 	}
-	f.stated = make(map[int]int)
-	for i, g := range f.groups {
-		agents, first, next := g.Agents, 0, true
-		for _, r := range f.records[i] {
-			for len(agents) > 0 && agents[0].Line < r.Line {
-				if next {
-					first, next = agents[0].Line, false
-				}
-				agents = agents[1:]
-			}
-			if strings.EqualFold(r.Key, contentUsage) {
-				f.stated[r.Line], next = first, true
-			}
-		}
-	}
+	f.stated = f.robots.StatedTo()
 	f.removed, f.added = make([]bool, len(f.lines)+1), make([][]string, len(f.lines)+1)
 	return f
 }
@@ -113,7 +99,7 @@ func (f *file) content(places []place) (lines []string) {
 		g := f.groups[p.group]
 		whole := slices.ContainsFunc(places, func(q place) bool { return q.group == p.group && !f.isParted(q) })
 		for _, line := range f.below(p.group) {
-			if first, ok := f.stated[line]; ok && !haveBetween(places, first, line) {
+			if agents := f.stated[line]; agents != nil && !haveBetween(places, agents[0].Line, line) {
 				continue // it is for others
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
