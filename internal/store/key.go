@@ -86,6 +86,11 @@ func instanceOf(name string) string {
 // siteName returns the name of what is stored about a site.
 func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSON) }
 
+// siteSum stands for a site.
+type siteSum [sha256.Size]byte
+
+func sumOf(site policy.Key) siteSum { return sha256.Sum256([]byte(site.Quoted())) }
+
 // hashName returns a name that stands for a text of any form.
 func hashName(text, suffix string) string {
 	sum := sha256.Sum256([]byte(text))

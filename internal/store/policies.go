@@ -37,22 +37,37 @@ type policies struct {
 	short bool // the configuration ended before it was known what is stored
 
 	mu      sync.Mutex // guards what follows while values are taken in
-	stored  map[policy.Key]storedPolicy
+	stored  map[siteSum]storedPolicy
 	settled map[*policy.Entry]*policy.State // what was known of a named site when nothing of it was due
 	unnamed map[policy.Key]bool             // hosts that no site names of which this instance stores policies
 	chosen  time.Time                       // when these were chosen
 }
 
-// storedPolicy is what is known to be stored of a site, by any instance.
+// storedPolicy is what is known to be stored of a site, by any instance. Like its [siteSum] it
+// has no pointer: there may be very many, and the garbage collector need not look at them.
 type storedPolicy struct {
 	hash     [sha256.Size]byte
+	via      [sha256.Size]byte // see sumOfVia
 	status   int
-	lastRead time.Time
-	via      []string
+	lastRead int64 // in Unix nanoseconds, 0 if nothing is known
+}
+
+// storedOf returns what is known of a site when this state of it is stored.
+func storedOf(state *policy.State) storedPolicy {
+	good := state.Good
+	return storedPolicy{good.Hash, sumOfVia(state.Via), good.Status, good.LastRead.UnixNano()}
+}
+
+// sumOfVia stands for where a file was redirected to.
+func sumOfVia(via []string) (sum [sha256.Size]byte) {
+	if len(via) > 0 {
+		sum = sha256.Sum256(fmt.Appendf(nil, "%q", via))
+	}
+	return sum
 }
 
 func newPolicies(s *Store, kind string, cache *policy.Cache) *policies {
-	return &policies{store: s, kind: kind, cache: cache, stored: make(map[policy.Key]storedPolicy), settled: make(map[*policy.Entry]*policy.State), unnamed: make(map[policy.Key]bool)}
+	return &policies{store: s, kind: kind, cache: cache, stored: make(map[siteSum]storedPolicy), settled: make(map[*policy.Entry]*policy.State), unnamed: make(map[policy.Key]bool)}
 }
 
 func (p *policies) name() string { return p.kind }
@@ -82,7 +97,7 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 			if !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now()) {
 				continue
 			}
-			if p.stored[site].forgotten(state) {
+			if p.stored[sumOf(site)].forgotten(state) {
 				p.store.readSite(ctx, p, site)
 			}
 			if !yield(p.pending(e)) {
@@ -94,20 +109,20 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 
 // isDue reports whether a policy should be stored now.
 func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Duration) bool {
-	known, good := p.stored[site], state.Good
+	known, good := p.stored[sumOf(site)], state.Good
 	switch {
 	case p.short && good.FirstRead.Before(p.began):
 		return false // the configuration before has stored it, the next one will look
-	case known.hash != good.Hash, known.status != good.Status, !slices.Equal(known.via, state.Via), known.forgotten(state):
+	case known.hash != good.Hash, known.status != good.Status, known.via != sumOfVia(state.Via), known.forgotten(state):
 		return true
 	}
-	return good.LastRead.Sub(known.lastRead) >= renew
+	return good.LastRead.Sub(time.Unix(0, known.lastRead)) >= renew
 }
 
 // forgotten reports whether the cache has dropped a site since it was stored, with
 // the versions that it knew.
 func (known storedPolicy) forgotten(now *policy.State) bool {
-	if known.lastRead.IsZero() || !now.Good.FirstRead.After(known.lastRead) {
+	if known.lastRead == 0 || now.Good.FirstRead.UnixNano() <= known.lastRead {
 		return false
 	}
 	return !slices.ContainsFunc(now.Past, func(v *policy.Version) bool { return v.Hash == known.hash })
@@ -124,7 +139,7 @@ func (p *policies) pending(e *policy.Entry) pending {
 			return policy.Snapshot{Key: e.Key(), State: *state, Saved: p.store.now()}.Encode()
 		},
 		stored: func() {
-			p.stored[e.Key()] = storedPolicy{state.Good.Hash, state.Good.Status, state.Good.LastRead, state.Via}
+			p.stored[sumOf(e.Key())] = storedOf(state)
 		},
 	}
 }
@@ -170,14 +185,14 @@ func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
 	if good.LastRead.After(p.store.now()) {
 		return // by a clock that was wrong; it will be replaced
 	}
-	p.noteStored(site, storedPolicy{good.Hash, good.Status, good.LastRead, snapshot.State.Via})
+	p.noteStored(site, storedOf(&snapshot.State))
 }
 
 // noteStored takes note of what some instance has stored of a site, unless a later one is
 // known. p.mu must be held.
 func (p *policies) noteStored(site policy.Key, what storedPolicy) {
-	if what.lastRead.After(p.stored[site].lastRead) {
-		p.stored[site] = what
+	if sum := sumOf(site); what.lastRead > p.stored[sum].lastRead {
+		p.stored[sum] = what
 	}
 }
 
@@ -185,7 +200,11 @@ func (p *policies) noteStored(site policy.Key, what storedPolicy) {
 func (p *policies) forget() {
 	most := 2*p.cache.Stats(policy.Named).Entries + 100
 	if len(p.stored) > most {
-		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
+		kept := make(map[siteSum]bool)
+		for _, e := range p.cache.Entries() {
+			kept[sumOf(e.Key())] = true
+		}
+		maps.DeleteFunc(p.stored, func(site siteSum, _ storedPolicy) bool { return !kept[site] })
 	}
 	if len(p.settled) > most {
 		maps.DeleteFunc(p.settled, func(e *policy.Entry, _ *policy.State) bool { return p.cache.Get(e.Key()) != e })

@@ -32,13 +32,11 @@ func (p *policies) held() func(k key, modified time.Time) bool {
 		if !modified.After(good.FirstRead) || modified.Before(good.LastRead.Add(-rewriteInterval)) || p.store.isOld(modified) {
 			return false
 		}
-		lastRead := good.LastRead
-		if modified.Before(lastRead) {
-			lastRead = modified // and no later one, which was not known by then
-		}
+		what := storedOf(state)
+		what.lastRead = min(what.lastRead, modified.UnixNano()) // no later one was known by then
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.noteStored(e.Key(), storedPolicy{good.Hash, good.Status, lastRead, state.Via})
+		p.noteStored(e.Key(), what)
 		if e.Segment() == policy.Invented {
 			p.unnamed[e.Key()] = true
 		}

@@ -87,6 +87,6 @@ func (p *policies) removeUnnamed(ctx context.Context, site policy.Key) bool {
 		p.store.logger.Debug("a policy that is not needed cannot be removed", zap.Stringer("site", site), zap.Error(err))
 		return false
 	}
-	delete(p.stored, site)
+	delete(p.stored, sumOf(site))
 	return true
 }

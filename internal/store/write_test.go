@@ -96,7 +96,7 @@ func TestStoreForgets(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon)
 	for n := range 500 {
-		i.policies.stored[policy.Key{Host: fmt.Sprint(n)}] = storedPolicy{}
+		i.policies.stored[sumOf(policy.Key{Host: fmt.Sprint(n)})] = storedPolicy{}
 	}
 	i.learn(siteA, policy.Named, "# a\n")
 	i.Write(t.Context())
