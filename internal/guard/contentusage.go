@@ -39,7 +39,7 @@ func (g *Guard) statedToAll(r *http.Request, j *Judgement) policy.Preferences {
 	if j != nil {
 		kept, site = j.kept, j.Site
 	} else if kept = g.namedSite(r); kept != nil {
-		site = &kept.Site
+		site = kept.Site
 	} else {
 		site = new(g.otherSite(r))
 	}

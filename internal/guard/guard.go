@@ -218,7 +218,7 @@ func (g *Guard) atHand(entry *policy.Entry, key *policy.Key) *policy.State {
 // judged by.
 func (g *Guard) siteOf(r *http.Request) *request.Site {
 	if kept := g.namedSite(r); kept != nil {
-		return &kept.Site
+		return kept.Site
 	}
 	return new(g.otherSite(r))
 }

@@ -40,7 +40,7 @@ type Judgement struct {
 // newJudgement returns one about a site that is kept anyway, or with memory for another.
 func newJudgement(kept *keptSite, other *request.Site) *Judgement {
 	if kept != nil {
-		return &Judgement{Site: &kept.Site, kept: kept}
+		return &Judgement{Site: kept.Site, kept: kept}
 	}
 	both := &struct {
 		Judgement

@@ -12,14 +12,14 @@ import (
 // keptSite is what a guard keeps at hand of a site that the configuration names, so that a
 // request looks its host up and nothing else.
 type keptSite struct {
-	request.Site                            // with where its robots.txt comes from
-	entry        atomic.Pointer[policy.Ref] // to the one that was found last
-	plain        atomic.Uint64              // the moment in which its text was seen to know no names of its own
-	alone        atomic.Uint64              // when it had no entry by another spelling; see otherSpelling
-	present      atomic.Bool                // it is known that the guard judges for it
-	host         *metrics.Host              // where its requests are counted
-	load         *siteLoad                  // nil where nobody is shed
-	among        *request.KeptSite          // with what other guards keep of it
+	*request.Site                            // with where its robots.txt comes from
+	entry         atomic.Pointer[policy.Ref] // to the one that was found last
+	plain         atomic.Uint64              // the moment in which its text was seen to know no names of its own
+	alone         atomic.Uint64              // when it had no entry by another spelling; see otherSpelling
+	present       atomic.Bool                // it is known that the guard judges for it
+	host          *metrics.Host              // where its requests are counted
+	load          *siteLoad                  // nil where nobody is shed
+	among         *request.KeptSite          // with what other guards keep of it
 }
 
 // namedSite is siteOf for a host just as the configuration names it, and nil for all
@@ -43,7 +43,10 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 
 // keep returns what is kept of a site.
 func (g *Guard) keep(s *request.KeptSite) *keptSite {
-	kept := &keptSite{Site: g.sourced(s.Site), host: g.Metrics.Host(s.Label), among: s}
+	kept := &keptSite{Site: &s.Site, host: g.Metrics.Host(s.Label), among: s}
+	if sourced := g.sourced(s.Site); sourced != s.Site {
+		kept.Site = &sourced
+	}
 	if g.Rate != nil && g.Rate.Shed != nil {
 		kept.load = g.shared.loads.of(s.Label, g)
 	}
