@@ -157,6 +157,7 @@ func (c *chains) row(name, folder string, agents []string) contestRow {
 		w := newNowhere()
 		next := 0
 		return func() {
+			requests[next].Body = http.NoBody // Caddy puts a reader of its own around it each time
 			s.ServeHTTP(w, requests[next])
 			if next++; next == len(requests) {
 				next = 0
