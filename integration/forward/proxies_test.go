@@ -24,6 +24,7 @@ type site struct {
 	app             *harness.Origin
 	to              string // where the proxy finds the application
 	port            string // of the proxy
+	between         string // of the proxy, by which its script asks
 	dir             string // of its files
 }
 
@@ -35,7 +36,7 @@ func (s *site) file(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	written := strings.NewReplacer(
-		"127.0.0.1:9181", "127.0.0.1:"+s.Port, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
+		"127.0.0.1:9181", "127.0.0.1:"+s.Port, "127.0.0.1:9182", "127.0.0.1:"+s.between, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
 		"127.0.0.1:3000", s.to, "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
 	).Replace(string(text))
 	path := filepath.Join(s.dir, filepath.Base(name))
@@ -124,7 +125,7 @@ func beside(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &site{port: harness.FreePort(t), dir: dir}
+	s := &site{port: harness.FreePort(t), between: harness.FreePort(t), dir: dir}
 	s.app = harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
 		p, err := url.PathUnescape(r.URL.EscapedPath()) // as many spellings as it can take for the same
 		if err == nil && path.Clean("/"+strings.ReplaceAll(p, `\`, "/")) == "/private/x.txt" {

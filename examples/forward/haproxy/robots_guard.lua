@@ -1,5 +1,6 @@
 -- Asks Robots Guard whether a request may pass.
-local guard = "http://127.0.0.1:9181/"
+-- It is asked by way of HAProxy itself, which waits two seconds for an answer.
+local guard = "http://127.0.0.1:9182/"
 
 -- What is done without an answer: true lets everybody pass.
 local pass_without = true
@@ -43,7 +44,7 @@ core.register_action("robots_guard", { "http-req" }, function(txn)
 	for _, name in ipairs(told) do
 		txn.http:req_del_header(name) -- whatever the client says
 	end
-	local response = core.httpclient():get({ url = guard, headers = question, timeout = 2000 })
+	local response = core.httpclient():get({ url = guard, headers = question, timeout = 3000 })
 	local status = response and response.status or 0
 	local found = response and response.headers or {}
 	-- What HAProxy answers itself, while nobody else does, is a 5xx without the guard's fields.

@@ -1,0 +1,52 @@
+package forward
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+)
+
+// silent runs a decision point that takes questions and answers none, and returns its port.
+func silent(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port // the system takes connections, and nobody here
+}
+
+// TestProxiesWithoutAnswer has each proxy ask where nobody listens, and where nobody
+// answers: a visitor waits for one try of it and no longer.
+func TestProxiesWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for name, status := range without {
+		for what, tc := range map[string]struct {
+			port  func(*testing.T) string
+			after time.Duration // the wait of the example, and time for a busy machine
+		}{
+			"nobody listens": {func(t *testing.T) string { return harness.FreePort(t) }, 2500 * time.Millisecond},
+			"nobody answers": {silent, 6 * time.Second},
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				t.Parallel()
+				s := beside(t)
+				s.Port = tc.port(t)
+				s.front(t, name)
+				begun := time.Now()
+				got, body := s.raw(t, harness.Firefox, "/public/")
+				want := status
+				if want == 502 && what == "nobody answers" {
+					want = 504
+				}
+				if took := time.Since(begun); got != want || took > tc.after {
+					t.Errorf("%d %.200q after %v, want %d within %v", got, body, took, want, tc.after)
+				}
+			})
+		}
+	}
+}
