@@ -16,6 +16,15 @@ local wanted = { "User-Agent", "Accept", "Referer", "Signature", "Signature-Inpu
 -- What the application is told, as header fields.
 local told = { "X-Robots-Guard-Verdict", "X-Robots-Guard-Crawler", "X-Robots-Guard-Identity" }
 
+-- The host that is asked for, the first one of the site where HTTP/1.0 names none.
+local function host_of(r)
+	local host = r.hostname or r.server_name
+	if host:find(":", 1, true) then
+		return "[" .. host .. "]" -- an address of IPv6, which Apache has without
+	end
+	return host
+end
+
 function ask(r)
 	if not r.is_initial_req then
 		return apache2.DECLINED -- it was asked about
@@ -24,7 +33,7 @@ function ask(r)
 		["Host"] = "robots-guard",
 		["X-Forwarded-Method"] = r.method,
 		["X-Forwarded-Proto"] = r.is_https and "https" or "http",
-		["X-Forwarded-Host"] = r.hostname or "",
+		["X-Forwarded-Host"] = host_of(r),
 		["X-Forwarded-Uri"] = r.unparsed_uri, -- as it was sent
 		["X-Forwarded-For"] = r.useragent_ip,
 	}

@@ -26,12 +26,25 @@ local function refuse(txn, status, response)
 	txn:done(reply)
 end
 
+-- The host that is asked for. HTTP/1.0 needs to name none: then it is the address, as for
+-- other health checks.
+local function host_of(txn)
+	local host = txn.f:req_hdr("host") or ""
+	if host == "" then
+		host = txn.f:dst()
+		if host:find(":", 1, true) then
+			host = "[" .. host .. "]"
+		end
+	end
+	return host
+end
+
 core.register_action("robots_guard", { "http-req" }, function(txn)
 	local sent = txn.http:req_get_headers()
 	local question = {
 		["x-forwarded-method"] = { txn.f:method() },
 		["x-forwarded-proto"] = { txn.f:ssl_fc() == 1 and "https" or "http" },
-		["x-forwarded-host"] = { txn.f:req_hdr("host") or "" },
+		["x-forwarded-host"] = { host_of(txn) },
 		["x-forwarded-uri"] = { txn.f:url() }, -- as it was sent
 		["x-forwarded-for"] = { txn.f:src() },
 	}
