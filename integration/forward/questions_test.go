@@ -16,7 +16,7 @@ const trusting = `servers {
 	}`
 
 // robots is what the application serves.
-const robots = "User-agent: *\nDisallow: /private/\nAllow: /public/\n\nUser-agent: AhrefsBot\nCrawl-delay: 30\n"
+const robots = "User-agent: *\nDisallow: /private/\nDisallow: /grün/\nAllow: /public/\n\nUser-agent: AhrefsBot\nCrawl-delay: 30\n"
 
 // decide runs a decision point with more options, for an application.
 func decide(t *testing.T, app *harness.Origin, options string) *harness.Server {

@@ -62,11 +62,14 @@ function ask(r)
 		r:warn("robots_guard: no answer from " .. guard .. ": " .. tostring(status))
 		return pass_without and apache2.DECLINED or 503
 	end
+	r.status = status
+	-- As it came: Apache would call a text of its own HTML.
+	r.content_type = header["content-type"] or "text/plain"
 	for _, name in ipairs({ "cache-control", "vary", "retry-after", "ratelimit", "ratelimit-policy" }) do
 		if header[name] then
 			r.err_headers_out[name] = header[name]
 		end
 	end
-	r:custom_response(status, table.concat(body))
-	return status
+	r:write(table.concat(body))
+	return apache2.DONE
 end
