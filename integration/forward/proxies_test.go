@@ -25,6 +25,7 @@ type site struct {
 	to              string // where the proxy finds the application
 	port            string // of the proxy
 	between         string // of the proxy, by which its script asks
+	cdn             string // the address of what stands before the proxy, if anything does
 	dir             string // of its files
 }
 
@@ -39,6 +40,9 @@ func (s *site) file(t *testing.T, name string) string {
 		"127.0.0.1:9181", "127.0.0.1:"+s.Port, "127.0.0.1:9182", "127.0.0.1:"+s.between, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
 		"127.0.0.1:3000", s.to, "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
 	).Replace(string(text))
+	if s.cdn != "" {
+		written = uncommented(t, written, "# Behind a CDN", "203.0.113.0/24", s.cdn)
+	}
 	path := filepath.Join(s.dir, filepath.Base(name))
 	harness.Write(t, path, written)
 	return path
@@ -67,7 +71,7 @@ var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 		config := filepath.Join(s.dir, "apache2.conf")
 		text := "ServerRoot " + s.dir + "\nPidFile " + s.dir + "/pid\nErrorLog " + s.dir + "/error.log\nServerName proxy.test\nListen 127.0.0.1:" + s.port +
 			"\nLimitRequestLine 16000\nStartServers 1\n"
-		for _, module := range []string{"mpm_event", "authz_core", "lua", "proxy", "proxy_http"} {
+		for _, module := range []string{"mpm_event", "authz_core", "remoteip", "lua", "proxy", "proxy_http"} {
 			text += "LoadModule " + module + "_module /usr/lib/apache2/modules/mod_" + module + ".so\n"
 		}
 		if os.Getuid() == 0 {
