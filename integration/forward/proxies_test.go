@@ -137,7 +137,7 @@ func beside(t *testing.T) *site {
 			return true
 		}
 		if r.URL.Path == "/echo" {
-			fmt.Fprintf(w, "verdict %q for %s", r.Header["X-Robots-Guard-Verdict"], r.Host)
+			fmt.Fprintf(w, "verdict %q for %s as %q", r.Header["X-Robots-Guard-Verdict"], r.Host, r.Header["X-Robots-Guard-Identity"])
 			return true
 		}
 		return false
@@ -182,6 +182,8 @@ func TestProxies(t *testing.T) {
 				{"the verdict", harness.Bingbot, "/echo", "", 200, `verdict ["allowed"] for example.com`},
 				{"a verdict of its own", harness.Bingbot, "/echo", "X-Robots-Guard-Verdict: exempt", 200, `verdict ["allowed"] for example.com`},
 				{"a browser's own verdict", harness.Firefox, "/echo", "X-Robots-Guard-Verdict: exempt", 200, "verdict [] for example.com"},
+				{"an identity of its own", harness.Bingbot, "/echo", "X-Robots-Guard-Identity: verified", 200, `as ["claimed"]`},
+				{"a browser's own identity", harness.Firefox, "/echo", "X-Robots-Guard-Identity: verified", 200, "as []"},
 				{"another target", harness.Bingbot, "/private/x.txt", "X-Forwarded-Uri: /public/", 403, "Disallow: /private/"},
 				{"another target, as nginx has it", harness.Bingbot, "/private/x.txt", "X-Original-URI: /public/", 403, ""},
 				{"another URL", harness.Bingbot, "/private/x.txt", "X-Original-URL: https://example.com/public/", 403, ""},
