@@ -2,6 +2,7 @@ package forward
 
 import (
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,35 @@ func TestProxiesWithoutAnswer(t *testing.T) {
 				}
 				if took := time.Since(begun); got != want || took > tc.after {
 					t.Errorf("%d %.200q after %v, want %d within %v", got, body, took, want, tc.after)
+				}
+			})
+		}
+	}
+}
+
+// TestProxiesOtherwise has each do the opposite without an answer, as its file says how.
+func TestProxiesOtherwise(t *testing.T) {
+	t.Parallel()
+	closed := []string{"pass_without = true", "pass_without = false"}
+	for name, tc := range map[string]struct {
+		edits  []string
+		status int
+	}{
+		"nginx":   {[]string{"# error_page 502", "error_page 502", "# location @robots_nobody", "location @robots_nobody"}, 200},
+		"haproxy": {closed, 503},
+		"apache":  {closed, 503},
+	} {
+		for what, port := range map[string]func(*testing.T) string{
+			"nobody listens": func(t *testing.T) string { return harness.FreePort(t) },
+			"nobody answers": silent,
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				t.Parallel()
+				s := beside(t)
+				s.Port, s.edits = port(t), tc.edits
+				s.front(t, name)
+				if got, body := s.raw(t, harness.Firefox, "/public/"); got != tc.status || strings.Contains(body, "origin") != (tc.status == 200) {
+					t.Errorf("%d %.200q, want %d", got, body, tc.status)
 				}
 			})
 		}

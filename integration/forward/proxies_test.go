@@ -22,11 +22,12 @@ const folder = "../../examples/forward/"
 type site struct {
 	*harness.Server // the decision point
 	app             *harness.Origin
-	to              string // where the proxy finds the application
-	port            string // of the proxy
-	between         string // of the proxy, by which its script asks
-	cdn             string // the address of what stands before the proxy, if anything does
-	dir             string // of its files
+	to              string   // where the proxy finds the application
+	port            string   // of the proxy
+	between         string   // of the proxy, by which its script asks
+	cdn             string   // the address of what stands before the proxy, if anything does
+	edits           []string // of its files, as for strings.NewReplacer
+	dir             string   // of its files
 }
 
 // file writes a file of the example for the ports of the test, and returns its path.
@@ -40,6 +41,7 @@ func (s *site) file(t *testing.T, name string) string {
 		"127.0.0.1:9181", "127.0.0.1:"+s.Port, "127.0.0.1:9182", "127.0.0.1:"+s.between, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
 		"127.0.0.1:3000", s.to, "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
 	).Replace(string(text))
+	written = strings.NewReplacer(s.edits...).Replace(written)
 	if s.cdn != "" {
 		written = uncommented(t, written, "# Behind a CDN", "203.0.113.0/24", s.cdn)
 	}
