@@ -51,7 +51,7 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
 	req := virtualRequest(r, key, as, server.ClientIPHeaders)
 	own, isProxied := authorityOf(req), request.IsTrustedProxy(r)
-	return func(ctx context.Context, have *policy.Version) policy.Answer {
+	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
 		first := own.url("/robots.txt")
 		return Follow(ctx, first, own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
 			switch {
@@ -62,7 +62,7 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
-	}, true
+	}), true
 }
 
 // localClient is the address that virtual requests come from: matchers and loggers

@@ -56,10 +56,12 @@ func (s *URL) fetch(ctx context.Context, l Location, have *policy.Version) polic
 	if err != nil {
 		return policy.Answer{Err: fmt.Errorf("source: %w", err)}
 	}
-	return Follow(ctx, u, nil, conditionsOf(have), func(ctx context.Context, at *url.URL, conditions http.Header) policy.Answer {
-		if at == u && l.Host != "" {
-			return s.outbound.getAs(ctx, u, l.Host, conditions)
-		}
-		return s.outbound.get(ctx, at, conditions)
-	})
+	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
+		return Follow(ctx, u, nil, conditionsOf(have), func(ctx context.Context, at *url.URL, conditions http.Header) policy.Answer {
+			if at == u && l.Host != "" {
+				return s.outbound.getAs(ctx, u, l.Host, conditions)
+			}
+			return s.outbound.get(ctx, at, conditions)
+		})
+	})(ctx, have)
 }
