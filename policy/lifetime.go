@@ -153,9 +153,27 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	if meaning != Unchanged {
 		good.Status = a.Status
 		good.Served = good.Served || a.Status < 400 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
-		good.ETag, good.LastModified = validator(a.Header.Get("ETag")), validator(a.Header.Get("Last-Modified"))
+		good.ETag, good.LastModified = validator(a.Header.Get("ETag")), dateValidator(a.Header, now)
 	}
 	s.Good = &good
+}
+
+// dateValidator returns the Last-Modified of an answer that came at now, "" where the file may
+// change once more without having another (RFC 9110 section 8.8.2.2): it would be taken for
+// unchanged for as long as nobody writes it again.
+func dateValidator(h http.Header, now time.Time) string {
+	value := validator(h.Get("Last-Modified"))
+	modified, err := http.ParseTime(value)
+	if err != nil {
+		return value
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date // by the same clock
+	}
+	if now.Sub(modified) < time.Second {
+		return ""
+	}
+	return value
 }
 
 // retire moves a version to the past. If the new one was there before, as with

@@ -193,18 +193,6 @@ func TestNotModifiedKeepsTheCopy(t *testing.T) {
 	}
 }
 
-// TestValidatorsAreBounded has an origin that sends validators of megabytes: they
-// are neither kept nor sent back.
-func TestValidatorsAreBounded(t *testing.T) {
-	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
-		long := strings.Repeat("x", size)
-		s := stateAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
-		if want := size <= maxValidator; (s.Good.ETag == long) != want || (s.Good.LastModified == long) != want || !want && s.Good.ETag+s.Good.LastModified != "" {
-			t.Errorf("of %d bytes %d and %d are kept", size, len(s.Good.ETag), len(s.Good.LastModified))
-		}
-	}
-}
-
 // version is an answer whose only rule has n in it.
 func version(n int) Answer {
 	return Answer{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", n)}

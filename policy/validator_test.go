@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDateOfTheSameSecond has a file change once more within the second in which it was read:
+// its date does not tell, so it is not asked by that.
+func TestDateOfTheSameSecond(t *testing.T) {
+	at := func(d time.Duration) string { return epoch.Add(d).Format(http.TimeFormat) }
+	for _, tc := range []struct {
+		modified, date string
+		keeps          bool
+	}{
+		{at(-time.Second), "", true},
+		{at(0), "", false},
+		{at(time.Second), "", false},
+		{at(-time.Hour), at(-time.Hour), false}, // by the clock of the origin
+		{at(-time.Hour), at(time.Second - time.Hour), true},
+		{at(-time.Hour), "soon", true},
+	} {
+		header := http.Header{"Last-Modified": {tc.modified}, "Date": {tc.date}}
+		s := stateAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: header}})
+		if keeps := s.Good.LastModified != ""; keeps != tc.keeps {
+			t.Errorf("%s of %q: kept %t", tc.modified, tc.date, keeps)
+		}
+	}
+}
+
+// TestValidatorsAreBounded has an origin that sends validators of megabytes: they
+// are neither kept nor sent back.
+func TestValidatorsAreBounded(t *testing.T) {
+	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
+		long := strings.Repeat("x", size)
+		s := stateAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
+		if want := size <= maxValidator; (s.Good.ETag == long) != want || (s.Good.LastModified == long) != want || !want && s.Good.ETag+s.Good.LastModified != "" {
+			t.Errorf("of %d bytes %d and %d are kept", size, len(s.Good.ETag), len(s.Good.LastModified))
+		}
+	}
+}
