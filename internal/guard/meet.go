@@ -14,6 +14,15 @@ import (
 // what they were served there.
 func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	entry := g.shared.Cache.Add(s.Key, s.Segment)
+	g.adopt(server, s, entry)
+	g.shared.Memory.Want(s.Key)
+	return entry
+}
+
+// adopt takes in what is known of a site by other keys. It is for an entry that is new, and for
+// one that has been known by another since, as when a reload takes back what one before has
+// named: then the text was read later there.
+func (g *Guard) adopt(server *caddyhttp.Server, s *request.Site, entry *policy.Entry) {
 	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s) {
 		if known := g.shared.Cache.Get(before); known != nil {
 			entry.Inherit(known)
@@ -24,8 +33,6 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 			g.shared.changes.Restore(kept, entry.State(), false)
 		}
 	}
-	g.shared.Memory.Want(s.Key)
-	return entry
 }
 
 // lastRead returns what a reader has read last, also of its site by other keys, which a

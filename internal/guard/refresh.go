@@ -25,6 +25,9 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 	if !ok {
 		return entry.State()
 	}
+	if len(entry.Former()) > 0 { // each load makes all due
+		g.adopt(g.sitesOf(r).Server, site, entry)
+	}
 	g.shared.proxies.saw(r)
 	begun := time.Now()
 	done := refresh()

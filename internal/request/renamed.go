@@ -3,6 +3,7 @@ package request
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -11,17 +12,29 @@ import (
 )
 
 // Adopt takes over what a cache knows of the robots.txt of a site of a server by its other
-// keys, and returns these.
+// keys, and returns these. Where it is known by its own, that is what was read later.
 func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
+	var since time.Time
+	if own := cache.Get(site.Key); own != nil {
+		since = lastRead(own)
+	}
 	for _, before := range site.otherKeys(server) {
 		known := cache.Get(before)
-		if known == nil || known.State() == nil || before.Source == "" && s.isOfAnother(server, before) {
+		if known == nil || known.State() == nil || !since.IsZero() && !lastRead(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
 			continue
 		}
 		cache.Restore(site.Key, site.Key.Segment(), *known.State(), true)
 		adopted = append(adopted, before)
 	}
 	return adopted
+}
+
+// lastRead returns when the robots.txt of an entry was read last, zero for never.
+func lastRead(e *policy.Entry) (at time.Time) {
+	if s := e.State(); s != nil && s.Good != nil {
+		at = s.Good.LastRead
+	}
+	return at
 }
 
 // otherKeys returns the keys that the robots.txt of a site may have had by another
