@@ -95,7 +95,9 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 func (l *Location) Source(allowPrivate bool) (source Source, key string) {
 	switch {
 	case l == nil:
-		return NewServer(allowPrivate), ""
+		server := NewServer(allowPrivate)
+		server.others = true
+		return server, ""
 	case l.File != "":
 		return File{Path: l.File}, l.File
 	}

@@ -47,6 +47,7 @@ func (sourceProbe) CaddyModule() caddy.ModuleInfo {
 
 func (p *sourceProbe) Provision(caddy.Context) error {
 	p.source = NewServer(true)
+	p.source.others = true
 	return nil
 }
 

@@ -1,0 +1,53 @@
+package origin
+
+import (
+	"strings"
+	"testing"
+)
+
+// A redirect to the robots.txt of another host that the server names is followed within the
+// server, which need not reach itself by that name; any other one leads outside.
+func TestRedirectToAnotherHost(t *testing.T) {
+	const (
+		site = `http://www.a.test:PORT {
+			source_probe
+			redir TO
+		}
+		http://a.test:PORT {
+			@inside remote_ip 127.0.0.1
+			respond @inside "# inside"
+			respond "# {host} {uri}"
+		}
+		http://*.b.test:PORT {
+			respond "# {host}"
+		}`
+		proxied = "servers {\n trusted_proxies static 127.0.0.1/32\n }"
+	)
+	for _, tc := range []struct {
+		name, options, to string
+		want              string // "" where it leads outside
+	}{
+		{"all of www to the other", "", "http://a.test:PORT{uri}", "# a.test /robots.txt"},
+		{"its host in another spelling", "", "http://A.test:PORT/robots.txt", "# a.test /robots.txt"},
+		{"another path", "", "http://a.test:PORT/secret", ""},
+		{"a query", "", "http://a.test:PORT/robots.txt?x", ""},
+		{"a host that a wildcard takes", "", "http://x.b.test:PORT/robots.txt", ""},
+		{"a host that nobody names", "", "http://c.test:PORT/robots.txt", ""},
+		{"another port", "", "http://a.test:1/robots.txt", ""},
+		{"another scheme", "", "https://a.test:PORT/robots.txt", ""},
+		{"behind a proxy", proxied, "http://a.test:PORT/robots.txt", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := loadProbed(t, tc.options, strings.Replace(site, "TO", tc.to, 1)).probe("http://www.a.test:PORT/x")
+			if tc.want == "" {
+				if got.Err == "" {
+					t.Errorf("it was read within the server: %q", got.Body)
+				}
+				return
+			}
+			if got.Err != "" || got.Body != tc.want {
+				t.Errorf("got %q, error %q", got.Body, got.Err)
+			}
+		})
+	}
+}
