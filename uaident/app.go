@@ -37,6 +37,21 @@ func (s *scan) byApp() bool {
 	return s.signs&sign(words.Device) != 0 || s.hasOne(appDevices[:])
 }
 
+// escapedTo returns where the name ends of which a part ends at the given place: the library of
+// Apple's devices escapes what an app is called, so that "Acme%20Mail/5 CFNetwork/1121.2.2" is
+// Acme Mail and nobody called Acme. Without more of the name that is the place itself.
+func (s *scan) escapedTo(end int) int {
+	at := end
+	for at+2 < len(s.ua) && s.ua[at] == '%' && words.Hex(s.ua[at+1]) && words.Hex(s.ua[at+2]) {
+		for at += 3; at < len(s.ua) && words.Fold[s.ua[at]] != words.Gap; at++ {
+		}
+	}
+	if at == end || !strings.Contains(s.ua, appLibraries[0]) {
+		return end
+	}
+	return at
+}
+
 // hasOne reports whether the User-Agent has one of the texts in it, in this case.
 func (s *scan) hasOne(texts []string) bool {
 	for _, text := range texts {

@@ -18,6 +18,14 @@ var appTests = map[string][]identifyTest{
 		// A word of a language that some robot has for a name.
 		{"Zeus/3.1 (example.acme.zeus; build:1; iOS 18.0.0) Alamofire/5.9.1", "Zeus", Other, FromFirstProduct},
 	},
+	"apps with an escaped name": {
+		{"Acme%20Mail/49268 CFNetwork/1121.2.2 Darwin/19.3.0", "Acme%20Mail", Other, FromFirstProduct},
+		{"Acme%20Caf%C3%A9%20Mail/1 CFNetwork/1121.2.2 Darwin/19.3.0", "Acme%20Caf%C3%A9%20Mail", Other, FromFirstProduct},
+		{"Acme%20Mail CFNetwork/1121.2.2", "Acme%20Mail", Other, FromFirstProduct},
+		{"Acme%2/1 CFNetwork/1121.2.2", "Acme", Other, FromFirstProduct},
+		{"Acme%zz/1 CFNetwork/1121.2.2", "Acme", Other, FromFirstProduct},
+		{"Acme%20Mail/49268", "Acme", Other, FromFirstProduct},
+	},
 	"phones that are called robots, in apps": {
 		{"Acme/3.1 (Moon Spider 9; Android 14#1234#34; gzip)", "Acme", Other, FromFirstProduct},
 		{"Acme/3.1 (Android 14; Moon Spider 9; )[locale=de_DE;client=android-google]", "Acme", Other, FromFirstProduct},

@@ -1,6 +1,10 @@
 package uaident
 
-import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+)
 
 // Identify is Default().Identify.
 func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil) }
@@ -91,10 +95,14 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 		return id
 	}
 	if i := s.firstProduct(); i >= 0 && !s.likeBrowser() {
-		if name := s.nameFrom(i); libraryLike(name) {
+		name := s.nameFrom(i)
+		if libraryLike(name) {
 			return Identity{Token: name, Class: Library, Evidence: FromLibrary}
 		}
-		return s.withFamily(r, Identity{Token: s.nameFrom(i), Class: Other, Evidence: FromFirstProduct})
+		if start := int(s.words[i].start); strings.HasPrefix(s.ua[start:], name) {
+			name = s.ua[start:s.escapedTo(start+len(name))]
+		}
+		return s.withFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
 	}
 	return Identity{}
 }

@@ -87,7 +87,7 @@ func (s *scan) named(o *Overlay) Identity {
 			n := &o.names[j]
 			end := int(w.start) + len(n.text)
 			if n.hash != w.hash || !hasFoldedPrefix(s.ua[w.start:], n.text) ||
-				end < len(s.ua) && words.Fold[s.ua[end]] > words.Dot || !s.isProduct(i, end) {
+				end < len(s.ua) && words.Fold[s.ua[end]] > words.Dot || !s.isProduct(i, end) || s.escapedTo(end) > end {
 				continue
 			}
 			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.name}

@@ -40,7 +40,14 @@ func TestGroupOfALongerName(t *testing.T) {
 		{"Gold 120", gold, true},
 		{"Gold (app)", gold, true},
 		{"Gold, Silver", gold, true},
-		{"Yahoo", yahoo, true},
+		// An app whose name the library of the phone escapes is called by all of it.
+		{"Yahoo", yahoo, false},
+		{"Acme", "Acme%20Mail/5 CFNetwork/1121.2.2 Darwin/19.3.0", false},
+		{"Yahoo%20Mail", yahoo, true},
+		{"Acme%20Mail", "Acme%20Mail/5 CFNetwork/1121.2.2 Darwin/19.3.0", true},
+		{"Yahoo", "Yahoo/5 CFNetwork/1121.2.2 Darwin/19.3.0", true},
+		{"AcmeBot", "AcmeBot%20Images/1.0", true},
+		{"GPTBot", "GPTBot%20Images/1.0 CFNetwork/1121.2.2 Darwin/19.3.0", true},
 		// The whole name is in the User-Agent.
 		{"Gold Digger", "Gold Digger/1.0 (iPhone; iOS 17.0)", true},
 		// Robots are called by the word that their name begins with.
