@@ -103,7 +103,7 @@ func (r running) Managed() (all []admin.Managed) {
 }
 
 // Accept implements admin.Running.
-func (r running) Accept(id string) error { return r.known.Accept(id) }
+func (r running) Accept(id, who string) error { return r.known.Accept(id, who) }
 
 // Policy implements admin.Running.
 func (r running) Policy(scheme, authority string) *policy.Entry {

@@ -153,10 +153,11 @@ func (u *InUse) Status() *report.Registry {
 // errNone says that the configuration names no registry.
 var errNone = errors.New("the configuration names no registry; the option is registry in the global option robots_guard")
 
-// Accept takes the text with this id into use, which waits.
-func (u *InUse) Accept(id string) error {
+// Accept takes the text with this id into use, which waits, as somebody wants, "" for who is not
+// known.
+func (u *InUse) Accept(id, who string) error {
 	if u == nil || u.feed == nil {
 		return errNone
 	}
-	return u.feed.Accept(id)
+	return u.feed.Accept(id, who)
 }

@@ -42,7 +42,7 @@ type Running interface {
 	// Registry returns how it stands with the registry that the configuration names, nil
 	// for none, and Accept takes the text of it with this id into use, which waits.
 	Registry() *report.Registry
-	Accept(id string) error
+	Accept(id, who string) error
 	// Proposals returns the names that clients often call themselves by and that no
 	// registry knows.
 	Proposals() []report.Proposal

@@ -225,11 +225,19 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 	}
 }
 
+// checkLine tells what is wrong with what a person has written, which is kept.
+func checkLine(name, text string) error {
+	if utf8.RuneCountInString(text) > publication.MostText || strings.ContainsAny(text, "\r\n\x00") {
+		return errors.New(name + " has to be one line of up to 500 characters")
+	}
+	return nil
+}
+
 // check tells what is wrong with a deed.
 func (d *Deed) check(verb string) error {
 	for _, field := range []struct{ name, text string }{{"who", d.Who}, {"why", d.Why}, {"ticket", d.Ticket}} {
-		if utf8.RuneCountInString(field.text) > publication.MostText || strings.ContainsAny(field.text, "\r\n\x00") {
-			return errors.New(field.name + " has to be one line of up to 500 characters")
+		if err := checkLine(field.name, field.text); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -20,7 +20,8 @@ const RegistryPath = "/robots_guard/registry"
 
 // Acceptance names the text that waits.
 type Acceptance struct {
-	ID string `json:"id"`
+	ID  string `json:"id"`
+	Who string `json:"who,omitempty"` // for the log
 }
 
 // RegistryReport is how it stands with it.
@@ -57,10 +58,13 @@ func (a *API) accept(w http.ResponseWriter, r *http.Request) error {
 	if err == nil && sent.ID == "" {
 		err = errors.New("it has no id")
 	}
-	if err != nil {
-		return failed(http.StatusBadRequest, `the body is no JSON such as {"id": "0123456789abcdef"}: %w; GET %s has the id`, jsontext.InWords(err), RegistryPath)
+	if err == nil {
+		err = checkLine("who", sent.Who)
 	}
-	if err := a.find().Accept(sent.ID); err != nil {
+	if err != nil {
+		return failed(http.StatusBadRequest, `the body is no JSON such as {"id": "0123456789abcdef", "who": "ann"}: %w; GET %s has the id`, jsontext.InWords(err), RegistryPath)
+	}
+	if err := a.find().Accept(sent.ID, sent.Who); err != nil {
 		return failed(http.StatusNotFound, "%w; GET %s tells what waits", err, RegistryPath)
 	}
 	return writeJSON(w, http.StatusOK, RegistryReport{a.find().Registry()})

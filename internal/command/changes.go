@@ -33,6 +33,18 @@ func (c *changes) runs(verb string) bool {
 	return slices.Contains(append(admin.Verbs(), "changes", "history", "diff"), verb)
 }
 
+// whoOr returns who does it, the user of this machine if that is not said.
+func whoOr(said string) string {
+	if said != "" {
+		return said
+	}
+	known, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return known.Username
+}
+
 // run asks the server.
 func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	verb := args[0]
@@ -47,9 +59,7 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 		if verb == "confirm" && c.deed.Why == "" {
 			return 0, errors.New("say why with --why; the history keeps it")
 		}
-		if known, err := user.Current(); c.deed.Who == "" && err == nil {
-			c.deed.Who = known.Username
-		}
+		c.deed.Who = whoOr(c.deed.Who)
 		method = http.MethodPost
 		var err error
 		if body, err = json.Marshal(c.deed); err != nil {

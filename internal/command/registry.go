@@ -27,7 +27,7 @@ func registryCommand() *cobra.Command {
   caddy robots-guard registry diff [--json] [<old file>] <new file|->
   caddy robots-guard registry sign --key <private key> <file>
   caddy robots-guard registry status [--address <host:port>] [--json]
-  caddy robots-guard registry accept [--address <host:port>] [--json] <id>
+  caddy robots-guard registry accept [--address <host:port>] [--json] [--who <name>] <id>
   caddy robots-guard registry propose [--address <host:port>] [--json]`,
 		Short: "Shows, checks, compares and signs registries of crawlers, and accepts what waits",
 		Long: `
@@ -49,7 +49,8 @@ prints the public key for the option key of registry. The private key is one tha
 
 status asks the admin API of a running server how it stands with the registry that its
 configuration names: which text is in use, why there is no newer one, and which waits
-since it says what nobody would expect. accept takes the text with this id into use.
+since it says what nobody would expect. accept takes the text with this id into use; the
+log keeps who did, by --who or the name of the user.
 
 propose asks it for names that clients often call themselves by and that no registry
 knows: how many requests and readings of robots.txt there were since it was started, from
@@ -72,6 +73,7 @@ caddy robots-guard registry propose
 	}
 	g.api.define(cmd.Flags())
 	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
+	cmd.Flags().StringVar(&g.who, "who", "", "of accept: who does it")
 	cmd.Flags().StringVar(&g.key, "key", "", "of sign: the file with the private key")
 	return cmd
 }
@@ -81,6 +83,7 @@ type registry struct {
 	api  adminAPI
 	json bool
 	key  string
+	who  string
 }
 
 func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
@@ -103,7 +106,7 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 	case what == "status" && len(rest) == 0:
 		return 0, g.status(out, http.MethodGet, admin.RegistryPath, nil)
 	case what == "accept" && len(rest) == 1:
-		body, err := json.Marshal(admin.Acceptance{ID: rest[0]})
+		body, err := json.Marshal(admin.Acceptance{ID: rest[0], Who: whoOr(g.who)})
 		return 0, cmp.Or(err, g.status(out, http.MethodPost, admin.RegistryPath+"/accept", body))
 	case what == "propose" && len(rest) == 0:
 		return 0, g.propose(out)

@@ -102,7 +102,7 @@ func TestAdminReportsWithoutState(t *testing.T) {
 }
 
 // Accept implements admin.Running.
-func (unguarded) Accept(string) error { return nil }
+func (unguarded) Accept(string, string) error { return nil }
 
 // Managed implements admin.Running.
 func (unguarded) Managed() []admin.Managed { return nil }

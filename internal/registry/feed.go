@@ -163,14 +163,19 @@ func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
 // errNotWaiting is in the error for an id that is not that of a text that waits.
 var errNotWaiting = errors.New("no such text waits")
 
-// Accept takes the text with this id into use, which waits.
-func (f *Feed) Accept(id string) error {
+// Accept takes the text with this id into use, which waits. The log keeps who wanted that, "" where
+// it is not known.
+func (f *Feed) Accept(id, who string) error {
 	f.mu.Lock()
 	t := f.waiting
 	if t == nil || t.ID() != id {
 		f.mu.Unlock()
 		return fmt.Errorf("%s: %w: %s", f.Name(), errNotWaiting, id)
 	}
+	user := f.users.First()
 	f.take(t)
+	if user != nil {
+		user.Logger.Info("a text of the registry was accepted", zap.String("registry", f.Name()), zap.String("id", id), zap.String("who", who))
+	}
 	return nil
 }

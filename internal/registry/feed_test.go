@@ -92,11 +92,14 @@ func TestOddTextWaits(t *testing.T) {
 		}
 		next(time.Hour)
 		r.told(t)
-		if err := r.Accept("0123456789abcdef"); !errors.Is(err, errNotWaiting) {
+		if err := r.Accept("0123456789abcdef", "ann"); !errors.Is(err, errNotWaiting) {
 			t.Error(err)
 		}
-		if err := r.Accept(s.Waiting.ID); err != nil {
+		if err := r.Accept(s.Waiting.ID, "ann"); err != nil {
 			t.Error(err)
+		}
+		if accepted := r.log.FilterMessage("a text of the registry was accepted").All(); len(accepted) != 1 || accepted[0].ContextMap()["who"] != "ann" {
+			t.Errorf("the log says of who accepted it: %v", accepted)
 		}
 		r.has(t, "ABot BBot Googlebot")
 		next(10 * time.Minute)
