@@ -49,7 +49,7 @@ func (s *State) parent() (id string, before int, err error) {
 	current := s.Published
 	for current.Origin == FromRollback {
 		if current.ID == IDOf(Empty) {
-			return "", 0, ErrIsPublished
+			return "", 0, ErrIsFirst
 		}
 		i := slices.IndexFunc(s.History, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // so that it ends
 		if i < 0 {
