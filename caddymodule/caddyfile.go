@@ -141,7 +141,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
-		{Name: "ttl", Usage: "a minimum and a maximum such as 1m 24h", Set: option.Two(&h.TTLMin, &h.TTLMax, option.Duration)},
+		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", Set: option.Two(&h.TTLMin, &h.TTLMax, option.Duration)},
 		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.One(&h.Grace, option.DurationOr(-1))},
 		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.One(&h.ChangeGuard, option.DurationOr(0))},
 		{Name: "unreachable", Usage: option.Listed(unreachableWords, "or"), Set: option.One(&h.Unreachable, option.Word)},

@@ -19,6 +19,7 @@ var mistakes = []string{
 	"robots_guard {\n\t\texmpt archive\n\t}",
 	"robots_guard {\n\t\tgrace 1h\n\t\tgrace 2h\n\t}",
 	"robots_guard {\n\t\tttl 24h 1h\n\t}",
+	"robots_guard {\n\t\tttl 0s 1s\n\t}",
 	"robots_guard {\n\t\tgrace 1hour\n\t}",
 	"robots_guard {\n\t\tstatus 200\n\t}",
 	"robots_guard {\n\t\twildcard ai_traning\n\t}",
