@@ -1,12 +1,14 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strings"
+	"time"
 )
 
 // Resolver looks up names and addresses.
@@ -44,13 +46,31 @@ type netResolver struct {
 
 func newResolver(server string) *netResolver {
 	r := &netResolver{net.Resolver{PreferGo: true}, server}
-	if server != "" {
-		r.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, network, server)
+	r.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, network, cmp.Or(server, address))
+		if udp, ok := conn.(*net.UDPConn); ok && server == "" {
+			return briefConn{udp}, err
 		}
+		return conn, err
 	}
 	return r
+}
+
+// briefWait is how long one of the system's servers may take to answer by UDP.
+// Then the next one is asked, or it again.
+const briefWait = 700 * time.Millisecond
+
+// briefConn waits for an answer no longer than briefWait. [net.Resolver] would wait
+// for as long as resolv.conf says, by default five seconds: longer than a look-up
+// may take, so that no server but the first would ever be asked.
+type briefConn struct{ *net.UDPConn }
+
+func (c briefConn) SetDeadline(t time.Time) error {
+	if soon := time.Now().Add(briefWait); soon.Before(t) {
+		t = soon
+	}
+	return c.UDPConn.SetDeadline(t)
 }
 
 func (r *netResolver) LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error) {

@@ -207,3 +207,24 @@ func TestConclusiveErrors(t *testing.T) {
 		}
 	}
 }
+
+// Where the first of the system's servers does not answer, the next one does in time.
+func TestNextServer(t *testing.T) {
+	const name = "1.2.0.192.in-addr.arpa."
+	silent := serveDNS(t, &script{silent: []string{name, "crawl-1.bot.example.com."}})
+	server := serveDNS(t, &script{records: []string{name + " 60 IN PTR crawl-1.bot.example.com.", "crawl-1.bot.example.com. 60 IN A 192.0.2.1"}})
+	r := newResolver("")
+	dial := r.Dial
+	asked := 0
+	r.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if asked++; asked%2 == 1 { // as if the system had these two
+			return dial(ctx, network, silent)
+		}
+		return dial(ctx, network, server)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), New(Options{}).options.LookupTimeout)
+	defer cancel()
+	if c := confirmDNS(ctx, r, netip.MustParseAddr("192.0.2.1"), []string{".bot.example.com"}); c.state != Verified {
+		t.Errorf("%s after %d questions: %v", c.state, asked, c.problem)
+	}
+}
