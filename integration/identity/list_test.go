@@ -193,6 +193,7 @@ func TestListServer(t *testing.T) {
 		}, unusable, "spoofed"},
 		// Nobody knows which is right, so the one before verifies, and denies nothing.
 		{"shrunk", answering("203.0.113.0/28\n"), unusable, "unknown"},
+		{"fails in doubt", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusInternalServerError) }, unusable, "unknown"},
 		{"unchanged", listed, read, "spoofed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -101,7 +101,7 @@ type Shared struct {
 
 	settings   lease.Leases[verify.Config]
 	refreshing chan struct{}                           // full while the lists of addresses are kept up to date
-	fetched    atomic.Uint64                           // lists that were read
+	fetched    atomic.Uint64                           // lists that were read, believed or not
 	listed     atomic.Pointer[func(verify.ListStatus)] // told when one was read, nil for nobody
 	signatures *caddy.UsagePool                        // of *signatures by the agents whose signatures count
 }
@@ -114,7 +114,7 @@ func NewShared() *Shared {
 }
 
 func (s *Shared) onList(status verify.ListStatus) {
-	if status.Err == nil {
+	if status.Err == nil || !status.ShrunkSince.IsZero() {
 		s.fetched.Add(1)
 	}
 	if told := s.listed.Load(); told != nil {
@@ -122,7 +122,8 @@ func (s *Shared) onList(status verify.ListStatus) {
 	}
 }
 
-// Fetched returns how many lists of addresses were read.
+// Fetched returns how many lists of addresses were read, with those that lost too much
+// to be believed at once: what Export returns may be another each time.
 func (s *Shared) Fetched() uint64 { return s.fetched.Load() }
 
 // Export returns the lists of addresses as bytes, for Import.

@@ -2,12 +2,14 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
@@ -95,6 +97,23 @@ func TestIdentifyByAddress(t *testing.T) {
 		}
 		if n := logs.Len(); (n == 1) != test.warned || n > 1 {
 			t.Errorf("%s: %d warnings", test.name, n)
+		}
+	}
+}
+
+// TestFetched counts what Export has to say anew: not each failure, but that a list is in doubt.
+func TestFetched(t *testing.T) {
+	shared, failed := NewShared(), errors.New("failed")
+	for _, read := range []struct {
+		status verify.ListStatus
+		want   uint64
+	}{
+		{verify.ListStatus{Err: failed}, 0},
+		{verify.ListStatus{}, 1},
+		{verify.ListStatus{Err: failed, ShrunkSince: time.Now()}, 2},
+	} {
+		if shared.onList(read.status); shared.Fetched() != read.want {
+			t.Errorf("%+v: %d, want %d", read.status, shared.Fetched(), read.want)
 		}
 	}
 }

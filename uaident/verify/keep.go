@@ -24,6 +24,7 @@ type keptList struct {
 	LastModified string         `json:"last_modified,omitempty"`
 	Changed      time.Time      `json:"changed"`
 	Checked      time.Time      `json:"checked"`
+	ShrunkSince  time.Time      `json:"shrunk_since,omitzero"`
 	Prefixes     []netip.Prefix `json:"prefixes"`
 }
 
@@ -40,7 +41,7 @@ func (v *Verifier) Export() ([]byte, error) {
 		l.mu.Lock()
 		kept.Lists = append(kept.Lists, keptList{
 			URL: l.source, ETag: l.state.etag, LastModified: l.state.lastModified,
-			Changed: l.state.changed, Checked: l.state.checked, Prefixes: loaded.prefixes,
+			Changed: l.state.changed, Checked: l.state.checked, ShrunkSince: l.state.shrunkSince, Prefixes: loaded.prefixes,
 		})
 		l.mu.Unlock()
 	}
@@ -96,9 +97,16 @@ func (v *Verifier) restore(l *list, t *table, k keptList) {
 	if !l.state.checked.Before(k.Checked) {
 		return
 	}
-	l.loaded.Store(&loaded{t, v.at(k.Checked) + moment(denyFor)})
+	deniesUntil := v.at(k.Checked) + moment(denyFor)
+	if k.ShrunkSince.After(now) {
+		k.ShrunkSince = now
+	}
+	if !k.ShrunkSince.IsZero() {
+		deniesUntil = v.at(now) // as suspect says
+	}
+	l.loaded.Store(&loaded{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified
 	l.state.changed, l.state.checked = k.Changed, k.Checked
 	l.state.next = k.Checked.Add(jitter(refreshEvery))
-	l.state.err, l.state.failures, l.state.shrunkSince = nil, 0, time.Time{}
+	l.state.err, l.state.failures, l.state.shrunkSince = nil, 0, k.ShrunkSince
 }

@@ -76,3 +76,38 @@ func TestKeptLists(t *testing.T) {
 		t.Errorf("without a use for it: %v, %v", err, v.Lists())
 	}
 }
+
+// A list that lost most of what it had stays in doubt over restarts, and is believed in
+// time however often there is one.
+func TestKeptDoubt(t *testing.T) {
+	s := serveList(t, fourPrefixes)
+	v, clock, bar := fetched(t, s)
+	state := func(addr string) State { return v.Check(bar, netip.MustParseAddr(addr)).State }
+	restart := func() {
+		t.Helper()
+		kept, err := v.Export()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v = configured(t, Options{Now: clock.Now, Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
+		if err := v.Import(kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const old, new = "192.0.2.1", "203.0.113.1"
+	s.says(onePrefix)
+	clock.Add(24 * time.Hour)
+	for hours := range 48 {
+		v.loadAll(t.Context(), v.isDue)
+		restart()
+		if o, n := state(old), state(new); o != Verified || n != Unknown {
+			t.Fatalf("in doubt, after %d hours: old %s, new %s", hours, o, n)
+		}
+		clock.Add(time.Hour)
+	}
+	v.loadAll(t.Context(), v.isDue)
+	restart()
+	if o, n := state(old), state(new); o != Spoofed || n != Verified {
+		t.Errorf("after two days: old %s, new %s", o, n)
+	}
+}

@@ -61,7 +61,7 @@ func (l *list) status(users []string, now moment) ListStatus {
 	defer l.mu.Unlock()
 	s := ListStatus{
 		Source: l.source, For: users, Err: l.state.err,
-		Changed: l.state.changed, Checked: l.state.checked, Next: l.state.next,
+		Changed: l.state.changed, Checked: l.state.checked, Next: l.state.next, ShrunkSince: l.state.shrunkSince,
 		Stale: loaded == nil || now >= loaded.deniesUntil,
 	}
 	if loaded != nil {

@@ -46,6 +46,9 @@ type ListStatus struct {
 	Next time.Time
 	// Err is why the last attempt to load it failed, nil if it did not.
 	Err error
+	// ShrunkSince is when the list was first seen without most of what it had, which is
+	// not believed at once; zero if it was not, or is believed.
+	ShrunkSince time.Time
 	// Stale says that the list does not deny claims: it was never loaded, was not
 	// confirmed to be current for longer than a week, or lately lost most of what it
 	// had.
