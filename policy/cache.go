@@ -81,11 +81,14 @@ func (k Key) IsFile() bool {
 // Segment returns the part of a Cache that a key belongs to: hosts that only
 // clients name have one of their own.
 func (k Key) Segment() Segment {
-	if k.Forwarded != "" || k.Source == "" && (k.Site == "" || strings.Contains(k.Site, "*")) {
+	if k.Forwarded != "" || k.Source == "" && k.isOfPattern() {
 		return Invented
 	}
 	return Named
 }
+
+// isOfPattern reports whether the site is a wildcard or a catch-all.
+func (k Key) isOfPattern() bool { return k.Site == "" || strings.Contains(k.Site, "*") }
 
 // Segment is a part of a Cache with bounds of its own.
 type Segment uint8

@@ -22,30 +22,38 @@ type hostTexts struct {
 // textHosts is a text and how many hosts have it.
 type textHosts struct {
 	version *Version
-	hosts   int
+	hosts   atomic.Int32
 	state   atomic.Pointer[State] // what a host is judged by of which no more is known; nil until one is
 }
 
 // differing stands for several texts.
 var differing textHosts
 
+// sharing is how many hosts that only a wildcard or a catch-all takes must have one text,
+// and all known ones, for that to say something of another: each may be a site of its own,
+// and has a few names.
+const sharing = 8
+
 // shared returns the text of all hosts of a site, those that proxies were asked for only if
-// they matter. It is nil where they have several, or none is known.
-func (t *siteTexts) shared(forwarded bool) *textHosts {
-	only := t.asked.only.Load()
+// they matter, and how many these are. It is nil where they have several, or none is known.
+func (t *siteTexts) shared(forwarded bool) (only *textHosts, hosts int32) {
+	if only = t.asked.only.Load(); only != nil {
+		hosts = only.hosts.Load()
+	}
 	if forwarded {
-		switch other := t.forwarded.only.Load(); {
-		case other == nil:
-		case only == nil:
-			only = other
-		case other.version == nil || only.version == nil || other.version.Hash != only.version.Hash:
-			return nil
+		if other := t.forwarded.only.Load(); other != nil {
+			hosts += other.hosts.Load()
+			if only == nil {
+				only = other
+			} else if other.version == nil || only.version == nil || other.version.Hash != only.version.Hash {
+				return nil, 0
+			}
 		}
 	}
 	if only == &differing {
-		return nil
+		return nil, 0
 	}
-	return only
+	return only, hosts
 }
 
 // Shared returns a state with the text that all known hosts of a configured
@@ -61,8 +69,8 @@ func (c *Cache) Shared(key Key) *State {
 	if texts == nil {
 		return nil
 	}
-	only := texts.shared(key.Forwarded != "")
-	if only == nil {
+	only, hosts := texts.shared(key.Forwarded != "")
+	if only == nil || hosts < sharing && key.isOfPattern() {
 		return nil
 	}
 	if state := only.state.Load(); state != nil {
@@ -110,7 +118,9 @@ func (h *hostTexts) isEmpty() bool { return h.only.Load() == nil }
 // note takes note that a host has now another text than the old one; nil stands for none.
 func (h *hostTexts) note(old, now *Version) {
 	if now != nil && h.isEmpty() {
-		h.only.Store(&textHosts{version: now, hosts: 1})
+		first := &textHosts{version: now}
+		first.hosts.Store(1)
+		h.only.Store(first)
 		return
 	}
 	texts, only := h.several, h.only.Load()
@@ -122,7 +132,7 @@ func (h *hostTexts) note(old, now *Version) {
 	}
 	if old != nil {
 		if known := texts[old.Hash]; known != nil {
-			if known.hosts--; known.hosts == 0 {
+			if known.hosts.Add(-1) == 0 {
 				delete(texts, old.Hash)
 			}
 		}
@@ -133,7 +143,7 @@ func (h *hostTexts) note(old, now *Version) {
 			known = &textHosts{version: now}
 			texts[now.Hash] = known
 		}
-		known.hosts++
+		known.hosts.Add(1)
 	}
 	h.several, only = texts, &differing
 	if len(texts) <= 1 {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -67,8 +68,14 @@ func TestCacheSharedText(t *testing.T) {
 	if shared() != "" {
 		t.Error("a text is shared where none is known")
 	}
-	read(site("a.shop.test"), version(1))
+	for i := range sharing - 2 {
+		read(site(fmt.Sprint(i, ".shop.test")), version(1))
+	}
 	read(site("b.shop.test"), version(1))
+	if got := shared(); got != "" {
+		t.Errorf("%d hosts are few, and %q is shared", sharing-1, got)
+	}
+	read(site("a.shop.test"), version(1))
 	if got := shared(); got != "1" {
 		t.Errorf("all hosts have version 1, the shared one is %q", got)
 	}
@@ -83,6 +90,9 @@ func TestCacheSharedText(t *testing.T) {
 		t.Errorf("the hosts differ, and %q is shared", got)
 	}
 	read(site("a.shop.test"), version(2))
+	for i := range sharing - 2 {
+		read(site(fmt.Sprint(i, ".shop.test")), version(2))
+	}
 	if got := shared(); got != "2" {
 		t.Errorf("all hosts have version 2, the shared one is %q", got)
 	}
@@ -104,17 +114,21 @@ func TestCacheSharedText(t *testing.T) {
 // TestCacheSharedForwarded looks at what a host shares that a proxy was asked for: what both
 // those hosts and those that clients ask for have.
 func TestCacheSharedForwarded(t *testing.T) {
+	all := slices.Repeat([]int{1}, sharing)
 	for _, tc := range []struct {
 		name             string
 		asked, forwarded []int // versions of their texts
 		want             string
 	}{
 		{"nothing is known", nil, nil, ""},
-		{"clients ask for one", []int{1}, nil, "1"},
+		{"clients ask for one", []int{1}, nil, ""},
+		{"clients ask for many", all, nil, "1"},
 		{"clients ask for two that differ", []int{1, 2}, nil, ""},
-		{"a proxy was asked for one", nil, []int{1}, "1"},
+		{"a proxy was asked for one", nil, []int{1}, ""},
+		{"a proxy was asked for many", nil, all, "1"},
 		{"a proxy was asked for two that differ", nil, []int{1, 2}, ""},
-		{"both are the same", []int{1, 1}, []int{1, 1}, "1"},
+		{"both are the same", all[:sharing/2], all[:sharing/2], "1"},
+		{"both are few", []int{1, 1}, []int{1, 1}, ""},
 		{"both differ", []int{1}, []int{2}, ""},
 		{"some differ", []int{1}, []int{1, 2}, ""},
 		{"others differ", []int{1, 2}, []int{1}, ""},

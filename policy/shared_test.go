@@ -17,7 +17,9 @@ func TestSharedWhileHostsCome(t *testing.T) {
 		key.Host = fmt.Sprint(i, ".example.com")
 		<-c.Add(key, Invented).Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /\n"), nil)
 	}
-	read(0)
+	for i := range sharing {
+		read(i)
+	}
 	ended := make(chan struct{})
 	var looking sync.WaitGroup
 	defer looking.Wait()
@@ -36,6 +38,6 @@ func TestSharedWhileHostsCome(t *testing.T) {
 		}
 	})
 	for i := range 3000 {
-		read(i + 1)
+		read(sharing + i)
 	}
 }

@@ -147,7 +147,11 @@ func TestColdHostsAreJudged(t *testing.T) {
 		}
 		reverse_proxy $ORIGIN
 	}`, "$ORIGIN", o.Address(), "$GLOBAL", "servers {\n trusted_proxies static 127.0.0.1/32\n }")
-	for _, host := range []string{"named.test", "known.wild.test", "known.test"} {
+	hosts := []string{"named.test"}
+	for i := range 8 {
+		hosts = append(hosts, fmt.Sprintf("known%d.wild.test", i), fmt.Sprintf("known%d.test", i))
+	}
+	for _, host := range hosts {
 		harness.Eventually(t, host+" is known", func() bool {
 			return harness.Get(t, s.URL("http://"+host+"/private/x"), harness.Bingbot, harness.Host(host)).Status == 403
 		})
@@ -183,18 +187,47 @@ func TestColdHostsAreJudged(t *testing.T) {
 func TestHostsThatFailAreJudged(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, siteRobots, func(w http.ResponseWriter, r *http.Request) bool {
-		if fails := r.URL.Path == "/robots.txt" && !strings.HasPrefix(r.Host, "known."); fails {
+		if fails := r.URL.Path == "/robots.txt" && !strings.HasPrefix(r.Host, "known"); fails {
 			w.WriteHeader(http.StatusInternalServerError)
 			return true
 		}
 		return false
 	})
 	s := harness.Serve(t, "http://*.wild.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
-	harness.Visits(t, s, []harness.Visit{
-		{harness.Bingbot, "http://known.wild.test/private/x", 403, ""},
+	visits := []harness.Visit{}
+	for i := range 8 {
+		visits = append(visits,
+			harness.Visit{harness.Bingbot, fmt.Sprintf("http://known%d.wild.test/private/x", i), 403, ""},
+			harness.Visit{harness.Bingbot, fmt.Sprintf("http://failing%d.wild.test/public/x", i), 200, ""})
+	}
+	harness.Visits(t, s, append(visits, []harness.Visit{
 		{harness.Bingbot, "http://failing.wild.test/private/x", 403, ""},
 		{harness.Bingbot, "http://failing.wild.test/private/x", 403, ""},
 		{harness.Bingbot, "http://failing.wild.test/public/x", 200, ""},
+	}...))
+}
+
+// TestFirstTenantSaysNothing: the first tenants that are known, who forbid all, keep nobody
+// from those whose robots.txt is slow or cannot be read.
+func TestFirstTenantSaysNothing(t *testing.T) {
+	t.Parallel()
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request) bool {
+		closed, robots := strings.HasPrefix(r.Host, "closed"), r.URL.Path == "/robots.txt"
+		switch {
+		case robots && strings.HasPrefix(r.Host, "slow"):
+			time.Sleep(400 * time.Millisecond)
+			_, _ = w.Write([]byte(siteRobots))
+		case robots && !closed:
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		return robots && !closed
+	})
+	s := harness.Serve(t, "http://*.tenants.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
+	harness.Visits(t, s, []harness.Visit{
+		{harness.Bingbot, "http://closed.tenants.test/x", 403, ""},
+		{harness.Bingbot, "http://closed-too.tenants.test/x", 403, ""},
+		{harness.Bingbot, "http://slow.tenants.test/x", 200, ""},
+		{harness.Bingbot, "http://failing.tenants.test/x", 200, ""},
 	})
 }
 

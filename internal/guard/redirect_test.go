@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -182,7 +183,9 @@ func TestLedAtAHostByItsNeighbours(t *testing.T) {
 			j, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
 			return j
 		}
-		visit("a.example.net", "/x", nothingNext)
+		for i := range 8 {
+			visit(fmt.Sprintf("a%d.example.net", i), "/x", nothingNext)
+		}
 		s.answer = policy.Answer{Status: http.StatusBadGateway}
 		visit("b.example.net", "/robots.txt", caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 			w.Header().Set("Location", "/rules.txt")
