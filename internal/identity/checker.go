@@ -169,11 +169,15 @@ func (s *Shared) KeepLists(ctx context.Context, logger *zap.Logger) {
 
 // logList tells the owner how reading a list of addresses went.
 func logList(logger *zap.Logger, s verify.ListStatus) {
+	next := zap.Skip() // a file is read again when it changes
+	if !s.Next.IsZero() {
+		next = zap.Time("next_attempt", s.Next)
+	}
 	if s.Err != nil {
 		logger.Warn("a list of crawler addresses cannot be used; the one before stays in force",
-			zap.String("list", s.Source), zap.Int("prefixes", s.Prefixes), zap.Time("next_attempt", s.Next), zap.Error(s.Err))
+			zap.String("list", s.Source), zap.Int("prefixes", s.Prefixes), next, zap.Error(s.Err))
 		return
 	}
 	logger.Info("list of crawler addresses read",
-		zap.String("list", s.Source), zap.Int("prefixes", s.Prefixes), zap.Time("next_attempt", s.Next))
+		zap.String("list", s.Source), zap.Int("prefixes", s.Prefixes), next)
 }

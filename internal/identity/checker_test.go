@@ -117,3 +117,18 @@ func TestFetched(t *testing.T) {
 		}
 	}
 }
+
+// TestLogListOfAFile tells no time of a next attempt where there is none.
+func TestLogListOfAFile(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	for _, err := range []error{nil, errors.New("failed")} {
+		logList(zap.New(core), verify.ListStatus{Source: "/etc/caddy/bots.json", Err: err})
+		logList(zap.New(core), verify.ListStatus{Source: "https://bots.example/", Next: time.Now(), Err: err})
+	}
+	for _, entry := range logs.All() {
+		fields := entry.ContextMap()
+		if _, told := fields["next_attempt"]; told == (fields["list"] == "/etc/caddy/bots.json") {
+			t.Errorf("%s: %v", entry.Message, fields)
+		}
+	}
+}
