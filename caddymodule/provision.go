@@ -103,13 +103,13 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	} else if err != nil { // by what others say of a class now, who must keep no server from starting
 		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
 	}
-	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate)
+	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate, app.sites)
 	h.Decide.Apply(&c)
 	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
 		c.Freshness.Default = lifeURL
 	}
 	if h.Shadow != nil {
-		c.Shadow, c.ShadowKey = h.Shadow.Source(h.AllowPrivate)
+		c.Shadow, c.ShadowKey = h.Shadow.Source(h.AllowPrivate, app.sites)
 		c.ShadowLife = lifeTried
 	}
 	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {

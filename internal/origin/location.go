@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
 // Location says where a robots.txt comes from, if not from the site itself.
@@ -91,12 +92,12 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 }
 
 // Source returns what reads the robots.txt, and what identifies it: "" for the site
-// itself, which nil stands for.
-func (l *Location) Source(allowPrivate bool) (source Source, key string) {
+// itself, which nil stands for. sites are those of the configuration.
+func (l *Location) Source(allowPrivate bool, sites *request.Sites) (source Source, key string) {
 	switch {
 	case l == nil:
 		server := NewServer(allowPrivate)
-		server.others = true
+		server.beside = sites
 		return server, ""
 	case l.File != "":
 		return File{Path: l.File}, l.File

@@ -4,17 +4,15 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// isBeside reports whether a URL is the robots.txt of another host that the server names
+// isBeside reports whether a URL is the robots.txt of another of the hosts that the server names
 // itself, as where all of www is redirected to the host without. The server need not be able to
 // reach itself by that name. Where a redirect leads is the choice of the origin, so no other
 // path is asked for like that: a host may want a certificate of its clients.
-func (a authority) isBeside(u *url.URL, server *caddyhttp.Server) bool {
+func (a authority) isBeside(u *url.URL, hosts *request.Hosts) bool {
 	if u.Scheme != a.scheme || u.RequestURI() != "/robots.txt" || a.host == "" {
 		return false
 	}
@@ -22,7 +20,7 @@ func (a authority) isBeside(u *url.URL, server *caddyhttp.Server) bool {
 	if _, own := addr.CutPort(a.names[0]); port != own {
 		return false
 	}
-	_, named := request.HostsOfServer(server).Label(addr.Unbracket(host))
+	_, named := hosts.Label(addr.Unbracket(host))
 	return named
 }
 

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -49,5 +50,30 @@ func TestRedirectToAnotherHost(t *testing.T) {
 				t.Errorf("got %q, error %q", got.Body, got.Err)
 			}
 		})
+	}
+}
+
+// TestHostsAreCollectedOnce reads a redirected robots.txt at a server with many hosts, as clients
+// have it done at each name that they invent below a wildcard.
+func TestHostsAreCollectedOnce(t *testing.T) {
+	const many = 2000
+	var hosts strings.Builder
+	for i := range many {
+		fmt.Fprintf(&hosts, ", http://%d.test:PORT", i)
+	}
+	site := loadProbed(t, "", `http://www.a.test:PORT {
+		source_probe
+		redir http://a.test:PORT/robots.txt
+	}
+	http://a.test:PORT`+hosts.String()+` {
+		respond "# {host}"
+	}`)
+	allocs := testing.AllocsPerRun(10, func() {
+		if got := site.probe("http://www.a.test:PORT/x"); got.Body != "# a.test" {
+			t.Errorf("got %q, error %q", got.Body, got.Err)
+		}
+	})
+	if allocs > 1.5*many { // the probe itself collects them for each request
+		t.Errorf("%.0f allocations at a server with %d hosts", allocs, many)
 	}
 }

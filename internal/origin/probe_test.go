@@ -21,6 +21,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -47,7 +48,7 @@ func (sourceProbe) CaddyModule() caddy.ModuleInfo {
 
 func (p *sourceProbe) Provision(caddy.Context) error {
 	p.source = NewServer(true)
-	p.source.others = true
+	p.source.beside = new(request.Sites)
 	return nil
 }
 

@@ -25,7 +25,7 @@ import (
 // stands beside them is not in it.
 type Server struct {
 	outbound *outbound
-	others   bool // the robots.txt of other hosts of the server is asked for within it, see isBeside
+	beside   *request.Sites // whose robots.txt is asked for within the server, see isBeside; nil for no other's
 	running  atomic.Int32
 	bypassed sync.Map // *caddyhttp.Server to the *sync.Once that gives its proxies their bypasses
 }
@@ -60,7 +60,7 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 				return s.serve(ctx, server, req, u, conditions)
 			case own.has(u):
 				return s.serve(ctx, server, fromOutside(req, isProxied, server.ClientIPHeaders), u, conditions)
-			case s.others && !isProxied && own.isBeside(u, server):
+			case s.beside != nil && !isProxied && own.isBeside(u, s.beside.Of(server)):
 				return s.serve(ctx, server, forHost(fromOutside(req, false, nil), request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)

@@ -23,7 +23,7 @@ func TestHostInLocation(t *testing.T) {
 			t.Errorf("%s: %v, %v", tc.args, err, l.Validate("source", true))
 			continue
 		}
-		_, all := l.Source(true)
+		_, all := l.Source(true, nil)
 		if got := KeyFor(all, "a.test"); got != tc.key || !IsKeyOf(got, all) || IsKeyOf("x"+got, all) || IsKeyOf(got+"x", all) && !strings.HasSuffix(all, HostPlaceholder) {
 			t.Errorf("%s: the key is %s, of %s: %t", tc.args, got, all, IsKeyOf(got, all))
 		}
@@ -57,7 +57,7 @@ func TestPastTheProxy(t *testing.T) {
 		_, _ = w.Write([]byte("# " + r.Host + " " + r.Header.Get("X-Forwarded-Host")))
 	}))
 	t.Cleanup(app.Close)
-	source, all := (&Location{URL: app.URL + "/robots.txt", Host: HostPlaceholder}).Source(true)
+	source, all := (&Location{URL: app.URL + "/robots.txt", Host: HostPlaceholder}).Source(true, nil)
 	for _, host := range []string{"a.test", "b.test"} {
 		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(all, host), Forwarded: host}, Witness{})
 		if !ok {
@@ -76,7 +76,7 @@ func TestHostOfClients(t *testing.T) {
 	t.Cleanup(inside.Close)
 	address := strings.TrimPrefix(inside.URL, "http://")
 	read := func(allowPrivate bool, key policy.Key) policy.Answer {
-		source, all := (&Location{URL: "http://{host}/robots.txt"}).Source(allowPrivate)
+		source, all := (&Location{URL: "http://{host}/robots.txt"}).Source(allowPrivate, nil)
 		key.Source = KeyFor(all, address)
 		fetch, _ := source.Prepare(nil, key, Witness{})
 		return fetch(context.Background(), nil)
