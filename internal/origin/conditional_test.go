@@ -28,7 +28,10 @@ func tagged(etag, modified string) http.Handler {
 	})
 }
 
-const monday = "Mon, 05 Jan 2026 00:00:00 GMT"
+const (
+	monday  = "Mon, 05 Jan 2026 00:00:00 GMT"
+	tuesday = "Tue, 06 Jan 2026 00:00:00 GMT"
+)
 
 func TestConditionalReading(t *testing.T) {
 	for _, tc := range []struct {
@@ -40,6 +43,7 @@ func TestConditionalReading(t *testing.T) {
 		{"the same entity tag", "/robots.txt", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Unchanged},
 		{"another entity tag", "/robots.txt", `"2"`, monday, &policy.Version{ETag: `"1"`, LastModified: monday}, policy.Rules},
 		{"the same date", "/robots.txt", "", monday, &policy.Version{LastModified: monday}, policy.Unchanged},
+		{"an older date, of a file that was put back", "/robots.txt", "", monday, &policy.Version{LastModified: tuesday}, policy.Rules},
 		{"no validators known", "/robots.txt", `"1"`, monday, &policy.Version{}, policy.Rules},
 		{"found elsewhere", "/moved", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Rules},
 	} {
@@ -72,5 +76,22 @@ func TestConditionalVirtualRequest(t *testing.T) {
 	}
 	if pattern.Header.Get("If-None-Match") != "" {
 		t.Error("the condition of one request is left in the next")
+	}
+}
+
+// TestNotModifiedWithoutADate has an origin that says of no file when it was written as it says
+// that it was not since: the file may be an older one.
+func TestNotModifiedWithoutADate(t *testing.T) {
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-Modified-Since") != "" {
+			w.WriteHeader(http.StatusNotModified)
+		}
+	}))
+	defer origin.Close()
+	answer := NewURL(origin.URL+"/robots.txt", true).Fetch(t.Context(), policy.VersionOf(policy.Answer{
+		Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n"), Header: http.Header{"Last-Modified": {monday}},
+	}, time.Now()))
+	if answer.Meaning() != policy.Rules || answer.Err != nil {
+		t.Errorf("meaning %s (%v), want %s", answer.Meaning(), answer.Err, policy.Rules)
 	}
 }

@@ -28,6 +28,9 @@ func Follow(ctx context.Context, u *url.URL, isOwn func(*url.URL) bool, conditio
 	for {
 		seen[u.String()] = true
 		answer := get(ctx, u, conditions)
+		if mayBeOlder(answer, conditions) {
+			answer = get(ctx, u, nil)
+		}
 		next := redirectTarget(u, answer)
 		if next == nil || seen[next.String()] || len(seen) > policy.MaxRedirects {
 			if len(seen) > 1 && answer.Header != nil {
@@ -59,6 +62,13 @@ func conditionsOf(have *policy.Version) http.Header {
 		return http.Header{"If-Modified-Since": {have.LastModified}}
 	}
 	return nil
+}
+
+// mayBeOlder reports whether "not modified since" may be said of another file than the one that is
+// known: one that is older, as after a rollback.
+func mayBeOlder(answer policy.Answer, conditions http.Header) bool {
+	since := conditions.Get("If-Modified-Since")
+	return since != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != since
 }
 
 // redirectTarget returns where an answer to a request for u redirects to, nil
