@@ -78,12 +78,13 @@ type Guard struct {
 	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
 	last     atomic.Pointer[serverSites] // of the server that was asked last
 	moment   atomic.Pointer[moment]      // see momentOf
+	loaded   time.Time                   // when its configuration was
 }
 
 // New makes a guard that lasts as long as ctx, with what it shares with
 // others.
 func New(ctx context.Context, shared *State, c Config) *Guard {
-	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
+	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder), loaded: time.Now()}
 	context.AfterFunc(ctx, g.leave)
 	if g.Forwarded != nil {
 		g.Sites.Add(g.Forwarded)

@@ -1,6 +1,9 @@
 package guard
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -19,11 +22,26 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	return entry
 }
 
-// adopt takes in what is known of a site by other keys. It is for an entry that is new, and for
-// one that has been known by another since, as when a reload takes back what one before has
-// named: then the text was read later there.
+// readopt is adopt for an entry that is due and may have been known by another key since, as when
+// a reload takes back what one before has named: then the text was read later there. That
+// ends once it was read in this configuration. Another instance may still have that before, and
+// read another file by the other key.
+func (g *Guard) readopt(r *http.Request, entry *policy.Entry, site *request.Site) {
+	if len(entry.Former()) == 0 {
+		return
+	}
+	if s := entry.State(); s != nil && s.Good != nil && s.Good.LastRead.Before(g.loaded) {
+		g.adopt(g.sitesOf(r).Server, site, entry)
+	}
+}
+
+// adopt takes in what is known of a site by other keys. However fresh that is there, another file
+// may be served here.
 func (g *Guard) adopt(server *caddyhttp.Server, s *request.Site, entry *policy.Entry) {
 	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s) {
+		if !entry.Due(time.Now()) {
+			entry.MakeDue()
+		}
 		if known := g.shared.Cache.Get(before); known != nil {
 			entry.Inherit(known)
 			known.Inherit(entry) // for a configuration that goes back

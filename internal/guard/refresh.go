@@ -25,9 +25,7 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 	if !ok {
 		return entry.State()
 	}
-	if len(entry.Former()) > 0 { // each load makes all due
-		g.adopt(g.sitesOf(r).Server, site, entry)
-	}
+	g.readopt(r, entry, site)
 	g.shared.proxies.saw(r)
 	begun := time.Now()
 	done := refresh()
