@@ -2,7 +2,6 @@ package guard
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -35,13 +34,9 @@ func (g *Guard) readopt(r *http.Request, entry *policy.Entry, site *request.Site
 	}
 }
 
-// adopt takes in what is known of a site by other keys. However fresh that is there, another file
-// may be served here.
+// adopt takes in what is known of a site by other keys.
 func (g *Guard) adopt(server *caddyhttp.Server, s *request.Site, entry *policy.Entry) {
 	for _, before := range g.Sites.Adopt(g.shared.Cache, server, s) {
-		if !entry.Due(time.Now()) {
-			entry.MakeDue()
-		}
 		if known := g.shared.Cache.Get(before); known != nil {
 			entry.Inherit(known)
 			known.Inherit(entry) // for a configuration that goes back

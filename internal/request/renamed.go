@@ -23,7 +23,9 @@ func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site)
 		if known == nil || known.State() == nil || !since.IsZero() && !lastRead(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
 			continue
 		}
-		cache.Restore(site.Key, site.Key.Segment(), *known.State(), true)
+		state := *known.State()
+		state.Due = lastRead(known) // and so is due: another file may be served here
+		cache.Restore(site.Key, site.Key.Segment(), state, true)
 		adopted = append(adopted, before)
 	}
 	return adopted
