@@ -64,6 +64,42 @@ func TestErase(t *testing.T) {
 	}
 }
 
+// TestMaskedLog looks in the log of the guide's Caddyfile for a client: one that is outside of the
+// robots.txt, and a visitor while the application is down, of which Caddy writes a line with all of the request.
+func TestMaskedLog(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/guides/privacy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
+	port, logs := harness.FreePort(t), filepath.Join(t.TempDir(), "log")
+	caddyfile := strings.NewReplacer(
+		"{\n\tlog default {\n", "{\n\tadmin off\n\tpersist_config off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.0/8\n\t}\n\tlog default {\n\t\toutput file "+logs+"\n",
+		"example.com {", "http://a.test:"+port+" {\n\thandle /down {\n\t\treverse_proxy 127.0.0.1:1\n\t}",
+		"app:8080", o.Address(),
+	).Replace(shownFiles(string(text))["Caddyfile"])
+	s := harness.Run(t, harness.Caddyfile(t, caddyfile), []string{"XDG_DATA_HOME=" + t.TempDir()}, "127.0.0.1:"+port)
+	s.Port = port
+	const client = "198.51.100.77"
+	harness.Eventually(t, "a crawler is blocked", func() bool {
+		return harness.Get(t, s.URL("/private/"), harness.Bingbot, harness.Header("X-Forwarded-For", client)).Status == 403
+	})
+	if a := harness.Get(t, s.URL("/down"), harness.Firefox, harness.Header("X-Forwarded-For", client)); a.Status != 502 {
+		t.Errorf("a visitor got %d", a.Status)
+	}
+	s.Stop()
+	lines, err := os.ReadFile(logs)
+	if err != nil || !bytes.Contains(lines, []byte(`"client_ip":"198.51.100.0"`)) || !bytes.Contains(lines, []byte(`"logger":"http.log.error"`)) {
+		t.Errorf("the log has not both lines: %v\n%s", err, lines)
+	}
+	for _, of := range []string{client, harness.Firefox, harness.Bingbot, `"remote_ip":"127.0.0.1"`} {
+		if bytes.Contains(lines, []byte(of)) {
+			t.Errorf("the log has %s\n%s", of, lines)
+		}
+	}
+}
+
 // TestStorageOff looks for what is written with storage off, which the guide has to name.
 func TestStorageOff(t *testing.T) {
 	t.Parallel()
