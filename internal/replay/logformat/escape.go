@@ -7,8 +7,8 @@ import (
 )
 
 // unescape undoes the backslash escapes of a field: \xHH of nginx and Apache,
-// \" \\ \n and the like of Apache and of JSON, \uHHHH of JSON. What is no escape
-// stays as it is. It returns b itself if there is nothing to undo, else a part of
+// \" \\ \n and the like of Apache and of JSON, \uHHHH of JSON, \] of HAProxy. What is
+// no escape stays as it is. It returns b itself if there is nothing to undo, else a part of
 // buf, which it appends to.
 func unescape(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '\\')
@@ -38,7 +38,7 @@ func appendEscape(dst, b []byte) ([]byte, int) {
 		return dst, 0
 	}
 	switch c := b[1]; c {
-	case '"', '\\', '/', '\'':
+	case '"', '\\', '/', '\'', ']':
 		return append(dst, c), 2
 	case 'n':
 		return append(dst, '\n'), 2

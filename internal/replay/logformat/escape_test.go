@@ -15,6 +15,7 @@ func TestUnescape(t *testing.T) {
 		{`\x2`, `\x2`},
 		{`\xzz`, `\xzz`},
 		{`\u00g0`, `\u00g0`},
+		{`[FBAN\]`, "[FBAN]"}, // of HAProxy's +E
 		{`\q`, `\q`},
 		{`a\`, `a\`},
 	} {
