@@ -244,3 +244,43 @@ func TestRulesThatUncoverABase(t *testing.T) {
 		i.end()
 	})
 }
+
+// TestRulesThatMayUncoverABase has the same rules come from a process that has not read what
+// the site's own text closes: it is not taken for one that closes nothing.
+func TestRulesThatMayUncoverABase(t *testing.T) {
+	opens := func(who string) managed.Rule {
+		return managed.Rule{ID: "open", For: []string{who}, Allow: true, Paths: []string{"/"}}
+	}
+	for name, test := range map[string]struct {
+		before, after []managed.Rule
+		confirm       Confirm
+		waits         bool
+	}{
+		"opened no more":              {before: []managed.Rule{opens("*")}, after: []managed.Rule{disallow("GPTBot", "/a")}, waits: true},
+		"one search engine no more":   {before: []managed.Rule{opens("bingbot")}, after: []managed.Rule{disallow("GPTBot", "/a")}, waits: true},
+		"another crawler no more":     {before: []managed.Rule{opens("GPTBot")}, after: []managed.Rule{disallow("CCBot", "/a")}},
+		"opened still":                {before: []managed.Rule{opens("*")}, after: []managed.Rule{opens("*"), disallow("GPTBot", "/a")}},
+		"never opened":                {before: []managed.Rule{disallow("bingbot", "/a")}, after: []managed.Rule{disallow("bingbot", "/b")}},
+		"opened now":                  {before: []managed.Rule{disallow("bingbot", "/a")}, after: []managed.Rule{opens("*")}},
+		"closed by rules":             {before: []managed.Rule{disallow("GPTBot", "/a")}, after: []managed.Rule{disallow("bingbot", "/")}, waits: true},
+		"nothing has to be confirmed": {before: []managed.Rule{opens("*")}, after: []managed.Rule{disallow("GPTBot", "/a")}, confirm: Off},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				one, two := newInstance(t, storage, "one").with(newText(closed)), newInstance(t, storage, "two").with(newText(closed))
+				if test.confirm != "" {
+					two.confirm = test.confirm
+				}
+				one.load(test.before...)
+				one.read()
+				two.load(test.after...)
+				if state, _ := two.State(); (state.Candidate != nil) != test.waits {
+					t.Errorf("it waits: %t, want %t: %+v", state.Candidate != nil, test.waits, state.Candidate)
+				}
+				one.end()
+				two.end()
+			})
+		})
+	}
+}

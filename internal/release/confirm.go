@@ -39,9 +39,37 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 	if r.begun.Load() {
 		hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
 	}
-	left := managed.EachPair(published, w.schedule, hosts, r.Base(), r.Now(), mostCompared, f.search(r.Confirm))
+	base := r.Base()
+	left := managed.EachPair(published, w.schedule, hosts, base, r.Now(), mostCompared, f.search(r.Confirm))
 	if len(w.Why) > 0 {
 		return append(slices.Clone(w.Why), f.reasons...)
+	}
+	if why := f.found(left); len(why) > 0 || r.Confirm == Any || !r.begun.Load() {
+		return why
+	}
+	return r.reasonsUnread(published, w, f, hosts, base)
+}
+
+// reasonsUnread is reasons for hosts of the place whose base was not read here, as where it
+// fails since the start: the rules may have opened what it closes. f has found nothing else.
+func (r *Release) reasonsUnread(published *managed.Schedule, w wish, f *finder, hosts []string, base func(host string) []byte) []string {
+	unread := make(map[string]bool)
+	for _, host := range r.place.Hosts {
+		if !strings.ContainsAny(host, "*{") && base(host) == nil {
+			unread[host] = true
+		}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	left := managed.EachPair(published, w.schedule, hosts, func(host string) []byte {
+		if unread[host] {
+			return []byte("User-agent: *\nDisallow: /\n")
+		}
+		return base(host)
+	}, r.Now(), mostCompared, f.search(r.Confirm))
+	for i := range f.reasons {
+		f.reasons[i] += ", if the site's own robots.txt forbids it, which was not read here yet"
 	}
 	return f.found(left)
 }
