@@ -115,10 +115,10 @@ func (s State) Hold(in BaseChange, now time.Time) (State, News) {
 }
 
 // KeepsAt reports whether a text of this ID stays out of the rules of a site, in favour of
-// the one before.
-func (s *State) KeepsAt(site, id, before string) bool {
+// whatever text an instance has there.
+func (s *State) KeepsAt(site, id string) bool {
 	return slices.ContainsFunc(s.Bases, func(b BaseChange) bool {
-		return b.Keeps() && b.ID == id && b.Parent == before && slices.Contains(b.Sites, site)
+		return b.Keeps() && b.ID == id && slices.Contains(b.Sites, site)
 	})
 }
 

@@ -179,11 +179,13 @@ func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 	}
 	var wait []managed.OtherBase
 	for _, o := range same {
-		isOver := len(o.Why) == 0 && !state.KeepsAt(o.Name, in.ID, in.Parent) // another instance has said so, of another site or no more
-		if isOver {
+		if len(o.Why) == 0 { // another instance has said so, of another site or no more
+			if state.KeepsAt(o.Name, in.ID) {
+				continue // in the place of whatever text there
+			}
 			o.Why = r.judgeBase(o)
 		}
-		if !isOver || len(o.Why) > 0 {
+		if len(o.Why) > 0 {
 			wait = append(wait, o)
 		}
 	}

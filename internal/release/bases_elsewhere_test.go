@@ -77,6 +77,44 @@ func TestBaseThatGoesElsewhereWaitsWhereItDid(t *testing.T) {
 	})
 }
 
+// A text that waits, or was stopped, in the place of another one than an instance has under the
+// rules does not come there either, also where nothing is known against it.
+func TestBaseWaitsElsewhereInThePlaceOfAnotherText(t *testing.T) {
+	for name, verb := range map[string]string{"waits": "", "was stopped": "stop"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage, own, other := storetest.New(), newText(open), newText("User-agent: *\nDisallow: /other\n")
+				one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(other)
+				one.load(disallow("GPTBot", "/a"))
+				two.load(disallow("GPTBot", "/a"))
+				one.says("/o")
+				two.says("/other")
+				own.text.Store(closesPage)
+				one.visits = visited
+				one.read()
+				if verb != "" {
+					if _, err := one.Act(t.Context(), verb, "", ann); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before := one.waitingBase()
+				other.text.Store(closesPage)
+				two.read()
+				time.Sleep(publication.BaseInterval)
+				two.read()
+				one.read()
+				one.says("/o")
+				two.says("/other")
+				if b := one.waitingBase(); b.Number != before.Number || b.Stage != before.Stage || len(b.Reasons) != 1 {
+					t.Errorf("stored: %+v, before: %+v", b, before)
+				}
+				one.end()
+				two.end()
+			})
+		})
+	}
+}
+
 // A process that begins while the history cannot be read finds a base stored that waited, and
 // in whose place another one waits by now: neither is under the rules once it can be.
 func TestBaseThatWaitedBeforeTheHistoryIsKnown(t *testing.T) {
