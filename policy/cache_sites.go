@@ -29,7 +29,7 @@ type textHosts struct {
 // differing stands for several texts.
 var differing textHosts
 
-// sharing is how many hosts that only a wildcard or a catch-all takes must have one text,
+// sharing is how many hosts that only a wildcard, a catch-all or a proxy takes must have one text,
 // and all known ones, for that to say something of another: each may be a site of its own,
 // and has a few names.
 const sharing = 8
@@ -70,7 +70,8 @@ func (c *Cache) Shared(key Key) *State {
 		return nil
 	}
 	only, hosts := texts.shared(key.Forwarded != "")
-	if only == nil || hosts < sharing && key.isOfPattern() {
+	isOfMany := key.isOfPattern() || key.Forwarded != "" && texts.asked.isEmpty() // where the site itself has no text to tell
+	if only == nil || hosts < sharing && isOfMany {
 		return nil
 	}
 	if state := only.state.Load(); state != nil {

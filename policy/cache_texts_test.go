@@ -151,6 +151,33 @@ func TestCacheSharedForwarded(t *testing.T) {
 	}
 }
 
+// TestCacheSharedBehindAProxy has hosts that a proxy was asked for at a site that is named itself:
+// with a text of the site's own they have that, else each may be a site of its own.
+func TestCacheSharedBehindAProxy(t *testing.T) {
+	for _, tc := range []struct {
+		own       bool
+		forwarded int
+		shared    bool
+	}{{false, 1, false}, {false, sharing - 1, false}, {false, sharing, true}, {true, 0, true}, {true, 1, true}} {
+		c, _ := newTestCache(roomy)
+		read := func(key Key) {
+			<-c.Add(key, key.Segment()).Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+		}
+		key := Key{Site: "app.test", Host: "app.test"}
+		if tc.own {
+			read(key)
+		}
+		for i := range tc.forwarded {
+			key.Forwarded = fmt.Sprint(i, ".test")
+			read(key)
+		}
+		key.Forwarded = "new.test"
+		if got := c.Shared(key) != nil; got != tc.shared {
+			t.Errorf("own %t, %d forwarded: shared %t", tc.own, tc.forwarded, got)
+		}
+	}
+}
+
 // TestCacheEdits counts texts that come, change and go, and nothing else.
 func TestCacheEdits(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
