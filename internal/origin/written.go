@@ -36,7 +36,11 @@ func onceMore(fetch Fetch) Fetch {
 		case <-ctx.Done():
 			return answer
 		}
-		if again := fetch(ctx, have); again.Meaning().Known() {
+		again := fetch(ctx, have)
+		switch meaning := again.Meaning(); {
+		case meaning == policy.Rules, meaning == policy.Unchanged:
+			return again
+		case meaning.Known() && answer.Meaning() != policy.Rules:
 			return again
 		}
 		return answer // as if nobody had asked again: a site that is slow could never have it changed

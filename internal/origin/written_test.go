@@ -46,6 +46,8 @@ func TestReadWhileWritten(t *testing.T) {
 		{"nothing known before", nil, answer(200, "", at, ""), answer(200, whole, at, ""), "1 "},
 		{"nothing restricted before", free, answer(404, "", "", ""), answer(200, whole, "", ""), "1 "},
 		{"the second time it fails", have, answer(404, "", "", ""), answer(502, "", "", ""), "1 "},
+		{"the second time it is not there", have, answer(200, whole, at, ""), answer(404, "", "", ""), "1 " + whole},
+		{"the second time it is refused", have, answer(404, "", "", ""), answer(403, "", "", ""), "2 "},
 		{"a failure", have, answer(503, "", "", ""), answer(200, whole, "", ""), "1 "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
