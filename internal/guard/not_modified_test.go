@@ -52,3 +52,22 @@ func TestNotModifiedAfterAll(t *testing.T) {
 		t.Errorf("%d versions before it, want the one from the storage", len(past))
 	}
 }
+
+// TestStandaloneAsksByItsCopy refreshes a source without a request: the copy is told, by which
+// a file that is being written is noticed.
+func TestStandaloneAsksByItsCopy(t *testing.T) {
+	var had []bool
+	g := testGuard(t, options{}, fetchingSource(func(have *policy.Version) policy.Answer {
+		had = append(had, have != nil)
+		return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+	}))
+	key := policy.Key{Source: "robots.txt"}
+	entry, source := g.shared.Cache.Add(key, policy.Named), g.standalone()
+	for range 2 {
+		entry.MakeDue()
+		<-entry.Refresh(source.freshness, source.fetch(key), source.onFetched(key))
+	}
+	if len(had) != 2 || had[0] || !had[1] {
+		t.Errorf("asked with a copy: %v, want [false true]", had)
+	}
+}
