@@ -199,7 +199,7 @@ func (p *policies) noteStored(site policy.Key, what storedPolicy) {
 // forget drops what is known to be stored, and what was due, of sites that have left the cache.
 func (p *policies) forget() {
 	most := 2*p.cache.Stats(policy.Named).Entries + 100
-	if len(p.stored) > most {
+	if len(p.stored) > most+2*keysPerPolicy*maxStoredUnnamed { // of which the cache may have many that no site names
 		kept := make(map[siteSum]bool)
 		for _, e := range p.cache.Entries() {
 			kept[sumOf(e.Key())] = true

@@ -95,7 +95,7 @@ func TestStoreCutShort(t *testing.T) {
 func TestStoreForgets(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon)
-	for n := range 500 {
+	for n := range 5000 {
 		i.policies.stored[sumOf(policy.Key{Host: fmt.Sprint(n)})] = storedPolicy{}
 	}
 	i.learn(siteA, policy.Named, "# a\n")
