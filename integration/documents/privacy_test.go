@@ -3,7 +3,11 @@ package documents
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,7 +80,7 @@ func TestMaskedLog(t *testing.T) {
 	port, logs := harness.FreePort(t), filepath.Join(t.TempDir(), "log")
 	caddyfile := strings.NewReplacer(
 		"{\n\tlog default {\n", "{\n\tadmin off\n\tpersist_config off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.0/8\n\t}\n\tlog default {\n\t\toutput file "+logs+"\n",
-		"example.com {", "http://a.test:"+port+" {\n\thandle /down {\n\t\treverse_proxy 127.0.0.1:1\n\t}",
+		"example.com {", "http://a.test:"+port+" {\n\thandle /down {\n\t\treverse_proxy 127.0.0.1:1\n\t}\n\thandle /long {\n\t\treverse_proxy "+endless(t)+"\n\t}",
 		"app:8080", o.Address(),
 	).Replace(shownFiles(string(text))["Caddyfile"])
 	s := harness.Run(t, harness.Caddyfile(t, caddyfile), []string{"XDG_DATA_HOME=" + t.TempDir()}, "127.0.0.1:"+port)
@@ -88,16 +92,51 @@ func TestMaskedLog(t *testing.T) {
 	if a := harness.Get(t, s.URL("/down"), harness.Firefox, harness.Header("X-Forwarded-For", client)); a.Status != 502 {
 		t.Errorf("a visitor got %d", a.Status)
 	}
+	from := abortedDownload(t, port)
+	harness.Eventually(t, "the end of the download is logged", func() bool {
+		lines, err := os.ReadFile(logs)
+		return err == nil && bytes.Contains(lines, []byte("aborting with incomplete response"))
+	})
 	s.Stop()
 	lines, err := os.ReadFile(logs)
 	if err != nil || !bytes.Contains(lines, []byte(`"client_ip":"198.51.100.0"`)) || !bytes.Contains(lines, []byte(`"logger":"http.log.error"`)) {
 		t.Errorf("the log has not both lines: %v\n%s", err, lines)
 	}
-	for _, of := range []string{client, harness.Firefox, harness.Bingbot, `"remote_ip":"127.0.0.1"`} {
+	for _, of := range []string{client, harness.Firefox, harness.Bingbot, `"remote_ip":"127.0.0.1"`, from} {
 		if bytes.Contains(lines, []byte(of)) {
 			t.Errorf("the log has %s\n%s", of, lines)
 		}
 	}
+}
+
+// endless returns the address of an application whose answers do not end.
+func endless(t *testing.T) string {
+	application := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for chunk := make([]byte, 1<<16); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(application.Close)
+	return application.Listener.Addr().String()
+}
+
+// abortedDownload goes away in the midst of an answer, and returns from which address.
+func abortedDownload(t *testing.T, port string) string {
+	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "GET /long HTTP/1.1\r\nHost: a.test:%s\r\nUser-Agent: %s\r\n\r\n", port, harness.Firefox); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(conn, make([]byte, 1<<12)); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	return conn.LocalAddr().String()
 }
 
 // TestStorageOff looks for what is written with storage off, which the guide has to name.
