@@ -29,10 +29,10 @@ type textHosts struct {
 // differing stands for several texts.
 var differing textHosts
 
-// sharing is how many hosts that only a wildcard, a catch-all or a proxy takes must have one text,
+// minSharing is how many hosts that only a wildcard, a catch-all or a proxy takes must have one text,
 // and all known ones, for that to say something of another: each may be a site of its own,
 // and has a few names.
-const sharing = 8
+const minSharing = 8
 
 // shared returns the text of all hosts of a site, those that proxies were asked for only if
 // they matter, and how many these are. It is nil where they have several, or none is known.
@@ -71,7 +71,7 @@ func (c *Cache) Shared(key Key) *State {
 	}
 	only, hosts := texts.shared(key.Forwarded != "")
 	isOfMany := key.isOfPattern() || key.Forwarded != "" && texts.asked.isEmpty() // where the site itself has no text to tell
-	if only == nil || hosts < sharing && isOfMany {
+	if only == nil || hosts < minSharing && isOfMany {
 		return nil
 	}
 	if state := only.state.Load(); state != nil {

@@ -68,12 +68,12 @@ func TestCacheSharedText(t *testing.T) {
 	if shared() != "" {
 		t.Error("a text is shared where none is known")
 	}
-	for i := range sharing - 2 {
+	for i := range minSharing - 2 {
 		read(site(fmt.Sprint(i, ".shop.test")), version(1))
 	}
 	read(site("b.shop.test"), version(1))
 	if got := shared(); got != "" {
-		t.Errorf("%d hosts are few, and %q is shared", sharing-1, got)
+		t.Errorf("%d hosts are few, and %q is shared", minSharing-1, got)
 	}
 	read(site("a.shop.test"), version(1))
 	if got := shared(); got != "1" {
@@ -90,7 +90,7 @@ func TestCacheSharedText(t *testing.T) {
 		t.Errorf("the hosts differ, and %q is shared", got)
 	}
 	read(site("a.shop.test"), version(2))
-	for i := range sharing - 2 {
+	for i := range minSharing - 2 {
 		read(site(fmt.Sprint(i, ".shop.test")), version(2))
 	}
 	if got := shared(); got != "2" {
@@ -114,7 +114,7 @@ func TestCacheSharedText(t *testing.T) {
 // TestCacheSharedForwarded looks at what a host shares that a proxy was asked for: what both
 // those hosts and those that clients ask for have.
 func TestCacheSharedForwarded(t *testing.T) {
-	all := slices.Repeat([]int{1}, sharing)
+	all := slices.Repeat([]int{1}, minSharing)
 	for _, tc := range []struct {
 		name             string
 		asked, forwarded []int // versions of their texts
@@ -127,7 +127,7 @@ func TestCacheSharedForwarded(t *testing.T) {
 		{"a proxy was asked for one", nil, []int{1}, ""},
 		{"a proxy was asked for many", nil, all, "1"},
 		{"a proxy was asked for two that differ", nil, []int{1, 2}, ""},
-		{"both are the same", all[:sharing/2], all[:sharing/2], "1"},
+		{"both are the same", all[:minSharing/2], all[:minSharing/2], "1"},
 		{"both are few", []int{1, 1}, []int{1, 1}, ""},
 		{"both differ", []int{1}, []int{2}, ""},
 		{"some differ", []int{1}, []int{1, 2}, ""},
@@ -158,7 +158,7 @@ func TestCacheSharedBehindAProxy(t *testing.T) {
 		own       bool
 		forwarded int
 		shared    bool
-	}{{false, 1, false}, {false, sharing - 1, false}, {false, sharing, true}, {true, 0, true}, {true, 1, true}} {
+	}{{false, 1, false}, {false, minSharing - 1, false}, {false, minSharing, true}, {true, 0, true}, {true, 1, true}} {
 		c, _ := newTestCache(roomy)
 		read := func(key Key) {
 			<-c.Add(key, key.Segment()).Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)

@@ -108,6 +108,17 @@ func (e *Entry) makeDue() {
 // State returns what is known of the site, nil before the first answer.
 func (e *Entry) State() *State { return e.state.Load() }
 
+// Good returns the last answer that settled the rules, nil for none and of no entry.
+func (e *Entry) Good() *Version {
+	if e == nil {
+		return nil
+	}
+	if state := e.State(); state != nil {
+		return state.Good
+	}
+	return nil
+}
+
 // Due reports whether the robots.txt should be read again.
 func (e *Entry) Due(now time.Time) bool {
 	s := e.state.Load()

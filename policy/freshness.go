@@ -72,6 +72,19 @@ func age(h http.Header, now time.Time) (age time.Duration) {
 	return age
 }
 
+// SinceModified returns how long before an answer that came at now its file was written last,
+// by the clock of its server where that is told; ok is false where it does not say when.
+func SinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
+	modified, err := http.ParseTime(h.Get("Last-Modified"))
+	if err != nil {
+		return 0, false
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return now.Sub(modified), true
+}
+
 // deltaSeconds reads a number of seconds. One that is too great to be
 // represented is a very great one, as RFC 9111 section 1.2.2 says, not nonsense.
 func deltaSeconds(value string) (d time.Duration, ok bool) {

@@ -162,18 +162,10 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 // change once more without having another (RFC 9110 section 8.8.2.2): it would be taken for
 // unchanged for as long as nobody writes it again.
 func dateValidator(h http.Header, now time.Time) string {
-	value := validator(h.Get("Last-Modified"))
-	modified, err := http.ParseTime(value)
-	if err != nil {
-		return value
-	}
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date // by the same clock
-	}
-	if now.Sub(modified) < time.Second {
+	if age, ok := SinceModified(h, now); ok && age < time.Second {
 		return ""
 	}
-	return value
+	return validator(h.Get("Last-Modified"))
 }
 
 // retire moves a version to the past. If the new one was there before, as with

@@ -17,7 +17,7 @@ func TestSharedWhileHostsCome(t *testing.T) {
 		key.Host = fmt.Sprint(i, ".example.com")
 		<-c.Add(key, Invented).Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /\n"), nil)
 	}
-	for i := range sharing {
+	for i := range minSharing {
 		read(i)
 	}
 	ended := make(chan struct{})
@@ -38,6 +38,6 @@ func TestSharedWhileHostsCome(t *testing.T) {
 		}
 	})
 	for i := range 3000 {
-		read(sharing + i)
+		read(minSharing + i)
 	}
 }

@@ -40,7 +40,8 @@ type Running interface {
 	// Managed returns the robots_txt that run.
 	Managed() []Managed
 	// Registry returns how it stands with the registry that the configuration names, nil
-	// for none, and Accept takes the text of it with this id into use, which waits.
+	// for none, and Accept takes the text of it with this id into use, which waits, as
+	// somebody wants, "" for who is not known.
 	Registry() *report.Registry
 	Accept(id, who string) error
 	// Proposals returns the names that clients often call themselves by and that no

@@ -29,7 +29,7 @@ func (g *Guard) readopt(r *http.Request, entry *policy.Entry, site *request.Site
 	if len(entry.Former()) == 0 {
 		return
 	}
-	if s := entry.State(); s != nil && s.Good != nil && s.Good.LastRead.Before(g.loaded) {
+	if good := entry.Good(); good != nil && good.LastRead.Before(g.loaded) {
 		g.adopt(g.sitesOf(r).Server, site, entry)
 	}
 }

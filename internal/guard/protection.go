@@ -61,7 +61,7 @@ func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ende
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// The state is looked at within the lock, so that the last to come has the latest.
-	if e == nil || e.State() == nil || e.State().Good == nil {
+	if e.Good() == nil {
 		return nil, nil, nil
 	}
 	now = report.NotProtectingOf(e.State(), key.SourceKind())

@@ -88,19 +88,8 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Si
 	}
 	own := *site // so that those who do not refresh need no memory for it
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, &own, fetch), goodOf(entry), own.Key), g.onFetched(&own))
+		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, &own, fetch), entry.Good(), own.Key), g.onFetched(&own))
 	}, true
-}
-
-// goodOf returns the copy of an entry, nil if there is none.
-func goodOf(e *policy.Entry) *policy.Version {
-	if e == nil {
-		return nil
-	}
-	if state := e.State(); state != nil {
-		return state.Good
-	}
-	return nil
 }
 
 // timed bounds and counts an attempt to fetch a robots.txt. The attempt is ended

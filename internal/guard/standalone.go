@@ -68,7 +68,7 @@ func (g *Guard) standalone() *standaloneSource {
 	return &standaloneSource{
 		fetch: func(key policy.Key) func() policy.Answer {
 			fetch, _ := g.Source.Prepare(nil, key, origin.Witness{})
-			return g.timed(fetch, goodOf(g.shared.Cache.Get(key)), key)
+			return g.timed(fetch, g.shared.Cache.Get(key).Good(), key)
 		},
 		freshness: g.Freshness,
 		onFetched: func(key policy.Key) func(before, after policy.State) {

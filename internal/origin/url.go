@@ -43,25 +43,26 @@ func (s *URL) Prepare(_ *http.Request, key policy.Key, _ Witness) (fetch Fetch, 
 		return func(context.Context, *policy.Version) policy.Answer { return policy.Answer{Err: errChosenByClients} }, true
 	}
 	l.URL, l.Host, _ = strings.Cut(key.Source, behindURL)
-	return func(ctx context.Context, have *policy.Version) policy.Answer { return s.fetch(ctx, l, have) }, true
+	return s.fetchFrom(l), true
 }
 
 // Fetch reads the URL, and where it redirects to, as a [Fetch] does.
 func (s *URL) Fetch(ctx context.Context, have *policy.Version) policy.Answer {
-	return s.fetch(ctx, s.location, have)
+	return s.fetchFrom(s.location)(ctx, have)
 }
 
-func (s *URL) fetch(ctx context.Context, l Location, have *policy.Version) policy.Answer {
-	u, err := url.Parse(l.URL)
-	if err != nil {
-		return policy.Answer{Err: fmt.Errorf("source: %w", err)}
-	}
+// fetchFrom returns what reads a URL and where it redirects to.
+func (s *URL) fetchFrom(l Location) Fetch {
 	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
+		u, err := url.Parse(l.URL)
+		if err != nil {
+			return policy.Answer{Err: fmt.Errorf("source: %w", err)}
+		}
 		return Follow(ctx, u, nil, conditionsOf(have), func(ctx context.Context, at *url.URL, conditions http.Header) policy.Answer {
 			if at == u && l.Host != "" {
 				return s.outbound.getAs(ctx, u, l.Host, conditions)
 			}
 			return s.outbound.get(ctx, at, conditions)
 		})
-	})(ctx, have)
+	})
 }

@@ -54,11 +54,8 @@ func mayBeUnfinished(answer policy.Answer, have *policy.Version, now time.Time) 
 	if !ok || have == nil || hash == have.Hash {
 		return false
 	}
-	if modified, err := http.ParseTime(answer.Header.Get("Last-Modified")); err == nil && answer.Meaning() == policy.Rules {
-		if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-			now = date // of the same clock
-		}
-		return now.Sub(modified).Abs() < justWritten
+	if age, ok := policy.SinceModified(answer.Header, now); ok && answer.Meaning() == policy.Rules {
+		return age.Abs() < justWritten
 	}
 	isGone := answer.Status == http.StatusNotFound || answer.Status == http.StatusGone
 	isEmpty := answer.Meaning() == policy.Rules && len(bytes.TrimSpace(answer.Body)) == 0

@@ -14,10 +14,7 @@ import (
 // Adopt takes over what a cache knows of the robots.txt of a site of a server by its other
 // keys, and returns these. Where it is known by its own, that is what was read later.
 func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
-	var since time.Time
-	if own := cache.Get(site.Key); own != nil {
-		since = lastRead(own)
-	}
+	since := lastRead(cache.Get(site.Key))
 	for _, before := range site.otherKeys(server) {
 		known := cache.Get(before)
 		if known == nil || known.State() == nil || !since.IsZero() && !lastRead(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
@@ -33,8 +30,8 @@ func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site)
 
 // lastRead returns when the robots.txt of an entry was read last, zero for never.
 func lastRead(e *policy.Entry) (at time.Time) {
-	if s := e.State(); s != nil && s.Good != nil {
-		at = s.Good.LastRead
+	if good := e.Good(); good != nil {
+		at = good.LastRead
 	}
 	return at
 }

@@ -88,7 +88,8 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 			if !last && p.settled[e] == state {
 				continue // as most are, every two seconds
 			}
-			if !p.isDue(site, state, renew) {
+			known := p.stored[sumOf(site)]
+			if !p.isDue(known, state, renew) {
 				if e.Segment() == policy.Named {
 					p.settled[e] = state
 				}
@@ -97,7 +98,7 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 			if !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now()) {
 				continue
 			}
-			if p.stored[sumOf(site)].forgotten(state) {
+			if known.forgotten(state) {
 				p.store.readSite(ctx, p, site)
 			}
 			if !yield(p.pending(e)) {
@@ -107,9 +108,9 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 	}
 }
 
-// isDue reports whether a policy should be stored now.
-func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Duration) bool {
-	known, good := p.stored[sumOf(site)], state.Good
+// isDue reports whether a policy should be stored now of which that is known to be stored.
+func (p *policies) isDue(known storedPolicy, state *policy.State, renew time.Duration) bool {
+	good := state.Good
 	switch {
 	case p.short && good.FirstRead.Before(p.began):
 		return false // the configuration before has stored it, the next one will look
