@@ -109,6 +109,19 @@ func (k *Keeper) Judge(o OtherBase, why []string) {
 	}
 }
 
+// JudgeAnew has those versions judged once more that have to wait as far as only this
+// instance knows.
+func (k *Keeper) JudgeAnew() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, b := range k.known {
+		if len(b.why) > 0 && k.waitsAt(b.name, IDOfBase(b.under), b.judged) == nil {
+			b.judged, b.why = "", nil
+			k.isDue(key)
+		}
+	}
+}
+
 // Waiting returns the bases whose version has to wait, and of the others the version
 // under the rules.
 func (k *Keeper) Waiting(bases *policy.Cache) (waiting []OtherBase, settled map[string]*policy.Version) {

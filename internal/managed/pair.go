@@ -36,14 +36,14 @@ func EachPair(before, after *Schedule, more []string, base func(host string) []b
 }
 
 // EachPairOf is EachPair for a base that changes while the schedules stay: those that
-// are served, at the base's host or, of a file, at all hosts.
-func (p *Publisher) EachPairOf(o OtherBase, more []string, most int, do func(Pair)) (left int) {
+// are served, and perhaps another, at the base's host or, of a file, at all hosts.
+func (p *Publisher) EachPairOf(o OtherBase, other *Schedule, more []string, most int, do func(Pair)) (left int) {
 	e := p.serving.Load()
 	if e == nil {
 		return 0
 	}
 	before, after := []byte(o.Before.Robots.Text()), []byte(o.After.Robots.Text())
-	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule} {
+	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule, other} {
 		if s == nil {
 			continue
 		}

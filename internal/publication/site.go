@@ -17,6 +17,7 @@ type Site struct {
 	state State
 	known bool
 	specs map[string][]byte // of what is in use, as far as they were asked for
+	alone []byte            // the spec that was served while nothing was known, nil for none
 	turns uint64
 }
 
@@ -60,8 +61,26 @@ func (s *Site) Begin() (isLatest func() bool) {
 func (s *Site) learn(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state, s.known = state, true
+	if s.state, s.known = state, true; state.Changes > 0 {
+		s.alone = nil
+	}
 	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
+}
+
+// ServeAlone notes that a spec is served of which the history knows nothing: it was never
+// read.
+func (s *Site) ServeAlone(spec []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alone = spec
+}
+
+// Alone returns the spec that was noted last by [Site.ServeAlone], nil for none or if there
+// is a history.
+func (s *Site) Alone() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alone
 }
 
 // spec returns a spec that is known.

@@ -73,6 +73,7 @@ type Release struct {
 	store     *publication.Store
 	site      *publication.Site
 	keeper    *managed.Keeper
+	unsure    atomic.Bool // what is served may not be what is published, as nothing is known of that
 	applying  sync.Mutex
 	served    served               // guarded by applying, as is what follows
 	over      bool                 // the configuration has ended, and tells nobody anything any more
@@ -192,22 +193,45 @@ func (r *Release) submitted(w wish) {
 
 // Otherwise returns what is served where the storage does not answer: what was
 // published as far as this instance knows. Of nothing known it is what is wanted, if
-// nobody has to confirm that, and else no rule at all.
+// nobody has to confirm that, and else what was served so before, or no rule at all.
 func (r *Release) Otherwise() *managed.Schedule {
 	w, _ := r.wanted()
-	nothing := r.nothing()
-	if r.begun.Load() {
-		if state, known := r.site.State(); known {
-			if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
-				return s
-			}
-			return nothing
+	if !r.begun.Load() {
+		if len(r.reasons(r.nothing(), w, true)) > 0 {
+			return r.nothing()
 		}
+		return w.schedule
 	}
-	if len(r.reasons(nothing, w, true)) > 0 {
-		return nothing
+	if state, known := r.site.State(); known {
+		if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
+			return s
+		}
+		return r.nothing()
 	}
+	r.unsure.Store(true)
+	before, first := r.nothing(), true
+	if alone := r.alone(); alone != nil {
+		before, first = alone.schedule, false
+	}
+	if len(r.reasons(before, w, first)) > 0 {
+		return before
+	}
+	r.site.ServeAlone(w.spec)
 	return w.schedule
+}
+
+// alone returns what was served while no history was known, nil for nothing.
+func (r *Release) alone() *wish {
+	spec := r.site.Alone()
+	if spec == nil {
+		return nil
+	}
+	s, err := managed.ParseSpec(r.Registry, spec)
+	if err != nil {
+		return nil // such as of a crawler that the registry has no more
+	}
+	w := newWish(s, publication.FromConfiguration, Proposal{})
+	return &w
 }
 
 // nothing returns the schedule without a rule.

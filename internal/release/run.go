@@ -75,6 +75,9 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 // step does what is due once the history was read.
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 	if w, pending := r.wanted(); pending && isLatest() {
+		if err := r.submitAlone(ctx, w, isLatest); err != nil {
+			return err
+		}
 		if err := r.submit(ctx, &w, isLatest); err != nil {
 			return err
 		}
@@ -172,6 +175,16 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 	return errMoved
 }
 
+// submitAlone submits what was served while no history was known, where there is none, so
+// that a wish is compared with that.
+func (r *Release) submitAlone(ctx context.Context, w wish, isLatest func() bool) error {
+	state, _ := r.site.State()
+	if alone := r.alone(); alone != nil && alone.id != w.id && state.Changes == 0 {
+		return r.submit(ctx, alone, isLatest)
+	}
+	return nil
+}
+
 // update takes a step in the history and tells what came of it.
 func (r *Release) update(ctx context.Context, spec []byte, step func(publication.State) (publication.State, publication.News, error)) (publication.News, error) {
 	var before publication.State
@@ -222,10 +235,13 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judged = next.number
 	}
 	inUse := r.knowCohorts(ctx, &state, w)
-	if next != r.served {
+	if first := r.served.published == ""; next != r.served {
 		r.publisher.Serve(ctx, published, r.trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
+			if r.unsure.Store(false); first {
+				r.keeper.JudgeAnew()
+			}
 			r.changed()
 		}
 	}

@@ -1,0 +1,139 @@
+package release
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// opensToAll is a rule that opens what the site's own text closes.
+var opensToAll = managed.Rule{ID: "open", For: []string{"*"}, Allow: true, Paths: []string{"/"}}
+
+// allowsPage reports whether a text allows Googlebot the page /.
+func allowsPage(text string) bool {
+	return policy.Parse([]byte(text)).Select(true, "Googlebot").Judge("/").Allowed
+}
+
+// isOpen checks that search engines may fetch a page.
+func (i *instance) isOpen(when string) {
+	i.t.Helper()
+	if text := i.text("a.test"); !allowsPage(text) {
+		i.t.Errorf("%s: %s closes the site: %q", when, i.name, text)
+	}
+}
+
+// A process that has never read the history serves its rules. What is loaded after them and has
+// to be confirmed leaves them in force, and is compared with them also once the storage answers.
+func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
+	for name, rules := range map[string][]managed.Rule{
+		"no more open":  {disallow("GPTBot", "/a")},
+		"closed to all": {disallow("*", "/")},
+		"open to one":   {{ID: "open", For: []string{"bingbot"}, Allow: true, Paths: []string{"/"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				storage.Break(errors.New("no network"))
+				i := newInstance(t, storage, "one").with(newText(closed))
+				i.load(opensToAll)
+				i.read()
+				i.isOpen("at first")
+				i.load(rules...)
+				i.isOpen("after a reload")
+				i.read()
+				i.isOpen("later")
+				storage.Break(nil)
+				time.Sleep(2 * readInterval)
+				i.isOpen("once the storage answers")
+				state, _ := i.State()
+				if c := state.Candidate; c == nil || c.Stage != publication.Confirmation || state.Published == nil || len(state.Published.Reasons) > 0 {
+					t.Errorf("it does not wait beside what was served: %+v, published %+v", c, state.Published)
+				}
+				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+					t.Fatal(err)
+				}
+				if allowsPage(i.text("a.test")) {
+					t.Error("what is confirmed is not served")
+				}
+				i.end()
+			})
+		})
+	}
+}
+
+// What a process has served without the history gives way to what is published.
+func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one := newInstance(t, storage, "one")
+		one.load(disallow("GPTBot", "/a"))
+		two := newInstance(t, storage, "two")
+		storage.Break(errors.New("no network"))
+		two.load(disallow("CCBot", "/b"))
+		two.serves("/b")
+		storage.Break(nil)
+		time.Sleep(2 * readInterval)
+		state, _ := two.State()
+		if state.Changes != 2 || two.site.Alone() != nil {
+			t.Errorf("%d changes, and %q is kept", state.Changes, two.site.Alone())
+		}
+		one.end()
+		two.end()
+	})
+}
+
+// A site that closes itself while a process serves its rules without the history waits, though
+// these open what it closes: what is published may not.
+func TestBaseClosesBeforeTheHistoryIsKnown(t *testing.T) {
+	for name, test := range map[string]struct {
+		published []managed.Rule // none if there is no history
+		waits     bool
+	}{
+		"no history":              {},
+		"published opens, too":    {published: []managed.Rule{opensToAll, disallow("CCBot", "/c")}},
+		"published does not open": {published: []managed.Rule{disallow("GPTBot", "/a")}, waits: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				if test.published != nil {
+					before := newInstance(t, storage, "before").with(newText(open))
+					before.load(opensToAll)
+					before.load(test.published...)
+					before.load(opensToAll) // so that nobody submits that once more
+					if _, err := before.Act(t.Context(), "rollback", "", ann); err != nil {
+						t.Fatal(err)
+					}
+					before.end()
+				}
+				storage.Break(errors.New("no network"))
+				own := newText(open)
+				i := newInstance(t, storage, "before").with(own)
+				i.load(opensToAll)
+				i.read()
+				own.text.Store(closed)
+				i.read()
+				i.isOpen("without the history")
+				storage.Break(nil)
+				time.Sleep(2 * readInterval)
+				i.read()
+				i.isOpen("with the history")
+				state, _ := i.State()
+				if (len(state.Bases) > 0) != test.waits || state.Candidate != nil {
+					t.Errorf("bases %+v, candidate %+v", state.Bases, state.Candidate)
+				}
+				if own := strings.Contains(i.text("a.test"), "Disallow: /o\n"); own != test.waits {
+					t.Errorf("the text before is under the rules: %t, want %t", own, test.waits)
+				}
+				i.end()
+			})
+		})
+	}
+}
