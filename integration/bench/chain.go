@@ -64,7 +64,9 @@ func (c *chains) load() error {
 		blocks += sites
 	}
 	adapter := caddyconfig.GetAdapter("caddyfile")
-	config, _, err := adapter.Adapt([]byte(options+"\n\tlog {\n\t\toutput discard\n\t}\n}\n"+blocks), nil)
+	// A storage of its own: what other servers of the machine have stored is not measured.
+	options += "\n\tstorage file_system " + c.directory + "/storage\n\tlog {\n\t\toutput discard\n\t}\n}\n"
+	config, _, err := adapter.Adapt([]byte(options+blocks), nil)
 	if err != nil {
 		return err
 	}
