@@ -43,9 +43,9 @@ func usable(a policy.Answer) policy.Answer {
 	return a
 }
 
-// awaitStored waits a little until it is known which bases are stored: the last good
+// AwaitStored waits a little until it is known which bases are stored: the last good
 // one may be among them.
-func (p *Publisher) awaitStored(ctx context.Context) {
+func (p *Publisher) AwaitStored(ctx context.Context) {
 	if p.Stored == nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	entry := p.Bases.Add(key, key.Segment())
 	entry.Use(p.Now())
 	if entry.State() == nil {
-		p.awaitStored(r.Context())
+		p.AwaitStored(r.Context())
 		site := request.NewSite(key)
 		p.Sites.Adopt(p.Bases, serverOf(r), &site) // of which a reload may have changed the key
 	}

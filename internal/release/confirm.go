@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,10 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
 	}
 	base := r.Base()
+	if r.begun.Load() && len(r.unread(base)) > 0 {
+		r.publisher.AwaitStored(context.Background())
+		base = r.Base()
+	}
 	left := managed.EachPair(published, w.schedule, hosts, base, r.Now(), mostCompared, f.search(r.Confirm))
 	if len(w.Why) > 0 {
 		return append(slices.Clone(w.Why), f.reasons...)
@@ -53,12 +58,7 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 // reasonsUnread is reasons for hosts of the place whose base was not read here, as where it
 // fails since the start: the rules may have opened what it closes. f has found nothing else.
 func (r *Release) reasonsUnread(published *managed.Schedule, w wish, f *finder, hosts []string, base func(host string) []byte) []string {
-	unread := make(map[string]bool)
-	for _, host := range r.place.Hosts {
-		if !strings.ContainsAny(host, "*{") && base(host) == nil {
-			unread[host] = true
-		}
-	}
+	unread := r.unread(base)
 	if len(unread) == 0 {
 		return nil
 	}
@@ -72,6 +72,17 @@ func (r *Release) reasonsUnread(published *managed.Schedule, w wish, f *finder, 
 		f.reasons[i] += ", if the site's own robots.txt forbids it, which was not read here yet"
 	}
 	return f.found(left)
+}
+
+// unread returns the hosts of the place, but for wildcards, of which no base is known.
+func (r *Release) unread(base func(host string) []byte) map[string]bool {
+	unread := make(map[string]bool)
+	for _, host := range r.place.Hosts {
+		if !strings.ContainsAny(host, "*{") && base(host) == nil {
+			unread[host] = true
+		}
+	}
+	return unread
 }
 
 // newFinder returns what looks at what changes, and the hosts whose pages were served.

@@ -37,8 +37,9 @@ type instance struct {
 	confirm  Confirm
 	rollout  publication.Rollout
 	news     seen
-	trials   *trials  // nil for none
-	source   *ownText // nil for no base
+	trials   *trials         // nil for none
+	source   *ownText        // nil for no base
+	stored   <-chan struct{} // is closed once it is known which bases are stored, nil if none are
 	registry *uaident.Registry
 	bases    *policy.Cache
 	ahead    time.Duration // of its clock
@@ -117,7 +118,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		c.Trials = i.trials
 	}
 	i.Release = New(c)
-	m := managed.Config{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Now: time.Now, Logger: zap.NewNop()}
+	m := managed.Config{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Stored: i.stored, Now: time.Now, Logger: zap.NewNop()}
 	if i.source != nil {
 		m.Source = i.source
 	}
