@@ -109,16 +109,33 @@ func (k *Keeper) Judge(o OtherBase, why []string) {
 	}
 }
 
-// JudgeAnew has those versions judged once more that have to wait as far as only this
-// instance knows.
-func (k *Keeper) JudgeAnew() {
+// Renewed returns the bases that have had another version before the one that is under the
+// rules, but for those that a person has confirmed.
+func (k *Keeper) Renewed(bases *policy.Cache) (renewed []OtherBase) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for key, b := range k.known {
-		if len(b.why) > 0 && k.waitsAt(b.name, IDOfBase(b.under), b.judged) == nil {
-			b.judged, b.why = "", nil
-			k.isDue(key)
+		state := stateOf(bases, key)
+		if goodOf(state) == nil || state.Good.Hash != b.under || len(state.Past) == 0 {
+			continue
 		}
+		before := state.Past[0]
+		if w := k.waitsAt(b.name, IDOfBase(before.Hash), IDOfBase(b.under)); w == nil {
+			renewed = append(renewed, OtherBase{Name: b.name, Key: key, Before: before, After: state.Good})
+		}
+	}
+	return renewed
+}
+
+// GoBack puts the version before of a base under the rules once more, and says why the other
+// has to wait.
+func (k *Keeper) GoBack(o OtherBase, why []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if b := k.known[o.Key]; b != nil && b.under == o.After.Hash {
+		k.adopt(b, o.Before.Hash)
+		k.keep(b, o.Before)
+		b.judged, b.why = IDOfBase(o.After.Hash), why
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -36,24 +37,37 @@ func EachPair(before, after *Schedule, more []string, base func(host string) []b
 }
 
 // EachPairOf is EachPair for a base that changes while the schedules stay: those that
-// are served, and perhaps another, at the base's host or, of a file, at all hosts.
-func (p *Publisher) EachPairOf(o OtherBase, other *Schedule, more []string, most int, do func(Pair)) (left int) {
+// are served, at the base's host or, of a file, at all hosts.
+func (p *Publisher) EachPairOf(o OtherBase, more []string, most int, do func(Pair)) (left int) {
 	e := p.serving.Load()
 	if e == nil {
 		return 0
 	}
-	before, after := []byte(o.Before.Robots.Text()), []byte(o.After.Robots.Text())
-	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule, other} {
-		if s == nil {
-			continue
+	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule} {
+		if s != nil {
+			left += eachPairAt(o.Key, s, s, more, o.Before, o.After, p.Now(), most, do)
 		}
-		hosts := []string{nameOf(o.Key)}
-		if o.Key.Source != "" {
-			hosts = hostsOfBoth(s, s, more)
-		}
-		left += eachPair(s, s, hosts, func(string) []byte { return before }, func(string) []byte { return after }, p.Now(), most, do)
 	}
 	return left
+}
+
+// EachPairUnder is EachPair for a schedule that takes the place of the one that is served, at
+// the host of a base or, of a file, at all hosts. under is the version that is there with it.
+func (p *Publisher) EachPairUnder(next *Schedule, o OtherBase, under *policy.Version, more []string, most int, do func(Pair)) (left int) {
+	if e := p.serving.Load(); e != nil {
+		left = eachPairAt(o.Key, e.all.schedule, next, more, o.After, under, p.Now(), most, do)
+	}
+	return left
+}
+
+// eachPairAt is EachPair where a base is.
+func eachPairAt(key policy.Key, before, after *Schedule, more []string, was, is *policy.Version, now time.Time, most int, do func(Pair)) (left int) {
+	hosts := []string{nameOf(key)}
+	if key.Source != "" {
+		hosts = hostsOfBoth(before, after, more)
+	}
+	base, other := []byte(was.Robots.Text()), []byte(is.Robots.Text())
+	return eachPair(before, after, hosts, func(string) []byte { return base }, func(string) []byte { return other }, now, most, do)
 }
 
 func eachPair(before, after *Schedule, all []string, base, other func(host string) []byte, now time.Time, most int, do func(Pair)) (left int) {

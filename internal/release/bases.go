@@ -94,11 +94,7 @@ func (r *Release) baseReasons(o managed.OtherBase) []string {
 		return nil
 	}
 	f, hosts := r.newFinder(false)
-	var other *managed.Schedule
-	if r.unsure.Load() {
-		other = r.nothing() // what is published may not open what is served now
-	}
-	left := r.publisher.EachPairOf(o, other, hosts, mostCompared, f.search(r.Confirm))
+	left := r.publisher.EachPairOf(o, hosts, mostCompared, f.search(r.Confirm))
 	return f.found(left)
 }
 

@@ -73,7 +73,6 @@ type Release struct {
 	store     *publication.Store
 	site      *publication.Site
 	keeper    *managed.Keeper
-	unsure    atomic.Bool // what is served may not be what is published, as nothing is known of that
 	applying  sync.Mutex
 	served    served               // guarded by applying, as is what follows
 	over      bool                 // the configuration has ended, and tells nobody anything any more
@@ -208,7 +207,6 @@ func (r *Release) Otherwise() *managed.Schedule {
 		}
 		return r.nothing()
 	}
-	r.unsure.Store(true)
 	before, first := r.nothing(), true
 	if alone := r.alone(); alone != nil {
 		before, first = alone.schedule, false

@@ -235,13 +235,13 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judged = next.number
 	}
 	inUse := r.knowCohorts(ctx, &state, w)
-	if first := r.served.published == ""; next != r.served {
+	if next.published != r.served.published {
+		r.holdUncovered(&state, published)
+	}
+	if next != r.served {
 		r.publisher.Serve(ctx, published, r.trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
-			if r.unsure.Store(false); first {
-				r.keeper.JudgeAnew()
-			}
 			r.changed()
 		}
 	}
