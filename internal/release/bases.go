@@ -179,10 +179,10 @@ func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 	}
 	var wait []managed.OtherBase
 	for _, o := range same {
+		if state.KeepsAt(o.Name, in.ID) {
+			continue // in the place of whatever text there
+		}
 		if len(o.Why) == 0 { // another instance has said so, of another site or no more
-			if state.KeepsAt(o.Name, in.ID) {
-				continue // in the place of whatever text there
-			}
 			o.Why = r.judgeBase(o)
 		}
 		if len(o.Why) > 0 {

@@ -207,3 +207,32 @@ func TestBaseIsHeldAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Two instances that find the same text at once, each in the place of another one, note that
+// once, and not by turns.
+func TestBaseIsFoundByTwoAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, own, other := storetest.New(), newText(open), newText("User-agent: *\nDisallow: /other\n")
+		one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(other)
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		one.says("/o")
+		two.says("/other")
+		own.text.Store(closed)
+		other.text.Store(closed)
+		for range 40 {
+			one.text("a.test")
+			two.text("a.test")
+			time.Sleep(readInterval + time.Second)
+			synctest.Wait()
+		}
+		one.says("/o")
+		two.says("/other")
+		state, _ := one.State()
+		if b := one.waitingBase(); b.Number != 2 || len(state.History) != 0 {
+			t.Errorf("stored: %+v, history %+v", b, state.History)
+		}
+		one.end()
+		two.end()
+	})
+}
