@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -83,5 +87,54 @@ func TestOnlyBasesAreRead(t *testing.T) {
 	again.Write(ctx)
 	if got := again.text(siteA); got != "(nothing)" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// unread is a storage that may not read any value.
+type unread struct {
+	*storetest.Storage
+	is atomic.Bool
+}
+
+func (u *unread) Load(ctx context.Context, key string) ([]byte, error) {
+	if u.is.Load() {
+		return nil, errors.New("no network")
+	}
+	return u.Storage.Load(ctx, key)
+}
+
+// Bases that could not be read when the process began are there once the storage answers, and
+// not only when all is read again, after a day.
+func TestBasesAreReadAgain(t *testing.T) {
+	for name, fails := range map[string]func(u *unread, err error){
+		"nothing can be listed": func(u *unread, err error) { u.Break(err) },
+		"values cannot be read": func(u *unread, err error) { u.is.Store(err != nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &unread{Storage: storetest.New()}
+				first := newInstance(m.Storage, "first", time.Now())
+				first.build(siteA, "# base\n")
+				first.Write(t.Context())
+				fails(m, errors.New("no network"))
+				again := newInstance(m.Storage, "first", time.Now())
+				store := New(Options{Storage: m, Instance: "first", Observer: again.observed, Logger: zap.NewNop(), Memory: again.memory, OnlyBases: true, Policies: 10})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := store.Start(ctx, true)
+				time.Sleep(20 * time.Minute)
+				synctest.Wait()
+				if again.based.Get(siteA) != nil {
+					t.Fatal("it was read")
+				}
+				fails(m, nil)
+				time.Sleep(20 * time.Minute)
+				synctest.Wait()
+				if e := again.based.Get(siteA); e == nil || e.Good().Robots.Text() != "# base\n" {
+					t.Error("the base is not known again")
+				}
+				cancel()
+				<-done
+			})
+		})
 	}
 }

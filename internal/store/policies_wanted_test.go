@@ -88,7 +88,7 @@ func TestStorageAdoptsOverAReload(t *testing.T) {
 	i.memory.Want(siteA)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond) // which the reload ends
 	defer cancel()
-	i.run(ctx)
+	i.run(ctx, true)
 
 	i.storage = m
 	i.readWanted(t.Context())

@@ -19,15 +19,15 @@ const parallelReads = 8
 const maxObjects = 20_000
 
 // Read takes in what all instances have stored but the ledger, which has a time
-// of its own, and removes what nobody has refreshed for long. [Store.Start] does
-// it once a day.
-func (s *Store) Read(ctx context.Context) {
+// of its own, and removes what nobody has refreshed for long. It reports whether all
+// could be read. [Store.Start] does it once a day, and sooner where it could not.
+func (s *Store) Read(ctx context.Context) bool {
 	keys, left, err := s.listAll(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.logger.Warn("the storage cannot be listed; no policies are restored from it", zap.Error(err))
+			s.log(s.levelOfTrouble(false), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
 		}
-		return
+		return false
 	}
 	found := newSummary()
 	s.readAll(ctx, keys[quarantine], nil, found)
@@ -43,6 +43,7 @@ func (s *Store) Read(ctx context.Context) {
 		s.known = s.known || found.failed == failed
 		s.report(found, left)
 	}
+	return found.failed == 0
 }
 
 // listAll returns the keys that are to be read by their kinds, those of this

@@ -14,6 +14,7 @@ const (
 	syncInterval   = 15 * time.Second    // between looks at what peers have noted
 	ledgerInterval = 5 * time.Minute     // between two looks at the ledgers
 	readInterval   = 24 * time.Hour      // between looks at all that is stored
+	readRetry      = time.Minute         // until the next one after a failure, and then twice as long each time
 	maxUnrefreshed = 31 * 24 * time.Hour // after that a value is removed, whoever wrote it
 
 	startWait = 2 * time.Second // for what is stored, where nothing is known
@@ -158,13 +159,13 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	s.memory.running(s.policies != nil, 1)
 	var running sync.WaitGroup
 	running.Go(func() {
-		s.Read(ctx)
+		whole := s.Read(ctx)
 		for _, p := range s.versions() {
 			p.short = ctx.Err() != nil
 		}
 		close(ready)
 		s.restored()
-		s.run(ctx)
+		s.run(ctx, whole)
 	})
 	if s.counts != nil {
 		running.Go(func() {
@@ -185,9 +186,17 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	return finished
 }
 
-// run keeps everything but the ledger.
-func (s *Store) run(ctx context.Context) {
-	write, read, peers := time.NewTicker(writeInterval), time.NewTicker(readInterval), time.NewTicker(syncInterval)
+// run keeps everything but the ledger. whole says whether all could be read before.
+func (s *Store) run(ctx context.Context, whole bool) {
+	retry := readRetry
+	untilRead := func(whole bool) time.Duration {
+		wait := retry
+		if retry = min(2*retry, readInterval); whole {
+			wait, retry = readInterval, readRetry
+		}
+		return wait
+	}
+	write, read, peers := time.NewTicker(writeInterval), time.NewTimer(untilRead(whole)), time.NewTicker(syncInterval)
 	defer write.Stop()
 	defer read.Stop()
 	defer peers.Stop()
@@ -200,7 +209,7 @@ func (s *Store) run(ctx context.Context) {
 		case <-peers.C:
 			s.Sync(ctx)
 		case <-read.C:
-			s.Read(ctx)
+			read.Reset(untilRead(s.Read(ctx)))
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 			defer cancel()

@@ -87,14 +87,18 @@ func (s *Store) reportTrouble(found *summary) {
 			zap.Int("count", found.unusable), zap.String("example", found.example), zap.NamedError("reason", found.reason))
 	}
 	if found.failed > 0 {
-		level := zap.WarnLevel
-		if s.failing(found.ofLedger).read.Swap(true) {
-			level = zap.DebugLevel
-		}
-		s.log(level, "stored values cannot be read", zap.Int("count", found.failed), zap.Error(found.failure))
+		s.log(s.levelOfTrouble(found.ofLedger), "stored values cannot be read", zap.Int("count", found.failed), zap.Error(found.failure))
 	} else if s.failing(found.ofLedger).read.Swap(false) {
 		s.logger.Info("stored values can be read again")
 	}
+}
+
+// levelOfTrouble is the level at which a failure to read is told, which is not told again.
+func (s *Store) levelOfTrouble(ofLedger bool) zapcore.Level {
+	if s.failing(ofLedger).read.Swap(true) {
+		return zap.DebugLevel
+	}
+	return zap.WarnLevel
 }
 
 func (s *Store) log(level zapcore.Level, message string, fields ...zap.Field) {
