@@ -122,7 +122,11 @@ func (e *Entry) Good() *Version {
 // Due reports whether the robots.txt should be read again.
 func (e *Entry) Due(now time.Time) bool {
 	s := e.state.Load()
-	return s == nil || !now.Before(s.Due) || e.Suspect() && s.Failures == 0 && now.UnixNano() >= e.dueFrom.Load()
+	if s == nil || !now.Before(s.Due) {
+		return true
+	}
+	from := e.dueFrom.Load()
+	return e.Suspect() && now.UnixNano() >= from && (s.Failures == 0 || from >= s.FailedAt.Add(suspectInterval).UnixNano())
 }
 
 // suspectInterval is how soon after a reading a site may be read again because it was seen
@@ -131,8 +135,9 @@ func (e *Entry) Due(now time.Time) bool {
 const suspectInterval = 10 * time.Second
 
 // MarkSuspect says that the site was seen to answer with another robots.txt than
-// our copy, which makes the entry due, ten seconds after the copy was read at the
-// earliest. Until that is fetched the copy holds: what one client is served opens
+// our copy, which makes the entry due, ten seconds after the copy was read, and after the
+// last attempt if that failed, at the earliest: what the site asked for then, by Retry-After
+// perhaps, is over. Until that is fetched the copy holds: what one client is served opens
 // nothing for others.
 func (e *Entry) MarkSuspect(now time.Time) {
 	s := e.state.Load()
@@ -140,6 +145,9 @@ func (e *Entry) MarkSuspect(now time.Time) {
 		return
 	}
 	from := s.Good.LastRead.Add(suspectInterval)
+	if s.Failures > 0 {
+		from = s.FailedAt.Add(suspectInterval)
+	}
 	if !now.Before(from) {
 		from = now
 	}

@@ -84,9 +84,10 @@ type State struct {
 	// Due is when the file should be read again.
 	Due time.Time
 	// Failures counts the attempts since Good that settled nothing, and
-	// FailingSince is when the first of them ended.
+	// FailingSince is when the first of them ended, FailedAt when the last did.
 	Failures     int
 	FailingSince time.Time
+	FailedAt     time.Time
 	// Via is where the file was redirected to when it was asked for last, as in [Answer].
 	Via []string
 	// Last is the meaning of the last answer, Status its HTTP status and Err its
@@ -111,7 +112,7 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 		if next.Failures = s.Failures + 1; len(next.Via) == 0 {
 			next.Via = s.Via // it may not have come so far
 		}
-		next.FailingSince = s.FailingSince
+		next.FailingSince, next.FailedAt = s.FailingSince, now
 		if s.Failures == 0 {
 			next.FailingSince = now
 		}

@@ -47,7 +47,8 @@ func (x *modelled) due(now time.Time) bool {
 		return true
 	}
 	_, failing := x.history.split()
-	return !now.Before(x.State().Due) || x.suspect && len(failing) == 0 && !now.Before(x.dueFrom)
+	seen := len(failing) == 0 || !x.dueFrom.Before(failing[len(failing)-1].at.Add(10*time.Second))
+	return !now.Before(x.State().Due) || x.suspect && seen && !now.Before(x.dueFrom)
 }
 
 // fetching counts the fetches under way in a segment.
@@ -80,9 +81,13 @@ func (m *cacheModel) act() {
 	switch m.dice.IntN(8) {
 	case 0:
 		entry.MarkSuspect(now)
-		settled, _ := x.history.split()
+		settled, failing := x.history.split()
 		if len(settled) > 0 {
-			x.suspect, x.since, x.dueFrom = true, x.done != nil, settled[len(settled)-1].at.Add(10*time.Second)
+			last := append(settled, failing...)[len(settled)+len(failing)-1]
+			x.suspect, x.since, x.dueFrom = true, x.done != nil, last.at.Add(10*time.Second)
+			if x.dueFrom.Before(now) {
+				x.dueFrom = now
+			}
 		}
 	case 1:
 		entry.MakeDue()

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/http"
 	"testing"
 	"time"
 )
@@ -43,5 +44,34 @@ func TestSuspectedSoonAfterReading(t *testing.T) {
 	<-e.Refresh(holding(time.Hour), func() Answer { return version(2) }, nil)
 	if e.Suspect() || e.Due(clock.now()) {
 		t.Error("a copy that was read since is suspect")
+	}
+}
+
+// TestSuspectedWhileFailing has a site be seen to serve another text while it has asked for a
+// day without attempts: its trouble is over.
+func TestSuspectedWhileFailing(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "a.test"}, Named)
+	down := func() Answer { return Answer{Status: 503, Header: http.Header{"Retry-After": {"86400"}}} }
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+	clock.advance(time.Hour - time.Second)
+	e.MarkSuspect(clock.now())
+	<-e.Refresh(holding(time.Hour), down, nil)
+	clock.advance(time.Hour)
+	if e.Due(clock.now()) {
+		t.Fatal("what was seen before the attempt that failed makes it due")
+	}
+	e.MarkSuspect(clock.now())
+	if !e.Due(clock.now()) {
+		t.Fatal("a site that was seen to serve another text is not due")
+	}
+	<-e.Refresh(holding(time.Hour), down, nil)
+	e.MarkSuspect(clock.now())
+	if e.Due(clock.now()) {
+		t.Error("a site is due just after an attempt that failed")
+	}
+	clock.advance(suspectInterval)
+	if !e.Due(clock.now()) {
+		t.Error("what was seen soon after an attempt that failed is forgotten")
 	}
 }

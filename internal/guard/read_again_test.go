@@ -201,6 +201,37 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 	})
 }
 
+// TestServedAfterMaintenance has a site ask for a day without attempts and be back after an hour
+// with a milder text, as content management systems do for maintenance: once anybody was
+// served that, it counts.
+func TestServedAfterMaintenance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+		source := &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}
+		s := &changingSite{t: t, g: testGuard(t, options{Enforce: true}, source)}
+		judged := func(when string, want judge.Verdict, reads int64) {
+			t.Helper()
+			if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != want {
+				t.Errorf("%s: %s, want %s", when, j.Verdict, want)
+			}
+			if synctest.Wait(); int64(source.reads.Load()) != reads {
+				t.Errorf("%s: it was read %d times, want %d", when, source.reads.Load(), reads)
+			}
+		}
+		judged("at first", judge.Disallowed, 1)
+		answer = policy.Answer{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"86400"}}}
+		time.Sleep(time.Hour)
+		judged("in maintenance", judge.Disallowed, 2)
+		answer = policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		time.Sleep(time.Hour)
+		judged("while nobody has seen the text", judge.Disallowed, 2)
+		s.reads(requestBy(uaFirefox, "/robots.txt"), loose)
+		s.g.Judge(requestBy("GPTBot/1.2", "/"))
+		synctest.Wait()
+		judged("once a browser was served it", judge.Allowed, 3)
+	})
+}
+
 // TestTheEndOfAnOutage has a site closed while its robots.txt cannot be read: the request
 // for which it is read at last is judged by it, and not sent away.
 func TestTheEndOfAnOutage(t *testing.T) {

@@ -62,7 +62,7 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 	}
 	if now.Sub(state.Good.LastRead) >= max(g.Freshness.Min, time.Minute) {
 		if refresh, ok := g.refresher(r, entry, j.Site); ok {
-			if !entry.Suspect() { // an attempt under way is new enough
+			if state.Failures == 0 && !entry.Suspect() { // an attempt under way is new enough
 				entry.MarkSuspect(now)
 			}
 			if done := refresh(); done != nil && waits {
