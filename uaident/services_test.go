@@ -24,6 +24,9 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; PerplexityUser/1.0; +https://acme.example)", "PerplexityUser", AIAssistant, FromRegistry},
 		{"Citoid (Wikimedia tool; learn more at https://www.mediawiki.org/wiki/Citoid)", "Citoid", Service, FromRegistry},
 		{"Prerender (+https://github.com/prerender/prerender)", "Prerender", Service, FromRegistry},
+		{"WP Fastest Cache Preload Bot", "WP Fastest Cache Preload Bot", Service, FromRegistry},
+		{"WP Fastest Cache Preload Bot - After Cache Timeout", "WP Fastest Cache Preload Bot", Service, FromRegistry},
+		{"WP Fastest Cache Preload iPhone Mobile Bot", "WP Fastest Cache Preload iPhone Mobile Bot", Service, FromRegistry},
 		{"Microsoft Windows Network Diagnostics", "Microsoft Windows Network Diagnostics", Service, FromRegistry},
 	},
 	"services that nobody has heard of": {
