@@ -18,6 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -157,7 +158,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 		return nil
 	}
 	if answer.Err != nil {
-		return fmt.Errorf("cannot read %s: %w", in.name, answer.Err)
+		return fmt.Errorf("cannot read %s: %s", in.name, report.Why(answer.Err))
 	}
 	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
 }

@@ -1,10 +1,13 @@
 package command
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -65,6 +68,21 @@ func TestWhatIsNoRobots(t *testing.T) {
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); (err != nil) != tc.failed || !strings.Contains(output, tc.says) {
 			t.Errorf("%q: %v, %.300q", tc.args, err, output)
+		}
+	}
+}
+
+// TestWhyAURLCannotBeRead tells it in plain words.
+func TestWhyAURLCannotBeRead(t *testing.T) {
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(slow.Close)
+	for url, says := range map[string]string{
+		slow.URL + "/robots.txt":        "time-out: no answer in time",
+		"http://127.0.0.1:1/robots.txt": "connection refused: nothing listens at that address",
+	} {
+		output, err := execute(t.Context(), Config{FetchTimeout: 50 * time.Millisecond}, "check", "--robots", url, "/")
+		if want := "cannot read " + url + ": " + says; err == nil || !strings.Contains(output, want) {
+			t.Errorf("%v, %q, want %q", err, output, want)
 		}
 	}
 }

@@ -30,11 +30,18 @@ func Trouble(s *policy.State) string {
 	case s.Err == nil:
 		return "the server answers " + statusWords(s.Status)
 	}
-	said := text.Cut(s.Err.Error(), maxTrouble)
-	if s.Status != 0 {
-		said = statusWords(s.Status) + ", " + said
+	return why(s.Err, s.Status)
+}
+
+// Why says in plain words and in the system's why something cannot be read.
+func Why(err error) string { return why(err, 0) }
+
+func why(err error, status int) string {
+	said := text.Cut(err.Error(), maxTrouble)
+	if status != 0 {
+		said = statusWords(status) + ", " + said
 	}
-	if words := errorWords(s.Err); words != "" {
+	if words := errorWords(err); words != "" {
 		return words + " (" + said + ")"
 	}
 	return said
