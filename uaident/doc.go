@@ -49,7 +49,8 @@
 //     reader's own device. It is facebookexternalhit, class [Preview].
 //   - An empty User-Agent, or "-" as logs have it, is a browser.
 //   - A version belongs to a name only up to its first dot: Nutch-1.7 is sent as
-//     "Nutch-1", and its registry entry is Nutch.
+//     "Nutch-1", and its registry entry is Nutch. So FooBot-2.0 is FooBot to a policy
+//     that has a group for FooBot.
 //   - Tokens such as Google-Extended exist in robots.txt files alone. A client that
 //     sends one is identified, but its chain is empty: no group applies to it.
 //   - Any bytes will do. At most the first 2,048 are read.

@@ -76,24 +76,54 @@ func hasLetter(s string) bool {
 	return false
 }
 
-// named looks for a name of the overlay that stands as a product.
+// named looks for a name of the overlay that stands as a product, and then for one that a
+// version runs into: a crawler that calls itself FooBot-2.0 obeys the group of FooBot.
 func (s *scan) named(o *Overlay) Identity {
+	if id := s.namedAs(o, false); id.Token != "" {
+		return id
+	}
+	return s.namedAs(o, true)
+}
+
+// namedAs is named with a version at the end of the name, or without.
+func (s *scan) namedAs(o *Overlay, withVersion bool) Identity {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
-		if w.kind == words.Contact || w.flags&(afterLike|inVersion) != 0 || o.bloom[w.hash>>6&3]&(1<<(w.hash&63)) == 0 {
+		if w.kind == words.Contact || w.flags&(afterLike|inVersion) != 0 {
+			continue
+		}
+		hash := w.hash
+		if withVersion && w.kind == words.Unknown {
+			if text := s.text(w); len(text) <= maxOverlayName {
+				if n := versionOf(text); n > 0 {
+					hash = words.Hash(text[:n])
+				}
+			}
+		}
+		if o.bloom[hash>>6&3]&(1<<(hash&63)) == 0 {
 			continue
 		}
 		for j := range o.names {
 			n := &o.names[j]
 			end := int(w.start) + len(n.text)
-			if n.hash != w.hash || !hasFoldedPrefix(s.ua[w.start:], n.text) ||
-				end < len(s.ua) && words.Fold[s.ua[end]] > words.Dot || !s.isProduct(i, end) || s.escapedTo(end) > end {
+			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.text) ||
+				!s.nameEnds(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.text, ' ')+1, end)) ||
+				!s.isProduct(i, end) || s.escapedTo(end) > end {
 				continue
 			}
 			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.name}
 		}
 	}
 	return Identity{}
+}
+
+// nameEnds reports whether no word goes on at the given place.
+func (s *scan) nameEnds(at int) bool { return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot }
+
+// versionFollows reports whether the word that begins at start has nothing but its version
+// from the given place on.
+func (s *scan) versionFollows(start, at int) bool {
+	return versionOf(words.FirstWord(s.ua[start:min(start+maxOverlayName, len(s.ua))])) == at-start
 }
 
 // isProduct reports whether the name that is word i and ends at end stands

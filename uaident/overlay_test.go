@@ -85,3 +85,34 @@ func TestOverlayIsBounded(t *testing.T) {
 		t.Errorf("%+v", id)
 	}
 }
+
+// A crawler's version may run into its name, as in Nutch-1.7. Its group is the name's, and
+// not that of *: it may be the group that lets it in.
+func TestOverlayWithoutVersion(t *testing.T) {
+	o := Default().Overlay([]string{"FooBot", "WobbleBot-3", "Zorbl", "Acme Price Crawler", "Wibble_Spider"})
+	tests := []struct {
+		ua, token string
+		class     Class
+	}{
+		{"FooBot-2.0 Champigny (+http://foo.example/bot.html)", "FooBot", GenericCrawler},
+		{"FooBot_2.3.62 (bot@foo.example)", "FooBot", GenericCrawler},
+		{"Mozilla/5.0 (compatible; FooBot2.1; +http://foo.example/)", "FooBot", GenericCrawler},
+		{"Mozilla/5.0 (Zorbl-0.9 http://zorbl.example/robot.html)", "Zorbl", GenericCrawler},
+		{"WobbleBot-3.1 (+http://wobble.example/)", "WobbleBot-3", GenericCrawler}, // named with its version
+		{"Acme Price Crawler-1.2 (+http://acme.example/)", "Acme Price Crawler", GenericCrawler},
+		{"Wibble_Spider_(modspider)", "Wibble_Spider", GenericCrawler}, // what joins it to a comment
+		// Other names.
+		{"FooBot-Image/1.0", "FooBot-Image", GenericCrawler},
+		{"FooBot-2-Image/1.0", "FooBot-2-Image", GenericCrawler},
+		{"FooBot2/1.0", "FooBot2", GenericCrawler},
+		{"Acme Price Crawlers-1.2", "Acme Price Crawlers-1.2", Other},
+		// No products.
+		{chrome + " Zorbl-1.0", "", Browser},
+		{"Mozilla/5.0 (Linux; Android 14; Zorbl-2.0 Build/UP1A) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36", "", Browser},
+	}
+	for _, tt := range tests {
+		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.token || id.Class != tt.class {
+			t.Errorf("%q is %q, class %s by %s, not %q, %s", tt.ua, id.Token, id.Class, id.Evidence, tt.token, tt.class)
+		}
+	}
+}

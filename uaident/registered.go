@@ -162,7 +162,8 @@ func (s *scan) isAddress(w *word) bool {
 
 // versionOf returns where the version of a word begins, with the sign before it, or 0.
 // No letter comes after a version's first digit before a dot does: in Foo-2-Bar there
-// is none. Without a sign it has a dot: Foo1.7.
+// is none. Without a sign it has a dot: Foo1.7. A sign at the end of the word, as in
+// "Foo_(comment)", is no part of the name either.
 func versionOf(text string) int {
 	for i := 1; i+1 < len(text); i++ {
 		if words.Digit(text[i]) && words.Fold[text[i-1]]&words.Letter != 0 {
@@ -183,6 +184,9 @@ func versionOf(text string) int {
 				return start
 			}
 		}
+	}
+	if bare := strings.TrimRight(text, "-_"); len(bare) < len(text) {
+		return len(bare)
 	}
 	return 0
 }
