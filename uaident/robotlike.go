@@ -59,6 +59,7 @@ var watchParts = newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 	"synthetic",                                       // "synthetics" are requests that a monitor makes up
 	"user", "agent", "client", "assistant", "service", // as assistants name what fetches for a person: Perplexity-User
+	"proxy", "gateway", "reader", "feed", "rss", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
 )
 
 // How names of HTTP libraries end.

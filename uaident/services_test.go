@@ -49,6 +49,11 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Acme-User/1.0; +https://acme.example)", "Acme-User", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeAgent/1.0; +https://acme.example)", "AcmeAgent", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Acme Service/1.0; +https://acme.example)", "Acme Service", Other, FromCompatible},
+		{"DoCoMo/2.0 D903i(c100;TB;W28H20) (compatible; Acme-Mobile-Gateway/1.2; +http://acme.example/help)", "Acme-Mobile-Gateway", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; AcmeImageProxy/1.0; +https://acme.example)", "AcmeImageProxy", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; AcmeReader/1.0; +https://acme.example)", "AcmeReader", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme2RSS/0.7; +https://acme.example)", "Acme2RSS", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; AcmeFeeds/1.0; +https://acme.example)", "AcmeFeeds", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme)", "Acme", Other, FromCompatible}, // a program, whoever runs it
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
@@ -67,6 +72,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeBot/1.0; +https://github.com/acme/acme)", "AcmeBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme-crawler)", "Acme", GenericCrawler, FromConvention}, // a program that says what it does
 		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention},   // no agent
+		{"Mozilla/5.0 (compatible; AcmeProxyBot/1.0; +https://acme.example)", "AcmeProxyBot", GenericCrawler, FromSuffix},     // a robot all the same
 		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                        // no feed
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
