@@ -44,6 +44,8 @@
 //     product, if the User-Agent does not begin with Mozilla, then one with a
 //     contact. An unknown robot's product or a policy's name wins over a known
 //     name that `*` spares, too.
+//   - A policy's name that stands before a known one is the token, as in
+//     "FooSpider/Nutch-1.7"; the names of the known one follow it in the chain.
 //   - Case tells one pair of names apart: Exalead's Exabot and Exa's ExaBot.
 //   - iMessage sends "facebookexternalhit/1.1 Facebot Twitterbot/1.0" from the
 //     reader's own device. It is facebookexternalhit, class [Preview].

@@ -47,7 +47,7 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 		if o == nil || s.signs&signPlain == 0 {
 			return Identity{}
 		}
-		return s.named(o)
+		return s.named(o, len(s.ua))
 	}
 	return s.judge(r, o)
 }
@@ -69,10 +69,15 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 	known, fallback := s.inRegistry(r)
 	own := known.Crawler != nil && !s.hides(known)
 	if own && known.Wildcard() {
+		if o != nil { // what comes first is its own name, as in FooBot/Nutch-1.7
+			if id := s.named(o, int(s.known)); id.Token != "" {
+				known.Token = id.Token
+			}
+		}
 		return known
 	}
 	if o != nil {
-		if id := s.named(o); id.Token != "" {
+		if id := s.named(o, len(s.ua)); id.Token != "" {
 			return s.asRobot(id)
 		}
 	}

@@ -77,18 +77,22 @@ func hasLetter(s string) bool {
 }
 
 // named looks for a name of the overlay that stands as a product, and then for one that a
-// version runs into: a crawler that calls itself FooBot-2.0 obeys the group of FooBot.
-func (s *scan) named(o *Overlay) Identity {
-	if id := s.namedAs(o, false); id.Token != "" {
+// version runs into: a crawler that calls itself FooBot-2.0 obeys the group of FooBot. The
+// name has to begin before the given place.
+func (s *scan) named(o *Overlay, until int) Identity {
+	if id := s.namedAs(o, until, false); id.Token != "" {
 		return id
 	}
-	return s.namedAs(o, true)
+	return s.namedAs(o, until, true)
 }
 
 // namedAs is named with a version at the end of the name, or without.
-func (s *scan) namedAs(o *Overlay, withVersion bool) Identity {
+func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
+		if int(w.start) >= until {
+			break
+		}
 		if w.kind == words.Contact || w.flags&(afterLike|inVersion) != 0 {
 			continue
 		}

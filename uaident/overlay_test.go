@@ -116,3 +116,23 @@ func TestOverlayWithoutVersion(t *testing.T) {
 		}
 	}
 }
+
+// A name of the policy that stands before one of the registry's is the crawler's own: that
+// of a framework that it is built on comes after it.
+func TestOverlayBeforeTheRegistry(t *testing.T) {
+	o := Default().Overlay([]string{"Zorbl", "FooSpider", "Acme ArchiveBot", "Wibble"})
+	tests := []struct{ ua, token string }{
+		{"Mozilla/5.0 (compatible; FooSpider/Nutch-1.5-dev; +http://foo.example/)", "FooSpider"},
+		{"Mozilla/5.0 (compatible; Zorbl; heritrix/3.4.0 +https://zorbl.example/) Firefox/57", "Zorbl"},
+		{"Wibble/1.1 (Nutch; http://wibble.example/bot.html; feedback at wibble.example)", "Wibble"},
+		{"Acme ArchiveBot/20170106.02 (wpull 2.0.2)", "Acme ArchiveBot"},
+		{"Mozilla/5.0 (compatible; Googlebot/2.1; Zorbl/1.0)", "Googlebot"},
+		{"heritrix/3.4.0 (Zorbl; +https://zorbl.example/)", "heritrix"},
+		{"Mozilla/5.0 (Linux; Android 6.0.1; Zorbl Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot"},
+	}
+	for _, tt := range tests {
+		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.token || !id.Class.JudgedByWildcard() {
+			t.Errorf("%q is %q, class %s by %s, not %q", tt.ua, id.Token, id.Class, id.Evidence, tt.token)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 				rank += inFront
 			}
 			if rank > best {
-				crawler, best = id, rank
+				crawler, best, s.known = id, rank, w.start
 			}
 		}
 	}

@@ -41,6 +41,7 @@ type scan struct {
 	any   bool       // there is a word at all
 	stops int        // number of stop words
 	signs uint32     // bit per kind of word, and the bits below
+	known uint16     // where the crawler begins that the registry has
 }
 
 // Bits of scan.signs beside those of the kinds.
