@@ -60,8 +60,11 @@ func ParseLocation(args []string) (*Location, error) {
 // Validate checks the location of an option as far as that can be done without
 // using it. That of nil is the site itself.
 func (l *Location) Validate(option string, allowPrivate bool) error {
-	if l == nil || l.File != "" && l.URL == "" && l.Host == "" {
+	if l == nil {
 		return nil
+	}
+	if err := l.checkPlaceholders(option); err != nil || l.File != "" && l.URL == "" && l.Host == "" {
+		return err
 	}
 	if l.File != "" || l.URL == "" {
 		return fmt.Errorf("%s needs either a URL or a file, and a host can only stand behind a URL", option)
