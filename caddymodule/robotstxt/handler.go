@@ -139,9 +139,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	hosts := texts.HostsOf(h.key()) // of all sites together, if a snippet stands in several
-	places := texts.Of(h.key())
-	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production),
-		h.Rollout.checkHosts(hosts), h.Rollout.checkShadow(places), h.Rollout.checkCrawlers(places, app.Verifies())); err != nil {
+	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), h.Rollout.check(hosts, texts.Of(h.key()), app.Verifies())); err != nil {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())

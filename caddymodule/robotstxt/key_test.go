@@ -1,11 +1,18 @@
 package robotstxt
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+)
 
 // TestKeyOfLines takes a configuration whose lines have moved for the same.
 func TestKeyOfLines(t *testing.T) {
-	before := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:3"}}
-	after := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:4"}}
+	rolloutAt := func(line string) *Rollout {
+		return &Rollout{Stage: "shadow", Written: option.Written{WrittenAt: line}}
+	}
+	before := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:3"}, Rollout: rolloutAt("Caddyfile:4")}
+	after := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:4"}, Rollout: rolloutAt("Caddyfile:5")}
 	other := Handler{Lists: []string{"b.json"}}
 	if before.key() != after.key() || before.key() == other.key() {
 		t.Errorf("%s, %s and %s", before.key(), after.key(), other.key())

@@ -1,12 +1,14 @@
 package robotstxt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
@@ -31,6 +33,8 @@ type Rollout struct {
 	// How long that takes, from `1m` to `30d`. At hosts and for crawlers it may be left
 	// out: then somebody has to promote the change.
 	Duration caddy.Duration `json:"duration,omitempty"`
+
+	option.Written // whether it goes with the site is known when all sites are there
 }
 
 // setRollout reads how a change comes to all.
@@ -55,6 +59,13 @@ func (h *Handler) setRollout(args []string) error {
 		return option.ErrValue
 	}
 	return nil
+}
+
+// markRollout keeps where it stands.
+func (h *Handler) markRollout(d *caddyfile.Dispenser) {
+	if h.Rollout != nil {
+		h.Rollout.Mark(d)
+	}
 }
 
 // setCohort reads how many operators have a change first, and perhaps for how long.
@@ -106,10 +117,18 @@ func (r *Rollout) steps() publication.Rollout {
 	return publication.Rollout{Stage: publication.Stage(r.Stage), Hosts: r.Hosts, Percent: r.Percent, Seconds: int64(time.Duration(r.Duration) / time.Second)}
 }
 
+// check makes sure that it goes with the hosts and the places of its robots_txt.
+func (r *Rollout) check(hosts []string, places []placement.Text, verifies bool) error {
+	if r == nil {
+		return nil
+	}
+	return r.At(cmp.Or(r.checkHosts(hosts), r.checkShadow(places), r.checkCrawlers(places, verifies)))
+}
+
 // checkHosts makes sure that the hosts are some of the site.
 func (r *Rollout) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
-	if r == nil || has == nil {
+	if has == nil {
 		return nil
 	}
 	for _, host := range r.Hosts {
@@ -123,7 +142,7 @@ func (r *Rollout) checkHosts(hosts []string) error {
 // checkCrawlers makes sure that it is known who crawlers are at all places of a
 // robots_txt, and that none is served what is meant for another.
 func (r *Rollout) checkCrawlers(places []placement.Text, verifies bool) error {
-	if r == nil || r.Stage != string(publication.Crawlers) {
+	if r.Stage != string(publication.Crawlers) {
 		return nil
 	}
 	if !verifies {
@@ -148,7 +167,7 @@ func (r *Rollout) checkCrawlers(places []placement.Text, verifies bool) error {
 // checkShadow makes sure that a change is judged at all places of a robots_txt before it
 // is published. Routes that cannot be looked at may have a guard.
 func (r *Rollout) checkShadow(places []placement.Text) error {
-	if r == nil || r.Stage != string(publication.Shadow) {
+	if r.Stage != string(publication.Shadow) {
 		return nil
 	}
 	for i := range places {

@@ -172,6 +172,10 @@ func (h *Handler) key() string {
 	for i := range same.Rules {
 		same.Rules[i].At = ""
 	}
+	if h.Rollout != nil {
+		rollout := *h.Rollout
+		rollout.WrittenAt, same.Rollout = "", &rollout
+	}
 	text, err := json.Marshal(&same)
 	if err != nil {
 		return "" // for any host

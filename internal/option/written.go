@@ -8,8 +8,9 @@ import (
 )
 
 // Written says where something stands in a Caddyfile. It goes into the JSON only where what
-// is named there was not found while the Caddyfile was read, as on another machine: the
-// error that tells of it later has nothing else to name the line by.
+// is named there was not found while the Caddyfile was read, as on another machine, or can
+// be told only when all sites are there: the error that tells of it later has nothing else
+// to name the line by.
 type Written struct {
 	// Where it stands, such as `Caddyfile:12`, for messages. The Caddyfile fills it in where
 	// it names something that was not there as it was read.
