@@ -122,6 +122,14 @@ func (s *State) KeepsAt(site, id string) bool {
 	})
 }
 
+// HasLeft reports whether a text has waited that was withdrawn after a time, since its sites
+// had another one by then.
+func (s *State) HasLeft(id string, after time.Time) bool {
+	return slices.ContainsFunc(s.History, func(c Change) bool {
+		return c.Origin == FromBase && c.End == Withdrawn && c.ID == id && c.Ended.At.After(after)
+	})
+}
+
 // isAt reports whether a base is of one of these sites.
 func (b *BaseChange) isAt(sites map[string]bool) bool {
 	return slices.ContainsFunc(b.Sites, func(site string) bool { return sites[site] })

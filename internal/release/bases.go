@@ -183,6 +183,9 @@ func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 			continue // in the place of whatever text there
 		}
 		if len(o.Why) == 0 { // another instance has said so, of another site or no more
+			if state.HasLeft(in.ID, o.After.LastRead) {
+				continue // till it is read here whether the site has it still
+			}
 			o.Why = r.judgeBase(o)
 		}
 		if len(o.Why) > 0 {

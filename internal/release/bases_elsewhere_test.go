@@ -236,3 +236,37 @@ func TestBaseIsFoundByTwoAtOnce(t *testing.T) {
 		two.end()
 	})
 }
+
+// A text that waited and is withdrawn, since another instance has read the next one, does not
+// come under the rules where it is the latest still, and nothing is known against it.
+func TestBaseIsWithdrawnElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, own, late := storetest.New(), newText(open), newText(open)
+		one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(late)
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		one.says("/o")
+		two.says("/o")
+		own.text.Store(closesPage)
+		one.visits = visited
+		one.read()
+		late.text.Store(closesPage)
+		two.read()
+		time.Sleep(publication.BaseInterval)
+		own.text.Store(open + "Disallow: /q\n")
+		one.read()
+		one.says("/o\nDisallow: /q")
+		if state, _ := one.State(); len(state.Bases) != 0 {
+			t.Fatalf("it still waits: %+v", state.Bases)
+		}
+		time.Sleep(2 * readInterval)
+		two.says("/o")
+		two.read() // and the site has it again, or still
+		time.Sleep(readInterval)
+		if text := two.text("a.test"); !strings.Contains(text, closesPage) {
+			t.Errorf("what was read since does not count: %q", text)
+		}
+		one.end()
+		two.end()
+	})
+}
