@@ -188,8 +188,9 @@ func (w *world) watch() {
 		}
 	}
 	w.partsBases()
-	if w.differ() || w.undone() != nil {
-		time.Sleep(3 * time.Minute) // in which all look at the storage
+	for wrote := int64(-1); (w.differ() || w.undone() != nil) && wrote < w.revision(); {
+		wrote = w.revision()
+		time.Sleep(3 * time.Minute) // in which all look at the storage, unless somebody has written since
 	}
 	if w.differ() {
 		w.fail("instances that reach the storage serve different texts for more than three minutes")
@@ -197,6 +198,15 @@ func (w *world) watch() {
 	if i := w.undone(); i != nil {
 		w.fail("%s does not publish change %s, to which the owner has gone back", i.id, w.owner.back)
 	}
+}
+
+// revision is that of the history, as far as an instance knows it.
+func (w *world) revision() (latest int64) {
+	for _, i := range w.instances {
+		state, _ := i.published.State()
+		latest = max(latest, state.Revision)
+	}
+	return latest
 }
 
 // undone returns an instance that publishes another change than the owner has gone back
