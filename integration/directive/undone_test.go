@@ -53,6 +53,7 @@ func TestUndone(t *testing.T) {
 		{name: "a file matcher of what is missing", site: "handle_errors {\n @page file /missing.html\n rewrite @page {file_match.relative}\n file_server\n}", leaks: true, warns: "file_server"},
 		{name: "a proxy's own rewrite of the prefix", site: "handle_errors {\n reverse_proxy $ORIGIN {\n method GET\n }\n}", leaks: true, warns: "reverse_proxy"},
 		{name: "php_fastcgi, were there any", site: "handle_errors {\n php_fastcgi 127.0.0.1:1\n}", warns: "reverse_proxy"},
+		{name: "php_fastcgi after a rewrite to what answers all pages", site: "handle_errors {\n rewrite * /index.php?error={err.status_code}\n php_fastcgi 127.0.0.1:1\n}", warns: "php_fastcgi"},
 		{name: "a named route", sites: "&(errors) {\n file_server\n}", site: "handle_errors {\n invoke errors\n}", leaks: true, warns: "file_server"},
 		{name: "an error in on_violation", guard: "robots_guard enforce {\n on_violation {\n error 410\n }\n}", site: "handle_errors 410 {\n file_server\n}", leaks: true, warns: "file_server"},
 		{name: "other sites beside", sites: "http://b.test:$PORT {\n respond b\n handle_errors {\n respond \"error page\"\n }\n}", site: "handle_errors {\n file_server\n}", leaks: true, warns: "file_server"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/intercept"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy/fastcgi"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/rewrite"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -30,6 +32,7 @@ type routeWalk struct {
 type passage struct {
 	rewritten bool // its path is certainly one that the owner chose
 	ownFile   bool // so is the file that was looked for last
+	front     bool // that path is of a script which goes by the URI that was asked for
 	perhaps   bool // it may not come here at all
 	answered  bool // it certainly comes no further
 }
@@ -125,7 +128,9 @@ func (w *routeWalk) handlers(handlers []caddyhttp.MiddlewareHandler, p passage) 
 				w.set(handler)
 			}
 		case *rewrite.Rewrite:
-			p.rewritten = p.rewritten || choosesPath(handler.URI, p)
+			if choosesPath(handler.URI, p) {
+				p.rewritten, p.front = true, isFrontController(handler.URI)
+			}
 		case *intercept.Intercept:
 			for _, response := range handler.HandleResponse { // whatever is answered in the end
 				if _, found = w.routes(response.Routes, p); found != "" {
@@ -142,6 +147,9 @@ func (w *routeWalk) handlers(handlers []caddyhttp.MiddlewareHandler, p passage) 
 		case *reverseproxy.Handler:
 			if !p.rewritten && !(handler.Rewrite != nil && choosesPath(handler.Rewrite.URI, p)) {
 				return p, "reverse_proxy"
+			}
+			if _, ok := handler.Transport.(*fastcgi.Transport); ok && p.front {
+				return p, "php_fastcgi"
 			}
 			p.answered = len(handler.HandleResponse) == 0 // forward_auth may let it pass
 		}
@@ -166,12 +174,20 @@ func (w *routeWalk) intercept(around *intercept.Intercept, status int, p passage
 // ofTheRequest begins the placeholders of what a client chooses.
 const ofTheRequest = "{http.request."
 
+// isFrontController reports whether a rewrite to uri leads to the script through which PHP
+// applications such as WordPress answer all pages, by the URI that FastCGI tells them: the one
+// that was asked for.
+func isFrontController(uri string) bool {
+	file, _, _ := strings.Cut(uri, "?")
+	return path.Base(file) == "index.php"
+}
+
 // choosesPath reports whether a rewrite to uri replaces the path by one that the
 // client has not chosen.
 func choosesPath(uri string, p passage) bool {
-	path, _, _ := strings.Cut(uri, "?")
-	if strings.Contains(path, "{http.matchers.file.") && !p.ownFile {
+	chosen, _, _ := strings.Cut(uri, "?")
+	if strings.Contains(chosen, "{http.matchers.file.") && !p.ownFile {
 		return false
 	}
-	return path != "" && !strings.Contains(path, ofTheRequest) && !strings.Contains(path, "{http.vars.")
+	return chosen != "" && !strings.Contains(chosen, ofTheRequest) && !strings.Contains(chosen, "{http.vars.")
 }
