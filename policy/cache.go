@@ -3,6 +3,7 @@ package policy
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,7 +119,7 @@ type Bounds struct {
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
-	index  cowmap.Sharded[Key, *Entry]
+	index  cowmap.Index[Key, *Entry]
 	made   atomic.Uint64 // entries so far
 	edits  atomic.Uint64 // see Edits
 	sites  cowmap.Sharded[configuredSite, *siteTexts]
@@ -155,19 +156,10 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 
 // Get returns the entry of a site, nil if there is none. It takes no lock and
 // does not allocate.
-func (c *Cache) Get(key Key) *Entry {
-	e, _ := c.index.Load(key)
-	return e
-}
+func (c *Cache) Get(key Key) *Entry { return c.index.Load(key) }
 
 // Entries returns all entries, in no order.
-func (c *Cache) Entries() []*Entry {
-	var all []*Entry
-	for _, e := range c.index.All() {
-		all = append(all, e)
-	}
-	return all
-}
+func (c *Cache) Entries() []*Entry { return slices.Collect(c.index.All()) }
 
 // Made returns how many entries were made so far. A site that had none has none as long
 // as that stays the same.
@@ -194,7 +186,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
 	kept.order.add(e)
-	c.index.Store(key, e)
+	c.index.Store(e)
 	c.made.Add(1)
 	return e
 }
