@@ -136,7 +136,7 @@ type segment struct {
 	attempts int                    // to read a robots.txt, under way
 	fetching map[configuredSite]int // the same by configured site
 	evicted  uint64
-	lost     time.Time // when it was last forgotten that some site serves others another text
+	lost     *time.Time // when it was last forgotten that some site serves others another text; nil for never
 }
 
 // NewCache returns a cache with these bounds. now is the clock, time.Now
@@ -199,7 +199,7 @@ func (c *Cache) evict(kept *segment) {
 	}
 	kept.evicted++
 	if now := c.now(); e.ServesOthers(now) {
-		kept.lost = now
+		kept.lost = new(now)
 	}
 	c.index.Delete(e.key)
 	e.ref.entry.Store(nil)

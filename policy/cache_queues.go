@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"container/list"
-	"time"
-)
+import "time"
 
 // queues hold the entries of a segment in the order in which they go. Entries
 // begin in fresh. One that is at the end there and was used since it was placed
@@ -11,17 +8,50 @@ import (
 // several seconds for that. So a thousand hosts that somebody invents, each used
 // once, push out one another and none of the proven ones, however seldom these
 // are used (after Yang et al., FIFO queues are all you need for cache eviction,
-// SOSP 2023). An entry knows its place in them: there may be very many.
+// SOSP 2023).
 type queues struct {
-	fresh, proven list.List // of *Entry, who goes first at the front
+	fresh, proven queue
+}
+
+// queue holds entries in order. These know their neighbours themselves: there may be very many.
+type queue struct {
+	first, last *Entry // first goes first
+	len         int
+}
+
+// push puts an entry last that is in no queue.
+func (q *queue) push(e *Entry) {
+	if e.ahead = q.last; e.ahead == nil {
+		q.first = e
+	} else {
+		e.ahead.behind = e
+	}
+	q.last = e
+	q.len++
+}
+
+// remove takes an entry out.
+func (q *queue) remove(e *Entry) {
+	if e.ahead == nil {
+		q.first = e.behind
+	} else {
+		e.ahead.behind = e.behind
+	}
+	if e.behind == nil {
+		q.last = e.ahead
+	} else {
+		e.behind.ahead = e.ahead
+	}
+	e.ahead, e.behind = nil, nil
+	q.len--
 }
 
 // freshPart is the part of a segment that fresh entries have for themselves.
 const freshPart = 10
 
-func (q *queues) len() int { return q.fresh.Len() + q.proven.Len() }
+func (q *queues) len() int { return q.fresh.len + q.proven.len }
 
-func (q *queues) add(e *Entry) { e.place = q.fresh.PushBack(e) }
+func (q *queues) add(e *Entry) { q.fresh.push(e) }
 
 // How many entries an eviction passes over, at most: entries that are proven
 // already, and those that become so, which each does once.
@@ -35,17 +65,16 @@ const (
 // it was placed is placed again. So is one that cannot be had again by reading
 // the file.
 func (q *queues) evict(now time.Time, entries int) *Entry {
-	chances, proofs := min(maxChances, q.proven.Len()), min(maxProven, q.fresh.Len())
+	chances, proofs := min(maxChances, q.proven.len), min(maxProven, q.fresh.len)
 	for {
 		from := &q.fresh
-		if from.Len() == 0 || from.Len() <= entries/freshPart && q.proven.Len() > 0 {
+		if from.len == 0 || from.len <= entries/freshPart && q.proven.len > 0 {
 			from = &q.proven
 		}
-		first := from.Front()
-		if first == nil {
+		e := from.first
+		if e == nil {
 			return nil
 		}
-		e := first.Value.(*Entry)
 		used := e.used.Load()
 		inUse := used > e.placed && (e.proven || e.segment == Named || e.uses.Load() > 1)
 		left := &proofs
@@ -53,7 +82,7 @@ func (q *queues) evict(now time.Time, entries int) *Entry {
 			left = &chances
 		}
 		if *left--; *left < 0 || !inUse && !e.irreplaceable(now) {
-			from.Remove(first)
+			from.remove(e)
 			return e
 		}
 		e.placed = max(used, e.placed)
@@ -64,9 +93,10 @@ func (q *queues) evict(now time.Time, entries int) *Entry {
 // prove places an entry behind those that are proven.
 func (q *queues) prove(e *Entry) {
 	if e.proven {
-		q.proven.MoveToBack(e.place)
-		return
+		q.proven.remove(e)
+	} else {
+		q.fresh.remove(e)
 	}
-	q.fresh.Remove(e.place)
-	e.proven, e.place = true, q.proven.PushBack(e)
+	e.proven = true
+	q.proven.push(e)
 }

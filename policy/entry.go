@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"container/list"
 	"encoding/binary"
 	"hash/fnv"
 	"io"
@@ -14,26 +13,28 @@ import (
 // Entry is the place of one site in a Cache.
 type Entry struct {
 	key     Key
-	segment Segment
 	cache   *Cache
+	ref     *Ref
 	state   atomic.Pointer[State]
 	used    atomic.Int64  // Unix seconds of the last use that was noted
-	uses    atomic.Int32  // seconds in which it was used, as far as they count
 	doubts  atomic.Uint64 // how often the site was seen to answer otherwise,
 	settled atomic.Uint64 // and had been when the reading began that succeeded last
 	dueFrom atomic.Int64  // Unix nanoseconds from which a doubt makes it due
-	ref     *Ref
-	placed  int64 // used when the entry was last put in front; guarded by Cache.mu
 	seen    atomic.Pointer[[]seenText]
 	former  atomic.Pointer[[]Key] // see Inherit
-	unsure  time.Time             // when what was seen of some site was forgotten, perhaps of this one
-	proven  bool                  // it is in queues.proven; guarded by Cache.mu, as is
-	place   *list.Element         // in the queue
+	unsure  *time.Time            // when what was seen of some site was forgotten, perhaps of this one; nil for never
+	uses    atomic.Int32          // seconds in which it was used, as far as they count
+	segment Segment
+
+	// Guarded by Cache.mu.
+	proven        bool   // it is in queues.proven
+	ahead, behind *Entry // its neighbours in the queue
+	placed        int64  // used when the entry was last put in front
 
 	mu       sync.Mutex
 	fetching chan struct{} // closed when the attempt under way ends; nil if none is
-	again    bool          // make the entry due when that has ended
 	told     chan struct{} // closed once what came of the last attempts was told; nil if it was
+	again    bool          // make the entry due when the attempt under way has ended
 }
 
 // irreplaceable reports whether an eviction would be noticed: crawlers may still

@@ -78,7 +78,7 @@ func (c *Cache) Saw(key Key, hash [sha256.Size]byte, now time.Time) {
 		e.Saw(hash, now)
 		return
 	}
-	c.kept[key.Segment()].lost = now
+	c.kept[key.Segment()].lost = new(now)
 }
 
 // ServesOthers reports whether crawlers may hold another text than the current
@@ -86,7 +86,7 @@ func (c *Cache) Saw(key Key, hash [sha256.Size]byte, now time.Time) {
 // to be served beside it, or may have been: that was forgotten of some site before the
 // entry was made. It takes no lock and does not allocate.
 func (e *Entry) ServesOthers(now time.Time) bool {
-	if !e.unsure.IsZero() && now.Sub(e.unsure) < MaxAge {
+	if e.unsure != nil && now.Sub(*e.unsure) < MaxAge {
 		return true
 	}
 	s := e.state.Load()

@@ -61,11 +61,11 @@ func TestCacheProve(t *testing.T) {
 	}
 	order := &c.kept[Invented].order
 	var got []*Entry
-	for place := order.proven.Front(); place != nil; place = place.Next() {
-		got = append(got, place.Value.(*Entry))
+	for e := order.proven.first; e != nil; e = e.behind {
+		got = append(got, e)
 	}
-	if !slices.Equal(got, []*Entry{a, b}) || order.fresh.Len() > 0 {
-		t.Errorf("%v are proven, and %d are not", got, order.fresh.Len())
+	if !slices.Equal(got, []*Entry{a, b}) || order.fresh.len > 0 {
+		t.Errorf("%v are proven, and %d are not", got, order.fresh.len)
 	}
 	c.Add(Key{Host: "c.test"}, Invented) // pushes one out
 	gone := a
