@@ -21,15 +21,15 @@ type fileCollector struct {
 // file is what is known of the robots.txt of a host.
 type file struct {
 	mu       sync.Mutex
-	known    bool // it was read once
-	read     time.Time
-	changed  time.Time
-	failing  time.Time // since when it cannot be read, zero while it can
-	rules    int
-	root     bool // it forbids / to crawlers that it does not name
+	read     float64 // timestamps, as those that follow
+	changed  float64
+	failing  float64 // since when it cannot be read, 0 while it can
 	delay    time.Duration
 	findings []finding
-	crawlers map[string]time.Time // when each has read it
+	crawlers map[string]float64 // when each has read it
+	rules    int32
+	root     bool // it forbids / to crawlers that it does not name
+	known    bool // it was read once
 }
 
 // finding is what the parser noticed so many times.
@@ -64,12 +64,12 @@ func (c fileCollector) SetState(host string, s policy.State) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s.Failures > 0 {
-		f.failing = s.FailingSince
+		f.failing = timestamp(s.FailingSince)
 		return
 	}
 	robots := s.Good.Robots
-	f.known, f.read, f.changed, f.failing = true, s.Good.LastRead, s.Good.FirstRead, time.Time{}
-	f.rules, f.root = robots.RuleCount(), shutsOut(robots)
+	f.known, f.read, f.changed, f.failing = true, timestamp(s.Good.LastRead), timestamp(s.Good.FirstRead), 0
+	f.rules, f.root = int32(robots.RuleCount()), shutsOut(robots)
 	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
 	f.delay = group.Delay().Every
 	f.findings = nil
@@ -105,9 +105,9 @@ func (c fileCollector) ReadBy(host, crawler string, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.crawlers == nil {
-		f.crawlers = make(map[string]time.Time)
+		f.crawlers = make(map[string]float64)
 	}
-	f.crawlers[crawler] = at
+	f.crawlers[crawler] = timestamp(at)
 }
 
 // Describe implements [prometheus.Collector].
@@ -133,17 +133,17 @@ func (f *file) metrics(c fileCollector, host string) (all []prometheus.Metric) {
 	show := func(desc *prometheus.Desc, value float64, labels ...string) {
 		all = append(all, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{host}, labels...)...))
 	}
-	if !f.failing.IsZero() {
-		show(c.failing, timestamp(f.failing))
+	if f.failing != 0 {
+		show(c.failing, f.failing)
 	}
 	for crawler, at := range f.crawlers {
-		show(c.crawlers, timestamp(at), crawler)
+		show(c.crawlers, at, crawler)
 	}
 	if !f.known {
 		return all
 	}
-	show(c.read, timestamp(f.read))
-	show(c.changed, timestamp(f.changed))
+	show(c.read, f.read)
+	show(c.changed, f.changed)
 	show(c.rules, float64(f.rules))
 	show(c.delay, f.delay.Seconds())
 	root := 0.0

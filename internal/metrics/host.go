@@ -14,7 +14,6 @@ import (
 type Host struct {
 	labels  crawlerLabels
 	counter hostCounters
-	known   cowmap.Map[Judged, counted]
 	file    file
 }
 
@@ -41,16 +40,6 @@ type Judged struct {
 	Action   judge.Action  // what the guard did
 }
 
-// counted is where requests are counted that are alike.
-type counted struct {
-	label  string // of the crawler
-	series *requestSeries
-}
-
-// maxKnown bounds what is known of a host at once: as much as has a series of its own, and
-// what has none by its nature.
-const maxKnown = 2 * maxRequestSeries
-
 // Forget takes the hosts out that no configuration names any more: what is told of one for
 // which nobody judges would be so for ever.
 func (m *Metrics) Forget(named func(host string) bool) {
@@ -67,21 +56,20 @@ func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.of(name) }
 
 // Count counts a request. It returns the label of its crawler.
 func (h *Host) Count(j Judged) (crawler string) {
-	if j.Identity == verify.Spoofed { // whatever name it uses
+	crawler = j.Crawler // which nearly all have for a label
+	switch {
+	case j.Identity == verify.Spoofed: // whatever name it uses
 		j.Crawler, j.Named, j.Class = "", false, uaident.Other
+		crawler = judge.SpoofedName
+	case crawler == "":
+		crawler = judge.OtherName
 	}
-	if known, ok := h.known.Load(j); ok {
-		known.series.count.Add(1)
-		return known.label
+	if series, ok := h.counter.series.Load(labelsOf(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
+		series.count.Add(1) // without looking for the label
+		return series.crawler
 	}
 	crawler = h.Label(j.Crawler, j.Named, j.Identity)
-	series, own := h.counter.count(crawler, &j)
-	if own && h.known.Len() < maxKnown {
-		if j.Crawler != "" {
-			j.Crawler = crawler // in memory that lasts
-		}
-		h.known.LoadOrStore(j, func() counted { return counted{crawler, series} })
-	}
+	h.counter.count(crawler, &j)
 	return crawler
 }
 

@@ -24,8 +24,11 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 	for range 3 {
 		for i := range 60 { // more than have a label
 			name := fmt.Sprintf("bot%d", i)
-			if i%7 == 0 {
+			switch i % 7 {
+			case 0:
 				name = "" // a client invented it
+			case 1: // as a robots.txt may call one
+				name = [...]string{judge.OtherName, judge.SpoofedName, "bot\xff"}[i%3]
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
 				j := Judged{name, i%2 == 0, class, who, v, a}
@@ -43,20 +46,16 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 	if got, want := requestsOf(t, fast), requestsOf(t, slow); !maps.Equal(got, want) || len(want) < maxRequestSeries {
 		t.Errorf("%d series, want %d:\n%v\n%v", len(got), len(want), got, want)
 	}
-	if n := fast.Host("a.example").known.Len(); n > maxKnown || n == 0 {
-		t.Errorf("%d are known at once, of at most %d", n, maxKnown)
-	}
 }
 
-// TestHostKnowsLiarsByWhatTheyAre counts those who use false names at one place: they do
-// not fill what is known at once.
+// TestHostKnowsLiarsByWhatTheyAre counts those who use false names at one place.
 func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
 	h := New(nothing{}, kinds, results).Host("a.example")
 	for i := range 1000 {
 		h.Count(Judged{Crawler: fmt.Sprintf("bot%d", i), Named: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
 	}
-	if n := h.known.Len(); n != 1 {
-		t.Errorf("%d are known, want 1", n)
+	if n := h.counter.series.Len(); n != 1 {
+		t.Errorf("there are %d series, want 1", n)
 	}
 }
 

@@ -109,11 +109,6 @@ func TestCrawlerLabelsKeepNoFile(t *testing.T) {
 			t.Errorf("the label %s is a part of the file", label)
 		}
 	}
-	for known := range h.known.All() {
-		if unsafe.StringData(known.Crawler) == unsafe.StringData(name) {
-			t.Error("what is known keeps the file")
-		}
-	}
 	for labels := range h.counter.series.All() {
 		if unsafe.StringData(labels.crawler) == unsafe.StringData(name) {
 			t.Error("a series keeps the file")

@@ -10,6 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // maxRequestSeries bounds the combinations of label values with which requests
@@ -23,22 +24,39 @@ const maxRequestSeries = 90
 
 // requestLabels are the labels of a counter of requests, besides the host.
 type requestLabels struct {
-	crawler, class, identity string
-	verdict                  judge.Verdict
-	action                   judge.Action
+	crawler  string
+	class    uaident.Class
+	identity verify.State
+	summed   bool // class and identity are judge.OtherName
+	verdict  judge.Verdict
+	action   judge.Action
 }
 
-// summed is where requests are counted that have no room for labels of their
+// labelsOf returns the labels of a request by that of its crawler.
+func labelsOf(crawler string, j *Judged) requestLabels {
+	return requestLabels{crawler: crawler, class: j.Class, identity: j.Identity, verdict: j.Verdict, action: j.Action}
+}
+
+// summedUp is where requests are counted that have no room for labels of their
 // own.
-func (l requestLabels) summed() requestLabels {
+func (l requestLabels) summedUp() requestLabels {
 	switch {
 	case l.crawler == judge.SpoofedName:
 		return l
-	case l.class != uaident.Search.String():
-		l.class, l.identity = judge.OtherName, judge.OtherName
+	case l.class != uaident.Search:
+		l.class, l.identity, l.summed = 0, 0, true
 	}
 	l.crawler = judge.OtherName
 	return l
+}
+
+// values returns the values of the labels that metrics show.
+func (l requestLabels) values() []string {
+	class, identity := l.class.String(), l.identity.String()
+	if l.summed {
+		class, identity = judge.OtherName, judge.OtherName
+	}
+	return []string{l.crawler, class, identity, l.verdict.String(), l.action.String()}
 }
 
 // requestCounters collect the requests of all hosts.
@@ -63,20 +81,18 @@ type hostCounters struct {
 
 // requestSeries are requests with the same labels.
 type requestSeries struct {
-	count atomic.Uint64
-	began int64 // when there was none yet, in Unix nanoseconds
+	crawler string // its label, in memory that lasts
+	count   atomic.Uint64
+	began   int64 // when there was none yet, in Unix nanoseconds
 }
 
-// count counts a request of the host by the label of its crawler. It returns the series and
-// whether it is the request's own rather than one in which others are summed up with it.
-func (h *hostCounters) count(crawler string, j *Judged) (series *requestSeries, own bool) {
-	labels := requestLabels{crawler, j.Class.String(), j.Identity.String(), j.Verdict, j.Action}
-	series, own = h.of(labels)
+// count counts a request of the host by the label of its crawler.
+func (h *hostCounters) count(crawler string, j *Judged) {
+	series, own := h.of(labelsOf(crawler, j))
 	series.count.Add(1)
-	if own = own && (crawler != judge.OtherName || j.Crawler == ""); !own {
+	if !own || crawler == judge.OtherName && j.Crawler != "" {
 		h.overflow.Add(1)
 	}
-	return series, own
 }
 
 // Describe implements [prometheus.Collector].
@@ -90,7 +106,7 @@ func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
 	for name, host := range c.hosts.All() {
 		ch <- counterOf(c.overflow, &host.counter.overflow, host.counter.began, name)
 		for l, series := range host.counter.series.All() {
-			ch <- counterOf(c.desc, &series.count, series.began, name, l.crawler, l.class, l.identity, l.verdict.String(), l.action.String())
+			ch <- counterOf(c.desc, &series.count, series.began, append([]string{name}, l.values()...)...)
 		}
 	}
 }
@@ -112,10 +128,10 @@ func (h *hostCounters) of(labels requestLabels) (series *requestSeries, own bool
 	}
 	own = true
 	if h.full.Load() {
-		summed := labels.summed()
+		summed := labels.summedUp()
 		labels, own = summed, summed == labels
 	}
-	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{began: time.Now().UnixNano()} })
+	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{crawler: labels.crawler, began: time.Now().UnixNano()} })
 	h.full.Store(h.series.Len() >= maxRequestSeries)
 	return series, own
 }
@@ -125,6 +141,6 @@ func (h *hostCounters) known(labels requestLabels) (series *requestSeries, own b
 	if series, own = h.series.Load(labels); own || !h.full.Load() {
 		return series, own
 	}
-	series, _ = h.series.Load(labels.summed())
+	series, _ = h.series.Load(labels.summedUp())
 	return series, false
 }
