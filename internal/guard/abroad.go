@@ -94,10 +94,10 @@ func (g *Guard) leadsHere(r *http.Request, j *Judgement, now time.Time) bool {
 	if len(known) == 0 && !g.shared.served.Leads(now) {
 		return false // as mostly
 	}
-	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)
+	place := urlOf(j.Site.Own().Host, j.Site.Own().Secure, j.Target)
 	if known[place] {
 		return true
 	}
 	network := addr.Network(request.ClientAddr(r))
-	return g.shared.served.WasLedAbroad(network, place, now) && g.shared.served.Site(j.Site.Own).MayPass(network, now)
+	return g.shared.served.WasLedAbroad(network, place, now) && g.shared.served.Site(*j.Site.Own()).MayPass(network, now)
 }

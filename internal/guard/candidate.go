@@ -78,7 +78,7 @@ func (g *Guard) triedAt(s *request.Site) tried {
 	if all == nil {
 		return tried{}
 	}
-	host, _ := addr.CutPort(s.Own.Host)
+	host, _ := addr.CutPort(s.Own().Host)
 	i := slices.IndexFunc(*all, func(c *candidate) bool { return c.Has(host) })
 	if i < 0 {
 		return tried{}
@@ -88,7 +88,7 @@ func (g *Guard) triedAt(s *request.Site) tried {
 
 // of returns what a candidate makes for a host of a site.
 func (t *tries) of(c *candidate, s *request.Site, host string) tried {
-	key := policy.Key{Source: c.Source, Host: s.Own.Host}
+	key := policy.Key{Source: c.Source, Host: s.Own().Host}
 	entry := t.cache.Get(key)
 	if entry == nil {
 		entry = t.cache.Add(key, s.Segment)

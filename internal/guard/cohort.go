@@ -45,7 +45,7 @@ func (g *Guard) knowsChange(r *http.Request, j *Judgement, waits bool, now, unti
 			may = may || g.allows(r, j, v)
 		}
 		sure := j.Identity == verify.Verified && len(versions) > 0
-		if may && (sure || g.shared.served.Site(j.Site.Own).MayPass(addr.Network(request.ClientAddr(r)), now)) {
+		if may && (sure || g.shared.served.Site(*j.Site.Own()).MayPass(addr.Network(request.ClientAddr(r)), now)) {
 			return true
 		}
 	}
@@ -62,7 +62,7 @@ func (g *Guard) changesFor(r *http.Request, j *Judgement) (found []tried) {
 	if all == nil {
 		return nil
 	}
-	host, _ := addr.CutPort(j.Site.Own.Host)
+	host, _ := addr.CutPort(j.Site.Own().Host)
 	for _, c := range *all {
 		if !c.Has(host) || !c.ServedTo(operatorOf(j)) {
 			continue

@@ -40,7 +40,7 @@ func TestFirstCopyByAnother(t *testing.T) {
 	entry := g.shared.Cache.Add(site.Key, site.Segment)
 	hash := sha256.Sum256([]byte(loose))
 	entry.Saw(hash, time.Now())
-	g.shared.readers.Read(ledger.Reader{Site: site.Own, Crawler: "bingbot", Network: addr.Network(netip.MustParseAddr("192.0.2.1")), Invented: !site.Named},
+	g.shared.readers.Read(ledger.Reader{Site: *site.Own(), Crawler: "bingbot", Network: addr.Network(netip.MustParseAddr("192.0.2.1")), Invented: !site.Named},
 		ledger.Reading{At: time.Now(), Status: http.StatusOK, Hash: hash})
 	source.before = sync.OnceFunc(func() {
 		<-entry.Refresh(g.Freshness, func() policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(strict)} }, nil)

@@ -40,7 +40,7 @@ func (g *Guard) mayFollow(r *http.Request, j *Judgement, state *policy.State, te
 		if !knows && (recent && g.SourceKey == "" || g.Forwarded != nil) {
 			last = ledger.Reading{} // nobody knows what it was answered
 		}
-		served := g.shared.served.Known(j.Site.Own)
+		served := g.shared.served.Known(*j.Site.Own())
 		refused := served != nil && served.IsRefused()
 		for _, v := range state.Held(now, last.At, grace) {
 			switch {

@@ -134,7 +134,7 @@ func TestWhatMayBeFollowedIsOfNoSite(t *testing.T) {
 	if j := s.g.Judge(r); j.Verdict != judge.Stale {
 		t.Fatal(j.Verdict)
 	}
-	if s.g.shared.served.Known(s.g.siteOf(r).Own) != nil {
+	if s.g.shared.served.Known(*s.g.siteOf(r).Own()) != nil {
 		t.Error("something is remembered of the site")
 	}
 }

@@ -239,14 +239,14 @@ func (g *Guard) sourced(s request.Site) request.Site {
 	case g.SourceKey == "":
 		return s
 	case !g.eachHost:
-		s.Key, s.Segment = policy.Key{Source: g.SourceKey}, policy.Named
-		return s
+		s.Segment = policy.Named
+		return s.ReadAs(policy.Key{Source: g.SourceKey})
 	}
-	if s.Own.Site == "" && g.Unnamed != "" {
-		s.Key, s.Segment = policy.Key{Source: origin.KeyFor(g.SourceKey, g.Unnamed)}, policy.Named
-		return s
+	if s.Own().Site == "" && g.Unnamed != "" {
+		s.Segment = policy.Named
+		return s.ReadAs(policy.Key{Source: origin.KeyFor(g.SourceKey, g.Unnamed)})
 	}
-	return s.From(origin.KeyFor(g.SourceKey, s.Own.Host))
+	return s.From(origin.KeyFor(g.SourceKey, s.Own().Host))
 }
 
 // hostsAt returns the hosts that the configuration names at a server.

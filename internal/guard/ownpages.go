@@ -50,6 +50,6 @@ func (p *ownPages) reads(j *Judgement) bool {
 	if p.places.Len() == 0 || j.Action == judge.Blocked {
 		return false
 	}
-	_, ok := p.places.Load(ownPageOf(j.Site.Own.Host, j.Path))
+	_, ok := p.places.Load(ownPageOf(j.Site.Own().Host, j.Path))
 	return ok
 }

@@ -54,7 +54,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	}
 	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Every, limit)
 	who := rate.Spender{
-		Site: &j.Site.Own, Invented: j.Site.Segment == policy.Invented,
+		Site: j.Site.Own(), Invented: j.Site.Segment == policy.Invented,
 		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(&j.Client),
 	}
 	if who.Token == "" || who.Identity != verify.Verified { // one who is known spends from whatever address
@@ -87,7 +87,7 @@ func (j *Judgement) spentBefore(before *Judgement, rules *rate.Rules) (found rat
 	if before.Rate.Limit != nil {
 		owner = before.Rate.Limit.Rule
 	}
-	if owner != rules.Owner || before.Site.Own != j.Site.Own || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
+	if owner != rules.Owner || *before.Site.Own() != *j.Site.Own() || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
 		return found // budgets of their own
 	}
 	rules.Owner = rate.Rule{}

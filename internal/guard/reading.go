@@ -27,10 +27,10 @@ import (
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	// Handlers behind may change the request.
 	a := asking{site: g.siteOf(r), asksForFile: asksForFile(r), witness: witnessOf(r), from: request.ClientAddr(r)}
-	a.exact = r.Host == a.site.Own.Host
+	a.exact = r.Host == a.site.Own().Host
 	if j != nil {
 		a.readers = g.readBy(r, j)
-		a.sure = isCanonical(r, a.site.Own) && request.OriginalRequest(r).URL.RawQuery == "" && (j.Identity == verify.Verified || !request.MaybeInvented(r))
+		a.sure = isCanonical(r, *a.site.Own()) && request.OriginalRequest(r).URL.RawQuery == "" && (j.Identity == verify.Verified || !request.MaybeInvented(r))
 	}
 	asks := r.Clone(r.Context())
 	if j != nil && j.Identity == verify.Verified {
@@ -42,7 +42,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if code := statusCode(r, watched.status, err, true); j != nil && code != 0 {
 		g.countAnswer(j, parity.RobotsTxt, code, watched.bytes())
 	}
-	answer.location = placeOf(answer, a.site.Own)
+	answer.location = placeOf(answer, *a.site.Own())
 	now := time.Now()
 	entry := g.shared.Cache.Get(a.site.Key)
 	if g.SourceKey == "" && entry != nil && a.exact && a.asksForFile && answer.differs(entry.State()) {
@@ -59,7 +59,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	}
 	read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
 	if a.sure {
-		if g.shared.served.WasLedAbroad(addr.Network(a.from), urlOf(a.site.Own.Host, a.site.Own.Secure, "/robots.txt"), now) {
+		if g.shared.served.WasLedAbroad(addr.Network(a.from), urlOf(a.site.Own().Host, a.site.Own().Secure, "/robots.txt"), now) {
 			read = ledger.Reading{At: now, Status: http.StatusFound} // it may have read that of another site
 		}
 		g.rememberReading(asks, j, a, entry, answer, &read)
@@ -93,7 +93,7 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 	if entry != nil {
 		state = entry.State()
 	}
-	served := g.shared.served.Site(j.Site.Own)
+	served := g.shared.served.Site(*j.Site.Own())
 	switch {
 	case answer.status == http.StatusNotModified:
 		if answer.etag == "" && g.knows(a.readers, read.At) {
@@ -132,7 +132,7 @@ func (g *Guard) rememberReading(r *http.Request, j *Judgement, a asking, entry *
 	case known && state.Good.Hash == read.Hash:
 	case j.Identity == verify.Verified && a.exact && answer.hash != [sha256.Size]byte{}:
 		header := http.Header{"Etag": {answer.etag}, "Last-Modified": {answer.lastModified}}
-		g.shared.served.Confirm(j.Site.Own, operatorClient(j), netip.Prefix{}, policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
+		g.shared.served.Confirm(*j.Site.Own(), operatorClient(j), netip.Prefix{}, policy.Answer{Status: answer.status, Header: header, Body: answer.text}, read.At)
 	case known && g.textOf(r, j, *read, state, read.At) == nil:
 		g.askSite(r, j, read.Hash, read.At, g.unpacks(*read, a.readers))
 	}
@@ -212,7 +212,7 @@ func (g *Guard) readersOf(r *http.Request, j *Judgement) []ledger.Reader {
 	if j.Identity != verify.Verified {
 		return []ledger.Reader{g.claimedReader(r, j)}
 	}
-	reader := ledger.Reader{Site: j.Site.Own, Crawler: "operator " + operatorOf(j), Invented: !j.Site.Named}
+	reader := ledger.Reader{Site: *j.Site.Own(), Crawler: "operator " + operatorOf(j), Invented: !j.Site.Named}
 	own := reader
 	own.Crawler += " " + judge.FoldName(j.Client.Name())
 	return []ledger.Reader{own, reader}
@@ -231,7 +231,7 @@ func (g *Guard) readBy(r *http.Request, j *Judgement) []ledger.Reader {
 // claimedReader is a crawler of which nothing but its name is known: it is told
 // from others by the network that it comes from.
 func (g *Guard) claimedReader(r *http.Request, j *Judgement) ledger.Reader {
-	reader := ledger.Reader{Site: j.Site.Own, Crawler: judge.OtherName, Network: addr.Network(request.ClientAddr(r)), Invented: !j.Site.Named}
+	reader := ledger.Reader{Site: *j.Site.Own(), Crawler: judge.OtherName, Network: addr.Network(request.ClientAddr(r)), Invented: !j.Site.Named}
 	if name := j.KnownName(); name != "" {
 		reader.Crawler = judge.FoldName(name)
 	}

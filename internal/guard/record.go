@@ -69,8 +69,8 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		q.Action = j.Rate.instead
 	}
 	q.WouldBlock = q.Action == judge.Logged && !j.LogOnly
-	if name, _ := addr.CutPort(j.Site.Own.Host); addr.Unbracket(name) != j.Site.Label {
-		q.Host = text.Printable(j.Site.Own.Host)
+	if name, _ := addr.CutPort(j.Site.Own().Host); addr.Unbracket(name) != j.Site.Label {
+		q.Host = text.Printable(j.Site.Own().Host)
 	}
 	q.Token, q.Class, q.Named = j.counted()
 	q.Against = judge.IsAgainst(j.Preferences, q.Class)

@@ -49,7 +49,7 @@ func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry,
 		g.state(r, entry, a.site, false, now, 0)
 	}
 	if g.SourceKey == "" && a.asksForFile {
-		g.shared.served.Led(a.site.Own, addr.Network(a.from), answer.location, now)
+		g.shared.served.Led(*a.site.Own(), addr.Network(a.from), answer.location, now)
 		g.shared.served.LedAbroad(addr.Network(a.from), placeAbroad(answer.location), now)
 	}
 }
@@ -65,6 +65,6 @@ func (g *Guard) wasLed(r *http.Request, j *Judgement, state *policy.State, now t
 	if state != nil && state.Good != nil {
 		since = state.Good.LastRead
 	}
-	known, network := g.shared.served.Site(j.Site.Own), addr.Network(request.ClientAddr(r))
+	known, network := g.shared.served.Site(*j.Site.Own()), addr.Network(request.ClientAddr(r))
 	return known.WasLed(network, j.Target, since, now) && known.MayPass(network, now)
 }

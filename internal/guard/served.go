@@ -67,7 +67,7 @@ func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state
 			return v
 		}
 	}
-	site := g.shared.served.Site(j.Site.Own)
+	site := g.shared.served.Site(*j.Site.Own())
 	if j.Identity == verify.Verified {
 		if text := site.Text(operatorClient(j), read.Hash, read.At); text != nil {
 			return text
@@ -86,7 +86,7 @@ func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state
 			return g.textOf(r, j, read, state, now), false // it may have just been found
 		}
 		if !closedBy(r, done, until) {
-			return nil, g.shared.served.Site(j.Site.Own).MayPass(addr.Network(request.ClientAddr(r)), now)
+			return nil, g.shared.served.Site(*j.Site.Own()).MayPass(addr.Network(request.ClientAddr(r)), now)
 		}
 		if read.Hash == codedText {
 			read, _ = g.lastReading(r, j)
@@ -127,21 +127,21 @@ func (g *Guard) askSite(r *http.Request, j *Judgement, hash [sha256.Size]byte, n
 	if j.Identity == verify.Verified {
 		client, who.Operator = operatorClient(j), operatorOf(j)
 	}
-	fetch, ok := g.Source.Prepare(r, of.Own, origin.Witness{UserAgent: who.UserAgent, Operator: who.Operator})
-	outside, _ := g.Source.Prepare(r, of.Own, who)
+	fetch, ok := g.Source.Prepare(r, *of.Own(), origin.Witness{UserAgent: who.UserAgent, Operator: who.Operator})
+	outside, _ := g.Source.Prepare(r, *of.Own(), who)
 	if !ok {
 		return nil, false
 	}
 	begin := func() bool { return g.shared.served.Begin(of.Segment) }
-	return g.shared.served.Site(of.Own).Ask(client, network, hash, now, begin, func() {
+	return g.shared.served.Site(*of.Own()).Ask(client, network, hash, now, begin, func() {
 		defer g.shared.served.End(of.Segment)
 		as := fetch
 		for range readers.MaxAsks {
-			answer := g.timed(as, nil, of.Own)()
+			answer := g.timed(as, nil, *of.Own())()
 			if as = outside; refusesUs(answer) {
 				continue
 			}
-			g.shared.served.Confirm(of.Own, client, network, answer, now)
+			g.shared.served.Confirm(*of.Own(), client, network, answer, now)
 			got, ok := policy.HashOf(answer)
 			if ok && found != nil {
 				found(got)

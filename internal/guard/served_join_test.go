@@ -68,6 +68,6 @@ func TestAskedForAnother(t *testing.T) {
 func hasReadText(g *Guard, r *http.Request, hash [sha256.Size]byte) {
 	site := g.siteOf(r)
 	g.shared.Cache.Add(site.Key, site.Segment).Saw(hash, time.Now())
-	g.shared.readers.Read(ledger.Reader{Site: site.Own, Crawler: "bingbot", Network: addr.Network(request.ClientAddr(r)), Invented: !site.Named},
+	g.shared.readers.Read(ledger.Reader{Site: *site.Own(), Crawler: "bingbot", Network: addr.Network(request.ClientAddr(r)), Invented: !site.Named},
 		ledger.Reading{At: time.Now(), Status: http.StatusOK, Hash: hash})
 }

@@ -137,7 +137,7 @@ func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *jud
 	if result.Named {
 		group = result.Evidence.Group.Name
 	}
-	note.Site, note.Label, note.Source = j.Site.Own, j.Site.Label, from
+	note.Site, note.Label, note.Source = *j.Site.Own(), j.Site.Label, from
 	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Identity, j.Target
 	if note.Token == "" {
 		note.Token = judge.KnownName(q.Client, group)
@@ -149,7 +149,7 @@ func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *jud
 		note.Token = judge.OtherName
 	}
 	if note.Difference != shadow.Same && !j.Site.Named {
-		note.Host = text.Printable(j.Site.Own.Host)
+		note.Host = text.Printable(j.Site.Own().Host)
 	}
 	g.shared.tried.trials.Note(&note)
 }

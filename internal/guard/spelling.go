@@ -22,7 +22,7 @@ import (
 // to the other what it answers to any host, which is then no rule of this site.
 // So where the two differ, the guard asks for a third that nobody can mean.
 func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State, waits bool, now, until time.Time) *policy.State {
-	key := j.Site.Own
+	key := *j.Site.Own()
 	listener := request.ListenerPort(r, key.Secure, request.IsTrustedProxy(r))
 	if g.SourceKey != "" || listener == 0 || key.Host == "" || state == nil || state.Good == nil {
 		return nil

@@ -197,7 +197,7 @@ func (g *Guard) hasReplaced(r *http.Request, j *Judgement, state *policy.State, 
 // isServed reports whether the site is known to serve a text to such a crawler, and not to
 // serve it another one since. It asks the site if that was not found a moment ago.
 func (g *Guard) isServed(r *http.Request, j *Judgement, hash [sha256.Size]byte, now, until time.Time) bool {
-	site, client := g.shared.served.Site(j.Site.Own), claimedClient(r)
+	site, client := g.shared.served.Site(*j.Site.Own()), claimedClient(r)
 	if j.Identity == verify.Verified {
 		client = operatorClient(j)
 	}

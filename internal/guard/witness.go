@@ -39,7 +39,7 @@ func (g *Guard) asWitness(r *http.Request, s *request.Site, fetch origin.Fetch) 
 	if g.SourceKey != "" {
 		return fetch
 	}
-	known := g.shared.served.Known(s.Own)
+	known := g.shared.served.Known(*s.Own())
 	if known == nil {
 		return fetch
 	}

@@ -133,7 +133,7 @@ func explanation(j *guard.Judgement) []byte {
 	}
 	rule, group := &j.Evidence.Rule, &j.Evidence.Group
 	line("The robots.txt of this site does not allow ", j.Client.Name())
-	line(" to fetch this URL.\n\nfile:  ", j.Site.Own.String())
+	line(" to fetch this URL.\n\nfile:  ", j.Site.Own().String())
 	line("/robots.txt\ngroup: User-agent: ", group.Name)
 	number(group.Line)
 	line("rule:  ", rule.String())

@@ -107,7 +107,7 @@ func tooFast(j *guard.Judgement, wait int) string {
 		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, text.Span(p.Limit.Per))
 	default:
 		fmt.Fprintf(&b, "%s asks faster than the robots.txt of this site asks it to.\n\n", name)
-		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own.String()+"/robots.txt"))
+		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own().String()+"/robots.txt"))
 		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Every.Seconds(), 'f', -1, 64), p.Delay.Line)
 		if p.Every != p.Delay.Every {
 			fmt.Fprintf(&b, "held:  to %s, the longest that counts here\n", text.Span(p.Every))

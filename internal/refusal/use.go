@@ -22,7 +22,7 @@ func againstUse(j *guard.Judgement) string {
 	var b strings.Builder
 	line, number := j.Decided()
 	fmt.Fprintf(&b, "The robots.txt of this site states that this page shall not be used to train models.\n\n")
-	fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own.String()+"/robots.txt"))
+	fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own().String()+"/robots.txt"))
 	fmt.Fprintf(&b, "group: User-agent: %s (line %d)\n", text.Printable(j.Evidence.Group.Name), j.Evidence.Group.Line)
 	fmt.Fprintf(&b, "line:  %s (line %d)\n", text.Printable(line), number)
 	if j.Version != nil {

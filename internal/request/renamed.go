@@ -46,11 +46,11 @@ func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
 			others = append(others, other)
 		}
 	}
-	name, _ := addr.CutPort(s.Own.Host)
+	name, _ := addr.CutPort(s.Own().Host)
 	name = addr.Unbracket(name)
 	_, parent, _ := strings.Cut(name, ".")
-	for _, site := range [...]string{s.Own.Site, name, "*." + parent, ""} {
-		own := s.Own
+	for _, site := range [...]string{s.Own().Site, name, "*." + parent, ""} {
+		own := *s.Own()
 		own.Site = site
 		switch {
 		case s.Key.Source != "":

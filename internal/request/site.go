@@ -18,8 +18,8 @@ import (
 
 // Site is whose robots.txt a request is judged by.
 type Site struct {
-	Own     policy.Key     // the site itself
 	Key     policy.Key     // where its robots.txt comes from
+	own     *policy.Key    // the site itself, nil where that is Key, as of nearly all
 	Segment policy.Segment // the part of the cache that Key is in
 	Label   string         // the configured host, judge.OtherName for hosts that only clients name
 	Named   bool           // the configuration names the site itself
@@ -66,7 +66,7 @@ func SchemeSent(r *http.Request) (secure, ok bool) {
 
 // NewSite returns the site of a key.
 func NewSite(key policy.Key) Site {
-	s := Site{Own: key, Key: key, Label: key.Site, Segment: segmentOf(key)}
+	s := Site{Key: key, Label: key.Site, Segment: segmentOf(key)}
 	if s.Label == "" {
 		s.Label = judge.OtherName
 	}
@@ -74,14 +74,30 @@ func NewSite(key policy.Key) Site {
 	return s
 }
 
+// Own returns the key of the site itself, which must not be modified.
+func (s *Site) Own() *policy.Key {
+	if s.own != nil {
+		return s.own
+	}
+	return &s.Key
+}
+
+// ReadAs returns the site with a key by which its robots.txt is read.
+func (s Site) ReadAs(key policy.Key) Site {
+	if key != s.Key {
+		s.own, s.Key = new(*s.Own()), key
+	}
+	return s
+}
+
 // From returns a site whose robots.txt comes from a source that is for its host alone. A
 // host that only clients name has it to itself: who invents one puts out no other's.
 func (s Site) From(source string) Site {
-	s.Key = policy.Key{Source: source}
+	key := policy.Key{Source: source}
 	if s.Segment == policy.Invented {
-		s.Key.Forwarded, s.Key.Site = s.Own.Host, s.Own.Site
+		key.Forwarded, key.Site = s.Own().Host, s.Own().Site
 	}
-	return s
+	return s.ReadAs(key)
 }
 
 // segmentOf returns the part of the cache that a key belongs to.

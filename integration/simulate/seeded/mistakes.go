@@ -235,7 +235,7 @@ var mistakes = []mistake{
 	},
 	{
 		"where the robots.txt of another site redirects to is a page like others", "internal/guard/abroad.go",
-		"	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)\n",
-		"	if true {\n		return false\n	}\n	place := urlOf(j.Site.Own.Host, j.Site.Own.Secure, j.Target)\n",
+		"	place := urlOf(j.Site.Own().Host, j.Site.Own().Secure, j.Target)\n",
+		"	if true {\n		return false\n	}\n	place := urlOf(j.Site.Own().Host, j.Site.Own().Secure, j.Target)\n",
 	},
 }
