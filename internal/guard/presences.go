@@ -79,9 +79,11 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return &presence{key: new(policy.Key)} })
-	if prefers(j.Site, *site.key) {
-		key := j.Site.Key
-		site.key = &key
+	switch better := prefers(j.Site, *site.key); {
+	case j.kept != nil && (better || j.Site.Key == *site.key):
+		site.key = &j.Site.Key // which is kept anyway, unlike that of a configuration that has ended
+	case better:
+		site.key = new(j.Site.Key)
 	}
 	if !g.gone { // a request may outlive its configuration
 		site.guards.Store(g, site.key)
