@@ -51,6 +51,9 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 		return
 	}
 	text := i.shows(s)
+	if w.owner != nil && i.published.shown[s] != text {
+		return // it is another one since it was looked at last
+	}
 	w.mu.Lock()
 	saw := i.saw[s]
 	// Of a site that had no file, and fails now, nobody knows the text.
