@@ -43,10 +43,18 @@ func TestProxiesBehindACDN(t *testing.T) {
 	for name := range proxies {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := beside(t)
-			s.cdn = "127.0.0.2"
+			const cdn = "127.0.0.2"
+			var s *site
+			if name == "traefik" { // which tells the decision point of the CDN, too
+				s = beside(t, "127.0.0.1/32", "127.0.0.1/32 "+cdn)
+				s.edits = []string{"# forwardedHeaders: {trustedIPs: [203.0.113.0/24]}", "forwardedHeaders: {trustedIPs: [" + cdn + "]}",
+					"trustForwardHeader: false", "trustForwardHeader: true", "[robots-guard] #", "[unsaid, robots-guard] #"}
+			} else {
+				s = beside(t)
+				s.cdn = cdn
+			}
 			s.front(t, name)
-			for from, want := range map[string]string{s.cdn: "192.0.2.7", "127.0.0.3": "127.0.0.3"} {
+			for from, want := range map[string]string{cdn: "192.0.2.7", "127.0.0.3": "127.0.0.3"} {
 				dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 				conn, err := dialer.Dial("tcp", "127.0.0.1:"+s.port)
 				if err != nil {
@@ -55,7 +63,7 @@ func TestProxiesBehindACDN(t *testing.T) {
 				defer conn.Close()
 				// Each with a path of its own, by which its line is known.
 				if _, err := io.WriteString(conn, "GET /private/"+from+" HTTP/1.1\r\nHost: example.com\r\nUser-Agent: "+harness.Bingbot+
-					"\r\nX-Forwarded-For: 66.249.66.1, 192.0.2.7\r\nX-Forwarded-Host: open.test\r\nConnection: close\r\n\r\n"); err != nil {
+					"\r\nX-Forwarded-For: 66.249.66.1, 192.0.2.7\r\nX-Forwarded-Host: open.test\r\nX-Forwarded-Uri: /public/\r\nX-Forwarded-Method: OPTIONS\r\nConnection: close\r\n\r\n"); err != nil {
 					t.Fatal(err)
 				}
 				if response, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || response.StatusCode != 403 {

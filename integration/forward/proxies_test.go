@@ -39,7 +39,7 @@ func (s *site) file(t *testing.T, name string) string {
 	}
 	written := strings.NewReplacer(
 		"127.0.0.1:9181", "127.0.0.1:"+s.Port, "127.0.0.1:9182", "127.0.0.1:"+s.between, ":8080", ":"+s.port, "listen 8080", "listen 127.0.0.1:"+s.port,
-		"127.0.0.1:3000", s.to, "/etc/haproxy", s.dir, "/etc/apache2", s.dir,
+		"127.0.0.1:3000", s.to, "/etc/haproxy", s.dir, "/etc/apache2", s.dir, "/etc/traefik", s.dir,
 	).Replace(string(text))
 	written = strings.NewReplacer(s.edits...).Replace(written)
 	if s.cdn != "" {
@@ -51,7 +51,7 @@ func (s *site) file(t *testing.T, name string) string {
 }
 
 // proxies start each of those that have an example and can be had here. Traefik and
-// Envoy are in no Debian: what they send is in TestOthers.
+// Envoy are in no Debian: what they send is in TestTraefik and TestEnvoy.
 var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 	"nginx": func(t *testing.T, s *site) *exec.Cmd {
 		return harness.Nginx(t, s.dir, "include "+s.file(t, "nginx/site.conf")+";")
@@ -102,10 +102,18 @@ var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 		cmd.Env = harness.Home(s.dir)
 		return cmd
 	},
+	"traefik": func(t *testing.T, s *site) *exec.Cmd {
+		binary, err := exec.LookPath("traefik")
+		if err != nil {
+			t.Skip("needs traefik, which the gate does not have: TestTraefik sends what it would")
+		}
+		s.file(t, "traefik/dynamic.yaml")
+		return exec.Command(binary, "--configfile="+s.file(t, "traefik/traefik.yaml"))
+	},
 }
 
 // without is what each of them answers to a browser while the decision point is down.
-var without = map[string]int{"nginx": 500, "haproxy": 200, "apache": 200, "caddy": 502}
+var without = map[string]int{"nginx": 500, "haproxy": 200, "apache": 200, "caddy": 502, "traefik": 500}
 
 // behind runs a proxy in front of an application and beside a decision point.
 func behind(t *testing.T, name string) *site {
@@ -121,10 +129,17 @@ func (s *site) front(t *testing.T, name string) {
 	cmd := proxies[name](t, s)
 	cmd.WaitDelay = 2 * time.Second // for what it has started
 	harness.Attend(t, cmd, "127.0.0.1:"+s.port)
+	if name == "traefik" { // it listens before it has read its routers
+		harness.Eventually(t, "a router", func() bool {
+			status, _ := s.raw(t, harness.Firefox, "/robots.txt")
+			return status != 404
+		})
+	}
 }
 
-// beside runs an application and a decision point beside it.
-func beside(t *testing.T) *site {
+// beside runs an application and a decision point beside it, whose file is edited as for
+// strings.NewReplacer.
+func beside(t *testing.T, edits ...string) *site {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "forward") // which Apache's workers can reach
 	if err != nil {
@@ -151,8 +166,8 @@ func beside(t *testing.T) *site {
 	}
 	globals := strings.Replace(string(text), "{\n", "{\n\tadmin off\n\tpersist_config off\n\tskip_install_trust\n", 1)
 	port := harness.FreePort(t)
-	config := strings.NewReplacer(":9181", ":"+port, "127.0.0.1:3000", s.app.Address(),
-		"allow_private on", "allow_private on\nfetch_wait 20s\nfetch_timeout 20s\nrate enforce").Replace(globals)
+	config := strings.NewReplacer(append(edits, ":9181", ":"+port, "127.0.0.1:3000", s.app.Address(),
+		"allow_private on", "allow_private on\nfetch_wait 20s\nfetch_timeout 20s\nrate enforce")...).Replace(globals)
 	s.Server = harness.Start(t, config, "127.0.0.1:"+port)
 	s.Port = port
 	return s
