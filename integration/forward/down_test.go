@@ -63,6 +63,7 @@ func TestProxiesOtherwise(t *testing.T) {
 		"nginx":   {[]string{"# error_page 502", "error_page 502", "# location @robots_nobody", "location @robots_nobody"}, 200},
 		"haproxy": {closed, 503},
 		"apache":  {closed, 503},
+		"traefik": {[]string{"service: robots-guard # or-pass", "service: or-pass #", "# or-pass: {", "or-pass: {", "# ping: {", "ping: {"}, 200},
 	} {
 		for what, port := range map[string]func(*testing.T) string{
 			"nobody listens": func(t *testing.T) string { return harness.FreePort(t) },

@@ -113,7 +113,7 @@ var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 }
 
 // without is what each of them answers to a browser while the decision point is down.
-var without = map[string]int{"nginx": 500, "haproxy": 200, "apache": 200, "caddy": 502, "traefik": 500}
+var without = map[string]int{"nginx": 500, "haproxy": 200, "apache": 200, "caddy": 502, "traefik": 502}
 
 // behind runs a proxy in front of an application and beside a decision point.
 func behind(t *testing.T, name string) *site {
