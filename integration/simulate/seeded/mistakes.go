@@ -95,8 +95,8 @@ var mistakes = []mistake{
 	},
 	{
 		"a copy never is too old", "policy/entry.go",
-		"	return s == nil || !now.Before(s.Due) ||",
-		"	return s == nil ||",
+		"	if s == nil || !now.Before(s.Due) {",
+		"	if s == nil {",
 	},
 	{
 		"the change guard never lets go", "internal/guard/changeguard.go",
