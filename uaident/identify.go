@@ -32,10 +32,10 @@ func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil)
 func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil) }
 
 // IdentifyWith is [Registry.Identify] with the names of a policy beside those
-// of the registry; o may be nil. Such a name counts, after the registry's, if it
-// stands as a product: with a version or a contact, after "compatible;", as the
-// first product, or if it looks like a robot's. A browser that is identified by
-// one is of class [Other].
+// of the registry; o may be nil. Such a name counts, after the registry's or where it
+// stands before one of these, if it stands as a product: with a version or a contact,
+// after "compatible;", as the first product, or if it looks like a robot's. A version may
+// run into it. A browser that is identified by one is of class [Other].
 func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	var s scan
 	s.run(r, ua)

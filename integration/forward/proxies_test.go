@@ -50,8 +50,8 @@ func (s *site) file(t *testing.T, name string) string {
 	return path
 }
 
-// proxies start each of those that have an example and can be had here. Traefik and
-// Envoy are in no Debian: what they send is in TestTraefik and TestEnvoy.
+// proxies start each of those that have an example and can be had. Traefik and Envoy are in
+// no Debian: what they send is in TestTraefik and TestEnvoy, and Traefik runs where there is one.
 var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 	"nginx": func(t *testing.T, s *site) *exec.Cmd {
 		return harness.Nginx(t, s.dir, "include "+s.file(t, "nginx/site.conf")+";")

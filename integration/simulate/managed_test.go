@@ -188,9 +188,13 @@ func (w *world) watch() {
 		}
 	}
 	w.partsBases()
-	for wrote := int64(-1); (w.differ() || w.undone() != nil) && wrote < w.revision(); {
+	wrote := int64(-1)
+	for range 5 { // all look at the storage in three minutes, but somebody may write meanwhile
+		if !w.differ() && w.undone() == nil || wrote == w.revision() {
+			break
+		}
 		wrote = w.revision()
-		time.Sleep(3 * time.Minute) // in which all look at the storage, unless somebody has written since
+		time.Sleep(3 * time.Minute)
 	}
 	if w.differ() {
 		w.fail("instances that reach the storage serve different texts for more than three minutes")

@@ -3,6 +3,7 @@ package managed
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -109,14 +110,14 @@ func (k *Keeper) Judge(o OtherBase, why []string) {
 	}
 }
 
-// Renewed returns the bases that have had another version before the one that is under the
-// rules, but for those that a person has confirmed.
-func (k *Keeper) Renewed(bases *policy.Cache) (renewed []OtherBase) {
+// Renewed returns the bases that have had another version after a time before the one that is
+// under the rules, but for those that a person has confirmed.
+func (k *Keeper) Renewed(bases *policy.Cache, after time.Time) (renewed []OtherBase) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for key, b := range k.known {
 		state := stateOf(bases, key)
-		if goodOf(state) == nil || state.Good.Hash != b.under || len(state.Past) == 0 {
+		if goodOf(state) == nil || state.Good.Hash != b.under || len(state.Past) == 0 || state.Past[0].Until.Before(after) {
 			continue
 		}
 		before := state.Past[0]

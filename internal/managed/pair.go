@@ -51,13 +51,10 @@ func (p *Publisher) EachPairOf(o OtherBase, more []string, most int, do func(Pai
 	return left
 }
 
-// EachPairUnder is EachPair for a schedule that takes the place of the one that is served, at
-// the host of a base or, of a file, at all hosts. under is the version that is there with it.
-func (p *Publisher) EachPairUnder(next *Schedule, o OtherBase, under *policy.Version, more []string, most int, do func(Pair)) (left int) {
-	if e := p.serving.Load(); e != nil {
-		left = eachPairAt(o.Key, e.all.schedule, next, more, o.After, under, p.Now(), most, do)
-	}
-	return left
+// EachPairUnder is EachPair at the host of a base or, of a file, at all hosts, where the latest
+// version is under the schedule before, and another one under that after it.
+func EachPairUnder(before, after *Schedule, o OtherBase, under *policy.Version, more []string, now time.Time, most int, do func(Pair)) (left int) {
+	return eachPairAt(o.Key, before, after, more, o.After, under, now, most, do)
 }
 
 // eachPairAt is EachPair where a base is.

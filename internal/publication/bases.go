@@ -123,10 +123,11 @@ func (s *State) KeepsAt(site, id string) bool {
 }
 
 // HasLeft reports whether a text has waited that was withdrawn after a time, since its sites
-// had another one by then.
-func (s *State) HasLeft(id string, after time.Time) bool {
+// had another one by then. A clock that was ahead by more than a day does not count, or the
+// text would wait for as long.
+func (s *State) HasLeft(id string, after, now time.Time) bool {
 	return slices.ContainsFunc(s.History, func(c Change) bool {
-		return c.Origin == FromBase && c.End == Withdrawn && c.ID == id && c.Ended.At.After(after)
+		return c.Origin == FromBase && c.End == Withdrawn && c.ID == id && c.Ended.At.After(after) && c.Ended.At.Sub(now) < baseLife
 	})
 }
 

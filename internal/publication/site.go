@@ -17,7 +17,8 @@ type Site struct {
 	state State
 	known bool
 	specs map[string][]byte // of what is in use, as far as they were asked for
-	alone []byte            // the spec that was served while nothing was known, nil for none
+	last  []byte            // the spec that was served last, nil for none
+	alone bool              // it was served while nothing was known
 	turns uint64
 }
 
@@ -61,26 +62,24 @@ func (s *Site) Begin() (isLatest func() bool) {
 func (s *Site) learn(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state, s.known = state, true; state.Changes > 0 {
-		s.alone = nil
-	}
+	s.state, s.known = state, true
 	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
 }
 
-// ServeAlone notes that a spec is served of which the history knows nothing: it was never
-// read.
-func (s *Site) ServeAlone(spec []byte) {
+// Serve notes which spec is served from now on, and whether that is so while nothing is known
+// of a history.
+func (s *Site) Serve(spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alone = spec
+	s.last, s.alone = spec, alone
 }
 
-// Alone returns the spec that was noted last by [Site.ServeAlone], nil for none or if there
-// is a history.
-func (s *Site) Alone() []byte {
+// Served returns what was noted last by [Site.Serve], nil for nothing. It outlives a
+// configuration.
+func (s *Site) Served() (spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.alone
+	return s.last, s.alone
 }
 
 // spec returns a spec that is known.

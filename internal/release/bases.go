@@ -183,7 +183,7 @@ func (r *Release) hold(ctx context.Context, same []managed.OtherBase) error {
 			continue // in the place of whatever text there
 		}
 		if len(o.Why) == 0 { // another instance has said so, of another site or no more
-			if state.HasLeft(in.ID, o.After.LastRead) {
+			if state.HasLeft(in.ID, o.After.LastRead, r.Now()) {
 				continue // till it is read here whether the site has it still
 			}
 			o.Why = r.judgeBase(o)

@@ -240,6 +240,12 @@ func TestBaseIsFoundByTwoAtOnce(t *testing.T) {
 // A text that waited and is withdrawn, since another instance has read the next one, does not
 // come under the rules where it is the latest still, and nothing is known against it.
 func TestBaseIsWithdrawnElsewhere(t *testing.T) {
+	for name, ahead := range map[string]time.Duration{"clocks agree": 0, "by a clock of the future": 30 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) { testWithdrawnElsewhere(t, ahead) })
+	}
+}
+
+func testWithdrawnElsewhere(t *testing.T, ahead time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		storage, own, late := storetest.New(), newText(open), newText(open)
 		one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(late)
@@ -253,6 +259,9 @@ func TestBaseIsWithdrawnElsewhere(t *testing.T) {
 		late.text.Store(closesPage)
 		two.read()
 		time.Sleep(publication.BaseInterval)
+		synctest.Wait()
+		one.ahead = ahead
+		one.load(disallow("GPTBot", "/a"))
 		own.text.Store(open + "Disallow: /q\n")
 		one.read()
 		one.says("/o\nDisallow: /q")
@@ -260,7 +269,9 @@ func TestBaseIsWithdrawnElsewhere(t *testing.T) {
 			t.Fatalf("it still waits: %+v", state.Bases)
 		}
 		time.Sleep(2 * readInterval)
-		two.says("/o")
+		if ahead == 0 {
+			two.says("/o")
+		}
 		two.read() // and the site has it again, or still
 		time.Sleep(readInterval)
 		if text := two.text("a.test"); !strings.Contains(text, closesPage) {

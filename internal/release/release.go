@@ -208,28 +208,28 @@ func (r *Release) Otherwise() *managed.Schedule {
 		return r.nothing()
 	}
 	before, first := r.nothing(), true
-	if alone := r.alone(); alone != nil {
-		before, first = alone.schedule, false
+	if served, _ := r.lastServed(); served != nil {
+		before, first = served, false
 	}
 	if len(r.reasons(before, w, first)) > 0 {
 		return before
 	}
-	r.site.ServeAlone(w.spec)
+	r.site.Serve(w.spec, true)
 	return w.schedule
 }
 
-// alone returns what was served while no history was known, nil for nothing.
-func (r *Release) alone() *wish {
-	spec := r.site.Alone()
+// lastServed returns what was served last, also by a configuration before, nil for nothing, and
+// whether that was so while no history was known.
+func (r *Release) lastServed() (s *managed.Schedule, alone bool) {
+	spec, alone := r.site.Served()
 	if spec == nil {
-		return nil
+		return nil, false
 	}
 	s, err := managed.ParseSpec(r.Registry, spec)
 	if err != nil {
-		return nil // such as of a crawler that the registry has no more
+		return nil, false // such as of a crawler that the registry has no more
 	}
-	w := newWish(s, publication.FromConfiguration, Proposal{})
-	return &w
+	return s, alone
 }
 
 // nothing returns the schedule without a rule.

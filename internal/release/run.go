@@ -75,7 +75,7 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 // step does what is due once the history was read.
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 	if w, pending := r.wanted(); pending && isLatest() {
-		if err := r.submitAlone(ctx, w, isLatest); err != nil {
+		if err := r.submitAlone(ctx, isLatest); err != nil {
 			return err
 		}
 		if err := r.submit(ctx, &w, isLatest); err != nil {
@@ -175,14 +175,25 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 	return errMoved
 }
 
-// submitAlone submits what was served while no history was known, where there is none, so
-// that a wish is compared with that.
-func (r *Release) submitAlone(ctx context.Context, w wish, isLatest func() bool) error {
+// submitAlone makes what was served while no history was known the first change, where there
+// is none: it was in force, and a wish is compared with it.
+func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
 	state, _ := r.site.State()
-	if alone := r.alone(); alone != nil && alone.id != w.id && state.Changes == 0 {
-		return r.submit(ctx, alone, isLatest)
+	served, alone := r.lastServed()
+	if !alone || state.Changes > 0 {
+		return nil
 	}
-	return nil
+	w := newWish(served, publication.FromConfiguration, Proposal{})
+	in := publication.Submission{Instance: r.Instance(), ID: w.id, Origin: w.origin, By: publication.By{Who: string(w.origin)}}
+	in.Difference = managed.Difference(r.nothing(), served)
+	_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
+		if s.Changes > 0 || !isLatest() { // another instance has begun one
+			return s, publication.Nothing, nil
+		}
+		s, news := s.Submit(in, r.Now())
+		return s, news, nil
+	})
+	return err
 }
 
 // update takes a step in the history and tells what came of it.
@@ -235,13 +246,15 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judged = next.number
 	}
 	inUse := r.knowCohorts(ctx, &state, w)
-	if next.published != r.served.published {
-		r.holdUncovered(&state, published)
-	}
 	if next != r.served {
+		r.holdUncovered(state.Published, published)
+		if candidate != nil && candidate.Stage != publication.Shadow {
+			r.holdUncovered(&candidate.Change, tried)
+		}
 		r.publisher.Serve(ctx, published, r.trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
+			r.site.Serve(published.Spec(), false)
 			r.changed()
 		}
 	}

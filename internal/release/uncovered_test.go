@@ -20,11 +20,13 @@ func TestRulesUncoverABaseElsewhere(t *testing.T) {
 		rules  []managed.Rule
 		text   string         // that the site has by then
 		visits []ledger.Visit // that only the instance knows which has read it
+		reload bool           // of that instance, with the same rules, before it looks at the history
 		waits  bool
 	}{
-		"opened no more":            {rules: []managed.Rule{disallow("GPTBot", "/a")}, text: closed, waits: true},
-		"opened still":              {rules: []managed.Rule{opensToAll, disallow("GPTBot", "/a")}, text: closed},
-		"a text that closes little": {rules: []managed.Rule{disallow("GPTBot", "/a")}, text: open + "Disallow: /p\n"},
+		"opened no more, and reloaded": {rules: []managed.Rule{disallow("GPTBot", "/a")}, text: closed, reload: true, waits: true},
+		"opened no more":               {rules: []managed.Rule{disallow("GPTBot", "/a")}, text: closed, waits: true},
+		"opened still":                 {rules: []managed.Rule{opensToAll, disallow("GPTBot", "/a")}, text: closed},
+		"a text that closes little":    {rules: []managed.Rule{disallow("GPTBot", "/a")}, text: open + "Disallow: /p\n"},
 		"closed with either text": {rules: []managed.Rule{disallow("Googlebot", "/v")}, text: open + "Disallow: /p\n",
 			visits: []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/v"}}},
 	} {
@@ -42,6 +44,9 @@ func TestRulesUncoverABaseElsewhere(t *testing.T) {
 				one.load(test.rules...)
 				if state, _ := one.State(); state.Candidate != nil {
 					t.Fatalf("it waits where the text before is known: %+v", state.Candidate)
+				}
+				if test.reload {
+					two.load(test.rules...)
 				}
 				time.Sleep(2 * readInterval)
 				two.isOpen("with other rules")
@@ -79,8 +84,9 @@ func TestRulesUncoverABaseElsewhere(t *testing.T) {
 
 // What a person wants closes what it closes: rules that were confirmed, and a rollback.
 func TestRulesThatAreMeantUncoverABase(t *testing.T) {
-	for _, verb := range []string{"confirm", "rollback"} {
-		t.Run(verb, func(t *testing.T) {
+	for name, reload := range map[string]bool{"confirm": false, "rollback": false, "confirm and reload": true, "rollback and reload": true} {
+		verb, _, _ := strings.Cut(name, " ")
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				storage, own := storetest.New(), newText(open)
 				one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(own)
@@ -103,6 +109,12 @@ func TestRulesThatAreMeantUncoverABase(t *testing.T) {
 				if _, err := one.Act(t.Context(), verb, "", ann); err != nil {
 					t.Fatal(err)
 				}
+				switch {
+				case reload && verb == "confirm":
+					two.load(disallow("GPTBot", "/b"))
+				case reload:
+					two.load(opensToAll) // which it has submitted before
+				}
 				time.Sleep(2 * readInterval)
 				if allowsPage(two.text("a.test")) {
 					t.Error("the text before is under the rules")
@@ -112,4 +124,28 @@ func TestRulesThatAreMeantUncoverABase(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The same of rules that are tried at a host: they are served there.
+func TestTrialUncoversABaseElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, own, late := storetest.New(), newText(open), newText(open)
+		one, two := newInstance(t, storage, "one").with(late), newInstance(t, storage, "two").with(own)
+		one.load(opensToAll)
+		two.load(opensToAll)
+		one.read()
+		two.read()
+		own.text.Store(closed)
+		two.read()
+		one.rollout = publication.Rollout{Stage: publication.Hosts, Hosts: []string{"a.test"}}
+		one.load(disallow("GPTBot", "/a"))
+		time.Sleep(2 * readInterval)
+		if state, _ := two.State(); state.Candidate == nil || state.Candidate.Stage != publication.Hosts {
+			t.Fatalf("it is not tried: %+v", state.Candidate)
+		}
+		two.isOpen("with the rules that are tried")
+		two.waitingBase()
+		one.end()
+		two.end()
+	})
 }
