@@ -19,7 +19,7 @@ type drawing struct {
 const style = `
 svg{--back:#fff;--text:#1f2328;--quiet:#59636e;--line:#d8dee4;--s0:#0060a8;--s1:#b84300;--s2:#00795a;--s3:#9a3f77;--s4:#6b5900;--s5:#333}
 @media(prefers-color-scheme:dark){svg{--back:#0d1117;--text:#e6edf3;--quiet:#9198a1;--line:#30363d;--s0:#58b4f0;--s1:#f2994a;--s2:#3fcf9f;--s3:#e8a0c8;--s4:#e3cf57;--s5:#ccc}}
-text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:var(--text)}
+text{font:12px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:var(--text)}
 .back{fill:var(--back)}.title{font-size:16px;font-weight:600}.quiet{fill:var(--quiet)}.line{stroke:var(--line);fill:none}.axis{stroke:var(--quiet);fill:none}
 .s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}.s5{--c:var(--s5)}
 .stroke{stroke:var(--c);fill:none;stroke-width:2}.fill{fill:var(--c)}
