@@ -44,17 +44,18 @@ func (x *Index[K, V]) Store(value V) {
 	defer shard.mu.Unlock()
 	var all slots[K, V]
 	if before := shard.slots.Load(); before != nil {
-		all = slices.Clone(*before)
+		all = *before
 	}
-	if all.has(key, hash) {
-		*all.of(key, hash) = value
-	} else {
+	if !all.has(key, hash) {
 		shard.used++
-		if 2*shard.used > len(all) {
-			all = slotsFor(shard.used, all)
-		}
-		*all.of(key, hash) = value
 	}
+	if 2*shard.used > len(all) {
+		var none V
+		all = slotsFor(shard.used, all, none)
+	} else {
+		all = slices.Clone(all)
+	}
+	*all.of(key, hash) = value
 	shard.slots.Store(&all)
 }
 
@@ -68,11 +69,9 @@ func (x *Index[K, V]) Delete(key K) {
 	if before == nil || !before.has(key, hash) {
 		return
 	}
-	rest := slices.Clone(*before)
-	var none V
-	*rest.of(key, hash) = none
+	gone := *before.of(key, hash)
 	shard.used--
-	rest = slotsFor(shard.used, rest) // anew: values that have passed over this one would not be found
+	rest := slotsFor(shard.used, *before, gone) // anew: values that have passed over this one would not be found
 	shard.slots.Store(&rest)
 }
 
@@ -98,8 +97,8 @@ func (x *Index[K, V]) All() iter.Seq[V] {
 // are at least. They are as many as a power of two.
 type slots[K comparable, V Keyed[K]] []V
 
-// slotsFor returns slots for so many values, with these.
-func slotsFor[K comparable, V Keyed[K]](n int, values slots[K, V]) slots[K, V] {
+// slotsFor returns slots for so many values, with these but for one.
+func slotsFor[K comparable, V Keyed[K]](n int, values slots[K, V], but V) slots[K, V] {
 	size := 2
 	for size < 2*n {
 		size *= 2
@@ -107,7 +106,7 @@ func slotsFor[K comparable, V Keyed[K]](n int, values slots[K, V]) slots[K, V] {
 	var none V
 	s := make(slots[K, V], size)
 	for _, value := range values {
-		if value != none {
+		if value != none && value != but {
 			key := value.Key()
 			*s.of(key, maphash.Comparable(seed, key)) = value
 		}

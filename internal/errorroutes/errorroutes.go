@@ -76,9 +76,10 @@ func (u *undone) who() string {
 // by their order, groups and hosts, by conditions on the error or the verdict,
 // and by which files of error pages are there now. A block counts as undone
 // where file_server or reverse_proxy (php_fastcgi is one) can be reached while
-// the path is still the one that was asked for, or php_fastcgi with an index.php. Other conditions, such as on a
-// path or a header, may or may not hold. Where no error route answers, the
-// guard's own answer is followed through intercept.
+// the path is still the one that was asked for, or php_fastcgi with an
+// index.php. Other conditions, such as on a path or a header, may or may not
+// hold. Where no error route answers, the guard's own answer is followed
+// through intercept.
 //
 // Not found are: handlers of other modules that serve content, an expression
 // that wants our status and something else of the request, a rewrite that leads

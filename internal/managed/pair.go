@@ -45,20 +45,15 @@ func (p *Publisher) EachPairOf(o OtherBase, more []string, most int, do func(Pai
 	}
 	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule} {
 		if s != nil {
-			left += eachPairAt(o.Key, s, s, more, o.Before, o.After, p.Now(), most, do)
+			left += EachPairAt(o.Key, s, s, o.Before, o.After, more, p.Now(), most, do)
 		}
 	}
 	return left
 }
 
-// EachPairUnder is EachPair at the host of a base or, of a file, at all hosts, where the latest
-// version is under the schedule before, and another one under that after it.
-func EachPairUnder(before, after *Schedule, o OtherBase, under *policy.Version, more []string, now time.Time, most int, do func(Pair)) (left int) {
-	return eachPairAt(o.Key, before, after, more, o.After, under, now, most, do)
-}
-
-// eachPairAt is EachPair where a base is.
-func eachPairAt(key policy.Key, before, after *Schedule, more []string, was, is *policy.Version, now time.Time, most int, do func(Pair)) (left int) {
+// EachPairAt is EachPair where a base is, at its host or, of a file, at all hosts: before with
+// one version of it, after with another one.
+func EachPairAt(key policy.Key, before, after *Schedule, was, is *policy.Version, more []string, now time.Time, most int, do func(Pair)) (left int) {
 	hosts := []string{nameOf(key)}
 	if key.Source != "" {
 		hosts = hostsOfBoth(before, after, more)

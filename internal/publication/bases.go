@@ -22,9 +22,9 @@ const (
 	// mostTurnings is how many bases that were withdrawn the history has, and how many
 	// changes by lists of rules.
 	mostTurnings = 20
-	// baseLife is how long a confirmation counts: all instances have read the base by
+	// BaseLife is how long a confirmation counts: all instances have read the base by
 	// then.
-	baseLife = 25 * time.Hour
+	BaseLife = 25 * time.Hour
 )
 
 // What has become of a base that had to wait, beside [Confirmation].
@@ -53,7 +53,7 @@ func (b *BaseChange) Keeps() bool { return b.Stage != BaseConfirmed }
 // IsOver reports whether a base was confirmed so long ago that it does not count any
 // more: what a site turns to once more has to be confirmed once more.
 func (b *BaseChange) IsOver(now time.Time) bool {
-	return b.Stage == BaseConfirmed && (b.Confirmed == nil || now.Sub(b.Confirmed.At).Abs() > baseLife)
+	return b.Stage == BaseConfirmed && (b.Confirmed == nil || now.Sub(b.Confirmed.At).Abs() > BaseLife)
 }
 
 // IsOlder reports whether a base was found before a time, as far as that can be told: a
@@ -127,7 +127,7 @@ func (s *State) KeepsAt(site, id string) bool {
 // text would wait for as long.
 func (s *State) HasLeft(id string, after, now time.Time) bool {
 	return slices.ContainsFunc(s.History, func(c Change) bool {
-		return c.Origin == FromBase && c.End == Withdrawn && c.ID == id && c.Ended.At.After(after) && c.Ended.At.Sub(now) < baseLife
+		return c.Origin == FromBase && c.End == Withdrawn && c.ID == id && c.Ended.At.After(after) && c.Ended.At.Sub(now) < BaseLife
 	})
 }
 

@@ -37,31 +37,29 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		return w.Why
 	}
 	f, hosts := r.newFinder(first)
+	base := r.Base()
+	var unread map[string]bool
 	if r.begun.Load() {
 		hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
-	}
-	base := r.Base()
-	if r.begun.Load() && len(r.unread(base)) > 0 {
-		r.publisher.AwaitStored(context.Background())
-		base = r.Base()
+		if unread = r.unread(base); len(unread) > 0 {
+			r.publisher.AwaitStored(context.Background())
+			base = r.Base()
+			unread = r.unread(base)
+		}
 	}
 	left := managed.EachPair(published, w.schedule, hosts, base, r.Now(), mostCompared, f.search(r.Confirm))
 	if len(w.Why) > 0 {
 		return append(slices.Clone(w.Why), f.reasons...)
 	}
-	if why := f.found(left); len(why) > 0 || r.Confirm == Any || !r.begun.Load() {
+	if why := f.found(left); len(why) > 0 || r.Confirm == Any || len(unread) == 0 {
 		return why
 	}
-	return r.reasonsUnread(published, w, f, hosts, base)
+	return r.reasonsUnread(published, w, f, hosts, base, unread)
 }
 
-// reasonsUnread is reasons for hosts of the place whose base was not read here, as where it
-// fails since the start: the rules may have opened what it closes. f has found nothing else.
-func (r *Release) reasonsUnread(published *managed.Schedule, w wish, f *finder, hosts []string, base func(host string) []byte) []string {
-	unread := r.unread(base)
-	if len(unread) == 0 {
-		return nil
-	}
+// reasonsUnread is reasons for hosts whose base was not read here, as where it fails since
+// the start: the rules may have opened what it closes. f has found nothing else.
+func (r *Release) reasonsUnread(published *managed.Schedule, w wish, f *finder, hosts []string, base func(host string) []byte, unread map[string]bool) []string {
 	left := managed.EachPair(published, w.schedule, hosts, func(host string) []byte {
 		if unread[host] {
 			return []byte("User-agent: *\nDisallow: /\n")

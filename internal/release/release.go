@@ -195,26 +195,24 @@ func (r *Release) submitted(w wish) {
 // nobody has to confirm that, and else what was served so before, or no rule at all.
 func (r *Release) Otherwise() *managed.Schedule {
 	w, _ := r.wanted()
-	if !r.begun.Load() {
-		if len(r.reasons(r.nothing(), w, true)) > 0 {
-			return r.nothing()
+	before, first, begun := r.nothing(), true, r.begun.Load()
+	if begun {
+		if state, known := r.site.State(); known {
+			if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
+				return s
+			}
+			return before
 		}
-		return w.schedule
-	}
-	if state, known := r.site.State(); known {
-		if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
-			return s
+		if served, _ := r.lastServed(); served != nil {
+			before, first = served, false
 		}
-		return r.nothing()
-	}
-	before, first := r.nothing(), true
-	if served, _ := r.lastServed(); served != nil {
-		before, first = served, false
 	}
 	if len(r.reasons(before, w, first)) > 0 {
 		return before
 	}
-	r.site.Serve(w.spec, true)
+	if begun {
+		r.site.Serve(w.spec, true)
+	}
 	return w.schedule
 }
 

@@ -178,9 +178,11 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 // submitAlone makes what was served while no history was known the first change, where there
 // is none: it was in force, and a wish is compared with it.
 func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
-	state, _ := r.site.State()
+	if state, _ := r.site.State(); state.Changes > 0 {
+		return nil
+	}
 	served, alone := r.lastServed()
-	if !alone || state.Changes > 0 {
+	if !alone {
 		return nil
 	}
 	w := newWish(served, publication.FromConfiguration, Proposal{})

@@ -8,9 +8,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// baseKnown is for how long an instance may not have read a base that another one has.
-const baseKnown = 25 * time.Hour
-
 // holdUncovered has texts of the site's own wait that another schedule than the one that was
 // served last closes, though nobody was asked: who submitted it knew the text before, or this
 // instance the history only now. That text is under the rules again before the schedule is
@@ -24,13 +21,12 @@ func (r *Release) holdUncovered(change *publication.Change, next *managed.Schedu
 	if before == nil || isMeant || managed.SameFor(before, next, searchEngines(r.Registry)) {
 		return
 	}
-	f, hosts := r.newFinder(false)
+	known, hosts := r.newFinder(false)
 	closing := func(o managed.OtherBase, under *policy.Version) []string {
-		f := finder{engines: f.engines, visits: f.visits, told: make(map[string]time.Time)}
-		left := managed.EachPairUnder(before, next, o, under, hosts, r.Now(), mostCompared, f.closed)
-		return f.found(left)
+		f := finder{engines: known.engines, visits: known.visits, told: make(map[string]time.Time)}
+		return f.found(managed.EachPairAt(o.Key, before, next, o.After, under, hosts, r.Now(), mostCompared, f.closed))
 	}
-	for _, o := range r.keeper.Renewed(r.publisher.Bases, r.Now().Add(-baseKnown)) {
+	for _, o := range r.keeper.Renewed(r.publisher.Bases, r.Now().Add(-publication.BaseLife)) {
 		if why := closing(o, o.After); len(why) > 0 && len(closing(o, o.Before)) == 0 {
 			r.keeper.GoBack(o, why)
 		}
