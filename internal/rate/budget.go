@@ -36,7 +36,10 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 		b.length.Store(int64(rules.Window))
 		if others = int(b.others.Load()); others > 0 {
 			own := b.seen.sum(part)
-			file, owner = file.part(own, others, rules.Window), owner.part(own, others, rules.Window)
+			file = file.part(own, others, rules.Window)
+			if own+others > owner.most(rules.Window) {
+				owner = owner.part(own, others, rules.Window)
+			}
 		}
 	}
 	byOwner := ahead(&b.owner, now, owner)

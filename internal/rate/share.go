@@ -190,6 +190,14 @@ func (b *Budgets) tell(at time.Time) {
 	}
 }
 
+// most returns how many requests a window can have of a crawler that keeps to the rule.
+func (r Rule) most(window time.Duration) int {
+	if r.Interval <= 0 {
+		return 0
+	}
+	return max(r.Burst, 1) + int(window/r.Interval)
+}
+
 // part returns a rule for this instance alone: its part of what a crawler may ask is
 // that which it sees of the crawler's requests. A burst is not divided. Nobody is asked
 // to wait for longer than most because of others, whatever these tell: by then they

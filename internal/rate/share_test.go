@@ -119,6 +119,34 @@ func TestObedientAtSeveralInstances(t *testing.T) {
 	}
 }
 
+// TestWithinALimitAtSeveralInstances asks as often as an owner's limit allows, a burst first,
+// whichever instance that reaches: it is never too fast, nor is it after another one has
+// asked a little by the same name.
+func TestWithinALimitAtSeveralInstances(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, limit := range []Rule{{time.Second, 5}, {3 * time.Second, 4}, {5 * time.Minute, 3}} {
+		for name, route := range map[string]func(asked int) int{
+			"in turn":     func(asked int) int { return asked % 3 },
+			"by chance":   func(int) int { return random.IntN(3) },
+			"for a while": func(asked int) int { return asked / 40 % 3 },
+			"moved once":  func(asked int) int { return min(1, asked/150) },
+		} {
+			c, asked := newCluster(3), 0
+			step := func() time.Duration {
+				if asked++; asked < limit.Burst {
+					return time.Millisecond
+				}
+				return limit.Interval
+			}
+			to := 300 * limit.Interval
+			rules := &Rules{Owner: limit, Window: 5 * time.Minute}
+			if passed, all := c.run(t, &claimed, rules, 0, to, step, func() int { return route(asked) }, to); passed != all || all < 300 {
+				t.Errorf("%v, %s: %d of %d passed", limit, name, passed, all)
+			}
+		}
+	}
+}
+
 // live returns how many others tell what they count.
 func live(b *Budgets) (n int) {
 	for _, p := range b.peers.all {
