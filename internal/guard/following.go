@@ -42,10 +42,17 @@ func (g *Guard) mayFollow(r *http.Request, j *Judgement, state *policy.State, te
 		}
 		served := g.shared.served.Known(*j.Site.Own())
 		refused := served != nil && served.IsRefused()
-		for _, v := range state.Held(now, last.At, grace) {
+		isOurs := func(v *policy.Version) bool { // the guard was refused the file, and nobody else
+			return refused && !v.Served && refusesUs(policy.Answer{Status: v.Status})
+		}
+		held := state.Held(now, last.At, grace)
+		if n := len(held); n > 0 && n < len(state.Past) && isOurs(held[n-1]) {
+			held = state.Past[:n+1] // by which others may have gone meanwhile
+		}
+		for _, v := range held {
 			switch {
 			case knows && !v.LastRead.After(last.At): // it ended before, or by that
-			case refused && !v.Served && refusesUs(policy.Answer{Status: v.Status}): // the guard was refused the file, and nobody else
+			case isOurs(v):
 			case !yield(v):
 				return
 			}

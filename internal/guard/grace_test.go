@@ -180,3 +180,47 @@ func TestReadingOfATextServedInTurns(t *testing.T) {
 		})
 	}
 }
+
+// TestGraceBeforeARefusal has a site refuse the guard, and the guard alone, for longer than a
+// day, and then serve crawlers another text than before that: who was not seen to read it
+// may have gone by the text before for as long as nobody was seen to be served another.
+func TestGraceBeforeARefusal(t *testing.T) {
+	for _, tc := range []struct {
+		before string
+		want   judge.Verdict
+	}{
+		{loose, judge.Stale},
+		{strict + "\n", judge.Disallowed}, // which forbids it, too
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			first := policy.Answer{Status: http.StatusOK, Body: []byte(tc.before)}
+			g := testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
+				if as.RemoteAddr == "" {
+					return first
+				}
+				return policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+			}))
+			asks := func(agent, address string) judge.Verdict {
+				j := g.Judge(from(requestBy(agent, "/x"), address))
+				synctest.Wait()
+				return j.Verdict
+			}
+			asks("bingbot/2.0", "192.0.2.1")
+			first = policy.Answer{Status: http.StatusForbidden}
+			for range 30 {
+				time.Sleep(time.Hour)
+				asks("AhrefsBot/7.0", "192.0.2.7")
+			}
+			s := &changingSite{t: t, g: g}
+			s.reads(from(requestBy("Googlebot/2.1", "/robots.txt"), "198.51.100.7"), strict)
+			time.Sleep(time.Hour)
+			asks("Googlebot/2.1", "198.51.100.7")
+			if got := asks("Googlebot/2.1", "198.51.100.7"); got != judge.Disallowed {
+				t.Fatalf("who has read it: %s", got)
+			}
+			if got := asks("bingbot/2.0", "192.0.2.1"); got != tc.want {
+				t.Errorf("after %q who has not read it: %s, want %s", tc.before, got, tc.want)
+			}
+		})
+	}
+}
