@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -51,10 +52,13 @@ func (w *world) looksAway(c *crawler) bool {
 
 // isBeyond reports whether nobody could tell an instance of a text: the crawler has read
 // it where no guard sees that, and it came and went between two looks of the instance, or
-// in the last minute.
+// in the last minute, or in the last five, between two tries to have a file that cannot be had.
 func (c *crawler) isBeyond(known *reading, i *instance, s *site) bool {
 	if known.text == i.shows(s) && s.mode == same {
-		return time.Since(s.changed) < 2*time.Minute
+		const retries = 6 * time.Minute
+		cannotBeHad := func(p phase) bool { return !p.mode.isAnswered() }
+		return time.Since(s.changed) < 2*time.Minute ||
+			time.Since(s.changed) < retries && slices.ContainsFunc(s.since(time.Now().Add(-retries)), cannotBeHad)
 	}
 	since, got := i.over(s, known.seen)
 	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > c.lag

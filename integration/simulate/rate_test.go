@@ -3,6 +3,7 @@ package simulate
 import (
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,14 +44,18 @@ func delayOf(robots *policy.Robots, token string) time.Duration {
 
 // paces lets a crawler that obeys fetch many pages, no faster than its copy asks for, and
 // as fast as it likes where that asks for nothing. It is the first invariant once more: it
-// is never slowed, nor blocked.
+// is never slowed, nor blocked, also where it comes to another instance each so many pages.
 func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 	c := w.crawlers[dice.IntN(len(w.crawlers))]
 	first := dice.IntN(len(pages))
 	if w.mayBeSlow(c.token) {
 		return // it strolls
 	}
+	stays := 5 + dice.IntN(60)
 	for n := range 50 {
+		if n > 0 && n%stays == 0 {
+			i = w.instances[(slices.Index(w.instances, i)+1)%len(w.instances)]
+		}
 		address, page := c.addresses[n%len(c.addresses)], pages[(first+n)%len(pages)]
 		asked, passed := w.visit(c, i, s, address, page)
 		known := c.copies[s.host]
