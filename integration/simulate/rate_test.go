@@ -51,7 +51,7 @@ func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 	if w.mayBeSlow(c.token) {
 		return // it strolls
 	}
-	stays := 5 + dice.IntN(60)
+	stays, told := 5+dice.IntN(60), time.Now()
 	for n := range 50 {
 		if n > 0 && n%stays == 0 {
 			i = w.instances[(slices.Index(w.instances, i)+1)%len(w.instances)]
@@ -70,8 +70,23 @@ func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 				return
 			}
 		}
-		time.Sleep(w.every(c.token, known))
+		wait := w.every(c.token, known)
+		if stays < 50 && time.Since(told) >= 15*time.Second {
+			told = time.Now()
+			w.share()
+			wait -= time.Since(told)
+		}
+		time.Sleep(wait)
 	}
+}
+
+// share lets instances tell each other how often they were asked, as they do every 15
+// seconds.
+func (w *world) share() {
+	for _, i := range w.instances {
+		i.dirty.Store(true)
+	}
+	w.rest()
 }
 
 // rushes is the third invariant for rates: who asks three times as fast as the text has

@@ -234,6 +234,11 @@ var mistakes = []mistake{
 		"	return max(0, pace.Ahead(now)-(burst-1)*r.Interval) / 2",
 	},
 	{
+		"an owner's limit is divided whatever was asked", "internal/rate/budget.go",
+		"			if own+others > owner.most(rules.Window) {",
+		"			if own+others > 0 {",
+	},
+	{
 		"where the robots.txt of another site redirects to is a page like others", "internal/guard/abroad.go",
 		"	place := urlOf(j.Site.Own().Host, j.Site.Own().Secure, j.Target)\n",
 		"	if true {\n		return false\n	}\n	place := urlOf(j.Site.Own().Host, j.Site.Own().Secure, j.Target)\n",
