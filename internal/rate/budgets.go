@@ -106,14 +106,14 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) (pace Pace) {
 		pace.Full, pace.Over, pace.Limited = true, true, true
 		pace.Wait = max(pace.Wait, placeWait)
 	}
-	binds := !rules.Advisory || pace.Limited
+	stops := pace.stops(rules)
 	switch rules.Mode {
 	case Enforce:
-		pace.Slowed = pace.Over && binds
+		pace.Slowed = stops
 	case Spare:
-		pace.Slowed, pace.Ended = own.slowingOf().slow(now, pace.Over && binds)
+		pace.Slowed, pace.Ended = own.slowingOf().slow(now, stops)
 	}
-	pace.settle(entered, who, full, binds)
+	pace.settle(entered, who, full, stops)
 	return pace
 }
 
@@ -136,8 +136,13 @@ func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender,
 		return own
 	}
 	own = p.networks.find(b.hashNetwork(name, who.Network), now)
-	if own.spend(pace, now, rules, false, full); !pace.Over && !who.Many {
-		b.spend(p.claimed.find(name, now), p.claimed, pace, now, who, rules, full)
+	own.spend(pace, now, rules, false, full)
+	if who.Many || pace.stops(rules) {
+		return own
+	}
+	byNetwork := *pace
+	if b.spend(p.claimed.find(name, now), p.claimed, pace, now, who, rules, full); byNetwork.Over && !pace.stops(rules) {
+		*pace = byNetwork
 	}
 	return own
 }

@@ -97,10 +97,10 @@ func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rul
 
 // settle gives the place of a request back that is one too many, whatever is done about
 // it: by what is observed nothing else is to come than by what is enforced.
-func (p *Pace) settle(of *budget, who *Spender, full, binds bool) {
+func (p *Pace) settle(of *budget, who *Spender, full, stops bool) {
 	switch {
 	case of == nil || full || who.Holds == &of.busy:
-	case p.Over && binds:
+	case stops:
 		of.busy.Leave()
 	default:
 		p.Place = &of.busy

@@ -71,6 +71,10 @@ type Pace struct {
 	Ended bool
 }
 
+// stops reports whether a request is one too many by what its operator reads, or by what
+// the owner has set.
+func (p *Pace) stops(rules *Rules) bool { return p.Over && (p.Limited || !rules.Advisory) }
+
 // Quota returns a mean as a number of requests in a window of whole seconds, the
 // shortest that is exact, or about one in the interval where none is.
 func Quota(interval time.Duration) (requests int, window time.Duration) {
