@@ -42,6 +42,9 @@ func (r *Rate) Trim(now, most time.Duration) {
 	}
 }
 
+// GiveBack forgets one that was taken at an interval.
+func (r *Rate) GiveBack(interval time.Duration) { r.due.Add(-int64(interval)) }
+
 // Count counts one that happens now, allowed or not.
 func (r *Rate) Count(now, interval time.Duration) {
 	for {

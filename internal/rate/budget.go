@@ -22,50 +22,88 @@ type budget struct {
 	others atomic.Int64  // how many other instances have seen in that time
 }
 
+// taken is how much a request has taken from a budget, by what the file asks and what the
+// owner has set.
+type taken struct{ file, owner time.Duration }
+
 // spend takes a request from a budget. What is one too many takes nothing, so that
 // the next one is due after an interval at most, however many came; nor does what is
 // one too many by one rule take anything by the other, nor does what finds no place,
 // which full says; p is what is known of its pace then. sharing says that other instances take from it, too.
-func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) {
+func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (took taken) {
 	*p = Pace{}
-	file, owner, others, part := rules.File, rules.Owner, 0, uint64(0)
-	if file.Interval > 0 || sharing {
+	part, others, later := uint64(0), 0, time.Duration(0)
+	if rules.File.Interval > 0 || sharing {
 		part = b.seen.add(now, rules.Window)
 	}
 	if sharing {
 		b.length.Store(int64(rules.Window))
-		if others = int(b.others.Load()); others > 0 {
-			own := b.seen.sum(part)
-			file = file.part(own, others, rules.Window)
-			if own+others > owner.most(rules.Window) {
-				owner = owner.part(own, others, rules.Window)
-			}
-		}
+		others = int(b.others.Load())
 	}
+	file, owner := b.divided(rules, part, others)
 	byOwner := ahead(&b.owner, now, owner)
 	stopped := byOwner > 0 || full
 	if file.Interval > 0 {
 		wait := time.Duration(0)
 		if stopped {
 			wait = ahead(&b.file, now, file)
-		} else {
-			wait = take(&b.file, now, file)
+		} else if wait = take(&b.file, now, file); wait == 0 {
+			took.file = file.Interval
 		}
 		if wait > 0 {
-			if p.Seen = b.seen.sum(part) + others; p.Seen > rules.Most() {
+			p.Seen = b.seen.sum(part) + others
+			switch most := rules.Most(); {
+			case p.Seen > most:
 				p.Wait = wait
+			case p.Seen == most && !rules.Advisory:
+				later = wait // the next one is one too many by the file
 			}
 		}
 	}
 	if owner.Interval > 0 {
 		if !stopped && (p.Wait == 0 || rules.Advisory) {
-			byOwner = take(&b.owner, now, owner)
+			if byOwner = take(&b.owner, now, owner); byOwner == 0 {
+				took.owner = owner.Interval
+			}
 		}
 		if byOwner > p.Wait || byOwner > 0 && rules.Advisory {
 			p.Wait, p.Limited = byOwner, true
 		}
 	}
-	p.Over = p.Wait > 0
+	if p.Over = p.Wait > 0; p.Over {
+		p.Wait = max(p.Wait, later)
+	}
+	return took
+}
+
+// giveBack gives back what a request has taken.
+func (b *budget) giveBack(took taken) {
+	b.file.GiveBack(took.file)
+	b.owner.GiveBack(took.owner)
+}
+
+// next returns how long it is until one that comes then is none too many by what was spent
+// until now.
+func (b *budget) next(now time.Duration, rules *Rules) (wait time.Duration) {
+	part, others := partOf(now, rules.Window), int(b.others.Load())
+	file, owner := b.divided(rules, part, others)
+	if wait = ahead(&b.owner, now, owner); file.Interval > 0 && !rules.Advisory && b.seen.sum(part)+others >= rules.Most() {
+		wait = max(wait, ahead(&b.file, now, file))
+	}
+	return wait
+}
+
+// divided returns what rules ask for of this instance while others have seen so many
+// requests.
+func (b *budget) divided(rules *Rules, part uint64, others int) (file, owner Rule) {
+	if file, owner = rules.File, rules.Owner; others > 0 {
+		own := b.seen.sum(part)
+		file = file.part(own, others, rules.Window)
+		if own+others > owner.most(rules.Window) {
+			owner = owner.part(own, others, rules.Window)
+		}
+	}
+	return file, owner
 }
 
 // recent returns how many requests were counted in the last window.

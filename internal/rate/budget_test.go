@@ -40,7 +40,17 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 	case byFile:
 		p.Wait = file
 	}
-	p.Over = p.Limited || byFile
+	if p.Over = p.Limited || byFile; p.Over && !r.Advisory {
+		seen := 1 // the next one
+		for _, at := range m.asked {
+			if part := r.Window / parts; now/part-at/part < parts {
+				seen++
+			}
+		}
+		if float64(seen) > r.Over*float64(r.Window)/float64(r.File.Interval) && seen > r.File.Burst {
+			p.Wait = max(p.Wait, file)
+		}
+	}
 	if owner == 0 && file == 0 { // what passes takes
 		m.file = max(m.file, now) + r.File.Interval
 	}

@@ -75,7 +75,7 @@ func NewBudgets(start time.Time) *Budgets {
 //
 // What the owner has set otherwise is spent from another budget, so that no milder limit
 // makes room in it, nor a stricter one takes any. What is one too many by the network's
-// budget takes nothing from the shared one. It
+// budget takes nothing from the shared one, nor the other way round. It
 // does not allocate, unless nothing was spent from the budget yet.
 //
 // What is one too many is slowed where the rules say so. With [Spare] that is no more
@@ -136,12 +136,18 @@ func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender,
 		return own
 	}
 	own = p.networks.find(b.hashNetwork(name, who.Network), now)
-	own.spend(pace, now, rules, false, full)
-	if who.Many || pace.stops(rules) {
+	took := own.spend(pace, now, rules, false, full)
+	if who.Many {
 		return own
 	}
-	byNetwork := *pace
-	if b.spend(p.claimed.find(name, now), p.claimed, pace, now, who, rules, full); byNetwork.Over && !pace.stops(rules) {
+	byNetwork, all := *pace, p.claimed.find(name, now)
+	if byNetwork.stops(rules) {
+		pace.Wait = max(pace.Wait, all.next(now, rules))
+		return own
+	}
+	if b.spend(all, p.claimed, pace, now, who, rules, full); pace.stops(rules) {
+		own.giveBack(took)
+	} else if byNetwork.Over {
 		*pace = byNetwork
 	}
 	return own

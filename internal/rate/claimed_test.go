@@ -31,3 +31,16 @@ func TestLimitOfWhoReadsNoDelay(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsSlowedSpendsNothing answers 429 to a network because of others that claim the name:
+// it has spent nothing of its own, so that it gets its page when it was told to come again.
+func TestWhatIsSlowedSpendsNothing(t *testing.T) {
+	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
+	b.Spend(start, claimed.from(2), rules)
+	if p := b.Spend(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
+		t.Fatalf("%+v", p)
+	}
+	if p := b.Spend(start.Add(10*time.Second), claimed.from(1), rules); p.Over {
+		t.Errorf("it has waited for as long as it was told to: %+v", p)
+	}
+}

@@ -53,7 +53,8 @@ type Pace struct {
 	// Seen is how many requests there were in the window, this one included; 0 if it
 	// comes no sooner than the file asks.
 	Seen int
-	// Wait is how long it is until another one is none too many; 0 if not Over.
+	// Wait is how long it is until another one is none too many, if nobody else asks
+	// before; 0 if not Over.
 	Wait time.Duration
 	// Place is where this one has taken a place, which is to be given back; nil if it
 	// has taken none.
