@@ -11,12 +11,16 @@ const (
 	slowingDay   = 24 * time.Hour // over which shares are counted, and how long slowing lasts at most
 	slowingShare = 20             // of so many requests one may be slowed
 	slowingPause = time.Hour      // in which none is one too many: what comes then is another slowing
+
+	// slowedCounts is for how long those that were slowed are counted: of it a window looks
+	// at a day and no less, of slowingDay at no more.
+	slowedCounts = slowingDay * parts / (parts - 1)
 )
 
 // slowing is how often a search engine was slowed. Several goroutines may use it at
 // once. The zero slowing has slowed nothing. Times are never 0.
 type slowing struct {
-	asked, slowed window       // in the last day
+	asked, slowed window       // in slowingDay and slowedCounts
 	began, last   atomic.Int64 // when the first was slowed and the last was one too many, without a pause between
 	// ended is when a request was one too many last after slowing has ended by itself, 0
 	// while it has not.
@@ -57,11 +61,11 @@ func (s *slowing) slow(now time.Duration, over bool) (slow, ended bool) {
 	switch {
 	case began != 0 && now-began >= slowingDay:
 		return false, s.ended.CompareAndSwap(0, int64(now))
-	case (s.slowed.sum(part)+1)*slowingShare > s.asked.sum(part):
+	case (s.slowed.sum(partOf(now, slowedCounts))+1)*slowingShare > s.asked.sum(part):
 		return false, false
 	case began == 0:
 		s.began.Store(int64(now))
 	}
-	s.slowed.add(now, slowingDay)
+	s.slowed.add(now, slowedCounts)
 	return true, false
 }
