@@ -57,6 +57,9 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 		Site: j.Site.Own(), Invented: j.Site.Segment == policy.Invented,
 		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(&j.Client),
 	}
+	if who.Token == "" && limit != nil {
+		who.Token = limit.Name() // which the owner knows
+	}
 	if who.Token == "" || who.Identity != verify.Verified { // one who is known spends from whatever address
 		who.Network = addr.Network(request.ClientAddr(r))
 	}

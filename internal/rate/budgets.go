@@ -16,8 +16,8 @@ type Spender struct {
 	// Site is whose robots.txt it is, and Invented says that clients choose that.
 	Site     *policy.Key
 	Invented bool
-	// Token is the crawler's name as the registry or a robots.txt spells it, "" if
-	// neither does: clients can invent all others.
+	// Token is the crawler's name as the registry, a robots.txt or a limit spells it, ""
+	// if none does: clients can invent all others.
 	Token    string
 	Identity verify.State
 	// Many says that whoever likes runs what has the name: a library, a feed reader.

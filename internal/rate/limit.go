@@ -2,6 +2,7 @@ package rate
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -26,6 +27,14 @@ func (l *Limit) String() string {
 		return l.Broken(true)
 	}
 	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, text.Duration(l.Per))
+}
+
+// Name returns the product token that the limit names, "" if it names a class.
+func (l *Limit) Name() string {
+	if _, isClass := uaident.ParseClass(l.Client); isClass {
+		return ""
+	}
+	return strings.TrimPrefix(l.Client, judge.MeantToken)
 }
 
 // Whole returns all that is configured but the burst, such as "GPTBot 30/1m concurrent 4".

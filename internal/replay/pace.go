@@ -102,6 +102,9 @@ func (s *sequence) pace(e *event, k *chunk, read time.Time) {
 	rules.Concurrent = 0
 	if key.name == otherName {
 		key.name = ""
+		if e.asked.limit != nil {
+			key.name = e.asked.limit.Name()
+		}
 	}
 	who := rate.Spender{
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.asked.host[0]:e.asked.host[1]])},
