@@ -25,7 +25,8 @@ func plainPath(value string) (path string, ok bool) {
 
 // IsSitemap reports whether a path, decoded and without a query, is that of a
 // sitemap: one that the file names, on whatever host, or one by its name, such as
-// /sitemap-2.xml.gz, as the indexes of sitemaps name them.
+// /sitemap-2.xml.gz, /wp-sitemap-posts-post-1.xml and /page-sitemap.xml, as the indexes of
+// sitemaps name them.
 func (r *Robots) IsSitemap(path string) bool {
 	if r != nil {
 		if _, ok := slices.BinarySearch(r.sitemaps, path); ok {
@@ -33,12 +34,18 @@ func (r *Robots) IsSitemap(path string) bool {
 		}
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	const begin = "sitemap"
-	if !strings.EqualFold(name[:min(len(name), len(begin))], begin) {
-		return false
-	}
 	for _, end := range [...]string{".xml", ".xml.gz", ".txt", ".txt.gz"} {
-		if strings.HasSuffix(name, end) {
+		if stem, ok := strings.CutSuffix(name, end); ok {
+			return hasFolded(stem, "sitemap")
+		}
+	}
+	return false
+}
+
+// hasFolded reports whether s has a word of ASCII in it, in large or small letters.
+func hasFolded(s, word string) bool {
+	for i := range len(s) - len(word) + 1 {
+		if strings.EqualFold(s[i:i+len(word)], word) {
 			return true
 		}
 	}

@@ -13,7 +13,8 @@ func TestIsSitemap(t *testing.T) {
 	}, "\n")))
 	for path, want := range map[string]bool{
 		"/all pages": true, "/map.php": true, "/relative.xml": false, "/": false, "/sitemap.xml": true, "/en/Sitemap_index.xml": true,
-		"/sitemap-3.xml.gz": true, "/sitemaps.txt": true, "/sitemap": false, "/sitemap/": false, "/my-sitemap.xml": false, "/sitemap.html": false,
+		"/sitemap-3.xml.gz": true, "/sitemaps.txt": true, "/sitemap": false, "/sitemap/": false, "/my-sitemap.xml": true, "/sitemap.html": false,
+		"/wp-sitemap-posts-post-1.xml": true, "/wp-sitemap.xml": true, "/page-sitemap2.xml": true, "/SITE-MAP.xml": false, "/sitemap/page.xml": false, "/sitema.xml": false,
 		"/all%20pages": false, "/more pages": true, "/more%20pages": false, "/port": true, "/query": true, "/query?x=1": false, "/insecure": true,
 		"/relative2": false, "relative/relative2": false, "/nowhere": false, "/no-port": false, "/no-path": false, "": false, "/site": false, "sitemap.txt.gz": true,
 	} {
