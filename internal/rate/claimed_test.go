@@ -1,6 +1,7 @@
 package rate
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -42,5 +43,38 @@ func TestWhatIsSlowedSpendsNothing(t *testing.T) {
 	}
 	if p := b.Spend(start.Add(10*time.Second), claimed.from(1), rules); p.Over {
 		t.Errorf("it has waited for as long as it was told to: %+v", p)
+	}
+}
+
+// TestModelOfClaims holds what networks that claim a name spend together to the model of
+// [TestModel]: of a network and of all one each, of which a request takes only where both have room.
+func TestModelOfClaims(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		rules := Rules{Over: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Advisory: random.IntN(2) == 0}
+		if random.IntN(4) > 0 {
+			rules.File = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
+		}
+		if random.IntN(4) > 0 {
+			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
+		}
+		b, networks, all, now := NewBudgets(start), make([]model, 1+random.IntN(4)), model{}, time.Duration(0)
+		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
+		for i := range 400 {
+			n := random.IntN(len(networks))
+			own, before := &networks[n], networks[n]
+			want := own.spend(now, &rules)
+			if !want.stops(&rules) {
+				byAll := all.spend(now, &rules)
+				if want.Over = want.Over || byAll.Over; byAll.stops(&rules) {
+					own.file, own.owner = before.file, before.owner
+				}
+				want.Limited = byAll.Limited
+			}
+			if got := b.Spend(start.Add(now), claimed.from(n), &rules); got.Over != want.Over || got.Limited != want.Limited {
+				t.Fatalf("seed %d, request %d at %v from %d by %+v: %+v, want %+v", seed, i, now, n, rules, got, want)
+			}
+			now += time.Duration(random.Int64N(int64(mean)) * random.Int64N(3) / 2)
+		}
 	}
 }
