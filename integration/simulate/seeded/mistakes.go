@@ -165,8 +165,8 @@ var mistakes = []mistake{
 	},
 	{
 		"who is too fast gets its page", "internal/rate/budgets.go",
-		"		pace.Slowed = pace.Over && binds",
-		"		pace.Slowed = pace.Full && binds",
+		"		pace.Slowed = stops",
+		"		pace.Slowed = pace.Full && stops",
 	},
 	{
 		"four redirects are followed", "policy/answer.go",
@@ -235,8 +235,8 @@ var mistakes = []mistake{
 	},
 	{
 		"an owner's limit is divided whatever was asked", "internal/rate/budget.go",
-		"			if own+others > owner.most(rules.Window) {",
-		"			if own+others > 0 {",
+		"		if own+others > owner.most(rules.Window) {",
+		"		if own+others > 0 {",
 	},
 	{
 		"where the robots.txt of another site redirects to is a page like others", "internal/guard/abroad.go",
