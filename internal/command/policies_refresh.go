@@ -37,21 +37,32 @@ func (p *policies) refreshAt(api adminServer, out io.Writer, args []string) (cod
 			return nil
 		})
 	}
+	known := true
 	if len(args) > 0 {
 		err = read(args[0], p.server)
 	} else {
+		known = false
 		err = p.each(api, func(s admin.PolicySummary) error {
 			if s.Segment != policy.Named.String() {
 				return nil
 			}
+			known = true
 			return read(s.Authority, s.Server)
 		})
 	}
-	if p.json || err != nil {
+	switch {
+	case p.json || err != nil:
+		return code, err
+	case !known:
+		_, err = fmt.Fprintln(out, nothingToRefresh)
 		return code, err
 	}
 	return code, errors.Join(err, table.Flush(), screen.Flush())
 }
+
+// nothingToRefresh stands in place of an empty table.
+const nothingToRefresh = `No site that the configuration names has a known robots.txt yet, so none was read.
+This reads one now: caddy robots-guard policies --refresh example.com`
 
 // printRefresh prints a row of the table.
 func printRefresh(table *text.Table, a admin.PolicyReport) {

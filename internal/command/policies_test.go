@@ -102,3 +102,15 @@ func TestRefreshTellsWhatCame(t *testing.T) {
 		})
 	}
 }
+
+// TestRefreshOfNothing tells a new owner how to read the first robots.txt, and prints no empty table.
+func TestRefreshOfNothing(t *testing.T) {
+	for _, list := range []string{`{"policies": []}`, `{"policies": [{"authority": "https://a.test", "segment": "invented"}]}`} {
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, list) }))
+		output, err := execute(t.Context(), Config{}, "policies", "--refresh", "--address", strings.TrimPrefix(api.URL, "http://"))
+		if err != nil || strings.TrimSpace(output) != nothingToRefresh {
+			t.Errorf("of %s: %v, %q", list, err, output)
+		}
+		api.Close()
+	}
+}
