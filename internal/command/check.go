@@ -53,7 +53,8 @@ directory as of audit: with "host" and "time" (seconds since 1970, or like
 is "unknown" where the directory has none of the host.
 
 Exit status: 0 if everything is allowed, 1 if something is not, 2 if an argument
-or the robots.txt cannot be used.
+or the robots.txt cannot be used. With --batch it is 0 whatever the verdicts are,
+or 2 if a line cannot be understood.
 `,
 		Example: `
 caddy robots-guard check --robots robots.txt --token GPTBot /private/report
