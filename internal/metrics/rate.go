@@ -31,7 +31,7 @@ func newRateMetrics(name func(string) string, from Observed) RateMetrics {
 	return RateMetrics{
 		paced: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("rate_requests_total"),
-			Help: "Requests of crawlers that are asked not to be faster than so, by whether this one was one too many.",
+			Help: "Requests of crawlers of which a Crawl-delay or a limit asks something, by whether this one was one too many, or shed.",
 		}, []string{"class", "rate"}),
 		under: underWayCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
 			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
