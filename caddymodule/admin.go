@@ -132,5 +132,5 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	}
 	g := handler.guard
 	authority, secure = cmp.Or(led, authority), secure || led != ""
-	return host, &admin.Guard{Led: led, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	return host, &admin.Guard{Several: found.Several, Led: led, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }

@@ -184,3 +184,22 @@ func TestGuardBesideARedirect(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardOfSeveral tells that a site has another guard, to which the request may come.
+func TestGuardOfSeveral(t *testing.T) {
+	h := new(Handler)
+	provisionedGuard(t, h, nil)
+	route := func(host, path string) caddyhttp.Route {
+		hosts, paths := caddyhttp.MatchHost{host}, caddyhttp.MatchPath{path}
+		return caddyhttp.Route{MatcherSets: caddyhttp.MatcherSets{{&hosts, &paths}}, Handlers: []caddyhttp.MiddlewareHandler{h}}
+	}
+	r := running{servers: []*caddyhttp.Server{
+		{Listen: []string{":80"}, Routes: caddyhttp.RouteList{route("shop.test", "/a"), route("shop.test", "/b"), route("*.test", "*"), route("one.test", "*")}},
+		{Listen: []string{":8080"}, Routes: caddyhttp.RouteList{route("shop.test", "*")}},
+	}}
+	for url, want := range map[string]bool{"http://shop.test/a": true, "http://one.test/": false, "http://other.test/": false, "http://shop.test:8080/": false} {
+		if _, found := r.Guard(url); found == nil || found.Several != want {
+			t.Errorf("%s: %+v, want several %t", url, found, want)
+		}
+	}
+}

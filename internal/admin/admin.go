@@ -55,6 +55,7 @@ type Running interface {
 // Guard is a robots_guard that runs.
 type Guard struct {
 	Site     string // its hosts, "" for any
+	Several  bool   // whether others are for the same hosts, with matchers, and this is the first
 	Led      string // the https authority that requests are redirected to before they meet it, "" if they are not
 	Registry *uaident.Registry
 	Settings judge.Settings

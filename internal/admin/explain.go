@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
@@ -59,9 +60,14 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
 	e := site.Explain(a.held(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
+	var notes []string
 	if guard.Led != "" {
-		e.Handler.Note = "a request by http gets a redirect to https://" + guard.Led + ", which nobody judges; this is what the next one meets there"
+		notes = append(notes, "a request by http gets a redirect to https://"+guard.Led+", which nobody judges; this is what the next one meets there")
 	}
+	if guard.Several {
+		notes = append(notes, explain.FirstOfSeveral)
+	}
+	e.Handler.Note = strings.Join(notes, "; ")
 	return writeJSON(w, http.StatusOK, e)
 }
 

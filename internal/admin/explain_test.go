@@ -38,9 +38,22 @@ func TestExplainsByTheGuard(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &e); status != http.StatusOK || err != nil {
 			t.Fatalf("%s: %d, %v: %s", tc.name, status, err, body)
 		}
+		if e.Handler.Note != "" {
+			t.Errorf("%s: note %q", tc.name, e.Handler.Note)
+		}
 		if e.Verdict != tc.want || e.Handler.Site != "shop.test" || e.Handler.Mode != "enforce" || e.Robots.Name != tc.key.String() {
 			t.Errorf("%s: %s, %+v, %+v; want %s", tc.name, e.Verdict, e.Robots, e.Handler, tc.want)
 		}
+	}
+}
+
+// TestExplainsTheFirstOfSeveral says so, since another guard may judge the request otherwise.
+func TestExplainsTheFirstOfSeveral(t *testing.T) {
+	k := learn(policy.Key{Host: "shop.test"})
+	k.guard = &Guard{Several: true, Registry: uaident.Default(), Key: policy.Key{Host: "shop.test"}}
+	_, body := k.ask(t, http.MethodPost, "/robots_guard/explain", `{"user_agent":"GPTBot/1.3","url":"http://shop.test/x"}`)
+	if !strings.Contains(body, explain.FirstOfSeveral) {
+		t.Errorf("%s", body)
 	}
 }
 

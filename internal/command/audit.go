@@ -206,6 +206,9 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 	if len(o.Sites) == 0 && !slices.ContainsFunc(configured.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
 		o.Sites = slices.Clone(configured.Hosts)
 	}
+	if configured.Several {
+		notes = append(notes, "Several robots_guard in "+a.file+" are for this site; all requests were judged by the first.")
+	}
 	if configured.Matched {
 		notes = append(notes, "Matchers beside the host stand before robots_guard in "+a.file+"; all requests were judged as if those let them through.")
 	}

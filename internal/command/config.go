@@ -45,6 +45,7 @@ type Rules struct {
 type Site struct {
 	Hosts    []string // none for any
 	Matched  bool     // whether other matchers than hosts stand before the robots_guard
+	Several  bool     // whether other robots_guard are for the same hosts
 	Source   string   // the URL or the file of its robots.txt, "" for the site's own
 	Settings judge.Settings
 	Err      error // why the settings cannot be used
@@ -121,5 +122,13 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 	if err := checkConfig(file); err != nil {
 		return nil, nil, err
 	}
-	return c.Sites(file, adapter)
+	all, registry, err := c.Sites(file, adapter)
+	count := make(map[string]int)
+	for i := range all {
+		count[all[i].name()]++
+	}
+	for i := range all {
+		all[i].Several = count[all[i].name()] > 1
+	}
+	return all, registry, err
 }

@@ -58,6 +58,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},
 		{"no host", all, "/private/", "several sites use robots_guard"},
 		{"no host, one site", []Site{enforced}, "/private/", "mode enforce"},
+		{"the first of several", []Site{watched, enforced, watched}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
 		{"any host", []Site{watched, {Settings: judge.Settings{Enforce: true}}}, "https://d.test/private/", "robots_guard, mode enforce"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -33,7 +33,8 @@ it is judged as "caddy robots-guard check --token" does it, and obeys the * grou
 the URL's own site is fetched.
 
 With --config the settings of the robots_guard directive of the URL's site are
-taken from that file, and what it would do is told too.
+taken from that file, and what it would do is told too. Where the site has several,
+with a matcher each, that is the first, and the answer says so.
 
 The running server tells the same of its own copy: POST a JSON object with
 "user_agent", "url" and, if it is not GET, "method" to /robots_guard/explain on
@@ -112,7 +113,10 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	e := site.Explain(from, explain.Request{UserAgent: x.userAgent, Token: x.token, URL: urls[0], Method: x.method, Identity: who})
 	if e.Handler != nil {
 		e.Handler.Site = configured.name()
-		if configured.Matched {
+		switch {
+		case configured.Several:
+			e.Handler.Note = explain.FirstOfSeveral
+		case configured.Matched:
 			e.Handler.Note = "matchers beside the host stand before it; whether they let this request through is not told here"
 		}
 	}

@@ -111,6 +111,9 @@ type Handler struct {
 	Rate   *Rate  `json:"rate,omitempty"` // how fast the client may ask, nil where nothing is asked of it
 }
 
+// FirstOfSeveral is the note where a site has several guards, of which matchers choose.
+const FirstOfSeveral = "the site has several robots_guard, and this is the first: which of them the request comes to is not told here"
+
 // clientOf describes a client. wildcard says whether the * group is meant for
 // it, which may be configured.
 func clientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {

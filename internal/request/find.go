@@ -2,6 +2,7 @@ package request
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -15,6 +16,8 @@ type Found struct {
 	Handler caddyhttp.MiddlewareHandler // nil if there is none
 	Server  *caddyhttp.Server
 	Hosts   []string // none for any
+	// Several says that the server has others that are as near, with matchers beside the host.
+	Several bool
 }
 
 // Find returns the handler for which is is true that requests for an authority meet, by
@@ -39,15 +42,17 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 				p.Hosts = led
 			}
 			fits := HostFits(p.Hosts, host)
-			if p.Errors || fits == 0 || cmp.Or(cmp.Compare(listens, best[0]), cmp.Compare(fits, best[1])) <= 0 {
+			nearer := cmp.Or(cmp.Compare(listens, best[0]), cmp.Compare(fits, best[1]))
+			if p.Errors || fits == 0 || nearer < 0 || nearer == 0 && (found.Several || found.Server != server) {
 				return
 			}
-			for _, handler := range route.Handlers {
-				if is(handler) {
-					best = [2]int{listens, fits}
-					found = Found{handler, server, p.Hosts}
-					return
-				}
+			switch i := slices.IndexFunc(route.Handlers, is); {
+			case i < 0:
+			case nearer == 0:
+				found.Several = true
+			default:
+				best = [2]int{listens, fits}
+				found = Found{Handler: route.Handlers[i], Server: server, Hosts: p.Hosts}
 			}
 		})
 	}
