@@ -54,13 +54,13 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 // file where this guard does not see it, at a cache or at another instance, since the copy
 // was read, also one that was seen to read the copy before: what holds by its age need not
 // be what the site serves by now. That happens at
-// most once in the least time that a copy is kept, and after an attempt that failed when
+// most once in [Guard.leastAge], and after an attempt that failed when
 // the next one is due. waits and until are as for [Guard.servedTo].
 func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) *policy.State {
 	if state == nil || state.Good == nil || j.Identity == verify.Spoofed {
 		return nil
 	}
-	if now.Sub(state.Good.LastRead) >= max(g.Freshness.Min, time.Minute) {
+	if now.Sub(state.Good.LastRead) >= g.leastAge(j.Site.Key) {
 		if refresh, ok := g.refresher(r, entry, j.Site); ok {
 			if state.Failures == 0 && !entry.Suspect() { // an attempt under way is new enough
 				entry.MarkSuspect(now)
@@ -76,6 +76,18 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 		return newer
 	}
 	return nil
+}
+
+// fileInterval is how often a file is read at most before blocks.
+const fileInterval = 10 * time.Second
+
+// leastAge is how old a copy is at least that is read again before a block. Nobody is asked for
+// a file, and that it was edited shows in nothing else: what a site answers may be another text.
+func (g *Guard) leastAge(key policy.Key) time.Duration {
+	if key.IsFile() {
+		return fileInterval
+	}
+	return max(g.Freshness.Min, time.Minute)
 }
 
 // refresher returns what begins to read the robots.txt of a site on behalf of a
