@@ -147,7 +147,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 				return failed(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.Led)
 			}
 		}
-		return failed(http.StatusNotFound, "no policy is known for %q; GET %s lists all", name, PoliciesPath)
+		return failed(http.StatusNotFound, "no policy is known for %q; write a host of the configuration, with its port unless that is the default, or one that GET %s lists", name, PoliciesPath)
 	}
 	if !refresh {
 		return writeJSON(w, http.StatusOK, reportOf(running, e, e.State(), time.Now()))
