@@ -108,7 +108,7 @@ func (r running) Accept(id, who string) error { return r.known.Accept(id, who) }
 // Policy implements admin.Running.
 func (r running) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
-		name := request.NormalHost(authority, secure)
+		name := request.AsSent(authority, secure)
 		found := request.Find(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
 		if ok && (scheme == "" || scheme == request.SchemeOf(secure)) && request.IsAt(caddy.ActiveContext(), found.Server, name, secure) {
@@ -124,7 +124,7 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 		return "", nil
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
-	authority := request.NormalHost(addr.Authority(url), secure)
+	authority := request.AsSent(addr.Authority(url), secure)
 	found, led := request.FindLed(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {

@@ -2,14 +2,14 @@ package addr
 
 import "strings"
 
-// Authority returns the host and port of a URL as they stand there, "" for a
-// path.
+// Authority returns the host and port of a URL as they stand there, without the user and
+// the password that may stand before them, "" for a path.
 func Authority(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]
 	}
-	return rest
+	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
 // CutPort divides an authority into the host and the port with its colon, "" if

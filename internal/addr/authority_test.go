@@ -10,6 +10,9 @@ func TestAuthority(t *testing.T) {
 		"http://a.test#x":           "a.test",
 		"http://":                   "",
 		"http:///x":                 "",
+		"http://anna:x@a.test:80/@": "a.test:80",
+		"http://a@b@a.test":         "a.test",
+		"http://a.test/@b":          "a.test",
 		"/x":                        "",
 		"":                          "",
 	} {

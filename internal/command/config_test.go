@@ -53,6 +53,10 @@ func TestSiteOfAURL(t *testing.T) {
 	}{
 		{"the first", all, "https://www.a.test/private/", "robots_guard of a.test, www.a.test, mode enforce"},
 		{"the second", all, "https://b.test/private/", "robots_guard of b.test, mode monitor"},
+		{"a user", all, "https://anna:secret@b.test/private/", "robots_guard of b.test, mode monitor"},
+		{"IPv6", []Site{enforced, {Hosts: []string{"::1"}}}, "http://[::1]:8080/private/", "robots_guard of ::1, mode monitor"},
+		{"a scheme in capitals", all, "HTTPS://B.test/private/", "robots_guard of b.test, mode monitor"},
+		{"a trailing dot, which Caddy compares", all, "https://b.test.:8443/private/", "no robots_guard is for b.test.; there are sites for a.test, www.a.test, b.test, c.test"},
 		{"behind matchers", all, "https://b.test/private/", "matchers beside the host stand before it"},
 		{"one that cannot be used", all, "https://c.test/private/", "wildcard: unknown class"},
 		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},

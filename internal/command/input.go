@@ -101,12 +101,14 @@ func checkHost(target string) error {
 
 // ownRobots returns where the robots.txt of a URL's own site stands.
 func ownRobots(rawURL string) (string, error) {
-	scheme, _, _ := strings.Cut(rawURL, "://")
-	authority := addr.Authority(rawURL)
-	if authority == "" {
+	if addr.Authority(rawURL) == "" {
 		return "", fmt.Errorf("%q names no site; say whose robots.txt is meant with --robots", rawURL)
 	}
-	return scheme + "://" + authority + "/robots.txt", nil
+	root := strings.Index(rawURL, "://") + len("://")
+	if end := strings.IndexAny(rawURL[root:], "/?#"); end >= 0 {
+		rawURL = rawURL[:root+end]
+	}
+	return rawURL + "/robots.txt", nil
 }
 
 // rules returns what is forbidden. It fails for a web page in place of a
@@ -212,7 +214,8 @@ func isBinary(body []byte) bool {
 
 // isURL reports whether an argument is a URL rather than a file or a path.
 func isURL(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+	scheme, _, ok := strings.Cut(s, "://")
+	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
 // robotsFiles finds the robots.txt for each URL of a check.

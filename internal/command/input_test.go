@@ -78,10 +78,10 @@ func TestWhyAURLCannotBeRead(t *testing.T) {
 	t.Cleanup(slow.Close)
 	for url, says := range map[string]string{
 		slow.URL + "/robots.txt":        "time-out: no answer in time",
-		"http://127.0.0.1:1/robots.txt": "connection refused: nothing listens at that address",
+		"HTTP://127.0.0.1:1/robots.txt": "connection refused: nothing listens at that address",
 	} {
 		output, err := execute(t.Context(), Config{FetchTimeout: 50 * time.Millisecond}, "check", "--robots", url, "/")
-		if want := "cannot read " + url + ": " + says; err == nil || !strings.Contains(output, want) {
+		if want := "cannot read " + strings.Replace(url, "HTTP", "http", 1) + ": " + says; err == nil || !strings.Contains(output, want) {
 			t.Errorf("%v, %q, want %q", err, output, want)
 		}
 	}

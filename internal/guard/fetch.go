@@ -11,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -75,17 +74,7 @@ func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) p
 
 // siteAt returns the site of an authority at a server.
 func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) request.Site {
-	host, _ := addr.CutPort(authority)
-	hosts := g.hostsAt(server)
-	label, _ := hosts.Label(addr.Unbracket(host))
-	if label == judge.OtherName {
-		label = ""
-	}
-	key := policy.Key{Server: hosts.Name, Secure: secure, Host: authority, Site: label}
-	if g.Forwarded != nil {
-		key.Host = host // as it is known of requests that a proxy describes
-	}
-	return g.sourced(request.NewSite(key))
+	return g.sourced(request.NewSite(g.hostsAt(server).KeyAt(authority, secure)))
 }
 
 // refresherOf returns what begins to read a robots.txt without a request of a

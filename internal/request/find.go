@@ -26,8 +26,7 @@ type Found struct {
 // has; then a site that names the host before a wildcard, and that before a site that takes
 // any host; then the first.
 func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
-	host, port := addr.CutPort(NormalHost(authority, secure))
-	host = addr.Unbracket(host)
+	host, port := addr.CutPort(AsSent(authority, secure))
 	best := [2]int{}
 	for _, server := range servers {
 		listens := 0
@@ -63,7 +62,7 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 // with TLS if that is secure. Without a port it may be http_port or https_port, too, to
 // which something outside maps the default one.
 func IsAt(ctx caddy.Context, server *caddyhttp.Server, authority string, secure bool) bool {
-	_, port := addr.CutPort(NormalHost(authority, secure))
+	_, port := addr.CutPort(AsSent(authority, secure))
 	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) || port == "" && listensAt(server, mappedPort(ctx, secure)))
 }
 
@@ -87,10 +86,9 @@ func mappedPort(ctx caddy.Context, secure bool) int {
 // isSecure reports whether clients come to a server by TLS.
 func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies) > 0 }
 
-// HostOf returns the host of a URL in its usual spelling and without its port, ""
-// for a path.
+// HostOf returns the host of a URL as clients send it, without its port, "" for a path.
 func HostOf(url string) string {
-	host, _ := addr.CutPort(NormalHost(addr.Authority(url), true))
+	host, _ := addr.CutPort(AsSent(addr.Authority(url), true))
 	return host
 }
 
@@ -101,7 +99,7 @@ func HostFits(names []string, host string) int {
 	}
 	h := HostsOfServer(nil)
 	h.Add(names)
-	switch label, named := h.Label(host); {
+	switch label, named := h.Label(addr.Unbracket(host)); {
 	case named:
 		return 3
 	case label != judge.OtherName:

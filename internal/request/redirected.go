@@ -13,10 +13,10 @@ import (
 // to, "" where they are not.
 func FindLed(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, led string) {
 	if !secure {
-		host, _ := addr.CutPort(NormalHost(authority, false))
+		host, _ := addr.CutPort(AsSent(authority, false))
 		first := Find(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
 		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) { // none for any host, which stands behind all
-			led = NormalHost(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
+			led = AsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
 			if found = Find(servers, led, true, is); found.Handler != nil && isSecure(found.Server) {
 				return found, led
 			}

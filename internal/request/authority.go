@@ -1,0 +1,38 @@
+package request
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// AsSent returns what clients send for the authority of a URL. It is as [NormalHost] has it,
+// but that a trailing dot stays, by which Caddy takes it for another host, and that the zone
+// of an address (RFC 6874) and a colon without a port do not.
+func AsSent(authority string, secure bool) string {
+	authority = strings.TrimSuffix(authority, ":")
+	host, port := addr.CutPort(authority)
+	if address, _, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(host, "[") {
+		authority = address + "]" + port
+	}
+	name := NormalHost(authority, secure)
+	if !strings.HasSuffix(host, ".") || len(authority) > MaxHost {
+		return name
+	}
+	name, port = addr.CutPort(name)
+	return name + "." + port
+}
+
+// KeyAt tells whose robots.txt requests for an authority, as [AsSent] returns it, are about
+// at the server of these hosts: what [Hosts.Key] has of such a request.
+func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
+	host, port := addr.CutPort(authority)
+	name := h.canonical(host, secure)
+	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configured(addr.Unbracket(name))}
+	number := portOf(port, secure)
+	if port != "" && number != defaultPort(secure) && isPort(port, number) && h.Server != nil && listensAt(h.Server, number) {
+		key.Host += port
+	}
+	return key
+}
