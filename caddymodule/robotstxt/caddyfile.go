@@ -72,6 +72,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // All but base, classes, staging, gate, confirm, rollout and max_age may stand several times.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
+	begin := *d
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_txt", d.Val())
 	}
@@ -79,7 +80,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return err
 	}
 	if len(h.Rules)+len(h.Lists)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {
-		return d.Err("robots_txt says nothing; write a rule such as disallow ai_training, or staging")
+		return begin.Err("robots_txt says nothing; write a rule such as disallow ai_training, or staging")
 	}
 	return nil
 }
@@ -200,12 +201,12 @@ func nameError(r *Rule, err error) error {
 
 // readPaths reads the block of the rule that was added last.
 func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
-	rule := &h.Rules[len(h.Rules)-1]
+	rule, begin := &h.Rules[len(h.Rules)-1], *d
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		rule.Paths = append(append(rule.Paths, d.Val()), d.RemainingArgs()...)
 	}
 	if len(rule.Paths) == 0 && d.Val() == "}" {
-		return d.Err("the block has no path; without a block the rule is about the whole site")
+		return begin.Err("the block has no path; without a block the rule is about the whole site")
 	}
 	return nil
 }

@@ -46,6 +46,8 @@ type Config struct {
 
 	// The least time between two messages, from 1s to 24h. Default: `5m`.
 	Interval caddy.Duration `json:"interval,omitempty"`
+
+	option.Written // the line with a placeholder that nothing is filled in for
 }
 
 // The defaults, and what wait and interval may be at most.
@@ -70,7 +72,14 @@ const maxReceivers = 10
 //	    interval <duration>
 //	}
 func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return option.ReadBlock(d, c.Options(), c.Validate, c.Validate)
+	begin := *d
+	if err := option.ReadBlock(d, c.Options(), c.Validate, c.Validate); err != nil {
+		return err
+	}
+	if _, err := c.target(); err != nil {
+		c.Mark(&begin)
+	}
+	return nil
 }
 
 // Options are what may stand in the block of a receiver.

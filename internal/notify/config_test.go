@@ -11,7 +11,9 @@ import (
 
 // TestCaddyfile reads the block of a receiver.
 func TestCaddyfile(t *testing.T) {
+	t.Setenv("S", "secret")
 	for text, want := range map[string]string{
+		"{\n secret {env.NOBODY_SETS_THIS}\n}":                                                    `{"url":"https://a.test/","secret":"{env.NOBODY_SETS_THIS}","at":"Testfile:1"}`,
 		"{\n format slack\n secret {env.S}\n token t\n severity info\n wait 30s\n interval 1h\n}": `{"url":"https://a.test/","format":"slack","secret":"{env.S}","token":"t","severity":"info","wait":30000000000,"interval":3600000000000}`,
 		"":                         `{"url":"https://a.test/"}`,
 		"{\n format irc\n}":        `unknown value "irc" for format; use generic, slack, mattermost, discord or ntfy`,

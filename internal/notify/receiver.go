@@ -76,7 +76,7 @@ func New(all []Config, told *Told, counts Counter, logger *zap.Logger) ([]*Recei
 	for _, c := range all {
 		t, err := c.target()
 		if err != nil {
-			return nil, err
+			return nil, c.At(err)
 		}
 		r := &Receiver{
 			target: t, lists: make(chan alert.List, 1), counts: counts, now: time.Now, retry: firstRetry,

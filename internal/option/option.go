@@ -57,9 +57,12 @@ var (
 
 // ReadBlock reads a block of options. After each of them valid checks what is
 // set by then, so that its error names the line, and whole checks the rest at
-// the end.
+// the end. An error of that names the line of the first option that it speaks of, and
+// if there is none the line on which the block begins.
 func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() error) error {
 	seen := make(map[string]bool)
+	begin := *d
+	var read []caddyfile.Dispenser // each at the name of an option
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })
@@ -73,15 +76,17 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 			return d.Errf("%s is set twice; keep one", name)
 		}
 		seen[name] = true
+		here := *d
+		read = append(read, here)
 		if err := options[i].Read(d); err != nil {
 			return beside(d, err, name, options)
 		}
 		if err := valid(); err != nil {
-			return d.WrapErr(err)
+			return here.WrapErr(err)
 		}
 	}
 	if err := whole(); err != nil {
-		return d.WrapErr(err)
+		return spokenOf(err, begin, read).WrapErr(err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -64,6 +65,26 @@ func beside(d *caddyfile.Dispenser, err error, block string, options []Option) e
 		return err
 	}
 	return d.Errf("%s is no option of %s and stands beside it; end the block of %s with } before it", wrong.name, block, block)
+}
+
+// spokenOf returns where the option stands that an error speaks of first: of several lines of
+// it the one with the word that follows there. It is begin if the error speaks of none.
+func spokenOf(err error, begin caddyfile.Dispenser, read []caddyfile.Dispenser) *caddyfile.Dispenser {
+	words := strings.FieldsFunc(err.Error(), func(c rune) bool { return strings.ContainsRune(" ,:;\"()", c) })
+	at, first, exact := begin, len(words), false
+	for _, option := range read {
+		i := slices.Index(words, option.Val())
+		if i < 0 || i > first {
+			continue
+		}
+		line := option
+		args := line.RemainingArgs()
+		follows := len(args) > 0 && i+1 < len(words) && words[i+1] == args[0]
+		if i < first || follows && !exact {
+			at, first, exact = option, i, follows
+		}
+	}
+	return &at
 }
 
 // hintOf tells which of some names a misspelt one may stand for.

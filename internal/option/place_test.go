@@ -1,0 +1,60 @@
+package option
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+// TestLineOfTheWhole names the line of what is wrong with a block as a whole, and not that of
+// its end.
+func TestLineOfTheWhole(t *testing.T) {
+	const block = "x {\n colour red\n size 1\n crawler A {\n class a\n }\n crawler B\n}"
+	for says, want := range map[string]string{
+		"size: it goes with a shape only":        "x:3",
+		"shape and size contradict each other":   "x:3",
+		"size and colour contradict each other":  "x:3",
+		"crawler A: it is of no use":             "x:4",
+		"crawler B: it is of no use":             "x:7",
+		"crawler C: it is of no use":             "x:4",
+		"it says nothing about colours or sizes": "x:1",
+		`"colour" is not loud enough`:            "x:2",
+	} {
+		var text string
+		options := []Option{
+			{Name: "colour", Set: One(&text, Word)}, {Name: "size", Set: One(&text, Word)},
+			{Name: "crawler", Set: One(&text, Word), Again: true, Block: func(d *caddyfile.Dispenser) error {
+				return ReadBlock(d, []Option{{Name: "class", Set: One(&text, Word)}}, func() error { return nil }, func() error { return nil })
+			}},
+		}
+		d := caddyfile.NewTestDispenser(block)
+		d.Next()
+		err := ReadBlock(d, options, func() error { return nil }, func() error { return errors.New(says) })
+		if err == nil || strings.ReplaceAll(err.Error(), d.File(), "x") != says+", at "+want {
+			t.Errorf("%s: %v, want it at %s", says, err, want)
+		}
+	}
+}
+
+// TestLineOfABlock names the line on which an option with a block begins that does not go
+// with one before.
+func TestLineOfABlock(t *testing.T) {
+	set := 0
+	options := []Option{{Name: "a", Again: true, Set: None, Block: func(d *caddyfile.Dispenser) error {
+		set++
+		return ReadBlock(d, nil, func() error { return nil }, func() error { return nil })
+	}}}
+	d := caddyfile.NewTestDispenser("x {\n a {\n }\n a {\n }\n}")
+	d.Next()
+	err := ReadBlock(d, options, func() error {
+		if set == 2 {
+			return errors.New("a is set twice")
+		}
+		return nil
+	}, func() error { return nil })
+	if err == nil || !strings.HasSuffix(err.Error(), ":4") {
+		t.Errorf("%v, want it in line 4", err)
+	}
+}
