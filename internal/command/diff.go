@@ -129,16 +129,17 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	result := difference{Result: diff.Pair{Old: policy.Parse(both[0].Body), New: policy.Parse(both[1].Body)}.Compare()}
+	result := difference{Result: diff.Pair{Old: both[0].robots, New: both[1].robots}.Compare()}
 	var incomplete error
 	if len(d.logs.names) > 0 {
 		o, err := d.logs.options(cmd)
 		if err != nil {
 			return 0, err
 		}
-		o.Versions = both[1:]
+		before, after := both[0].version(), both[1].version()
+		o.Versions = []replay.Version{after}
 		incomplete = d.logs.replay(cmd, o, func(ctx context.Context, o replay.Options) (err error) {
-			result.Log, err = replay.Compare(ctx, both[0], o)
+			result.Log, err = replay.Compare(ctx, before, o)
 			return err
 		})
 		if result.Log == nil {
@@ -165,17 +166,32 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	return code, errors.Join(err, out.Flush(), incomplete)
 }
 
+// side is one of the two files.
+type side struct {
+	robotsInput
+	robots *policy.Robots
+}
+
+func (s *side) version() replay.Version { return replay.Version{Name: s.name, Body: s.body} }
+
 // read reads the two files. A URL without a robots.txt restricts nothing. The
 // host of a URL is the site whose requests count.
-func (d *diffing) read(cmd *cobra.Command, names []string) ([]replay.Version, error) {
-	both := make([]replay.Version, 2)
+func (d *diffing) read(cmd *cobra.Command, names []string) ([]side, error) {
+	both := make([]side, 2)
 	site := ""
 	for i, name := range names {
 		in, err := d.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
 		if err != nil {
 			return nil, err
 		}
-		both[i] = replay.Version{Name: in.name, Body: in.body}
+		robots, err := in.rules()
+		if err != nil {
+			return nil, err
+		}
+		if note := in.noteOn(robots); note != "" {
+			printNote(cmd.ErrOrStderr(), "note", note)
+		}
+		both[i] = side{in, robots}
 		site = cmp.Or(site, in.site)
 	}
 	if site != "" && len(d.logs.sites) == 0 {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -151,7 +150,11 @@ func (x *explaining) read(cmd *cobra.Command, rawURL string) (explain.Rules, err
 	if err != nil {
 		return explain.Rules{}, err
 	}
-	from := explain.Rules{Name: in.name, Robots: policy.Parse(in.body)}
+	robots, err := in.rules()
+	if err != nil {
+		return explain.Rules{}, err
+	}
+	from := explain.Rules{Name: in.name, Robots: robots, Note: in.noteOn(robots)}
 	if in.missing {
 		from.Note = fmt.Sprintf("the server answers %d: there is none, so nothing is restricted", in.status)
 	}

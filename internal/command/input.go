@@ -62,6 +62,9 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 		return versions, "", err
 	}
 	in, err := c.readInput(ctx, nil, name)
+	if err == nil {
+		_, err = in.rules()
+	}
 	if err != nil {
 		return nil, "", err
 	}

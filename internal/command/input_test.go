@@ -17,6 +17,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
+		"portal.html": "<!DOCTYPE html>\n<html><head><title>Log in</title></head></html>\n", "robots.txt": "User-agent: *\nDisallow: /x\n",
 		"utf16": "\xff\xfeU\x00s\x00e\x00r\x00", "cases": "x / allow\n",
 		"access.log": "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1 \"-\" \"GPTBot/1.2\"\n", "comment.txt": "# open: to all\n",
 		"names.json": `{"GPTBot":{"operator":"` + strings.Repeat("x", policy.MaxSize) + `"}}`,
@@ -61,6 +62,13 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"managed", "import", in("cases")}, true, "cases has no line of a robots.txt"},
 		{[]string{"policies", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is a URL; write localhost:2019`},
 		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot", "example.com"}, true, `"example.com" is neither a URL`},
+		{[]string{"diff", in("portal.html"), in("robots.txt")}, true, "portal.html is a web page and no robots.txt; give the URL or the file of the robots.txt"},
+		{[]string{"diff", in("robots.txt"), in("portal.html")}, true, "portal.html is a web page"},
+		{[]string{"diff", in("robots.txt"), in("utf16")}, true, "utf16 is UTF-16"},
+		{[]string{"diff", "--fail-on", "never", in("access.log"), in("robots.txt")}, false, "access.log has no line of a robots.txt"},
+		{[]string{"explain", "--robots", in("portal.html"), "--token", "GPTBot", "/"}, true, "portal.html is a web page"},
+		{[]string{"explain", "--robots", in("access.log"), "--token", "GPTBot", "/"}, false, "access.log has no line of a robots.txt"},
+		{[]string{"audit", "--robots", in("portal.html"), in("access.log")}, true, "portal.html is a web page"},
 		{[]string{"registry", "check", in("nowhere.json")}, true, "nowhere.json; check the name"},
 		{[]string{"managed", "import", in("utf16")}, true, "utf16 is UTF-16"},
 		{[]string{"managed", "import", in("names.json")}, true, "names.json: it has more than 500 KiB, of which no more is read"},
