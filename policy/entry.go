@@ -35,6 +35,7 @@ type Entry struct {
 	fetching chan struct{} // closed when the attempt under way ends; nil if none is
 	told     chan struct{} // closed once what came of the last attempts was told; nil if it was
 	again    bool          // make the entry due when the attempt under way has ended
+	doubted  bool          // while the attempt under way goes on the site was seen to answer otherwise
 }
 
 // irreplaceable reports whether an eviction would be noticed: crawlers may still
@@ -138,9 +139,11 @@ const suspectInterval = 10 * time.Second
 // MarkSuspect says that the site was seen to answer with another robots.txt than
 // our copy, which makes the entry due, ten seconds after the copy was read, and after the
 // last attempt if that failed, at the earliest: what the site asked for then, by Retry-After
-// perhaps, is over. Until that is fetched the copy holds: what one client is served opens
+// perhaps, is over, also if that attempt is still under way. Until that is fetched the copy holds: what one client is served opens
 // nothing for others.
 func (e *Entry) MarkSuspect(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	s := e.state.Load()
 	if s == nil || s.Good == nil {
 		return
@@ -154,6 +157,7 @@ func (e *Entry) MarkSuspect(now time.Time) {
 	}
 	e.dueFrom.Store(from.UnixNano())
 	e.doubts.Add(1)
+	e.doubted = e.fetching != nil
 }
 
 // Suspect reports whether the site was seen to answer otherwise and was not fetched
@@ -195,6 +199,10 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 			e.again = false
 			e.makeDue()
 		}
+		if e.doubted && after.Failures > 0 {
+			e.dueFrom.Store(after.FailedAt.Add(suspectInterval).UnixNano())
+		}
+		e.doubted = false
 		e.mu.Unlock()
 		close(done)
 		if onFetched == nil {

@@ -75,3 +75,31 @@ func TestSuspectedWhileFailing(t *testing.T) {
 		t.Error("what was seen soon after an attempt that failed is forgotten")
 	}
 }
+
+// TestSuspectedWhileAReadingFails has the site be seen to serve another text while an attempt to
+// read it is under way that then fails, and asks for a day without attempts: it is read again
+// soon, and only once for that.
+func TestSuspectedWhileAReadingFails(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.Add(Key{Host: "a.test"}, Named)
+	down := Answer{Status: 503, Header: http.Header{"Retry-After": {"86400"}}}
+	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+	clock.advance(time.Hour)
+	<-e.Refresh(holding(time.Hour), func() Answer {
+		e.MarkSuspect(clock.now())
+		clock.advance(time.Second)
+		return down
+	}, nil)
+	if e.Due(clock.now()) {
+		t.Error("a site is due just after an attempt that failed")
+	}
+	clock.advance(suspectInterval)
+	if !e.Due(clock.now()) {
+		t.Fatal("what was seen while an attempt failed is forgotten")
+	}
+	<-e.Refresh(holding(time.Hour), func() Answer { return down }, nil)
+	clock.advance(time.Hour)
+	if e.Due(clock.now()) {
+		t.Error("what was seen before the last attempt makes it due")
+	}
+}

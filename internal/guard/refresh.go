@@ -62,10 +62,12 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 	}
 	if now.Sub(state.Good.LastRead) >= g.leastAge(j.Site.Key) {
 		if refresh, ok := g.refresher(r, entry, j.Site); ok {
-			if state.Failures == 0 && !entry.Suspect() { // an attempt under way is new enough
+			done := refresh()
+			if done == nil && state.Failures == 0 && !entry.Suspect() { // an attempt under way is new enough
 				entry.MarkSuspect(now)
+				done = refresh()
 			}
-			if done := refresh(); done != nil && waits {
+			if done != nil && waits {
 				awaitClosed(r, done, time.Until(until))
 			}
 		}
