@@ -9,10 +9,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/pflag"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // adminAPI is where the admin API of a running server listens, by the flags of a
@@ -37,7 +42,11 @@ func (a *adminAPI) find() (adminServer, error) {
 	if u, err := url.Parse(a.address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 		return "", fmt.Errorf("--address %q is a URL; write %s", a.address, u.Host)
 	}
-	if _, _, err := net.SplitHostPort(a.address); err != nil && a.address != "" && !strings.Contains(a.address, "/") { // as that of a socket has
+	host, port, err := net.SplitHostPort(a.address)
+	if n, wrong := strconv.ParseUint(port, 10, 16); err == nil && (n == 0 || wrong != nil) && !strings.Contains(a.address, "/") {
+		return "", fmt.Errorf("--address %q has no port from 1 to 65535; write it as %s", a.address, net.JoinHostPort(host, "2019"))
+	}
+	if err != nil && a.address != "" && !strings.Contains(a.address, "/") { // as that of a socket has
 		return "", fmt.Errorf("--address %q has no port; write it as %s", a.address, net.JoinHostPort(strings.Trim(a.address, "[]"), "2019"))
 	}
 	if a.address != "" || a.config == "" {
@@ -46,7 +55,7 @@ func (a *adminAPI) find() (adminServer, error) {
 	}
 	config, _, _, err := caddycmd.LoadConfig(a.config, a.adapter)
 	if err != nil {
-		return "", err
+		return "", ofConfig(a.config, err)
 	}
 	if isOff(config) { // else the default address would be asked, where another server may listen
 		return "", fmt.Errorf("the admin API is off in %s, so no command can ask that server; remove admin off, or let it listen on a socket, as admin unix//run/caddy.sock does", a.config)
@@ -69,25 +78,49 @@ func isOff(config []byte) bool {
 // be of something else that listens there.
 const maxAdminAnswer = 256 << 20
 
+// adminWait is how long an answer may take: longer than reading a robots.txt does.
+const adminWait = 2 * time.Minute
+
+// within makes a request that has no end of its own, and waits for its answer for so long.
+func within(most time.Duration, request func() (*http.Response, error)) (*http.Response, error) {
+	type answer struct {
+		response *http.Response
+		err      error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		response, err := request()
+		answered <- answer{response, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.response, a.err
+	case <-time.After(most):
+		return nil, fmt.Errorf("no answer in %s", text.Duration(most))
+	}
+}
+
 // ask makes a request, with a body of JSON unless that is nil, and has the answer used.
 func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Reader) error) error {
 	header := make(http.Header)
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
-	response, err := caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(body))
+	response, err := within(adminWait, func() (*http.Response, error) {
+		return caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(body))
+	})
 	if err != nil {
 		return s.explain(err)
 	}
 	defer response.Body.Close()
 	err = use(http.MaxBytesReader(nil, response.Body, maxAdminAnswer))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return fmt.Errorf("the admin API at %s answers something else: it has more than %d MiB", s, maxAdminAnswer>>20)
+		return fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: it has more than %d MiB; %s", s, maxAdminAnswer>>20, sayWhere)
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the admin API at %s answers something else: %w", s, err)
+		return fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: %w; %s", s, err, sayWhere)
 	}
 	return err
 }
@@ -112,5 +145,14 @@ func (s adminServer) explain(err error) error {
 	if _, short, ok := strings.Cut(why, `": `); ok { // after the URL
 		why = short
 	}
-	return fmt.Errorf("no server answers at %s: %s; start it, or say where its admin API listens with --address or --config", s, why)
+	switch {
+	case strings.Contains(why, "malformed HTTP"), strings.Contains(why, "HTTP response to HTTPS client"):
+		return fmt.Errorf("what listens at %s is something else than the admin API of Caddy (%s); %s", s, why, sayWhere)
+	case strings.Contains(why, "permission denied"):
+		return fmt.Errorf("the admin API at %s is not open to this user (%s); run this as the user of the server", s, why)
+	}
+	return fmt.Errorf("no server answers at %s: %s; start it, or %s", s, report.Why(errors.New(why)), sayWhere)
 }
+
+// sayWhere is what to do where another server was asked.
+const sayWhere = "say where its admin API listens with --address or --config"

@@ -130,5 +130,13 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 	for i := range all {
 		all[i].Several = count[all[i].name()] > 1
 	}
-	return all, registry, err
+	return all, registry, ofConfig(file, err)
+}
+
+// ofConfig names the configuration file in an error that does not.
+func ofConfig(file string, err error) error {
+	if err == nil || strings.Contains(err.Error(), file) {
+		return err
+	}
+	return fmt.Errorf("--config %s: %w", file, err)
 }

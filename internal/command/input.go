@@ -194,6 +194,10 @@ func readMost(name string, most int64) ([]byte, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		_ = file.Close()
+		return nil, fmt.Errorf("%s is a directory; give a file in it", name)
+	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, most+1))
 }

@@ -133,6 +133,9 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 		return 0, errors.New("say what to do: caddy robots-guard managed check, import, show, changes, history, diff, confirm, promote, stop or rollback")
 	}
 	m.file, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
+	if err := checkConfig(m.file); err != nil {
+		return 0, err
+	}
 	var base []byte
 	if m.base != "" {
 		in, err := m.config.readInput(cmd.Context(), cmd.InOrStdin(), m.base)
@@ -143,7 +146,7 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	all, err := m.config.Rules(m.file, m.adapter, base)
 	if err != nil {
-		return 0, err
+		return 0, ofConfig(m.file, err)
 	}
 	code := ExitAllowed
 	for i := range all {

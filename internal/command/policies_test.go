@@ -44,7 +44,7 @@ func TestNoAdminAPI(t *testing.T) {
 		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
 		address := strings.TrimPrefix(api.URL, "http://")
 		for _, args := range [][]string{{"policies"}, {"managed", "show"}, {"managed", "changes"}, {"registry", "status"}, {"registry", "propose"}, {"shadow"}, {"alerts"}} {
-			if output, err := execute(t.Context(), Config{}, append(args, "--address", address)...); err == nil || !strings.Contains(output, "the admin API at "+address+" answers something else: ") {
+			if output, err := execute(t.Context(), Config{}, append(args, "--address", address)...); err == nil || !strings.Contains(output, "what listens at "+address+" answers something else than the admin API of Caddy: ") {
 				t.Errorf("%q answered by %q: %v, %q", args, answer, err, output)
 			}
 		}

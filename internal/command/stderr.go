@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ func printError(w io.Writer, err error) {
 			printError(w, one)
 		}
 		return
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w; run this as a user who may read it", err)
 	}
 	printNote(w, "error", err.Error())
 }
@@ -46,9 +50,13 @@ func printNote(w io.Writer, kind, message string) {
 // badFlag says more of a flag that cannot be used than pflag does.
 func badFlag(cmd *cobra.Command, err error) error {
 	advice := "see " + cmd.CommandPath() + " --help"
-	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wrong.GetFlag().Value.Type() == "bool" {
-		name := "--" + wrong.GetFlag().Name
-		return fmt.Errorf("%s is true or false, not %q; write %s alone, or leave it out", name, wrong.GetValue(), name)
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		switch name := "--" + wrong.GetFlag().Name; wrong.GetFlag().Value.Type() {
+		case "bool":
+			return fmt.Errorf("%s is true or false, not %q; write %s alone, or leave it out", name, wrong.GetValue(), name)
+		case "int":
+			return fmt.Errorf("%s takes a number, not %q; %s", name, wrong.GetValue(), advice)
+		}
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
 		var near []string

@@ -76,6 +76,8 @@ func errorWords(err error) string {
 		return "TLS: the certificate is not trusted"
 	case errors.As(err, &record), errors.As(err, &alert), says("tls: "), says("HTTP response to HTTPS client"):
 		return "TLS: no connection comes about"
+	case says("malformed HTTP"):
+		return "no HTTP: something else listens at that address"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), says("i/o timeout"):
 		return "time-out: no answer in time"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), says("connection reset"), says("EOF"):

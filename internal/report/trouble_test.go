@@ -32,6 +32,7 @@ func TestTrouble(t *testing.T) {
 		{policy.Answer{Err: &net.DNSError{Err: "no such host", Name: "x.invalid"}}, "DNS: the name does not resolve (lookup x.invalid: no such host)"},
 		{policy.Answer{Err: errors.New("tls: internal error")}, "TLS: no connection comes about (tls: internal error)"},
 		{policy.Answer{Err: context.DeadlineExceeded}, "time-out: no answer in time (context deadline exceeded)"},
+		{policy.Answer{Err: errors.New("malformed HTTP response \"SSH\"")}, "no HTTP: something else listens at that address (malformed HTTP response \"SSH\")"},
 		{policy.Answer{Err: io.ErrUnexpectedEOF}, "the connection broke off (unexpected EOF)"},
 		{policy.Answer{Err: errors.New("source file: permission denied")}, "source file: permission denied"},
 	} {

@@ -1,0 +1,101 @@
+package command
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWhatListens asks what is no admin API of Caddy: each is told in plain words, with what
+// to do.
+func TestWhatListens(t *testing.T) {
+	answering := func(text string) string {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		go func() {
+			for {
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = c.Read(make([]byte, 4096))
+				_, _ = c.Write([]byte(text))
+				_ = c.Close()
+			}
+		}()
+		return listener.Addr().String()
+	}
+	const where = "; say where its admin API listens with --address or --config"
+	for name, tc := range map[string]struct{ address, says, end string }{
+		"no web server": {answering("SSH-2.0-OpenSSH_9.2\r\n"), "is something else than the admin API of Caddy (", where},
+		"a web page":    {answering("HTTP/1.0 200 OK\r\n\r\n<html>"), "answers something else than the admin API of Caddy: ", where},
+		"nothing":       {answering(""), "the connection broke off (", "; start it, or" + where[1:]},
+		"nobody":        {"127.0.0.1:1", "connection refused: nothing listens at that address (", "; start it, or" + where[1:]},
+	} {
+		for _, command := range [][]string{{"policies"}, {"alerts"}, {"shadow"}, {"managed", "show"}, {"registry", "status"}} {
+			output, err := execute(t.Context(), Config{}, append(command, "--address", tc.address)...)
+			if err == nil || !strings.Contains(output, tc.address) || !strings.Contains(output, tc.says) || !strings.Contains(output, tc.end) {
+				t.Errorf("%s, %v: %v, %s", name, command, err, output)
+			}
+		}
+	}
+}
+
+// TestNoAnswer ends waiting for what takes a request and never answers.
+func TestNoAnswer(t *testing.T) {
+	ended := make(chan struct{})
+	defer close(ended)
+	_, err := within(10*time.Millisecond, func() (*http.Response, error) {
+		<-ended
+		return nil, nil
+	})
+	if err == nil || err.Error() != "no answer in 10ms" {
+		t.Error(err)
+	}
+}
+
+// TestFilesOfOptions has a directory, or what is no configuration, in place of a file: the
+// answer names it.
+func TestFilesOfOptions(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "sites.conf")
+	if err := os.WriteFile(bad, []byte("x {\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"registry", "check", dir}, dir + " is a directory; give a file in it"},
+		{[]string{"managed", "check", "--config", dir}, dir + " is a directory; --config takes the file in it, such as "},
+		{[]string{"managed", "check", "--config", filepath.Join(dir, "no")}, "there is no file " + filepath.Join(dir, "no") + "; --config takes"},
+		{[]string{"policies", "--config", bad}, "--config " + bad + ": config is not valid JSON: "},
+	} {
+		if output, err := execute(t.Context(), Config{}, tc.args...); err == nil || !strings.Contains(output, tc.says) {
+			t.Errorf("%v: %v, %s", tc.args, err, output)
+		}
+	}
+}
+
+// TestNotReadable tells who may not read a file what to do.
+func TestNotReadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	file := filepath.Join(t.TempDir(), "robots.txt")
+	if err := os.WriteFile(file, nil, 0o000); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"check", "--robots", file, "/"}, {"audit", "--robots", file, file}, {"registry", "check", file}} {
+		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run this as a user who may read it") {
+			t.Errorf("%v: %v, %s", args, err, output)
+		}
+	}
+}
