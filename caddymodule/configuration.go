@@ -101,9 +101,7 @@ func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, err
 	var parsed struct {
 		Apps struct {
 			HTTP struct {
-				Servers map[string]struct {
-					Routes []placement.Route `json:"routes"`
-				} `json:"servers"`
+				Servers map[string]placement.Server `json:"servers"`
 			} `json:"http"`
 			Guard struct {
 				Crawlers           []crawlers.Crawler `json:"crawlers"`
@@ -120,7 +118,7 @@ func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, err
 	}
 	var all []*placement.Placed
 	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
-		placed, err := placement.In(name, parsed.Apps.HTTP.Servers[name].Routes)
+		placed, err := parsed.Apps.HTTP.Servers[name].Placed(name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -136,7 +134,7 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
 	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}

@@ -226,7 +226,7 @@ func (c *Config) auditedSite(sites []Site, hosts []string) (*Site, error) {
 	var chosen *Site
 	for _, host := range hosts {
 		if !isURL(host) {
-			host = "https://" + host
+			host = "any://" + host // at whichever port
 		}
 		s, err := c.siteFor(sites, host)
 		if err != nil {

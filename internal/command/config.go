@@ -44,6 +44,7 @@ type Rules struct {
 // Site is what a configuration says of a site with a robots_guard.
 type Site struct {
 	Hosts    []string // none for any
+	Listen   []string // the addresses of its server
 	Matched  bool     // whether other matchers than hosts stand before the robots_guard
 	Several  bool     // whether other robots_guard are for the same hosts
 	Source   string   // the URL or the file of its robots.txt, "" for the site's own
@@ -66,25 +67,25 @@ type Verification struct {
 }
 
 // siteFor returns the site that a URL is of, the only one if the URL names no
-// host.
+// host. One that listens at its port comes before others, as for [request.Find].
 func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
 	host := request.HostOf(url)
-	var any *Site
+	if host == "" && len(sites) == 1 {
+		return &sites[0], nil
+	}
+	var found *Site
+	best := 0
 	for i := range sites {
-		s := &sites[i]
-		if len(s.Hosts) == 0 {
-			any = s
-			continue
+		fits := request.HostFits(sites[i].Hosts, host)
+		if fits > 0 && request.Listens(sites[i].Listen, url) {
+			fits += 4 // more than any host fits
 		}
-		if host != "" && request.HostFits(s.Hosts, host) > 0 {
-			return s, nil
+		if fits > best {
+			found, best = &sites[i], fits
 		}
 	}
-	switch {
-	case any != nil && host != "":
-		return any, nil
-	case host == "" && len(sites) == 1:
-		return &sites[0], nil
+	if found != nil && host != "" {
+		return found, nil
 	}
 	var names []string
 	for i := range sites {

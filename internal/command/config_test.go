@@ -43,6 +43,10 @@ func TestSiteOfAURL(t *testing.T) {
 	watched := Site{Hosts: []string{"b.test"}, Matched: true}
 	broken := Site{Hosts: []string{"c.test"}, Err: errors.New("wildcard: unknown class")}
 	all := []Site{enforced, watched, broken}
+	twice := []Site{
+		{Hosts: []string{"a.test"}, Listen: []string{":8081"}},
+		{Hosts: []string{"a.test"}, Listen: []string{"127.0.0.1:8082", ":443"}, Settings: judge.Settings{Enforce: true}},
+	}
 	robots := privateRobots(t)
 	besideCaddyfile(t)
 	for _, tc := range []struct {
@@ -57,6 +61,11 @@ func TestSiteOfAURL(t *testing.T) {
 		{"IPv6", []Site{enforced, {Hosts: []string{"::1"}}}, "http://[::1]:8080/private/", "robots_guard of ::1, mode monitor"},
 		{"a scheme in capitals", all, "HTTPS://B.test/private/", "robots_guard of b.test, mode monitor"},
 		{"a trailing dot, which Caddy compares", all, "https://b.test.:8443/private/", "no robots_guard is for b.test.; there are sites for a.test, www.a.test, b.test, c.test"},
+		{"one of two by its port", twice, "http://a.test:8082/private/", "mode enforce"},
+		{"the other", twice, "http://a.test:8081/private/", "mode monitor"},
+		{"one of two by its scheme", twice, "https://a.test/private/", "mode enforce"},
+		{"a port that something outside maps", twice, "http://a.test:9000/private/", "mode monitor"},
+		{"a named host before any", []Site{{Settings: judge.Settings{Enforce: true}}, watched}, "https://b.test/private/", "mode monitor"},
 		{"behind matchers", all, "https://b.test/private/", "matchers beside the host stand before it"},
 		{"one that cannot be used", all, "https://c.test/private/", "wildcard: unknown class"},
 		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},

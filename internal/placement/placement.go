@@ -18,6 +18,7 @@ type Placed struct {
 	Name    string // Guard, Dashboard or RobotsTXT
 	Config  json.RawMessage
 	Server  string
+	Listen  []string // the addresses of the server, as [Server.Placed] knows them
 	Hosts   []string // of the routes around it, none for any
 	Matches []Match  // the other matchers on the way to it
 	Behind  string   // a handler before it that answers every request, "" for none

@@ -19,6 +19,21 @@ type Route struct {
 	Terminal bool                         `json:"terminal"`
 }
 
+// Server is what counts of a server in a configuration.
+type Server struct {
+	Listen []string `json:"listen"`
+	Routes []Route  `json:"routes"`
+}
+
+// Placed is [In] for the routes of a server, with where it listens.
+func (s Server) Placed(name string) ([]*Placed, error) {
+	placed, err := In(name, s.Routes)
+	for _, p := range placed {
+		p.Listen = s.Listen
+	}
+	return placed, err
+}
+
 // In returns our handlers in the routes of a server, in their order. Those in
 // error routes, in named routes and in routes for responses are left out.
 func In(server string, routes []Route) ([]*Placed, error) {

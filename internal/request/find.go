@@ -3,6 +3,7 @@ package request
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -109,8 +110,20 @@ func HostFits(names []string, host string) int {
 }
 
 // listensAt reports whether a server listens at a port.
-func listensAt(server *caddyhttp.Server, port int) bool {
-	for _, listen := range server.Listen {
+func listensAt(server *caddyhttp.Server, port int) bool { return hasPort(server.Listen, port) }
+
+// Listens reports whether one of the addresses of a server has the port of a URL. Without a
+// port only those of the web have one.
+func Listens(addresses []string, url string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
+	secure := scheme == "https"
+	_, port := addr.CutPort(AsSent(addr.Authority(url), secure))
+	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOf(port, secure))
+}
+
+// hasPort reports whether one of some addresses has a port.
+func hasPort(addresses []string, port int) bool {
+	for _, listen := range addresses {
 		address, err := caddy.ParseNetworkAddress(listen)
 		if err == nil && !address.IsUnixNetwork() && !address.IsFdNetwork() &&
 			int(address.StartPort) <= port && port <= int(address.EndPort) {
