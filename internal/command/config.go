@@ -46,7 +46,7 @@ type Site struct {
 	Hosts    []string // none for any
 	Listen   []string // the addresses of its server
 	Matched  bool     // whether other matchers than hosts stand before the robots_guard
-	Several  bool     // whether other robots_guard are for the same hosts
+	Several  bool     // whether other robots_guard are for the same hosts of the same server
 	Source   string   // the URL or the file of its robots.txt, "" for the site's own
 	Settings judge.Settings
 	Err      error // why the settings cannot be used
@@ -124,12 +124,13 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 		return nil, nil, err
 	}
 	all, registry, err := c.Sites(file, adapter)
+	at := func(i int) string { return all[i].name() + " " + strings.Join(all[i].Listen, " ") }
 	count := make(map[string]int)
 	for i := range all {
-		count[all[i].name()]++
+		count[at(i)]++
 	}
 	for i := range all {
-		all[i].Several = count[all[i].name()] > 1
+		all[i].Several = count[at(i)] > 1
 	}
 	return all, registry, ofConfig(file, err)
 }

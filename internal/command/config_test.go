@@ -83,6 +83,10 @@ func TestSiteOfAURL(t *testing.T) {
 			if !strings.Contains(output, tc.want) {
 				t.Errorf("no %q in %q", tc.want, output)
 			}
+			const several = "the site has several robots_guard"
+			if strings.Contains(output, several) != strings.Contains(tc.want, several) {
+				t.Errorf("that there are several stands wrongly, or not, in %q", output)
+			}
 		})
 	}
 }
