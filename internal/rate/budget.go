@@ -19,7 +19,8 @@ type budget struct {
 
 	name   atomic.Uint64 // on all instances, 0 if nothing was counted for others yet
 	length atomic.Int64  // of the window that was counted by last
-	others atomic.Int64  // how many other instances have seen in that time
+	others atomic.Int64  // how many other instances have seen in such a window
+	until  atomic.Int64  // when the first of those had ended, at the earliest
 }
 
 // taken is how much a request has taken from a budget, by what the file asks and what the
@@ -40,7 +41,7 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 		b.length.Store(int64(rules.Window))
 		others = int(b.others.Load())
 	}
-	file, owner := b.divided(rules, part, others)
+	file, owner, span := b.divided(now, rules, part, others)
 	byOwner := ahead(&b.owner, now, owner)
 	stopped := byOwner > 0 || full
 	if file.Interval > 0 {
@@ -52,7 +53,7 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 		}
 		if wait > 0 {
 			p.Seen = b.seen.sum(part) + others
-			switch most := rules.Most(); {
+			switch most := rules.mostIn(span); {
 			case p.Seen > most:
 				p.Wait = wait
 			case p.Seen == most && !rules.Advisory:
@@ -86,24 +87,25 @@ func (b *budget) giveBack(took taken) {
 // until now.
 func (b *budget) next(now time.Duration, rules *Rules) (wait time.Duration) {
 	part, others := partOf(now, rules.Window), int(b.others.Load())
-	file, owner := b.divided(rules, part, others)
-	if wait = ahead(&b.owner, now, owner); file.Interval > 0 && !rules.Advisory && b.seen.sum(part)+others >= rules.Most() {
+	file, owner, span := b.divided(now, rules, part, others)
+	if wait = ahead(&b.owner, now, owner); file.Interval > 0 && !rules.Advisory && b.seen.sum(part)+others >= rules.mostIn(span) {
 		wait = max(wait, ahead(&b.file, now, file))
 	}
 	return wait
 }
 
 // divided returns what rules ask for of this instance while others have seen so many
-// requests.
-func (b *budget) divided(rules *Rules, part uint64, others int) (file, owner Rule) {
-	if file, owner = rules.File, rules.Owner; others > 0 {
+// requests, and the time in which all have seen what is counted.
+func (b *budget) divided(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
+	if file, owner, span = rules.File, rules.Owner, rules.Window; others > 0 {
 		own := b.seen.sum(part)
+		span = b.span(now, rules.Window)
 		file = file.part(own, others, rules.Window)
-		if own+others > owner.most(rules.Window) {
+		if own+others > owner.most(span) {
 			owner = owner.part(own, others, rules.Window)
 		}
 	}
-	return file, owner
+	return file, owner, span
 }
 
 // recent returns how many requests were counted in the last window.

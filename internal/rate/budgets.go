@@ -51,7 +51,7 @@ type part struct {
 	networks *table // by site, network and, of those that claim to be one, name
 }
 
-// How many budgets there are at most; one takes 160 bytes.
+// How many budgets there are at most; one takes about 170 bytes.
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384

@@ -44,8 +44,11 @@ const (
 // Most returns how many requests a window may have before what the file asks for is
 // acted upon. It is no less than a burst: an interval longer than the window leaves
 // room for none.
-func (r *Rules) Most() int {
-	return int(max(float64(r.File.Burst), r.Over*float64(r.Window)/float64(r.File.Interval)))
+func (r *Rules) Most() int { return r.mostIn(r.Window) }
+
+// mostIn is Most for another time than a window.
+func (r *Rules) mostIn(span time.Duration) int {
+	return int(max(float64(r.File.Burst), r.Over*float64(span)/float64(r.File.Interval)))
 }
 
 // Pace is how fast somebody is who asks again.

@@ -21,9 +21,13 @@ const (
 	maxShared = 2 * maxCrawlers
 	// maxPeers bounds the instances that are listened to.
 	maxPeers = 256
-	// peerLasts is for how long counts of another instance are of use after they came:
-	// four looks at the storage.
-	peerLasts = time.Minute
+	// lookEvery is how often instances write what they have counted, and look at what others
+	// have written.
+	lookEvery = 15 * time.Second
+	// peerLasts is for how long counts of another instance are of use after they came.
+	peerLasts = 4 * lookEvery
+	// lateBy is how old counts are at most when they come, with a look for a slow storage.
+	lateBy = 2 * lookEvery
 )
 
 // errCounts says that what is stored are no counts of an instance.
@@ -171,13 +175,16 @@ func (b *Budgets) tell(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
 	defer b.peers.mu.Unlock()
-	sum := make(map[uint64]int)
+	sum, until := make(map[uint64]int), make(map[uint64]time.Duration)
 	for instance, p := range b.peers.all {
 		if now-p.heard > peerLasts {
 			delete(b.peers.all, instance)
 			continue
 		}
 		for name, n := range p.requests {
+			if before, ok := until[name]; !ok || p.heard < before {
+				until[name] = p.heard
+			}
 			sum[name] += n
 		}
 	}
@@ -186,16 +193,25 @@ func (b *Budgets) tell(at time.Time) {
 	}
 	b.peers.told = len(sum) > 0
 	for _, of := range b.peers.named {
-		of.others.Store(int64(sum[of.name.Load()]))
+		name := of.name.Load()
+		of.until.Store(int64(until[name] - lateBy))
+		of.others.Store(int64(sum[name]))
 	}
 }
 
-// most returns how many requests a window can have of a crawler that keeps to the rule.
-func (r Rule) most(window time.Duration) int {
+// span returns the time in which all instances have seen what this one has in a window, and
+// others in one that has ended when they have counted: a crawler may have gone from these to
+// this one since, and what it asks for in a window is counted at either.
+func (b *budget) span(now, window time.Duration) time.Duration {
+	return window + max(0, now-time.Duration(b.until.Load()))
+}
+
+// most returns how many requests a crawler that keeps to the rule can ask in some time.
+func (r Rule) most(in time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
 	}
-	return max(r.Burst, 1) + int(window/r.Interval)
+	return max(r.Burst, 1) + int(in/r.Interval)
 }
 
 // part returns a rule for this instance alone: its part of what a crawler may ask is

@@ -1,0 +1,76 @@
+package rate
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// late is some instances that hear of each other's counts later than these were made, as by
+// a storage that each writes and each reads every 15 seconds.
+type late struct {
+	*cluster
+	told [][]byte // by each the last time
+}
+
+// sync has each hear what the others told the last time, and then tell what it counts.
+func (l *late) sync(t *testing.T, passed time.Duration) {
+	for i, to := range l.all {
+		for j, data := range l.told {
+			if j != i && data != nil && l.up[i] {
+				if err := to.Import(fmt.Sprint(j), data, l.at(i, passed)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		to.Share(l.at(i, passed), true)
+	}
+	for i, from := range l.all {
+		if !l.up[i] {
+			continue
+		}
+		data, err := from.Export(l.at(i, passed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data != nil {
+			l.told[i] = data
+		}
+	}
+}
+
+// TestMovesWhileCountsAreLate has a crawler keep exactly to what is asked while all its
+// requests come to another instance from some moment on, also since the one before has
+// ended: what that one counted last is then known for a minute more. It is never too fast.
+func TestMovesWhileCountsAreLate(t *testing.T) {
+	const moves = 20 * time.Minute
+	for _, window := range []time.Duration{time.Minute, 5 * time.Minute} {
+		for name, rules := range map[string]*Rules{
+			"limit":             {Owner: Rule{time.Second, 1}, Window: window},
+			"limit and burst":   {Owner: Rule{time.Second, 10}, Window: window},
+			"limit, often":      {Owner: Rule{100 * time.Millisecond, 10}, Window: window},
+			"Crawl-delay":       {File: Rule{time.Second, 10}, Over: 1.5, Window: window},
+			"Crawl-delay, over": {File: Rule{time.Second, 10}, Over: 1.1, Window: window},
+		} {
+			for _, ends := range []bool{false, true} {
+				c := &late{newCluster(2), make([][]byte, 2)}
+				refused, asked, synced := 0, 0, time.Duration(0)
+				for now := time.Duration(0); now < moves+10*time.Minute; now += max(rules.Owner.Interval, rules.File.Interval) {
+					for ; synced <= now; synced += 15 * time.Second {
+						c.sync(t, synced)
+					}
+					i := 0
+					if now >= moves {
+						i, c.up[0] = 1, !ends
+					}
+					if asked++; c.all[i].Spend(c.at(i, now), &verified, rules).Over {
+						refused++
+					}
+				}
+				if refused > 0 {
+					t.Errorf("%s in %v, the other ends: %t: %d of %d are one too many", name, window, ends, refused, asked)
+				}
+			}
+		}
+	}
+}
