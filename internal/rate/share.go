@@ -36,7 +36,7 @@ var errCounts = errors.New("these are no counts of requests")
 // counts are what an instance has seen.
 type counts struct {
 	Saved    time.Time      `json:"saved"`
-	Requests map[string]int `json:"requests"` // in the last window, by the name of the budget in hexadecimal
+	Requests map[string]int `json:"requests"` // in the last window, by the budget and that window in hexadecimal
 }
 
 // peers are the other instances that share a site. The zero value knows none, and then
@@ -73,6 +73,11 @@ func nameOf(who *Spender, limit Rule) uint64 {
 	sum := sha256.Sum256([]byte(text))
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
+
+// told returns the name by which others are told what was counted, which is another one for
+// each length of a window: while a configuration with another comes to one instance after
+// the other, none takes what was counted in an hour for that of a minute.
+func (b *budget) told() uint64 { return mix(b.name.Load() ^ uint64(b.length.Load())) }
 
 // name gives a budget the name by which other instances know it.
 func (p *peers) name(of *budget, in *table, name uint64) {
@@ -118,7 +123,7 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	b.peers.forget()
 	for _, of := range b.peers.named {
 		if n := of.recent(now); n > 0 && len(c.Requests) < maxShared {
-			c.Requests[strconv.FormatUint(of.name.Load(), 16)] = n
+			c.Requests[strconv.FormatUint(of.told(), 16)] = n
 		}
 	}
 	b.peers.mu.Unlock()
@@ -193,7 +198,7 @@ func (b *Budgets) tell(at time.Time) {
 	}
 	b.peers.told = len(sum) > 0
 	for _, of := range b.peers.named {
-		name := of.name.Load()
+		name := of.told()
 		of.until.Store(int64(until[name] - lateBy))
 		of.others.Store(int64(sum[name]))
 	}

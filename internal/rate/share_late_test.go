@@ -74,3 +74,44 @@ func TestMovesWhileCountsAreLate(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherWindows has one instance count in a window of an hour, as before a change of the
+// configuration that another has loaded already, while a crawler asks both in turn as often
+// as a limit allows: what was counted in another window is not held against it.
+func TestOtherWindows(t *testing.T) {
+	rules := [...]*Rules{
+		{Owner: Rule{time.Second, 10}, Window: time.Hour},
+		{Owner: Rule{time.Second, 10}, Window: time.Minute},
+	}
+	c := newCluster(2)
+	refused, synced := 0, time.Duration(0)
+	for asked := range 3600 {
+		now := time.Duration(asked) * time.Second
+		for ; synced <= now; synced += 15 * time.Second {
+			c.sync(t, synced)
+		}
+		i := asked % 2
+		if asked >= 2400 {
+			rules[0] = rules[1] // and now the other, too
+		}
+		if c.all[i].Spend(c.at(i, now), &verified, rules[i]).Over {
+			refused++
+		}
+	}
+	if refused > 0 {
+		t.Errorf("%d are one too many", refused)
+	}
+	for now := time.Hour; now < time.Hour+20*time.Minute; now += 15 * time.Second {
+		for i := range 2 {
+			for range 30 {
+				c.all[i].Spend(c.at(i, now), &verified, rules[i])
+			}
+		}
+		c.sync(t, now)
+	}
+	for i, b := range c.all {
+		if b.peers.named[0].others.Load() == 0 {
+			t.Errorf("instance %d hears nothing of the other, which counts in the same window by now", i)
+		}
+	}
+}
