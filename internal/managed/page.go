@@ -13,7 +13,7 @@ import (
 type Page struct {
 	text     string
 	etag     string
-	modified time.Time // to the second, as HTTP has it
+	modified time.Time // to the second
 	private  bool      // others are served another text
 	some     *Page     // the same as it is served then
 }
@@ -47,8 +47,8 @@ func (p *Page) forSome() *Page {
 
 // Serve answers a GET or HEAD, conditional and range requests included. maxAge is
 // how long clients may keep the text. One that others are not served no shared cache
-// may keep, and it has no date: by that a client could take it for what it was served
-// before, or will be.
+// may keep. It has no date: a base that comes back was read before the one between, at this
+// instance or at another, and by a date a client would take what it holds for newer.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
 	keep := "max-age=" + strconv.Itoa(int(maxAge/time.Second))
@@ -58,5 +58,5 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header.Set("Cache-Control", keep)
 	header.Set("ETag", p.etag)
-	http.ServeContent(w, r, "", p.modified, strings.NewReader(p.text))
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text))
 }

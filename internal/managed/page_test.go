@@ -1,0 +1,43 @@
+package managed
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A client that goes by dates alone and not by tags holds what is served by then, also
+// where the base that was before comes back, another host has had that for long, or another
+// instance has read it earlier.
+func TestWhoGoesByDates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := new(bases)
+		schedule := newSchedule(t, disallow("GPTBot", "/a"))
+		instances := []*Publisher{newPublisher(schedule, source, time.Now), newPublisher(schedule, source, time.Now)}
+		server := site("a.test")
+		held, date := "", ""
+		for i, step := range []struct{ version, instance int }{{1, 0}, {2, 0}, {1, 0}, {2, 1}, {1, 0}, {3, 0}, {3, 1}} {
+			source.version.Store(int64(step.version))
+			time.Sleep(25 * time.Hour) // so that each base is due
+			p, r := instances[step.instance], asks(server, "a.test")
+			p.Page(r)
+			synctest.Wait()
+			if date != "" {
+				r.Header.Set("If-Modified-Since", date)
+			}
+			got := answerOf(t, p, r)
+			if got.StatusCode == http.StatusOK {
+				body, err := io.ReadAll(got.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				held, date = string(body), got.Header.Get("Last-Modified")
+			}
+			if page, _ := p.Page(r); held != page.text {
+				t.Errorf("step %d: after %d with the date %q it holds %q, and served is %q", i, got.StatusCode, date, held, page.text)
+			}
+		}
+	})
+}
