@@ -27,6 +27,10 @@ const siteConfig = `{
 	robots_guard {
 		storage on
 	}
+	servers {
+		trusted_proxies static 127.0.0.1/32
+		trusted_proxies_strict
+	}
 }
 http://127.0.0.1:$METRICS {
 	metrics /metrics
