@@ -73,7 +73,7 @@ func TestServeSomeOperators(t *testing.T) {
 		for name, after := range map[string]*Schedule{"promoted": next, "taken back": first} {
 			p.Serve(t.Context(), after, Trial{})
 			got := answerOf(t, p, asksAs(plain, "OpenAI"))
-			if got.Header.Get("Cache-Control") != "max-age=3600" || got.Header.Get("Last-Modified") != "" {
+			if got.Header.Get("Cache-Control") != "max-age=3600" || got.Header.Get("Last-Modified") == "" {
 				t.Errorf("%s: %q", name, got.Header)
 			}
 			r := asksAs(plain, "OpenAI")

@@ -13,7 +13,7 @@ import (
 type Page struct {
 	text     string
 	etag     string
-	modified time.Time // to the second
+	modified time.Time // to the second, as HTTP has it
 	private  bool      // others are served another text
 	some     *Page     // the same as it is served then
 }
@@ -47,8 +47,9 @@ func (p *Page) forSome() *Page {
 
 // Serve answers a GET or HEAD, conditional and range requests included. maxAge is
 // how long clients may keep the text. One that others are not served no shared cache
-// may keep. It has no date: a base that comes back was read before the one between, at this
-// instance or at another, and by a date a client would take what it holds for newer.
+// may keep, and it has no date: by that a client could take it for what it was served
+// before, or will be. Of others a date has to be the very one: a base that comes back was
+// read before the one between, at this instance or at another.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
 	keep := "max-age=" + strconv.Itoa(int(maxAge/time.Second))
@@ -58,5 +59,10 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header.Set("Cache-Control", keep)
 	header.Set("ETag", p.etag)
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text))
+	modified := p.modified
+	if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && !since.Equal(modified) && !modified.IsZero() {
+		header.Set("Last-Modified", modified.UTC().Format(http.TimeFormat))
+		modified = time.Time{} // so that it is answered whole
+	}
+	http.ServeContent(w, r, "", modified, strings.NewReader(p.text))
 }

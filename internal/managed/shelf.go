@@ -24,7 +24,7 @@ type pageKey struct {
 	table *table // nil for Staging
 	turn  int
 	host  string // "" if the text is the same for all
-	since int64  // when the schedule came, in nanoseconds: the page tells since when it holds
+	since int64  // when the schedule came, in nanoseconds: the page has a date
 }
 
 // made is a page, or why there is none.
