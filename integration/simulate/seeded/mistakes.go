@@ -235,7 +235,7 @@ var mistakes = []mistake{
 	},
 	{
 		"an owner's limit is divided whatever was asked", "internal/rate/budget.go",
-		"		if own+others > owner.most(rules.Window) {",
+		"		if own+others > owner.most(span) {",
 		"		if own+others > 0 {",
 	},
 	{
