@@ -92,6 +92,9 @@ func TestConditions(t *testing.T) {
 		t.Fatalf("got %d %v %q", whole.Status, whole.Header, whole.Body)
 	}
 	etag, modified := whole.Header.Get("ETag"), whole.Header.Get("Last-Modified")
+	if modified == "" {
+		t.Error("it has no date")
+	}
 	for _, tc := range []struct {
 		what   string
 		change func(*http.Request)
@@ -101,8 +104,7 @@ func TestConditions(t *testing.T) {
 		{"HEAD", harness.Method(http.MethodHead), 200, ""},
 		{"the same tag", harness.Header("If-None-Match", etag), 304, ""},
 		{"another tag", harness.Header("If-None-Match", `"x"`), 200, whole.Body},
-		{"not modified since", harness.Header("If-Modified-Since", modified), 304, ""},
-		{"another date", harness.Header("If-Modified-Since", "Sat, 21 Nov 2099 05:04:44 GMT"), 200, whole.Body},
+		{"a date alone", harness.Header("If-Modified-Since", modified), 200, whole.Body},
 		{"a range", harness.Header("Range", "bytes=0-9"), 206, whole.Body[:10]},
 		{"POST is nobody's", harness.Method(http.MethodPost), 200, ""},
 	} {

@@ -94,7 +94,7 @@ func TestNotReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"check", "--robots", file, "/"}, {"audit", "--robots", file, file}, {"registry", "check", file}} {
-		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run this as a user who may read it") {
+		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run this as a user who may do that") {
 			t.Errorf("%v: %v, %s", args, err, output)
 		}
 	}

@@ -27,7 +27,7 @@ func printError(w io.Writer, err error) {
 		return
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w; run this as a user who may read it", err)
+		err = fmt.Errorf("%w; run this as a user who may do that", err)
 	}
 	printNote(w, "error", err.Error())
 }

@@ -48,8 +48,9 @@ func (p *Page) forSome() *Page {
 // Serve answers a GET or HEAD, conditional and range requests included. maxAge is
 // how long clients may keep the text. One that others are not served no shared cache
 // may keep, and it has no date: by that a client could take it for what it was served
-// before, or will be. Of others a date has to be the very one: a base that comes back was
-// read before the one between, at this instance or at another.
+// before, or will be. Nor is anything else answered 304 by its date, which tells no texts
+// apart: a base that comes back was read before the one between, and what was read before
+// the rules came has their date, here and at another instance.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
 	keep := "max-age=" + strconv.Itoa(int(maxAge/time.Second))
@@ -59,10 +60,8 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	header.Set("Cache-Control", keep)
 	header.Set("ETag", p.etag)
-	modified := p.modified
-	if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && !since.Equal(modified) && !modified.IsZero() {
-		header.Set("Last-Modified", modified.UTC().Format(http.TimeFormat))
-		modified = time.Time{} // so that it is answered whole
+	if !p.modified.IsZero() {
+		header.Set("Last-Modified", p.modified.UTC().Format(http.TimeFormat))
 	}
-	http.ServeContent(w, r, "", modified, strings.NewReader(p.text))
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // without a date nothing goes by one
 }

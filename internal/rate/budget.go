@@ -16,6 +16,7 @@ type budget struct {
 	// Those that are none too many, by what the file asks and what the owner has set.
 	file, owner limit.Rate
 	slowing     atomic.Pointer[slowing] // nil until some are slowed as those of a search engine
+	refused     limit.Rate              // of a network, by the budget of all who claim its name; see uncount
 
 	name   atomic.Uint64 // on all instances, 0 if nothing was counted for others yet
 	length atomic.Int64  // of the window that was counted by last
@@ -38,7 +39,9 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 		part = b.seen.add(now, rules.Window)
 	}
 	if sharing {
-		b.length.Store(int64(rules.Window))
+		if b.length.Swap(int64(rules.Window)) != int64(rules.Window) {
+			b.others.Store(0) // which was of other windows
+		}
 		others = int(b.others.Load())
 	}
 	file, owner, span := b.divided(now, rules, part, others)
@@ -81,6 +84,15 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 func (b *budget) giveBack(took taken) {
 	b.file.GiveBack(took.file)
 	b.owner.GiveBack(took.owner)
+}
+
+// uncount takes back what all who claim a name have counted of a request of a network that
+// was one too many by them, where the network asks more than it may alone: other instances
+// would take what one polls for what many ask, and leave less to those at theirs.
+func (b *budget) uncount(all *budget, now time.Duration, rules *Rules) {
+	if !b.refused.Take(now, max(rules.File.Interval, rules.Owner.Interval), max(rules.File.Burst, rules.Owner.Burst, 1)) {
+		all.seen.drop(partOf(now, rules.Window))
+	}
 }
 
 // next returns how long it is until one that comes then is none too many by what was spent

@@ -51,7 +51,7 @@ type part struct {
 	networks *table // by site, network and, of those that claim to be one, name
 }
 
-// How many budgets there are at most; one takes about 170 bytes.
+// How many budgets there are at most; one takes about 180 bytes.
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384
@@ -147,6 +147,7 @@ func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender,
 	}
 	if b.spend(all, p.claimed, pace, now, who, rules, full); pace.stops(rules) {
 		own.giveBack(took)
+		own.uncount(all, now, rules)
 	} else if byNetwork.Over {
 		*pace = byNetwork
 	}

@@ -48,6 +48,7 @@ func TestWhatIsSlowedSpendsNothing(t *testing.T) {
 
 // TestModelOfClaims holds what networks that claim a name spend together to the model of
 // [TestModel]: of a network and of all one each, of which a request takes only where both have room.
+// Of those that are one too many by all, these count no more than the network might ask alone.
 func TestModelOfClaims(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 5))
@@ -59,6 +60,7 @@ func TestModelOfClaims(t *testing.T) {
 			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
 		b, networks, all, now := NewBudgets(start), make([]model, 1+random.IntN(4)), model{}, time.Duration(0)
+		refused := make([]time.Duration, len(networks)) // when the next one were due of those that all refuse
 		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
 		for i := range 400 {
 			n := random.IntN(len(networks))
@@ -68,6 +70,11 @@ func TestModelOfClaims(t *testing.T) {
 				byAll := all.spend(now, &rules)
 				if want.Over = want.Over || byAll.Over; byAll.stops(&rules) {
 					own.file, own.owner = before.file, before.owner
+					if interval := max(rules.File.Interval, rules.Owner.Interval); refused[n]-now <= time.Duration(max(rules.File.Burst, rules.Owner.Burst)-1)*interval {
+						refused[n] = max(refused[n], now) + interval
+					} else if rules.File.Interval > 0 {
+						all.asked = all.asked[:len(all.asked)-1]
+					}
 				}
 				want.Limited = byAll.Limited
 			}

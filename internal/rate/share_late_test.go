@@ -75,13 +75,13 @@ func TestMovesWhileCountsAreLate(t *testing.T) {
 	}
 }
 
-// TestOtherWindows has one instance count in a window of an hour, as before a change of the
-// configuration that another has loaded already, while a crawler asks both in turn as often
-// as a limit allows: what was counted in another window is not held against it.
+// TestOtherWindows has one instance count in a window of an hour, as both did before a change
+// of the configuration that the other has loaded already, while a crawler asks both in turn as
+// often as a limit allows: what was counted in another window is not held against it.
 func TestOtherWindows(t *testing.T) {
 	rules := [...]*Rules{
 		{Owner: Rule{time.Second, 10}, Window: time.Hour},
-		{Owner: Rule{time.Second, 10}, Window: time.Minute},
+		{Owner: Rule{time.Second, 10}, Window: time.Hour},
 	}
 	c := newCluster(2)
 	refused, synced := 0, time.Duration(0)
@@ -91,8 +91,8 @@ func TestOtherWindows(t *testing.T) {
 			c.sync(t, synced)
 		}
 		i := asked % 2
-		if asked >= 2400 {
-			rules[0] = rules[1] // and now the other, too
+		if asked == 1207 || asked == 2405 { // between two syncs
+			rules[asked/2400] = &Rules{Owner: Rule{time.Second, 10}, Window: time.Minute}
 		}
 		if c.all[i].Spend(c.at(i, now), &verified, rules[i]).Over {
 			refused++
@@ -113,5 +113,30 @@ func TestOtherWindows(t *testing.T) {
 		if b.peers.named[0].others.Load() == 0 {
 			t.Errorf("instance %d hears nothing of the other, which counts in the same window by now", i)
 		}
+	}
+}
+
+// TestPollingCountsLittle has two networks poll one instance by a name, far too fast: the
+// other one hears of no more than each may ask alone, so that who asks there is not slowed
+// for them.
+func TestPollingCountsLittle(t *testing.T) {
+	rules := &Rules{Owner: Rule{time.Second, 10}, Window: 5 * time.Minute}
+	c := newCluster(2)
+	refused, synced := 0, time.Duration(0)
+	for tick := range 100 * 300 {
+		now := time.Duration(tick) * 10 * time.Millisecond
+		for ; synced <= now; synced += 15 * time.Second {
+			c.sync(t, synced)
+		}
+		c.all[0].Spend(c.at(0, now), claimed.from(1+tick%2), rules)
+		if tick%200 == 0 && c.all[1].Spend(c.at(1, now), claimed.from(3), rules).Over {
+			refused++
+		}
+	}
+	if others := c.all[1].peers.named[0].others.Load(); others == 0 || others > 3*(300+10) {
+		t.Errorf("the other instance hears of %d requests", others)
+	}
+	if refused > 150*3/4 {
+		t.Errorf("of 150 requests there %d are one too many", refused)
 	}
 }

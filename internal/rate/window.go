@@ -37,6 +37,16 @@ func (w *window) add(now, length time.Duration) (part uint64) {
 	}
 }
 
+// drop takes back one that was counted in a part, unless that is gone.
+func (w *window) drop(part uint64) {
+	word := &w[part%parts]
+	for old := word.Load(); old>>32 == part && uint32(old) > 0; old = word.Load() {
+		if word.CompareAndSwap(old, old-1) {
+			return
+		}
+	}
+}
+
 // sum returns how many there are in a part and those before it.
 func (w *window) sum(part uint64) (seen int) { return w.sumOf(part, parts) }
 
