@@ -78,11 +78,14 @@ func isOff(config []byte) bool {
 // be of something else that listens there.
 const maxAdminAnswer = 256 << 20
 
-// adminWait is how long an answer may take: longer than reading a robots.txt does.
+// adminWait is how long an answer may take to begin, and then to go on.
 const adminWait = 2 * time.Minute
 
-// within makes a request that has no end of its own, and waits for its answer for so long.
-func within(most time.Duration, request func() (*http.Response, error)) (*http.Response, error) {
+// errNoAnswer says that what was asked neither answers nor ends the connection.
+var errNoAnswer = errors.New("no answer in " + text.Duration(adminWait))
+
+// begin makes a request that has no end of its own, and waits so long for its answer to begin.
+func begin(most time.Duration, request func() (*http.Response, error)) (*http.Response, error) {
 	type answer struct {
 		response *http.Response
 		err      error
@@ -96,8 +99,23 @@ func within(most time.Duration, request func() (*http.Response, error)) (*http.R
 	case a := <-answered:
 		return a.response, a.err
 	case <-time.After(most):
-		return nil, fmt.Errorf("no answer in %s", text.Duration(most))
+		return nil, errNoAnswer
 	}
+}
+
+// flowing is a body that is given up where it stops for so long.
+type flowing struct {
+	io.ReadCloser
+	most time.Duration
+}
+
+func (f flowing) Read(p []byte) (int, error) {
+	timer := time.AfterFunc(f.most, func() { _ = f.Close() })
+	n, err := f.ReadCloser.Read(p)
+	if !timer.Stop() && err != nil {
+		err = errNoAnswer
+	}
+	return n, err
 }
 
 // ask makes a request, with a body of JSON unless that is nil, and has the answer used.
@@ -106,14 +124,17 @@ func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Rea
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
-	response, err := within(adminWait, func() (*http.Response, error) {
+	response, err := begin(adminWait, func() (*http.Response, error) {
 		return caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(body))
 	})
 	if err != nil {
 		return s.explain(err)
 	}
 	defer response.Body.Close()
-	err = use(http.MaxBytesReader(nil, response.Body, maxAdminAnswer))
+	err = use(http.MaxBytesReader(nil, flowing{response.Body, adminWait}, maxAdminAnswer))
+	if errors.Is(err, errNoAnswer) {
+		return s.explain(errNoAnswer)
+	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: it has more than %d MiB; %s", s, maxAdminAnswer>>20, sayWhere)
 	}
@@ -146,6 +167,8 @@ func (s adminServer) explain(err error) error {
 		why = short
 	}
 	switch {
+	case errors.Is(err, errNoAnswer):
+		return fmt.Errorf("what listens at %s gives %w; if that is the server, what was asked of it may still be under way there; if not, %s", s, err, sayWhere)
 	case strings.Contains(why, "malformed HTTP"), strings.Contains(why, "HTTP response to HTTPS client"):
 		return fmt.Errorf("what listens at %s is something else than the admin API of Caddy (%s); %s", s, why, sayWhere)
 	case strings.Contains(why, "permission denied"):

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,15 +50,34 @@ func TestWhatListens(t *testing.T) {
 	}
 }
 
-// TestNoAnswer ends waiting for what takes a request and never answers.
+// TestNoAnswer ends waiting for what takes a request and never answers, or stops within its
+// answer.
 func TestNoAnswer(t *testing.T) {
 	ended := make(chan struct{})
-	defer close(ended)
-	_, err := within(10*time.Millisecond, func() (*http.Response, error) {
+	never := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/half" {
+			_, _ = io.WriteString(w, `{"sites":`)
+			_ = http.NewResponseController(w).Flush()
+		}
 		<-ended
-		return nil, nil
-	})
-	if err == nil || err.Error() != "no answer in 10ms" {
+	}))
+	defer never.Close()
+	defer close(ended)
+	get := func(path string) func() (*http.Response, error) {
+		return func() (*http.Response, error) { return http.Get(never.URL + path) }
+	}
+	if _, err := begin(50*time.Millisecond, get("/")); err != errNoAnswer {
+		t.Error(err)
+	}
+	response, err := begin(time.Minute, get("/half"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if got, err := io.ReadAll(flowing{response.Body, 50 * time.Millisecond}); string(got) != `{"sites":` || err != errNoAnswer {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := adminServer("localhost:2019").explain(errNoAnswer); !strings.Contains(err.Error(), "what listens at localhost:2019 gives no answer in 2m; ") {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
@@ -46,7 +47,7 @@ type Site struct {
 	Hosts    []string // none for any
 	Listen   []string // the addresses of its server
 	Matched  bool     // whether other matchers than hosts stand before the robots_guard
-	Several  bool     // whether other robots_guard are for the same hosts of the same server
+	Several  bool     // whether another robots_guard may be meant just as well, as [Config.siteFor] has found
 	Source   string   // the URL or the file of its robots.txt, "" for the site's own
 	Settings judge.Settings
 	Err      error // why the settings cannot be used
@@ -67,7 +68,9 @@ type Verification struct {
 }
 
 // siteFor returns the site that a URL is of, the only one if the URL names no
-// host. One that listens at its port comes before others, as for [request.Find].
+// host. One that listens at its port comes before others, as for [request.Find]; one that
+// names the host and has https alone, before those by http that take any, for Caddy redirects
+// there. It notes of the site whether there are several that fit so.
 func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
 	host := request.HostOf(url)
 	if host == "" && len(sites) == 1 {
@@ -76,12 +79,21 @@ func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
 	var found *Site
 	best := 0
 	for i := range sites {
-		fits := request.HostFits(sites[i].Hosts, host)
-		if fits > 0 && request.Listens(sites[i].Listen, url) {
+		s := &sites[i]
+		fits := request.HostFits(s.Hosts, host)
+		switch led, isLed := ledToHTTPS(url); {
+		case fits == 0:
+		case request.Listens(s.Listen, url):
 			fits += 4 // more than any host fits
+		case isLed && len(s.Hosts) > 0 && request.Listens(s.Listen, led):
+			fits += 3
 		}
-		if fits > best {
-			found, best = &sites[i], fits
+		switch {
+		case fits > best:
+			found, best = s, fits
+			found.Several = false
+		case fits == best && found != nil:
+			found.Several = true
 		}
 	}
 	if found != nil && host != "" {
@@ -97,6 +109,15 @@ func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
 		return nil, errors.New("several sites use robots_guard; give the whole URL to choose one of " + strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
+}
+
+// ledToHTTPS returns where automatic HTTPS redirects a URL by http, unless that has a port.
+func ledToHTTPS(url string) (led string, ok bool) {
+	authority := request.AsSent(addr.Authority(url), false)
+	if _, port := addr.CutPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
+		return "", false
+	}
+	return "https://" + authority, true
 }
 
 // checkConfig says what is wrong with the name of a configuration file, "" and -
@@ -124,14 +145,6 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 		return nil, nil, err
 	}
 	all, registry, err := c.Sites(file, adapter)
-	at := func(i int) string { return all[i].name() + " " + strings.Join(all[i].Listen, " ") }
-	count := make(map[string]int)
-	for i := range all {
-		count[at(i)]++
-	}
-	for i := range all {
-		all[i].Several = count[at(i)] > 1
-	}
 	return all, registry, ofConfig(file, err)
 }
 

@@ -47,6 +47,12 @@ func TestSiteOfAURL(t *testing.T) {
 		{Hosts: []string{"a.test"}, Listen: []string{":8081"}},
 		{Hosts: []string{"a.test"}, Listen: []string{"127.0.0.1:8082", ":443"}, Settings: judge.Settings{Enforce: true}},
 	}
+	redirected := []Site{
+		{Listen: []string{":80"}},
+		{Hosts: []string{"a.test"}, Listen: []string{":443"}, Settings: judge.Settings{Enforce: true}},
+		{Hosts: []string{"b.test"}, Listen: []string{":80"}, Settings: judge.Settings{Enforce: true}},
+		{Hosts: []string{"b.test"}, Listen: []string{":443"}},
+	}
 	robots := privateRobots(t)
 	besideCaddyfile(t)
 	for _, tc := range []struct {
@@ -64,7 +70,12 @@ func TestSiteOfAURL(t *testing.T) {
 		{"one of two by its port", twice, "http://a.test:8082/private/", "mode enforce"},
 		{"the other", twice, "http://a.test:8081/private/", "mode monitor"},
 		{"one of two by its scheme", twice, "https://a.test/private/", "mode enforce"},
-		{"a port that something outside maps", twice, "http://a.test:9000/private/", "mode monitor"},
+		{"a port that something outside maps", twice, "http://a.test:9000/private/", "the site has several robots_guard, and this is the first"},
+		{"redirected by Caddy, before any host by http", redirected, "http://a.test/private/", "mode enforce"},
+		{"any host by http", redirected, "http://c.test/private/", "mode monitor"},
+		{"a host that is by http, too", redirected, "http://b.test/private/", "mode enforce"},
+		{"the same with its port", redirected, "http://a.test:80/private/", "mode enforce"},
+		{"another port is meant", redirected, "http://a.test:8080/private/", "mode enforce"},
 		{"a named host before any", []Site{{Settings: judge.Settings{Enforce: true}}, watched}, "https://b.test/private/", "mode monitor"},
 		{"behind matchers", all, "https://b.test/private/", "matchers beside the host stand before it"},
 		{"one that cannot be used", all, "https://c.test/private/", "wildcard: unknown class"},
@@ -100,7 +111,8 @@ func TestAuditedSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	besideCaddyfile(t)
-	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}})
+	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}},
+		Site{Hosts: []string{"c.test"}, Listen: []string{":8081"}, Source: privateRobots(t)}, Site{Hosts: []string{"c.test"}, Listen: []string{":8082"}})
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -108,8 +120,9 @@ func TestAuditedSites(t *testing.T) {
 		{"one, by the source of the configuration", "GPTBot", []string{"--site", "a.test"}},
 		{"two hosts of one", "GPTBot", []string{"--site", "a.test", "--site", "www.a.test"}},
 		{"two sites", "the sites have different settings", []string{"--site", "a.test", "--site", "b.test"}},
+		{"the first of two ports", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test"}},
 		{"none of several", "several sites use robots_guard; choose one with --site", nil},
-		{"one that there is not", "no robots_guard is for c.test", []string{"--site", "c.test"}},
+		{"one that there is not", "no robots_guard is for d.test", []string{"--site", "d.test"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", log}, tc.args...)...)
