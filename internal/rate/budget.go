@@ -25,8 +25,11 @@ type budget struct {
 }
 
 // taken is how much a request has taken from a budget, by what the file asks and what the
-// owner has set.
-type taken struct{ file, owner time.Duration }
+// owner has set, and whether it was counted.
+type taken struct {
+	file, owner time.Duration
+	counted     bool
+}
 
 // spend takes a request from a budget. What is one too many takes nothing, so that
 // the next one is due after an interval at most, however many came; nor does what is
@@ -37,10 +40,12 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 	part, others, later := uint64(0), 0, time.Duration(0)
 	if rules.File.Interval > 0 || sharing {
 		part = b.seen.add(now, rules.Window)
+		took.counted = true
 	}
 	if sharing {
-		if b.length.Swap(int64(rules.Window)) != int64(rules.Window) {
+		if b.length.Load() != int64(rules.Window) {
 			b.others.Store(0) // which was of other windows
+			b.length.Store(int64(rules.Window))
 		}
 		others = int(b.others.Load())
 	}
@@ -87,10 +92,11 @@ func (b *budget) giveBack(took taken) {
 }
 
 // uncount takes back what all who claim a name have counted of a request of a network that
-// was one too many by them, where the network asks more than it may alone: other instances
-// would take what one polls for what many ask, and leave less to those at theirs.
-func (b *budget) uncount(all *budget, now time.Duration, rules *Rules) {
-	if !b.refused.Take(now, max(rules.File.Interval, rules.Owner.Interval), max(rules.File.Burst, rules.Owner.Burst, 1)) {
+// was one too many by them, or has found no place, where the network asks more than it may
+// alone: other instances would take what one polls for what many ask, and leave less to those
+// at theirs.
+func (b *budget) uncount(all *budget, took taken, now time.Duration, rules *Rules) {
+	if took.counted && !b.refused.Take(now, max(rules.File.Interval, rules.Owner.Interval), max(rules.File.Burst, rules.Owner.Burst, 1)) {
 		all.seen.drop(partOf(now, rules.Window))
 	}
 }

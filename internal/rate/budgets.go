@@ -145,22 +145,24 @@ func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender,
 		pace.Wait = max(pace.Wait, all.next(now, rules))
 		return own
 	}
-	if b.spend(all, p.claimed, pace, now, who, rules, full); pace.stops(rules) {
+	tookOfAll := b.spend(all, p.claimed, pace, now, who, rules, full)
+	switch stops := pace.stops(rules); {
+	case stops || full:
 		own.giveBack(took)
-		own.uncount(all, now, rules)
-	} else if byNetwork.Over {
+		own.uncount(all, tookOfAll, now, rules)
+	case byNetwork.Over:
 		*pace = byNetwork
 	}
 	return own
 }
 
 // spend takes a request from the budget of a crawler, which other instances share.
-func (b *Budgets) spend(of *budget, in *table, pace *Pace, now time.Duration, who *Spender, rules *Rules, full bool) {
+func (b *Budgets) spend(of *budget, in *table, pace *Pace, now time.Duration, who *Spender, rules *Rules, full bool) taken {
 	sharing := b.peers.sharing.Load() && !who.Invented
 	if sharing && of.name.Load() == 0 {
 		b.peers.name(of, in, nameOf(who, rules.Owner))
 	}
-	of.spend(pace, now, rules, sharing, full)
+	return of.spend(pace, now, rules, sharing, full)
 }
 
 // partOf returns the part of the budgets that somebody spends from.

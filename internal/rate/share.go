@@ -200,7 +200,9 @@ func (b *Budgets) tell(at time.Time) {
 	for _, of := range b.peers.named {
 		name := of.told()
 		of.until.Store(int64(until[name] - lateBy))
-		of.others.Store(int64(sum[name]))
+		if of.others.Store(int64(sum[name])); of.told() != name { // its window has changed meanwhile
+			of.others.Store(0)
+		}
 	}
 }
 
