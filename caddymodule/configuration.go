@@ -134,7 +134,7 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, LedTo: p.LedTo, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
 	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}

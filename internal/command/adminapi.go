@@ -112,7 +112,7 @@ type flowing struct {
 func (f flowing) Read(p []byte) (int, error) {
 	timer := time.AfterFunc(f.most, func() { _ = f.Close() })
 	n, err := f.ReadCloser.Read(p)
-	if !timer.Stop() && err != nil {
+	if !timer.Stop() && err != io.EOF {
 		err = errNoAnswer
 	}
 	return n, err

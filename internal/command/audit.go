@@ -224,6 +224,7 @@ func (c *Config) auditedSite(sites []Site, hosts []string) (*Site, error) {
 		return &sites[0], nil
 	}
 	var chosen *Site
+	several := false
 	for _, host := range hosts {
 		if !isURL(host) {
 			host = "any://" + host // at whichever port
@@ -235,7 +236,8 @@ func (c *Config) auditedSite(sites []Site, hosts []string) (*Site, error) {
 		if chosen != nil && s != chosen {
 			return nil, errors.New("the sites have different settings; audit one after the other")
 		}
-		chosen = s
+		chosen, several = s, several || s.Several
 	}
+	chosen.Several = several
 	return chosen, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type Rules struct {
 type Site struct {
 	Hosts    []string // none for any
 	Listen   []string // the addresses of its server
+	LedTo    bool     // automatic HTTPS redirects requests by http to that
 	Matched  bool     // whether other matchers than hosts stand before the robots_guard
 	Several  bool     // whether another robots_guard may be meant just as well, as [Config.siteFor] has found
 	Source   string   // the URL or the file of its robots.txt, "" for the site's own
@@ -57,6 +59,15 @@ type Site struct {
 
 // name names the site in a message.
 func (s *Site) name() string { return strings.Join(s.Hosts, ", ") }
+
+// isLike reports whether another site says the same, as one does that is both by http and https.
+func (s *Site) isLike(other *Site) bool {
+	a, b := *s, *other
+	for _, site := range []*Site{&a, &b} {
+		site.Hosts, site.Listen, site.LedTo, site.Several = nil, nil, false, false
+	}
+	return reflect.DeepEqual(a, b)
+}
 
 // Verification is how the claims of clients are verified.
 type Verification struct {
@@ -78,21 +89,24 @@ func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
 	}
 	var found *Site
 	best := 0
+	led, isLed := ledToHTTPS(url)
 	for i := range sites {
 		s := &sites[i]
 		fits := request.HostFits(s.Hosts, host)
-		switch led, isLed := ledToHTTPS(url); {
-		case fits == 0:
-		case request.Listens(s.Listen, url):
-			fits += 4 // more than any host fits
-		case isLed && len(s.Hosts) > 0 && request.Listens(s.Listen, led):
-			fits += 3
+		named := len(s.Hosts) > 0
+		switch listens := request.Listens(s.Listen, url); { // in the order in which Caddy has routes
+		case fits > 0 && named && listens:
+			fits += 6
+		case fits > 0 && named && s.LedTo && isLed && request.Listens(s.Listen, led):
+			fits += 4
+		case fits > 0 && listens:
+			fits += 4
 		}
 		switch {
 		case fits > best:
 			found, best = s, fits
 			found.Several = false
-		case fits == best && found != nil:
+		case fits == best && found != nil && !found.isLike(s):
 			found.Several = true
 		}
 	}

@@ -47,11 +47,16 @@ func TestSiteOfAURL(t *testing.T) {
 		{Hosts: []string{"a.test"}, Listen: []string{":8081"}},
 		{Hosts: []string{"a.test"}, Listen: []string{"127.0.0.1:8082", ":443"}, Settings: judge.Settings{Enforce: true}},
 	}
+	enforce := judge.Settings{Enforce: true}
 	redirected := []Site{
 		{Listen: []string{":80"}},
-		{Hosts: []string{"a.test"}, Listen: []string{":443"}, Settings: judge.Settings{Enforce: true}},
-		{Hosts: []string{"b.test"}, Listen: []string{":80"}, Settings: judge.Settings{Enforce: true}},
-		{Hosts: []string{"b.test"}, Listen: []string{":443"}},
+		{Hosts: []string{"a.test"}, Listen: []string{":443"}, LedTo: true, Settings: enforce},
+		{Hosts: []string{"b.test"}, Listen: []string{":80"}, Settings: enforce},
+		{Hosts: []string{"b.test"}, Listen: []string{":443"}, LedTo: true},
+		{Hosts: []string{"*.d.test"}, Listen: []string{":443"}, LedTo: true, Settings: enforce},
+		{Hosts: []string{"e.test"}, Listen: []string{":443"}, Settings: enforce},
+		{Hosts: []string{"f.test"}, Listen: []string{":80"}},
+		{Hosts: []string{"f.test"}, Listen: []string{":443"}},
 	}
 	robots := privateRobots(t)
 	besideCaddyfile(t)
@@ -75,6 +80,9 @@ func TestSiteOfAURL(t *testing.T) {
 		{"any host by http", redirected, "http://c.test/private/", "mode monitor"},
 		{"a host that is by http, too", redirected, "http://b.test/private/", "mode enforce"},
 		{"the same with its port", redirected, "http://a.test:80/private/", "mode enforce"},
+		{"a wildcard that is redirected", redirected, "http://x.d.test/private/", "mode enforce"},
+		{"not redirected", redirected, "http://e.test/private/", "mode monitor"},
+		{"by both, with the same settings", redirected, "http://f.test:8080/private/", "mode monitor"},
 		{"another port is meant", redirected, "http://a.test:8080/private/", "mode enforce"},
 		{"a named host before any", []Site{{Settings: judge.Settings{Enforce: true}}, watched}, "https://b.test/private/", "mode monitor"},
 		{"behind matchers", all, "https://b.test/private/", "matchers beside the host stand before it"},
@@ -82,7 +90,8 @@ func TestSiteOfAURL(t *testing.T) {
 		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},
 		{"no host", all, "/private/", "several sites use robots_guard"},
 		{"no host, one site", []Site{enforced}, "/private/", "mode enforce"},
-		{"the first of several", []Site{watched, enforced, watched}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
+		{"the first of several", []Site{watched, enforced, {Hosts: watched.Hosts, Matched: true, Settings: enforce}}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
+		{"two that are alike", []Site{watched, watched}, "https://b.test/private/", "mode monitor"},
 		{"any host", []Site{watched, {Settings: judge.Settings{Enforce: true}}}, "https://d.test/private/", "robots_guard, mode enforce"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -112,7 +121,8 @@ func TestAuditedSites(t *testing.T) {
 	}
 	besideCaddyfile(t)
 	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}},
-		Site{Hosts: []string{"c.test"}, Listen: []string{":8081"}, Source: privateRobots(t)}, Site{Hosts: []string{"c.test"}, Listen: []string{":8082"}})
+		Site{Hosts: []string{"c.test"}, Listen: []string{":8081"}, Source: privateRobots(t)},
+		Site{Hosts: []string{"c.test"}, Listen: []string{":8082"}, Settings: judge.Settings{Enforce: true}})
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -121,6 +131,7 @@ func TestAuditedSites(t *testing.T) {
 		{"two hosts of one", "GPTBot", []string{"--site", "a.test", "--site", "www.a.test"}},
 		{"two sites", "the sites have different settings", []string{"--site", "a.test", "--site", "b.test"}},
 		{"the first of two ports", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test"}},
+		{"the same, named twice", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test", "--site", "https://c.test:8081"}},
 		{"none of several", "several sites use robots_guard; choose one with --site", nil},
 		{"one that there is not", "no robots_guard is for d.test", []string{"--site", "d.test"}},
 	} {

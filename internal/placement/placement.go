@@ -19,6 +19,7 @@ type Placed struct {
 	Config  json.RawMessage
 	Server  string
 	Listen  []string // the addresses of the server, as [Server.Placed] knows them
+	LedTo   bool     // automatic HTTPS redirects requests by http to the server, as far as that knows
 	Hosts   []string // of the routes around it, none for any
 	Matches []Match  // the other matchers on the way to it
 	Behind  string   // a handler before it that answers every request, "" for none

@@ -21,15 +21,19 @@ type Route struct {
 
 // Server is what counts of a server in a configuration.
 type Server struct {
-	Listen []string `json:"listen"`
-	Routes []Route  `json:"routes"`
+	Listen    []string `json:"listen"`
+	Routes    []Route  `json:"routes"`
+	AutoHTTPS struct {
+		Disable          bool `json:"disable"`
+		DisableRedirects bool `json:"disable_redirects"`
+	} `json:"automatic_https"`
 }
 
 // Placed is [In] for the routes of a server, with where it listens.
 func (s Server) Placed(name string) ([]*Placed, error) {
 	placed, err := In(name, s.Routes)
 	for _, p := range placed {
-		p.Listen = s.Listen
+		p.Listen, p.LedTo = s.Listen, !s.AutoHTTPS.Disable && !s.AutoHTTPS.DisableRedirects
 	}
 	return placed, err
 }
