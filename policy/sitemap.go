@@ -42,10 +42,10 @@ func (r *Robots) IsSitemap(path string) bool {
 	return false
 }
 
-// hasFolded reports whether s has a word of ASCII in it, in large or small letters.
+// hasFolded reports whether s has a word in it, without case.
 func hasFolded(s, word string) bool {
 	for i := range len(s) - len(word) + 1 {
-		if strings.EqualFold(s[i:i+len(word)], word) {
+		if startsFolded(s[i:], word) {
 			return true
 		}
 	}

@@ -189,7 +189,7 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	configured, err := a.config.auditedSite(sites, o.Sites)
+	configured, several, err := a.config.auditedSite(sites, o.Sites)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.file, err)
 	}
@@ -206,7 +206,7 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 	if len(o.Sites) == 0 && !slices.ContainsFunc(configured.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
 		o.Sites = slices.Clone(configured.Hosts)
 	}
-	if configured.Several {
+	if several {
 		notes = append(notes, "Several robots_guard in "+a.file+" are for this site; all requests were judged by the first.")
 	}
 	if configured.Matched {
@@ -215,29 +215,27 @@ func (a *audit) configure(o *replay.Options) (notes []string, err error) {
 	return notes, nil
 }
 
-// auditedSite returns the site of these hosts, the only one if none is named.
-func (c *Config) auditedSite(sites []Site, hosts []string) (*Site, error) {
+// auditedSite returns the site of these hosts, the only one if none is named. several is as of
+// [Config.siteFor].
+func (c *Config) auditedSite(sites []Site, hosts []string) (chosen *Site, several bool, err error) {
 	if len(hosts) == 0 {
 		if len(sites) > 1 {
-			return nil, errors.New("several sites use robots_guard; choose one with --site")
+			return nil, false, errors.New("several sites use robots_guard; choose one with --site")
 		}
-		return &sites[0], nil
+		return &sites[0], false, nil
 	}
-	var chosen *Site
-	several := false
 	for _, host := range hosts {
 		if !isURL(host) {
 			host = "any://" + host // at whichever port
 		}
-		s, err := c.siteFor(sites, host)
+		s, others, err := c.siteFor(sites, host)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if chosen != nil && s != chosen {
-			return nil, errors.New("the sites have different settings; audit one after the other")
+			return nil, false, errors.New("the sites have different settings; audit one after the other")
 		}
-		chosen, several = s, several || s.Several
+		chosen, several = s, several || others
 	}
-	chosen.Several = several
-	return chosen, nil
+	return chosen, several, nil
 }

@@ -49,7 +49,6 @@ type Site struct {
 	Listen   []string // the addresses of its server
 	LedTo    bool     // automatic HTTPS redirects requests by http to that
 	Matched  bool     // whether other matchers than hosts stand before the robots_guard
-	Several  bool     // whether another robots_guard may be meant just as well, as [Config.siteFor] has found
 	Source   string   // the URL or the file of its robots.txt, "" for the site's own
 	Settings judge.Settings
 	Err      error // why the settings cannot be used
@@ -64,7 +63,7 @@ func (s *Site) name() string { return strings.Join(s.Hosts, ", ") }
 func (s *Site) isLike(other *Site) bool {
 	a, b := *s, *other
 	for _, site := range []*Site{&a, &b} {
-		site.Hosts, site.Listen, site.LedTo, site.Several = nil, nil, false, false
+		site.Hosts, site.Listen, site.LedTo = nil, nil, false
 	}
 	return reflect.DeepEqual(a, b)
 }
@@ -81,37 +80,36 @@ type Verification struct {
 // siteFor returns the site that a URL is of, the only one if the URL names no
 // host. One that listens at its port comes before others, as for [request.Find]; one that
 // names the host and has https alone, before those by http that take any, for Caddy redirects
-// there. It notes of the site whether there are several that fit so.
-func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
+// there. several says that another one may be meant just as well, which says something else.
+func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 	host := request.HostOf(url)
 	if host == "" && len(sites) == 1 {
-		return &sites[0], nil
+		return &sites[0], false, nil
 	}
-	var found *Site
 	best := 0
 	led, isLed := ledToHTTPS(url)
 	for i := range sites {
 		s := &sites[i]
 		fits := request.HostFits(s.Hosts, host)
+		if fits == 0 {
+			continue
+		}
 		named := len(s.Hosts) > 0
 		switch listens := request.Listens(s.Listen, url); { // in the order in which Caddy has routes
-		case fits > 0 && named && listens:
+		case named && listens:
 			fits += 6
-		case fits > 0 && named && s.LedTo && isLed && request.Listens(s.Listen, led):
-			fits += 4
-		case fits > 0 && listens:
+		case listens, named && s.LedTo && isLed && request.Listens(s.Listen, led):
 			fits += 4
 		}
 		switch {
 		case fits > best:
-			found, best = s, fits
-			found.Several = false
-		case fits == best && found != nil && !found.isLike(s):
-			found.Several = true
+			found, best, several = s, fits, false
+		case fits == best && !found.isLike(s):
+			several = true
 		}
 	}
 	if found != nil && host != "" {
-		return found, nil
+		return found, several, nil
 	}
 	var names []string
 	for i := range sites {
@@ -120,9 +118,9 @@ func (c *Config) siteFor(sites []Site, url string) (*Site, error) {
 		}
 	}
 	if host == "" {
-		return nil, errors.New("several sites use robots_guard; give the whole URL to choose one of " + strings.Join(names, ", "))
+		return nil, false, errors.New("several sites use robots_guard; give the whole URL to choose one of " + strings.Join(names, ", "))
 	}
-	return nil, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
+	return nil, false, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
 }
 
 // ledToHTTPS returns where automatic HTTPS redirects a URL by http, unless that has a port.
@@ -158,8 +156,8 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 	if err := checkConfig(file); err != nil {
 		return nil, nil, err
 	}
-	all, registry, err := c.Sites(file, adapter)
-	return all, registry, ofConfig(file, err)
+	sites, registry, err := c.Sites(file, adapter)
+	return sites, registry, ofConfig(file, err)
 }
 
 // ofConfig names the configuration file in an error that does not.

@@ -89,14 +89,14 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	configured := new(Site)
+	configured, several := new(Site), false
 	site := explain.Site{Registry: uaident.Default()}
 	if x.file != "" {
 		sites, registry, err := x.config.sites(x.file, x.adapter)
 		if err != nil {
 			return 0, err
 		}
-		if configured, err = x.config.siteFor(sites, urls[0]); err != nil {
+		if configured, several, err = x.config.siteFor(sites, urls[0]); err != nil {
 			return 0, err
 		}
 		if configured.Err != nil {
@@ -113,7 +113,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	if e.Handler != nil {
 		e.Handler.Site = configured.name()
 		switch {
-		case configured.Several:
+		case several:
 			e.Handler.Note = explain.FirstOfSeveral
 		case configured.Matched:
 			e.Handler.Note = "matchers beside the host stand before it; whether they let this request through is not told here"

@@ -70,6 +70,24 @@ func TestGraceOfACrawler(t *testing.T) {
 	}
 }
 
+// guardApart returns a guard of a site that answers it something of its own, and serves all
+// others strict.
+func guardApart(t *testing.T, answer *policy.Answer) *Guard {
+	return testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
+		if as.RemoteAddr == "" {
+			return *answer
+		}
+		return policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+	}))
+}
+
+// asks returns the verdict about a client that asks for a page from an address.
+func (s *changingSite) asks(agent, address string) judge.Verdict {
+	j := s.g.Judge(from(requestBy(agent, "/x"), address))
+	synctest.Wait()
+	return j.Verdict
+}
+
 // TestGraceOfNoFile has a site without a robots.txt refuse the guard, and the guard alone,
 // and then serve crawlers a text: who was told that there is no file may not know that. Where
 // the guard has never been answered otherwise, it knows of nobody who was.
@@ -79,25 +97,15 @@ func TestGraceOfNoFile(t *testing.T) {
 	} {
 		t.Run(http.StatusText(first), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				status := first
-				g := testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
-					if as.RemoteAddr == "" {
-						return policy.Answer{Status: status}
-					}
-					return policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
-				}))
-				asks := func(agent, address string) judge.Verdict {
-					j := g.Judge(from(requestBy(agent, "/x"), address))
-					synctest.Wait()
-					return j.Verdict
-				}
+				answer := policy.Answer{Status: first}
+				s := &changingSite{t: t, g: guardApart(t, &answer)}
+				asks := s.asks
 				if got := asks("bingbot/2.0", "192.0.2.1"); got != judge.Allowed {
 					t.Fatalf("at first: %s", got)
 				}
-				status = http.StatusForbidden
+				answer.Status = http.StatusForbidden
 				time.Sleep(time.Hour)
 				asks("bingbot/2.0", "192.0.2.1")
-				s := &changingSite{t: t, g: g}
 				s.reads(from(requestBy("Googlebot/2.1", "/robots.txt"), "198.51.100.7"), strict)
 				time.Sleep(time.Hour)
 				asks("Googlebot/2.1", "198.51.100.7")
@@ -193,25 +201,15 @@ func TestGraceBeforeARefusal(t *testing.T) {
 		{strict + "\n", judge.Disallowed}, // which forbids it, too
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			first := policy.Answer{Status: http.StatusOK, Body: []byte(tc.before)}
-			g := testGuard(t, options{Enforce: true}, witnessedSource(func(as origin.Witness) policy.Answer {
-				if as.RemoteAddr == "" {
-					return first
-				}
-				return policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
-			}))
-			asks := func(agent, address string) judge.Verdict {
-				j := g.Judge(from(requestBy(agent, "/x"), address))
-				synctest.Wait()
-				return j.Verdict
-			}
+			answer := policy.Answer{Status: http.StatusOK, Body: []byte(tc.before)}
+			s := &changingSite{t: t, g: guardApart(t, &answer)}
+			asks := s.asks
 			asks("bingbot/2.0", "192.0.2.1")
-			first = policy.Answer{Status: http.StatusForbidden}
+			answer = policy.Answer{Status: http.StatusForbidden}
 			for range 30 {
 				time.Sleep(time.Hour)
 				asks("AhrefsBot/7.0", "192.0.2.7")
 			}
-			s := &changingSite{t: t, g: g}
 			s.reads(from(requestBy("Googlebot/2.1", "/robots.txt"), "198.51.100.7"), strict)
 			time.Sleep(time.Hour)
 			asks("Googlebot/2.1", "198.51.100.7")

@@ -175,7 +175,7 @@ func (p *Publisher) Serve(ctx context.Context, next *Schedule, trial Trial) {
 }
 
 // keepTimes takes over since when is served what was served before. A trial that ends
-// makes all texts new, also for who goes by the date of the one that it has read.
+// makes all texts new.
 func (e *edition) keepTimes(before *edition) {
 	goesOn := e.trial.schedule == before.trial.schedule
 	if goesOn {

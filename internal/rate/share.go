@@ -21,13 +21,13 @@ const (
 	maxShared = 2 * maxCrawlers
 	// maxPeers bounds the instances that are listened to.
 	maxPeers = 256
-	// lookEvery is how often instances write what they have counted, and look at what others
+	// LookEvery is how often instances write what they have counted, and look at what others
 	// have written.
-	lookEvery = 15 * time.Second
+	LookEvery = 15 * time.Second
 	// peerLasts is for how long counts of another instance are of use after they came.
-	peerLasts = 4 * lookEvery
+	peerLasts = 4 * LookEvery
 	// lateBy is how old counts are at most when they come, with a look for a slow storage.
-	lateBy = 2 * lookEvery
+	lateBy = 2 * LookEvery
 )
 
 // errCounts says that what is stored are no counts of an instance.

@@ -14,6 +14,9 @@ import (
 // TestRatesAmongInstances has two instances let pass together what one may. One that is
 // alone writes nothing of that, and what a dead one has left is removed.
 func TestRatesAmongInstances(t *testing.T) {
+	if syncInterval != rate.LookEvery {
+		t.Errorf("the store looks every %v, and counts are taken to be of every %v", syncInterval, rate.LookEvery)
+	}
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
 	rules := &rate.Rules{File: rate.Rule{Interval: time.Millisecond, Burst: 100}, Over: 1000, Owner: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
