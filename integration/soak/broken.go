@@ -21,9 +21,9 @@ type broken struct {
 	first []string // of those otherwise
 }
 
-func (b *broken) add(because cause, over protocol, err error) {
+func (b *broken) add(because cause, instance string, over protocol, err error) {
 	if b.by[because]++; because == otherwise && len(b.first) < 5 {
-		b.first = append(b.first, fmt.Sprintf("%s %v: %v", time.Now().UTC().Format(time.TimeOnly), over, err))
+		b.first = append(b.first, fmt.Sprintf("%s %s by %v: %v", time.Now().UTC().Format(time.TimeOnly), instance, over, err))
 	}
 }
 

@@ -22,7 +22,7 @@ func TestBroken(t *testing.T) {
 	} {
 		tr := &traffic{sent: 1000}
 		for _, because := range tc.because {
-			tr.broken.add(because, 2, lost)
+			tr.broken.add(because, "A", 2, lost)
 		}
 		var r result
 		r.finish(tr)

@@ -173,6 +173,9 @@ func (w *world) judge(t *traffic, r *result, idle []sample, length time.Duration
 		if err := settle(in, idle[i]); err != nil {
 			r.problems = append(r.problems, err.Error())
 		}
+		if log, found := in.logged("will retry"); found { // what follows is the error
+			r.problems = append(r.problems, in.name+" had no certificate at first:\n"+log)
+		}
 		if log, found := in.logged("panic"); found {
 			r.problems = append(r.problems, "there was a panic:\n"+log)
 		}

@@ -221,7 +221,7 @@ func (t *traffic) do(in *instance, s *site, c client, host, path string, by prot
 	tally := t.counts[key]
 	if err != nil {
 		tally.broken++
-		t.broken.add(because, by, err)
+		t.broken.add(because, in.name, by, err)
 	} else {
 		tally.answered++
 		if path == "/robots.txt" && got.status == http.StatusOK && !s.invented {
