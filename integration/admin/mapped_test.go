@@ -21,6 +21,7 @@ func TestMappedPorts(t *testing.T) {
 	admin $ADMIN
 	persist_config off
 	skip_install_trust
+	storage_clean_interval off
 	local_certs
 	http_port $CLEAR
 	https_port $SECURE

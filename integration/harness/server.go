@@ -20,11 +20,14 @@ type Server struct {
 	t           testing.TB
 }
 
-// globals are the options of every configuration that Serve makes.
+// globals are the options of every configuration that Serve makes. Cleaning a new storage
+// may remove the folder of a certificate that is just being stored, and Caddy tries again
+// after a minute.
 const globals = `{
 	admin off
 	persist_config off
 	skip_install_trust
+	storage_clean_interval off
 	auto_https disable_redirects
 	$GLOBAL
 }

@@ -128,7 +128,7 @@ func startWithTLS(t *testing.T, caddyfile string) *withTLS {
 	})
 	caddyfile = regexp.MustCompile(`(?m)^\t(admin|persist_config) off\n`).ReplaceAllString(caddyfile, "")
 	caddyfile = strings.NewReplacer("app:8080", o.Address(), "127.0.0.1:3000", o.Address(), "127.0.0.1:8090", o.Address(), "$ORIGIN", o.Address(), "$HOST", "127.0.0.1").Replace(caddyfile)
-	options := fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n\tpersist_config off\n\tskip_install_trust\n\tlocal_certs\n\thttp_port %s\n\thttps_port %s\n", admin, s.clear, s.secure)
+	options := fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n\tpersist_config off\n\tskip_install_trust\n\tstorage_clean_interval off\n\tlocal_certs\n\thttp_port %s\n\thttps_port %s\n", admin, s.clear, s.secure)
 	if before, after, ok := strings.Cut("\n"+caddyfile, "\n{\n"); ok {
 		s.Config = before + "\n" + options + after
 	} else {

@@ -25,6 +25,7 @@ func TestRedirectsToHTTPS(t *testing.T) {
 				admin 127.0.0.1:$ADMIN
 				persist_config off
 				skip_install_trust
+				storage_clean_interval off
 				local_certs
 				http_port $CLEAR
 				https_port $SECURE
@@ -77,6 +78,7 @@ func TestDecidesBehindRedirects(t *testing.T) {
 		admin off
 		persist_config off
 		skip_install_trust
+		storage_clean_interval off
 		local_certs
 		http_port $CLEAR
 		https_port $SECURE

@@ -6,6 +6,7 @@ const caddyfile = `{
 	admin 127.0.0.1:$ADMIN
 	persist_config off
 	skip_install_trust
+	storage_clean_interval off # it may remove the folder of a certificate that is being stored
 	auto_https disable_redirects
 	storage file_system $STORE
 	robots_guard {

@@ -118,7 +118,7 @@ type probedSite struct {
 func loadProbed(t *testing.T, options, sites string, pairs ...string) *probedSite {
 	t.Helper()
 	port := freePort(t)
-	input := "{\n\tadmin off\n\tpersist_config off\n\tauto_https disable_redirects\n\tskip_install_trust\n" +
+	input := "{\n\tadmin off\n\tpersist_config off\n\tauto_https disable_redirects\n\tskip_install_trust\n\tstorage_clean_interval off\n" +
 		"\tlocal_certs\n\tgrace_period 1s\n\tstorage file_system \"DIR\"\n\tlog {\n\t\toutput discard\n\t}\n" + options + "\n}\n" + sites
 	input = strings.NewReplacer(append([]string{"PORT", port, "DIR", t.TempDir(),
 		"HASH", "$2a$04$LhjsTgeBnCnyPgHqLvqolOWeGPX6GxvYUulNIlxnm79lJLbRvX/l6"}, pairs...)...).Replace(input)
