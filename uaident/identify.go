@@ -38,7 +38,7 @@ func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil)
 // run into it. A browser that is identified by one is of class [Other].
 func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	var s scan
-	s.run(r, ua)
+	s.split(r, ua)
 	if s.n == 0 {
 		return Identity{}
 	}

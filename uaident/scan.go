@@ -32,6 +32,12 @@ const (
 	isRobot                               // spelled like a robot's name
 )
 
+// before is what the words before a word say of it.
+type before struct {
+	flags  wordFlags
+	device bool // "Android" stands in the same comment
+}
+
 // scan is a User-Agent split into words.
 type scan struct {
 	ua    string
@@ -66,12 +72,12 @@ const (
 	webKitStops = 3 // AppleWebKit, KHTML, Gecko
 )
 
-// run reads the User-Agent once, from left to right.
+// split splits a User-Agent into words, in one pass from left to right.
 //
 // A word is a run of letters, digits, "_", "-" and "!" that starts with a
 // letter or digit, with dots inside; so Googlebot-Image is one word, and never
 // Googlebot. Numbers and versions are passed over, and so are stop words.
-func (s *scan) run(r *Registry, ua string) {
+func (s *scan) split(r *Registry, ua string) {
 	if len(ua) > maxBytes {
 		ua = ua[:maxBytes]
 	}
@@ -81,8 +87,7 @@ func (s *scan) run(r *Registry, ua string) {
 		depth    int8
 		comment  uint8 // that i is in
 		comments uint8 // so far
-		device   bool
-		next     wordFlags // for the next word
+		said     before
 	)
 	if strings.HasPrefix(ua, mozilla5) {
 		i, depth, comment, comments = len(mozilla5), 1, 1, 1
@@ -96,7 +101,7 @@ func (s *scan) run(r *Registry, ua string) {
 					comments++
 				}
 				if depth += d; depth <= 0 {
-					depth, comment, device = 0, 0, false
+					depth, comment, said.device = 0, 0, false
 				} else {
 					comment = comments
 				}
@@ -109,7 +114,7 @@ func (s *scan) run(r *Registry, ua string) {
 		}
 		if ua[i] == 'A' && depth == 0 && comments < 255 {
 			if n := webKit(ua[i:]); n > 0 {
-				i, comments, s.stops, next, device = i+n, comments+1, s.stops+webKitStops, 0, false
+				i, comments, s.stops, said = i+n, comments+1, s.stops+webKitStops, before{}
 				continue
 			}
 		}
@@ -137,64 +142,81 @@ func (s *scan) run(r *Registry, ua string) {
 			if !s.any {
 				s.any, s.first = true, words.Stop
 			}
-			next = 0
+			said.flags = 0
 			continue
 		}
 		w := word{hash: hash, start: uint16(start), end: uint16(end), key: -1, comment: comment}
 		if start > 0 && ua[start-1] == '/' {
 			w.flags = inVersion
 		}
-		s.lookUp(r, &w)
-		if w.kind != words.Stop {
-			if n := contactLength(ua, start, end); n > 0 {
-				i = start + n
-				w.end, w.kind, w.key = uint16(i), words.Contact, -1
-			} else if letters&words.Letter == 0 && w.key < 0 {
-				continue
-			}
+		var contactEnd int
+		if contactEnd, said = s.take(r, w, letters, said); contactEnd > 0 {
+			i = contactEnd
 		}
-		if !s.any && w.kind != words.Contact {
-			s.any, s.first = true, w.kind
+	}
+}
+
+// take looks up a word that is not plainly a stop word, notes what it says of the
+// client, and keeps it unless it can be no name. letters are the classes of its bytes,
+// together, and said is what the words before say of it. It returns what they say of the
+// next word, with it among them, and where the URL or mail address ends that begins with
+// it, 0 if there is none.
+func (s *scan) take(r *Registry, w word, letters byte, said before) (contactEnd int, next before) {
+	s.lookUp(r, &w)
+	if w.kind != words.Stop {
+		if n := contactLength(s.ua, int(w.start), int(w.end)); n > 0 {
+			contactEnd = int(w.start) + n
+			w.end, w.kind, w.key = uint16(contactEnd), words.Contact, -1
+		} else if letters&words.Letter == 0 && w.key < 0 {
+			return 0, said // a number
 		}
-		s.signs |= sign(w.kind)
-		switch w.kind {
-		case words.Like:
-			next |= afterLike
-			continue
-		case words.Compatible:
-			next |= afterCompatible
-			continue
-		case words.Device:
-			device = true
-			continue
-		case words.Stop:
-			s.stops++
-			if w.key < 0 {
-				next = 0
-				continue
-			}
-		case words.Unknown:
-			if w.flags&inVersion != 0 {
-				break
-			}
-			s.signs |= signPlain
-			if next&afterCompatible != 0 {
-				s.signs |= signCompatible
-			}
-			if robotLike(ua[start:end]) && (start == 0 || ua[start-1] != '$') { // not "$BotName", which somebody forgot to fill in
-				s.signs |= signRobotLike
-				w.flags |= isRobot
-			}
+	}
+	if !s.any && w.kind != words.Contact {
+		s.any, s.first = true, w.kind
+	}
+	s.signs |= sign(w.kind)
+	switch w.kind {
+	case words.Like:
+		said.flags |= afterLike
+		return 0, said
+	case words.Compatible:
+		said.flags |= afterCompatible
+		return 0, said
+	case words.Device:
+		said.device = true
+		return 0, said
+	case words.Stop:
+		s.stops++
+		if w.key < 0 {
+			said.flags = 0
+			return 0, said
 		}
-		w.flags |= next
-		next = 0
-		if device {
-			w.flags |= inDevice
-		}
-		if s.n < maxWords {
-			s.words[s.n] = w
-			s.n++
-		}
+	case words.Unknown:
+		s.noteUnknown(&w, said)
+	}
+	w.flags |= said.flags
+	if said.device {
+		w.flags |= inDevice
+	}
+	if s.n < maxWords {
+		s.words[s.n] = w
+		s.n++
+	}
+	return contactEnd, before{device: said.device}
+}
+
+// noteUnknown notes what a word says of the client that the registry does not know.
+func (s *scan) noteUnknown(w *word, said before) {
+	if w.flags&inVersion != 0 {
+		return
+	}
+	s.signs |= signPlain
+	if said.flags&afterCompatible != 0 {
+		s.signs |= signCompatible
+	}
+	if robotLike(s.text(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // not "$BotName", which somebody forgot to fill in
+		s.signs |= signRobotLike
+		w.flags |= isRobot
 	}
 }
 
@@ -242,50 +264,4 @@ func (s *scan) lookUp(r *Registry, w *word) {
 		}
 		return
 	}
-}
-
-var schemes = [...]string{"http", "https"}
-
-// contactLength returns how long the URL or mail address is that begins with
-// the word ua[start:end], or 0 if there is none.
-func contactLength(ua string, start, end int) int {
-	rest := ua[end:]
-	switch {
-	case len(rest) >= 3 && rest[0] == ':' && rest[1] == '/' && rest[2] == '/' && isOneOf(ua[start:end], schemes[:]):
-	case len(rest) > 1 && rest[0] == '@' && words.Alnum(rest[1]) && hasDot(rest):
-	case len(rest) > 1 && rest[0] == '+' && isTag(rest[1:]):
-	case end-start > 4 && hasFoldedPrefix(ua[start:end], "www."):
-	default:
-		return 0
-	}
-	for end < len(ua) {
-		switch ua[end] {
-		case ' ', '(', ')', ';', ',', '"', '\'', '<', '>', '[', ']', '\t':
-			return end - start
-		}
-		end++
-	}
-	return end - start
-}
-
-// isTag reports whether s begins with what may follow a plus sign in a mail address:
-// "crawlers+links@example.com".
-func isTag(s string) bool {
-	s = s[len(words.FirstWord(s)):]
-	return len(s) > 1 && s[0] == '@' && words.Alnum(s[1]) && hasDot(s)
-}
-
-// hasDot reports whether the word after the @ sign in s begins like a domain,
-// with a letter before and after a dot; in Ecosia's "ios@8.3.0" it does not.
-func hasDot(s string) bool {
-	s = s[1:]
-	host := words.FirstWord(s)
-	letters := false
-	for i := range len(host) {
-		letters = letters || words.Fold[host[i]]&words.Letter != 0
-		if host[i] == '.' && letters && words.Fold[host[i+1]]&words.Letter != 0 {
-			return true
-		}
-	}
-	return false
 }

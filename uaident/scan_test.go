@@ -98,7 +98,7 @@ func keeps(r *Registry, w string) bool {
 
 func checkWords(t *testing.T, ua string) {
 	var s scan
-	s.run(Default(), ua)
+	s.split(Default(), ua)
 	var got []string
 	for _, w := range s.words[:s.n] {
 		got = append(got, s.text(&w))

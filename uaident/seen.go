@@ -30,7 +30,7 @@ var kindWords = map[words.Kind]string{
 // identity.
 func (r *Registry) Seen(ua string) []SeenWord {
 	var s scan
-	s.run(r, ua)
+	s.split(r, ua)
 	s.inRegistry(r) // joins the words of a name
 	seen := make([]SeenWord, 0, s.n)
 	for i := range s.words[:s.n] {
