@@ -43,81 +43,96 @@ type w3cParser struct {
 	time       timeMemo
 }
 
+// w3cParts are fields of a line that mean something together.
+type w3cParts struct{ date, clock, stem, query, viewerHost []byte }
+
+// Parse implements [Parser].
 func (p *w3cParser) Parse(line []byte, r *Record) (Outcome, string) {
 	*r = Record{}
 	p.buf = p.buf[:0]
-	if len(line) == 0 {
+	switch {
+	case len(line) == 0:
 		return Other, ""
-	}
-	if line[0] == '#' {
+	case line[0] == '#':
 		p.take(line)
 		return Other, ""
-	}
-	if len(p.fields) == 0 {
+	case len(p.fields) == 0:
 		return Malformed, "no #Fields line before it"
 	}
+	parts := w3cParts{date: p.date}
+	if why := p.split(line, r, &parts); why != "" {
+		return Malformed, why
+	}
+	if parts.viewerHost != nil { // cs(Host) is then the name of the distribution
+		r.Host = parts.viewerHost
+	}
+	if parts.clock != nil {
+		from := len(p.buf)
+		p.buf = append(append(append(p.buf, parts.date...), ' '), parts.clock...)
+		if r.At, r.HasTime = p.time.of(p.buf[from:], isoTime); !r.HasTime {
+			return Malformed, "no date and time where they should be"
+		}
+	}
+	r.setTarget(p.target(parts.stem, parts.query))
+	return Request, ""
+}
+
+// split puts the fields of a line into the record and into parts. It returns why it
+// cannot, "" if it can.
+func (p *w3cParser) split(line []byte, r *Record, parts *w3cParts) (why string) {
 	separator := byte(' ')
 	if p.cloudfront {
 		separator = '\t'
 	}
-	var date, clock, stem, query, viewerHost []byte
-	date = p.date
 	rest := line
 	for i, f := range p.fields {
 		end := bytes.IndexByte(rest, separator)
 		if end < 0 {
 			if end = len(rest); i+1 < len(p.fields) {
-				return Malformed, "fewer fields than #Fields says"
+				return "fewer fields than #Fields says"
 			}
 		}
-		value := rest[:end]
+		p.set(f, rest[:end], r, parts)
 		rest = rest[min(end+1, len(rest)):]
-		switch f {
-		case w3cDate:
-			date = value
-		case w3cTime:
-			clock = value
-		case w3cClient:
-			r.Client = value
-		case w3cMethod:
-			r.Method = value
-		case w3cURI, w3cStem:
-			stem = value
-		case w3cQuery:
-			query = value
-		case w3cStatus:
-			r.Status = parseStatus(value)
-		case w3cSize:
-			r.Bytes = parseSize(value)
-		case w3cReferer:
-			r.Referer = orEmpty(value)
-		case w3cPort:
-			r.Port = orEmpty(value)
-		case w3cHost:
-			r.Host = orEmpty(value)
-		case w3cViewerHost:
-			viewerHost = orEmpty(value)
-		case w3cScheme:
-			r.Scheme = orEmpty(value)
-		case w3cAgent:
-			r.UserAgent = p.agent(orEmpty(value))
-		}
 	}
 	if len(rest) > 0 {
-		return Malformed, "more fields than #Fields says"
+		return "more fields than #Fields says"
 	}
-	if viewerHost != nil { // cs(Host) is then the name of the distribution
-		r.Host = viewerHost
+	return ""
+}
+
+// set puts the value of a field where it belongs.
+func (p *w3cParser) set(f w3cField, value []byte, r *Record, parts *w3cParts) {
+	switch f {
+	case w3cDate:
+		parts.date = value
+	case w3cTime:
+		parts.clock = value
+	case w3cClient:
+		r.Client = value
+	case w3cMethod:
+		r.Method = value
+	case w3cURI, w3cStem:
+		parts.stem = value
+	case w3cQuery:
+		parts.query = value
+	case w3cStatus:
+		r.Status = parseStatus(value)
+	case w3cSize:
+		r.Bytes = parseSize(value)
+	case w3cReferer:
+		r.Referer = orEmpty(value)
+	case w3cPort:
+		r.Port = orEmpty(value)
+	case w3cHost:
+		r.Host = orEmpty(value)
+	case w3cViewerHost:
+		parts.viewerHost = orEmpty(value)
+	case w3cScheme:
+		r.Scheme = orEmpty(value)
+	case w3cAgent:
+		r.UserAgent = p.agent(orEmpty(value))
 	}
-	if clock != nil {
-		from := len(p.buf)
-		p.buf = append(append(append(p.buf, date...), ' '), clock...)
-		if r.At, r.HasTime = p.time.of(p.buf[from:], isoTime); !r.HasTime {
-			return Malformed, "no date and time where they should be"
-		}
-	}
-	r.setTarget(p.target(stem, query))
-	return Request, ""
 }
 
 // target puts the path and the query together.
