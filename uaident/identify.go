@@ -177,21 +177,19 @@ func (s *scan) contactOf(i int) int {
 	comment := w.comment
 	for j := i + 1; j < s.n; j++ {
 		v := &s.words[j]
-		switch {
-		case v.comment != comment:
+		if v.comment != comment {
 			if comment != 0 || !s.onlyVersion(int(w.end), int(v.start)) {
 				return -1
 			}
 			comment = v.comment
-			fallthrough
-		default:
-			if v.kind == words.Contact && !(s.likeBrowser() && hasFoldedPrefix(s.text(v), "www.")) {
-				if w.comment == 0 && !s.onlyVersion(int(w.end), int(v.start)) && v.comment == 0 && s.likeBrowser() && j != i+1 {
-					return -1
-				}
-				return j
-			}
 		}
+		if v.kind != words.Contact || s.likeBrowser() && hasFoldedPrefix(s.text(v), "www.") {
+			continue
+		}
+		if w.comment == 0 && !s.onlyVersion(int(w.end), int(v.start)) && v.comment == 0 && s.likeBrowser() && j != i+1 {
+			return -1
+		}
+		return j
 	}
 	return -1
 }
