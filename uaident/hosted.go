@@ -17,7 +17,7 @@ const (
 // program as the token. The platform's stays in the chain. The name of a crawler that is
 // known is none: whoever likes calls a program so, and nobody would verify it.
 func (s *scan) hosted(r *Registry, id Identity) Identity {
-	if !hasFoldedPrefix(id.Token, appEngine) {
+	if len(id.Token) != len(appEngine) || !hasFoldedPrefix(id.Token, appEngine) {
 		return id
 	}
 	_, program, _ := strings.Cut(s.ua, appID)

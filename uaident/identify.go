@@ -91,10 +91,7 @@ func (s *scan) judge(r *Registry, o *Overlay) Identity {
 		return s.withFamily(r, id)
 	}
 	if fallback.Crawler != nil {
-		if len(fallback.Token) == len(appEngine) {
-			return s.hosted(r, fallback)
-		}
-		return fallback
+		return s.hosted(r, fallback)
 	}
 	if id := s.byAddress(r); id.Token != "" {
 		return id

@@ -102,7 +102,7 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 	k := &r.keys[w.key]
 	for _, p := range k.Phrases {
 		end := int(w.start) + len(p.Text)
-		if hasFoldedPrefix(s.ua[w.start:], p.Text) && (end == len(s.ua) || words.Fold[s.ua[end]] <= words.Dot) &&
+		if hasFoldedPrefix(s.ua[w.start:], p.Text) && s.nameEnds(end) &&
 			(p.Exact == "" || p.Exact == s.ua[w.start:end]) {
 			w.kind, w.end = words.Name, uint16(end)
 			for i := range s.words[:s.n] {

@@ -15,8 +15,7 @@ func (s *scan) byStructure(fallback Identity) Identity {
 	case id.Token == "":
 	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && (s.siteServes(id.Token) || s.goesOnServing(id.Token)):
 		id.Class, id.Evidence = Other, FromTool
-	case id.Evidence == FromConvention:
-	case id.Evidence == FromSuffix:
+	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
 	case s.robotWord() >= 0:
 		id.Class, id.Evidence = GenericCrawler, FromSuffix
 	case s.hasRobotContact() && !toolLike(id.Token): // an address alone makes no robot of a LinkChecker
