@@ -15,8 +15,16 @@ const (
 // Overlay holds the names that only a policy knows. It is immutable.
 type Overlay struct {
 	names []overlayName
-	bloom [4]uint64 // of the first words' hashes
+	firsts
 }
+
+// firsts are the hashes of the first words of names, as far as a bit for each tells: a
+// hash that is not among them belongs to no name.
+type firsts [4]uint64
+
+func (f *firsts) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
+
+func (f *firsts) mayHave(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
 
 type overlayName struct {
 	text string // lower case, without a version
@@ -34,7 +42,7 @@ type overlayName struct {
 func (r *Registry) Overlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
-		if len(o.all()) == maxOverlayNames {
+		if o != nil && len(o.names) == maxOverlayNames {
 			break
 		}
 		name = strings.TrimSpace(name)
@@ -55,16 +63,9 @@ func (r *Registry) Overlay(names []string) *Overlay {
 		name, text = strings.Clone(name), strings.Clone(text) // not all of the policy
 		n := overlayName{text: text, name: name, hash: words.Hash(first), many: len(first) < len(text)}
 		o.names = append(o.names, n)
-		o.bloom[n.hash>>6&3] |= 1 << (n.hash & 63)
+		o.add(n.hash)
 	}
 	return o
-}
-
-func (o *Overlay) all() []overlayName {
-	if o == nil {
-		return nil
-	}
-	return o.names
 }
 
 func hasLetter(s string) bool {
@@ -104,7 +105,7 @@ func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 				}
 			}
 		}
-		if o.bloom[hash>>6&3]&(1<<(hash&63)) == 0 {
+		if !o.mayHave(hash) {
 			continue
 		}
 		for j := range o.names {
