@@ -158,7 +158,7 @@ func (r *Registry) key(word string, hash uint32) *words.Key {
 			return nil
 		}
 		if words.Tag(slot) == words.Tag(hash) {
-			k := &r.keys[slot&(1<<words.IndexBits-1)-1]
+			k := &r.keys[words.Number(slot)-1]
 			if len(k.Text) == len(word) && hasFoldedPrefix(word, k.Text) {
 				return k
 			}

@@ -235,7 +235,7 @@ func webKit(s string) int {
 // where a search begins, where most are; lookUp finds the others.
 func (r *Registry) isStop(hash uint32) bool {
 	slot := r.table[words.Slot(hash)]
-	return words.Tag(slot) == words.Tag(hash) && int(slot&(1<<words.IndexBits-1)) <= r.stops && slot != 0
+	return words.Tag(slot) == words.Tag(hash) && words.Number(slot) <= r.stops && slot != 0
 }
 
 // lookUp sets what the registry knows of a word.
@@ -248,7 +248,7 @@ func (s *scan) lookUp(r *Registry, w *word) {
 		if words.Tag(slot) != words.Tag(w.hash) {
 			continue
 		}
-		number := int(slot&(1<<words.IndexBits-1)) - 1
+		number := words.Number(slot) - 1
 		if number < r.stops {
 			w.kind = words.Stop
 			return

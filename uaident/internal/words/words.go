@@ -58,6 +58,9 @@ func Slot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 // Tag is the part of a hash that a slot keeps.
 func Tag(h uint32) uint32 { return h &^ (1<<IndexBits - 1) }
 
+// Number is the number in a slot plus one, 0 for an empty slot.
+func Number(slot uint32) int { return int(slot & (1<<IndexBits - 1)) }
+
 // Table is a filled hash table.
 type Table [Slots]uint32
 
