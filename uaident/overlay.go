@@ -6,11 +6,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Bounds on an overlay, so that a hostile robots.txt costs little.
-const (
-	maxOverlayNames = 256
-	maxOverlayName  = 100 // bytes
-)
+// maxOverlayNames bounds an overlay, so that a hostile robots.txt costs little.
+const maxOverlayNames = 256
+
+// maxName bounds the name of a crawler, in bytes: those in registries and overlays, and
+// the words that are looked up as if they were names.
+const maxName = 100
 
 // Overlay holds the names that only a policy knows. It is immutable.
 type Overlay struct {
@@ -50,7 +51,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 		text, _, _ = strings.Cut(text, "/")
 		text = strings.ToLower(strings.TrimSpace(text))
 		first := words.FirstWord(text)
-		if first == "" || len(name) > maxOverlayName || !hasLetter(text) || r.Lookup(text) != nil {
+		if first == "" || len(name) > maxName || !hasLetter(text) || r.Lookup(text) != nil {
 			continue
 		}
 		k := r.key(first, words.Hash(first))
@@ -99,7 +100,7 @@ func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 		}
 		hash := w.hash
 		if withVersion && w.kind == words.Unknown {
-			if text := s.text(w); len(text) <= maxOverlayName {
+			if text := s.text(w); len(text) <= maxName {
 				if n := versionOf(text); n > 0 {
 					hash = words.Hash(text[:n])
 				}
@@ -128,7 +129,7 @@ func (s *scan) nameEnds(at int) bool { return at == len(s.ua) || words.Fold[s.ua
 // versionFollows reports whether the word that begins at start has nothing but its version
 // from the given place on.
 func (s *scan) versionFollows(start, at int) bool {
-	return versionOf(words.FirstWord(s.ua[start:min(start+maxOverlayName, len(s.ua))])) == at-start
+	return versionOf(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
 }
 
 // isProduct reports whether the name that is word i and ends at end stands

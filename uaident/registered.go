@@ -123,7 +123,7 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 // ends with, as in Nutch-1.7, Nutch-1.7-SNAPSHOT and trendictionbot0.5.0.
 func (s *scan) withoutVersion(r *Registry, w *word) {
 	text := s.text(w)
-	if len(text) > maxOverlayName { // no name is as long
+	if len(text) > maxName { // no name is as long
 		return
 	}
 	if i := versionOf(text); i > 0 {
@@ -139,7 +139,7 @@ func (s *scan) withoutVersion(r *Registry, w *word) {
 func (s *scan) withoutDomain(r *Registry, w *word) {
 	text := s.text(w)
 	i := strings.IndexByte(text, '.')
-	if i < 0 || i > maxOverlayName || len(text)-i > len(".info") || s.isAddress(w) {
+	if i < 0 || i > maxName || len(text)-i > len(".info") || s.isAddress(w) {
 		return
 	}
 	k := r.key(text[:i], words.Hash(text[:i]))

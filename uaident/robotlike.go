@@ -91,7 +91,7 @@ func toolLike(w string) bool { return hasPart(w, toolParts, 5) }
 // servesSomebody reports whether a name or an address says that it acts on
 // somebody's behalf: UptimeBot, Acme-Webhooks.
 func servesSomebody(name string) bool {
-	return len(name) <= maxOverlayName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")))
+	return len(name) <= maxName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")))
 }
 
 // isGoogles reports whether a name is built as those of Google's fetchers are,

@@ -94,8 +94,8 @@ func (c *Crawler) Validate() error {
 		switch {
 		case words.FirstWord(name) == "":
 			return fmt.Errorf("crawler %q: the name %q does not begin with a letter or digit", c.Token, name)
-		case len(name) > maxOverlayName:
-			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxOverlayName)
+		case len(name) > maxName:
+			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxName)
 		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*();"):
 			return fmt.Errorf("crawler %q: the name %q has a character that no product token has", c.Token, name)
 		case len(withoutVersion(name)) < len(name):
