@@ -49,7 +49,7 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 		}
 		return s.named(o, len(s.ua))
 	}
-	return s.judge(r, o)
+	return s.identify(r, o)
 }
 
 const signsOfRobots = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
@@ -64,8 +64,8 @@ func (s *scan) likeBrowser() bool {
 	return false
 }
 
-// judge decides about a User-Agent that is not plainly a browser's.
-func (s *scan) judge(r *Registry, o *Overlay) Identity {
+// identify tells who a User-Agent is that is not plainly a browser's.
+func (s *scan) identify(r *Registry, o *Overlay) Identity {
 	known, fallback := s.inRegistry(r)
 	own := known.Crawler != nil && !s.hides(known)
 	if own && known.Wildcard() {
