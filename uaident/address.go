@@ -4,8 +4,9 @@ import "strings"
 
 // byAddress finds a robot that has no name of its own and copies a browser's, but tells
 // its address as robots do: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36
-// (+https://acme.example/bot)". It goes by the name of the site. A host without a dot is none,
-// but may be what a crawler is called, or *.
+// (+https://acme.example/bot)". It goes by the name of the site. A host without a dot is
+// not taken for a site: it could be the name of a crawler, which would then count as that
+// crawler, or "*".
 func (s *scan) byAddress(r *Registry) Identity {
 	if s.firstProduct() >= 0 && !s.likeBrowser() || s.byApp() {
 		return Identity{}

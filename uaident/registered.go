@@ -7,10 +7,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// inRegistry looks for names of the registry: the best one that is a
-// crawler's, and the first that is a library's or a headless browser's, a
-// library's rather than that of its language, to which it falls back:
-// "Python/3.12 aiohttp/3.10" is aiohttp, and still held to a group for Python.
+// inRegistry looks for names of the registry. crawler is the best one that is a
+// crawler's; fallback is the first that is a library's or a headless browser's, for where
+// no crawler is found. Behind the name of a language the library counts that is written
+// in it: "Python/3.12 aiohttp/3.10" is aiohttp, and still held to a group for Python, to
+// which aiohttp falls back.
 func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 	best, end := 0, uint16(0) // of the last name of several words
 	for i := range s.words[:s.n] {
@@ -74,7 +75,7 @@ func (s *scan) endsLikeProduct(end int) bool {
 	return s.nameStops(end) && (end == len(s.ua) || s.ua[end] != '(')
 }
 
-// Where a name stands, the better the higher.
+// Where a name stands, best last.
 const (
 	elsewhere = 1 + iota
 	inCompatible
@@ -133,9 +134,10 @@ func (s *scan) withoutVersion(r *Registry, w *word) {
 	}
 }
 
-// withoutDomain looks an unknown word that is the name of a site up again by the site's
-// own name: HostTracker.com is HostTracker. A library's is no such name, for the site has
-// nothing to do with it, and neither is an ordinary word, by which a stranger would be blocked.
+// withoutDomain looks an unknown word that is the name of a site up again without its
+// domain: HostTracker.com is HostTracker. Two kinds of names do not count. A site that is
+// called like a library has nothing to do with it; and one that is called by an ordinary
+// word would be blocked in the place of the crawler of that name.
 func (s *scan) withoutDomain(r *Registry, w *word) {
 	text := s.text(w)
 	i := strings.IndexByte(text, '.')

@@ -30,8 +30,8 @@ type Crawler struct {
 	// RobotsOnly says that the token exists in robots.txt files alone and is
 	// never sent, such as Google-Extended.
 	RobotsOnly bool
-	// Controls says what a group of such a token decides, where no request is known
-	// by it: the words after "its group says".
+	// Controls says what a group for such a token decides, in words that go on after
+	// "its group says"; empty for any other token.
 	Controls string
 	// Family says that unknown names which begin with the token followed by
 	// "-" or a capital letter (Baiduspider-foo, YandexFoo) obey its groups.

@@ -6,9 +6,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// byStructure looks for what a browser would not have in its User-Agent, and
-// tells whether only robots have it; fallback is the library or headless browser
-// that was found.
+// byStructure names a client by what a browser would not have in its User-Agent. Its
+// class is GenericCrawler if only robots have that, else Other. fallback is the library or
+// headless browser that was found, if any.
 func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
@@ -160,9 +160,9 @@ func (s *scan) toolWord() int {
 }
 
 // compatible returns the number of the word that stands where "compatible;"
-// has a robot's name, or -1. Old browsers have theirs there too, so there must
-// be a contact, or nothing else that a browser says, or that must come after
-// all a browser says.
+// has a robot's name, or -1. Old browsers have their own name there. So it counts only if
+// the User-Agent has a contact, or says nothing else that a browser would, or if the
+// comment with "compatible;" is not the first one, as behind a whole browser's User-Agent.
 func (s *scan) compatible() int {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
