@@ -23,8 +23,8 @@ type Answer struct {
 	// Via is where redirects led on the way to the answer: of those to the site itself
 	// the request target, of others the URL.
 	Via []string
-	// Of is the copy that the question was about, nil for none or for the current one: an
-	// answer which says that it is unchanged says so of that.
+	// Of is the copy that was asked about, nil for none or for the current one. If the
+	// meaning is Unchanged, it is this copy that still holds.
 	Of *Version
 }
 

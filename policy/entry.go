@@ -17,8 +17,8 @@ type Entry struct {
 	ref     *Ref
 	state   atomic.Pointer[State]
 	used    atomic.Int64  // Unix seconds of the last use that was noted
-	doubts  atomic.Uint64 // how often the site was seen to answer otherwise,
-	settled atomic.Uint64 // and had been when the reading began that succeeded last
+	doubts  atomic.Uint64 // how often the site was seen to answer otherwise than the copy
+	settled atomic.Uint64 // what doubts was when the last reading that succeeded began
 	dueFrom atomic.Int64  // Unix nanoseconds from which a doubt makes it due
 	seen    atomic.Pointer[[]seenText]
 	former  atomic.Pointer[[]Key] // see Inherit
@@ -136,11 +136,11 @@ func (e *Entry) Due(now time.Time) bool {
 // that.
 const suspectInterval = 10 * time.Second
 
-// MarkSuspect says that the site was seen to answer with another robots.txt than
-// our copy, which makes the entry due, ten seconds after the copy was read, and after the
-// last attempt if that failed, at the earliest: what the site asked for then, by Retry-After
-// perhaps, is over, also if that attempt is still under way. Until that is fetched the copy holds: what one client is served opens
-// nothing for others.
+// MarkSuspect says that the site was seen to answer with another robots.txt than our
+// copy. That makes the entry due, though not within ten seconds after the copy was read, or
+// after the last attempt if that has failed or is going to. A longer wait that the site has
+// asked for with a failure, by Retry-After perhaps, ends with that. Until the file is read
+// the copy holds: what one client is served opens nothing for others.
 func (e *Entry) MarkSuspect(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,9 +166,8 @@ func (e *Entry) Suspect() bool { return e.doubts.Load() != e.settled.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
 // fetch returns; at most one such goroutine runs for an entry, and a bounded number
-// for the segment. A good answer holds as long as f says. onFetched, if not nil, is
-// told what was known before and what is known now, of each attempt after that of the one
-// before.
+// for the segment. A good answer holds as long as f says. onFetched, if not nil, is told
+// of each attempt, in their order, what was known before and what is known now.
 //
 // Refresh returns a channel that is closed when the attempt under way has ended,
 // nil if there is none: the entry is not due, or too many others are being

@@ -69,8 +69,9 @@ func (e *Entry) Former() []Key {
 	return nil
 }
 
-// Saw is [Entry.Saw] for a site that need not be in the cache: an entry that is made for
-// it later does not know, then, that nobody was served another text.
+// Saw is [Entry.Saw] for a site that need not be in the cache. If it is not, entries that
+// are made later take it to be possible, for a day, that somebody was served another text:
+// see [Entry.ServesOthers].
 func (c *Cache) Saw(key Key, hash [sha256.Size]byte, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,10 +82,11 @@ func (c *Cache) Saw(key Key, hash [sha256.Size]byte, now time.Time) {
 	c.kept[key.Segment()].lost = new(now)
 }
 
-// ServesOthers reports whether crawlers may hold another text than the current
-// version: one that was replaced less than a day ago, or that somebody was seen
-// to be served beside it, or may have been: that was forgotten of some site before the
-// entry was made. It takes no lock and does not allocate.
+// ServesOthers reports whether crawlers may hold another text than the current version:
+// one that was replaced less than a day ago, or that somebody was seen to be served beside
+// it. Where that was forgotten of some site, an entry that is made within a day after it may
+// be that site's, so it reports true until the day is over. It takes no lock and does not
+// allocate.
 func (e *Entry) ServesOthers(now time.Time) bool {
 	if e.unsure != nil && now.Sub(*e.unsure) < MaxAge {
 		return true

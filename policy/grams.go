@@ -133,16 +133,17 @@ func (s *gramSlot) isAfter(before uint32) bool {
 	return (s.before^before)<<(bits.LeadingZeros32(s.before)&^7) == 0
 }
 
-// find adds those of the patterns whose gram stands in a text and not only in parts of
-// eight bytes that end at from or before, or begin at to or behind. With whole it leaves out
-// some of which the literal around the gram does not stand there.
+// find adds the patterns whose gram stands in a text. Left out is what stands only in runs
+// of eight bytes that end at from or before, or begin at to or behind: these stand in an
+// earlier form of the target, too, see [spelling]. With whole, patterns are also left out
+// where the literal around the gram does not stand in the text.
 func (x *gramIndex) find(text string, from, to int, whole bool, patterns []pattern, found *candidates) *candidates {
 	if len(x.slots) == 0 {
 		return found
 	}
-	const before = 7 // bytes of a gram and what stands before it, but the last
-	text = text[:min(to+before, len(text))]
-	for i, slot := x.next(text, max(from-before, 0)); i >= 0; i, slot = x.next(text, i+1) {
+	const reach = 7 // bytes of a gram and of what stands before it, less one
+	text = text[:min(to+reach, len(text))]
+	for i, slot := x.next(text, max(from-reach, 0)); i >= 0; i, slot = x.next(text, i+1) {
 		_, before := x.at(text, i)
 		switch {
 		case !slot.isAfter(before):

@@ -57,9 +57,9 @@ type Version struct {
 	Hash [sha256.Size]byte
 	// Status is the HTTP status of the last answer, for a file 200 or 404.
 	Status int
-	// Served says that some answer was this text, or that there is none (404, 410, a
-	// redirect that leads nowhere): others
-	// may have got the same. Not so where all have refused it to who asked, as by 403.
+	// Served says that some answer was this text, or that there is no file (404, 410, or
+	// a redirect that leads nowhere), so that others may have got the same. It is false
+	// where each answer refused the file to who asked, as 403 does.
 	Served bool
 	// ETag and LastModified are the validators that came with it, "" if none did.
 	ETag, LastModified string
@@ -146,7 +146,7 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 		if before != nil {
 			s.retire(before, &good, now)
 		}
-		if good.Robots == nil {
+		if good.Robots == nil { // else it has come back from the past
 			good.Robots = Parse(a.text(meaning))
 		}
 	}
@@ -185,8 +185,9 @@ func (s *State) retire(before, good *Version, now time.Time) {
 	s.Past = past
 }
 
-// KnowsAt reports whether a text that was read at a time is the current version, or one of
-// those before it which had not ended long before: else it has come back somewhere since.
+// KnowsAt reports whether a text that somebody has read at a time is known from then: it is
+// the current version, or one before it that had not ended by that time, as exactly as two
+// clocks tell. One that had ended has come back somewhere since.
 func (s *State) KnowsAt(hash [sha256.Size]byte, at time.Time) bool {
 	return s.Good != nil && s.Good.Hash == hash || slices.ContainsFunc(s.Past, func(v *Version) bool { return v.Hash == hash && at.Sub(v.Until) <= clockSkew })
 }

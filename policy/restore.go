@@ -9,14 +9,15 @@ import (
 // clockSkew is how far the clocks of two machines may differ.
 const clockSkew = 5 * time.Minute
 
-// Adopt returns the state that takes in what was known elsewhere or before,
-// other. The version that was read last is the current one; the other is held
-// to have come before it, if it was another. A version that was read too long ago to
-// be used is ignored, and one that was read in the future is where any other is known:
-// else, as after a restart with a clock that was set back, it counts as read now and
-// due to be read again. One before it that ended in the
-// future did so when a clock was wrong: it is held to have ended by the time when
-// the current one was read last.
+// Adopt returns the state that takes in what was known elsewhere or before, other. The
+// version that was read last is the current one; the other one is held to have come before
+// it, if it is another text. Times of other may be wrong:
+//
+//   - a version that was read too long ago to be used is ignored;
+//   - one that was read in the future, as before a clock was set back, is ignored where
+//     another is known; else it counts as read now, and is due to be read again;
+//   - one before it that ended in the future is held to have ended when the current one
+//     of other was read last, at the latest.
 func (s State) Adopt(other State, now time.Time) State {
 	if other.isAhead(now) {
 		if s.Good != nil {
@@ -129,11 +130,12 @@ func sortPast(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.Until.Compare(a.Until) })
 }
 
-// Restore takes in what was known of a site elsewhere or before. A copy that is
-// fresh stays, unless newest is set, and a newer one counts as one that came before:
-// sites that answer everybody differently would have it change all the time. A host that only clients name has proven to
-// be in use there, see [ProvenUses]. Restore evicts nothing, and reports whether
-// the current version is that of other now.
+// Restore takes in what was known of a site elsewhere or before. A copy that is fresh
+// stays the current version, unless newest is set, and a newer one of other counts as one
+// that came before: a site that answers everybody differently would have the copy change
+// all the time. A host that only clients name has proven elsewhere to be in use, see
+// [ProvenUses]. Restore evicts nothing: it takes in no site for which there is no room. It
+// reports whether the current version is that of other now.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
 	if (State{}).Adopt(other, now).Good == nil {

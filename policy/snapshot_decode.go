@@ -44,8 +44,9 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	return p.snapshot()
 }
 
-// opened reads an envelope as [Snapshot.Encode] writes it, without reading the policy in it
-// once more than who decodes that. ok is false for one that is written otherwise.
+// opened takes apart an envelope as [Snapshot.Encode] writes it, so that the policy in it,
+// which may be long, is parsed once only, by the caller. ok is false for an envelope that is
+// written otherwise.
 func opened(data []byte) (envelope snapshotJSON, ok bool) {
 	head, content, ok := bytes.Cut(data, []byte(`,"policy":`))
 	if !ok || !bytes.HasSuffix(content, []byte("}")) {

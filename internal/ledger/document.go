@@ -99,8 +99,9 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 	return Document{Data: data, Sum: sum, Saved: envelope.Saved}, nil
 }
 
-// opened reads an envelope as encodeDocument writes it, without reading its content once
-// more than who decodes that. ok is false for one that is written otherwise.
+// opened takes apart an envelope as encodeDocument writes it, so that its content, which may
+// be long, is parsed once only, by the caller. ok is false for an envelope that is written
+// otherwise.
 func opened(data []byte) (envelope documentJSON, ok bool) {
 	head, content, ok := bytes.Cut(data, []byte(`,"content":`))
 	if !ok || !bytes.HasSuffix(content, []byte("}")) {
