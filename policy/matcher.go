@@ -79,6 +79,11 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 			c.add(directory, true, i)
 		}
 	}
+	return c.matcher()
+}
+
+// matcher returns the rules that were added, compiled.
+func (c *compiler) matcher() *matcher {
 	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns), escapes: c.escapes}
 }
 

@@ -62,7 +62,7 @@ func (r *Robots) compileEverybody() *toEverybody {
 	}
 	for use := range paths {
 		if c := &paths[use]; len(c.literals)+len(c.patterns) > 0 {
-			all.excepted[use] = &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}
+			all.excepted[use] = c.matcher()
 		}
 	}
 	return all

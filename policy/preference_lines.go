@@ -78,6 +78,6 @@ func (s Statement) matches(spellings []spelling) (length int, ok bool) {
 	}
 	var c compiler
 	c.add(path, true, 0)
-	best := (&matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns)}).best(spellings)
+	best := c.matcher().best(spellings)
 	return int(best.allow.length), best.allow.length > 0
 }
