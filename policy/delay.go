@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,9 +75,7 @@ func (r *Robots) delayOf(agents []int32) (least Delay) {
 // extension line parts the user-agent lines of a group it is for those on its side.
 func (r *Robots) isUnder(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
-	at, _ := slices.BinarySearchFunc(agents, line.group, func(i, group int32) int {
-		return cmp.Compare(r.agents[i].group, group)
-	})
+	at := r.firstIn(line.group, agents)
 	above := line.Line < int(r.agents[group.split].line) // of the first agent if the group is not parted
 	for ; at < len(agents) && r.agents[agents[at]].group == line.group; at++ {
 		if (agents[at] < group.split) == above {

@@ -261,13 +261,20 @@ func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
 // chosenBy returns the user-agent line that chose the group of a rule.
 func (s *side) chosenBy(rule int32) Agent {
 	group := s.robots.rules[rule].group
-	at, _ := slices.BinarySearchFunc(s.agents, group, func(i, group int32) int {
-		return cmp.Compare(s.robots.agents[i].group, group)
-	})
+	at := s.robots.firstIn(group, s.agents)
 	for i := at; s.robots.contested && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
 		if s.agents[i] >= s.robots.groups[group].split {
 			return s.agent(s.agents[i]) // which has these rules in either case
 		}
 	}
 	return s.agent(s.agents[at])
+}
+
+// firstIn returns where the first of some user-agent lines, in file order, stands that is
+// of a group.
+func (r *Robots) firstIn(group int32, agents []int32) int {
+	at, _ := slices.BinarySearchFunc(agents, group, func(i, group int32) int {
+		return cmp.Compare(r.agents[i].group, group)
+	})
+	return at
 }
