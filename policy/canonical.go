@@ -96,6 +96,21 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	return out[:n]
 }
 
+// canonicalRule returns the canonical form of a rule's path, "" for one that matches
+// nothing.
+func canonicalRule(path string) string {
+	switch {
+	case matchesNothing(path):
+		return ""
+	case isCanonicalRule(path):
+		return path
+	}
+	return string(appendCanonical(nil, path, true))
+}
+
+// matchesNothing reports whether a rule with this path matches no target.
+func matchesNothing(path string) bool { return path == "" || path[0] != '/' && path[0] != '*' }
+
 // isCanonicalRule reports whether a rule's path is its own canonical form.
 func isCanonicalRule(s string) bool {
 	for i := range len(s) {

@@ -67,12 +67,9 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 	c := compiler{literals: make([]literal, 0, len(rules))}
 	for _, i := range rules {
 		x := r.rules[i]
-		if x.path == "" || x.path[0] != '/' && x.path[0] != '*' {
-			continue // matches nothing
-		}
-		path := x.path
-		if !isCanonicalRule(path) {
-			path = string(appendCanonical(nil, path, true))
+		path := canonicalRule(x.path)
+		if path == "" {
+			continue // it matches nothing
 		}
 		c.add(path, x.allow, i)
 		if directory, ok := indexDirectory(path); ok && x.allow {

@@ -56,7 +56,7 @@ func (r *Robots) compileEverybody() *toEverybody {
 			case path == "":
 				all.whole[use] = true
 			default:
-				paths[use].add(Rule{Path: path}.Canonical(), true, int32(i))
+				paths[use].add(canonicalRule(path), true, int32(i))
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (s Statement) matches(spellings []spelling) (length int, ok bool) {
 	if s.Path == "" {
 		return 0, true
 	}
-	path := Rule{Path: s.Path}.Canonical()
+	path := canonicalRule(s.Path)
 	begin, _, _ := strings.Cut(path, "*")
 	begin = strings.TrimSuffix(begin, "$")
 	if !slices.ContainsFunc(spellings, func(x spelling) bool { return strings.HasPrefix(x.text, begin) }) {

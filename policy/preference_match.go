@@ -163,7 +163,7 @@ func (r *Robots) statements(agents []int32) *statements {
 			s.whole = s.whole.And(says)
 			continue
 		}
-		paths.add(Rule{Path: path}.Canonical(), true, i)
+		paths.add(canonicalRule(path), true, i)
 	}
 	if len(s.lines) == 0 {
 		return nil

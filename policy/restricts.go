@@ -7,7 +7,7 @@ import "slices"
 // nobody. Whether an Allow line takes back all that is forbidden is not looked at.
 func (r *Robots) Restricts() bool {
 	return slices.ContainsFunc(r.rules, func(x rule) bool {
-		if x.allow || x.path == "" || x.path[0] != '/' && x.path[0] != '*' {
+		if x.allow || matchesNothing(x.path) {
 			return false
 		}
 		g := r.groups[x.group]

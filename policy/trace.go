@@ -74,15 +74,7 @@ func (s *Selection) Agents() []Agent {
 // targets, in which * is any run of bytes and $ at the end the end of the
 // target. It is empty for a rule that matches nothing. Its length in bytes is
 // the rule's precedence.
-func (r Rule) Canonical() string {
-	switch {
-	case r.Path == "" || r.Path[0] != '/' && r.Path[0] != '*':
-		return ""
-	case isCanonicalRule(r.Path):
-		return r.Path
-	}
-	return string(appendCanonical(nil, r.Path, true))
-}
+func (r Rule) Canonical() string { return canonicalRule(r.Path) }
 
 // TargetForm is one form of a target.
 type TargetForm struct {
