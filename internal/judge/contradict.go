@@ -6,8 +6,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// CheckEnforced tells of names that are to be blocked and whose class another option leaves
-// alone, so that they never are. Whom a class has is told only with a registry.
+// CheckEnforced returns an error for a name in enforce whose class is in exempt or only_log,
+// so that it would never be blocked. Without a registry nobody knows the class of a name, and
+// it returns nil.
 func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) error {
 	if registry == nil {
 		return nil

@@ -66,8 +66,8 @@ type binding struct {
 // with two readings.
 func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	*r = Result{Evidence: policy.Verdict{Allowed: true}}
-	switch isAgent := q.Token == ""; {
-	case isAgent && q.Client.Class == uaident.Browser:
+	switch {
+	case q.Token == "" && q.Client.Class == uaident.Browser:
 		r.Verdict, r.Reason = Exempt, NobodyJudged
 		return
 	case IsACMEChallenge(q.Method, q.DecodedPath()):
@@ -97,7 +97,7 @@ func (s *Settings) Excuse(q *Request, r *Result) {
 // judgeUnknown judges a request while nobody knows the rules.
 func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, NoRules
-	if rules.Closed && (s.wildcard(q) && q.Spared() == NotSpared) {
+	if rules.Closed && s.wildcard(q) && q.Spared() == NotSpared {
 		r.Reason = Closed
 	}
 }

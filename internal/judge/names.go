@@ -12,11 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// MeantToken begins a word that is a product token which nobody need know.
+// MeantToken begins a word of a configuration that is a product token even if the registry
+// does not know it, as "token:NewBot" does.
 const MeantToken = "token:"
 
-// checkToken tells what is wrong with a token for which word stands: that nothing
-// would ever be chosen by it. One that is meant need not be known.
+// checkToken tells why nothing would ever be chosen by a token, for which word stands in
+// the configuration. meant says that it need not be known, identities that the word could
+// have been one of an identity, too.
 func checkToken(registry *uaident.Registry, word, token string, meant, identities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControl(c):
@@ -73,7 +75,7 @@ func errUserAgent(word string) error {
 	return fmt.Errorf("%q is a whole User-Agent of no known crawler; write a product token such as Googlebot, or a class", word)
 }
 
-// errNoToken tells that a word is no product token, for which a client could have it.
+// errNoToken tells that a word has characters that no product token has, and what to write.
 func errNoToken(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
 	switch {
@@ -94,9 +96,9 @@ func errNoToken(word, token string) error {
 // isControl reports whether a name is one that only a robots.txt has.
 func isControl(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
 
-// AboutToken tells what somebody does not know who asks for verdicts on a product
-// token: that no request carries it, or which one it is likely meant to be. It is
-// "" for the token of a crawler, and for one that is near to none.
+// AboutToken tells somebody who asks for verdicts on a product token what is odd about
+// it: that no request carries it, or that it is unknown and near to another one. It is ""
+// for the token of a crawler, and for one that is near to none.
 func AboutToken(registry *uaident.Registry, token string) string {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControl(c):
@@ -114,7 +116,7 @@ func AboutToken(registry *uaident.Registry, token string) string {
 	return ""
 }
 
-// quoted is a word as it stands in a Caddyfile.
+// quoted returns a word as it stands in a Caddyfile.
 func quoted(word string) string {
 	if strings.ContainsAny(word, " \t") {
 		return strconv.Quote(word)

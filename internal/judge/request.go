@@ -18,9 +18,9 @@ type Request struct {
 	Target   string           // as sent: a path with or without a query, or a URL
 	// Path is the decoded path without the query; that of Target if it is empty.
 	Path string
-	// Token, if it is not empty, stands for a client that is this product token
-	// and obeys the * group, "*" for one that no group names. By Client, if it has a
-	// name, settings then choose it, and nothing else.
+	// Token, if it is not empty, asks about a client by this product token alone, one
+	// that obeys the * group; "*" is one that no group names. Client is then only what
+	// settings such as exempt choose it by, if it has a name.
 	Token string
 	// Names are those of the Client as [uaident.Identity.AppendChain] has them, nil to have
 	// them looked up. They are not changed.
@@ -30,11 +30,11 @@ type Request struct {
 	Bound *Bound
 }
 
-// hasClient reports whether it is known by what settings choose the client.
+// hasClient reports whether Client says who asks, so that settings can choose it.
 func (r *Request) hasClient() bool { return r.Token == "" || r.Client.Token != "" }
 
-// DecodedPath returns the path without the query and with its escapes decoded, of a URL that
-// has none "/": Path, or if that is not known what the target says.
+// DecodedPath returns the path without the query and with its escapes decoded: Path, or if
+// that is not known what the target says, "/" for a URL without a path.
 func (r *Request) DecodedPath() string {
 	if r.Path != "" {
 		return r.Path

@@ -75,8 +75,8 @@ type Selector struct {
 }
 
 // ParseSelector reads classes, product tokens of a registry and, if those are
-// allowed, identities. A token behind [MeantToken] need not be known, and none need
-// while the registry is nil, which is to find what is wrong whatever is known.
+// allowed, identities. A token behind [MeantToken] need not be known. With a nil registry
+// none need be: that finds only what would be wrong with any registry.
 func ParseSelector(registry *uaident.Registry, words []string, identities bool) (Selector, error) {
 	s := Selector{tokens: make(map[string]bool)}
 	for _, word := range words {
