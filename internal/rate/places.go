@@ -74,23 +74,20 @@ func (p *Places) takeOf(all *Places, of int) bool {
 func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rules) (of *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // tells them from budgets, in the same tables
 	p, site := b.partOf(who), mix(site^salt)
-	name := b.hashName(site, who.Token)
+	name, isShared := b.hashName(site, who.Token), false
 	switch {
 	case who.Token == "" || who.Identity == verify.Spoofed:
 		of = p.networks.find(b.hashNetwork(site, who.Network), now)
 	case who.Identity == verify.Verified:
 		of = p.verified.find(name, now)
-	case who.Many:
-		of = p.networks.find(b.hashNetwork(name, who.Network), now)
 	default:
-		of = p.networks.find(b.hashNetwork(name, who.Network), now)
-		if who.Holds == &of.busy {
-			return of, false
-		}
-		return of, !of.busy.takeOf(&p.claimed.find(name, now).busy, rules.Concurrent)
+		of, isShared = p.networks.find(b.hashNetwork(name, who.Network), now), !who.Many
 	}
-	if who.Holds == &of.busy {
+	switch {
+	case who.Holds == &of.busy:
 		return of, false
+	case isShared:
+		return of, !of.busy.takeOf(&p.claimed.find(name, now).busy, rules.Concurrent)
 	}
 	return of, !of.busy.take(rules.Concurrent)
 }
