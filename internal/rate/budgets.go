@@ -40,12 +40,12 @@ type Spender struct {
 type Budgets struct {
 	start           time.Time
 	seed            maphash.Seed
-	named, invented part // for sites that the configuration names, and for others
+	named, invented tables // for sites that the configuration names, and for others
 	peers           peers
 }
 
-// part is a part of the budgets.
-type part struct {
+// tables are the budgets of a part of the sites.
+type tables struct {
 	verified *table // by site and crawler
 	claimed  *table // by site and name: what all spend who claim to have it
 	networks *table // by site, network and, of those that claim to be one, name
@@ -61,8 +61,8 @@ const (
 // NewBudgets returns budgets from which nothing was spent before start.
 func NewBudgets(start time.Time) *Budgets {
 	b := &Budgets{start: start, seed: maphash.MakeSeed()}
-	b.named = part{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
-	b.invented = part{newTable(maxInvented), newTable(maxInvented), newTable(maxInvented)}
+	b.named = tables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
+	b.invented = tables{newTable(maxInvented), newTable(maxInvented), newTable(maxInvented)}
 	return b
 }
 
@@ -124,7 +124,7 @@ func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender,
 	if limit := rules.Owner; limit.Interval > 0 { // guards of a site may have several
 		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
-	p, name := b.partOf(who), b.hashName(site, who.Token)
+	p, name := b.tablesOf(who), b.hashName(site, who.Token)
 	switch {
 	case who.Token == "" || who.Identity == verify.Spoofed:
 		own = p.networks.find(b.hashNetwork(site, who.Network), now)
@@ -165,8 +165,8 @@ func (b *Budgets) spend(of *budget, in *table, pace *Pace, now time.Duration, wh
 	return of.spend(pace, now, rules, sharing, full)
 }
 
-// partOf returns the part of the budgets that somebody spends from.
-func (b *Budgets) partOf(who *Spender) *part {
+// tablesOf returns the tables that have the budgets of whoever asks.
+func (b *Budgets) tablesOf(who *Spender) *tables {
 	if who.Invented {
 		return &b.invented
 	}
@@ -175,7 +175,7 @@ func (b *Budgets) partOf(who *Spender) *part {
 
 // Len returns how many budgets there are.
 func (b *Budgets) Len() (n int) {
-	for _, p := range []part{b.named, b.invented} {
+	for _, p := range []tables{b.named, b.invented} {
 		n += p.verified.len() + p.claimed.len() + p.networks.len()
 	}
 	return n

@@ -73,7 +73,7 @@ func (p *Places) takeOf(all *Places, of int) bool {
 // these than of one that is verified.
 func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rules) (of *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // tells them from budgets, in the same tables
-	p, site := b.partOf(who), mix(site^salt)
+	p, site := b.tablesOf(who), mix(site^salt)
 	name, isShared := b.hashName(site, who.Token), false
 	switch {
 	case who.Token == "" || who.Identity == verify.Spoofed:
