@@ -31,10 +31,11 @@ type taken struct {
 	counted     bool
 }
 
-// spend takes a request from a budget. What is one too many takes nothing, so that
-// the next one is due after an interval at most, however many came; nor does what is
-// one too many by one rule take anything by the other, nor does what finds no place,
-// which full says; p is what is known of its pace then. sharing says that other instances take from it, too.
+// spend takes a request from a budget, and fills in its pace. A request that is one too
+// many takes nothing, so that the next one is due after an interval at most, however many
+// came: one that is too many by the rule of the file takes nothing by that of the owner
+// either, nor the other way round. full says that the request has found no place, so that it
+// takes nothing, and sharing that other instances take from the budget, too.
 func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (took taken) {
 	*p = Pace{}
 	part, others, later := uint64(0), 0, time.Duration(0)
@@ -91,10 +92,10 @@ func (b *budget) giveBack(took taken) {
 	b.owner.GiveBack(took.owner)
 }
 
-// uncount takes back what all who claim a name have counted of a request of a network that
-// was one too many by them, or has found no place, where the network asks more than it may
-// alone: other instances would take what one polls for what many ask, and leave less to those
-// at theirs.
+// uncount takes back that a request was counted for all who claim a name, if it was one too
+// many by their budget, or has found no place, and its network asks more than it may alone.
+// Else other instances would take what a single network polls for what many ask, and leave
+// less to those who come to them.
 func (b *budget) uncount(all *budget, took taken, now time.Duration, rules *Rules) {
 	if took.counted && !b.refused.Take(now, max(rules.File.Interval, rules.Owner.Interval), max(rules.File.Burst, rules.Owner.Burst, 1)) {
 		all.seen.drop(partOf(now, rules.Window))

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxShared is of how many crawlers an instance tells others what it has seen, and
-	// how many it takes in of each.
+	// maxShared bounds the crawlers of which an instance tells others what it has seen,
+	// and those that it takes in of each other instance.
 	maxShared = 2 * maxCrawlers
 	// maxPeers bounds the instances that are listened to.
 	maxPeers = 256
@@ -26,11 +26,12 @@ const (
 	LookEvery = 15 * time.Second
 	// peerLasts is for how long counts of another instance are of use after they came.
 	peerLasts = 4 * LookEvery
-	// lateBy is how old counts are at most when they come, with a look for a slow storage.
+	// lateBy is how old counts are at most when they come: the time between two looks, and
+	// as much again for a slow storage.
 	lateBy = 2 * LookEvery
 )
 
-// errCounts says that what is stored are no counts of an instance.
+// errCounts says that what was stored is nothing that [Budgets.Export] has returned.
 var errCounts = errors.New("these are no counts of requests")
 
 // counts are what an instance has seen.
@@ -135,7 +136,7 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 
 // Import takes in what another instance has counted. It is of use for a minute after it
 // has changed last: an instance that has ended tells nothing new, whatever its clock
-// said. Errors wrap errCounts.
+// said. What is not what Export returns is an error, and changes nothing.
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	var c counts
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -152,13 +153,13 @@ func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 		}
 		requests[name] = n
 	}
-	b.peers.take(instance, c.Saved, requests, max(0, at.Sub(b.start)))
+	b.peers.note(instance, c.Saved, requests, max(0, at.Sub(b.start)))
 	b.tell(at)
 	return nil
 }
 
-// take notes what an instance has counted.
-func (p *peers) take(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
+// note takes note of what an instance has counted.
+func (p *peers) note(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.all[instance]
