@@ -31,7 +31,7 @@ type Spender struct {
 }
 
 // Budgets are those of all crawlers at all sites. They are bounded: of those that
-// share a place the least recently used goes, which is then as if it had never asked.
+// share a bucket the least recently used goes, which is then as if it had never asked.
 // What one spends no other can: impostors neither spend what a verified crawler has
 // nor put it out, nor do sites that clients invent put out others.
 //

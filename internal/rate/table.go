@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// ways is how many budgets share a place: of these the least recently used goes when
-// another comes, one of which requests are under way only where all have some.
+// ways is how many budgets share a bucket. When another comes, the least recently used of
+// these goes; one of which requests are under way goes only where all have some.
 const ways = 8
 
-// place is where the budgets are of keys that fall together.
-type place [ways]atomic.Pointer[budget]
+// bucket has the budgets of keys that fall together.
+type bucket [ways]atomic.Pointer[budget]
 
 // table keeps budgets by key, so many at most. Finding one that is there takes no
 // lock and does not allocate.
 type table struct {
-	places []place // a power of two
-	mu     sync.Mutex
+	buckets []bucket // a power of two
+	mu      sync.Mutex
 }
 
 // newTable returns a table for at least so many budgets.
 func newTable(size int) *table {
-	places := 1
-	for places*ways < size {
-		places *= 2
+	buckets := 1
+	for buckets*ways < size {
+		buckets *= 2
 	}
-	return &table{places: make([]place, places)}
+	return &table{buckets: make([]bucket, buckets)}
 }
 
 // usedStep is how exactly it is known when a budget was used: not each request
@@ -35,7 +35,7 @@ const usedStep = time.Second
 
 // find returns the budget of a key, a new one if it has none.
 func (t *table) find(key uint64, now time.Duration) *budget {
-	p := &t.places[key&uint64(len(t.places)-1)]
+	p := &t.buckets[key&uint64(len(t.buckets)-1)]
 	for i := range p {
 		if b := p[i].Load(); b != nil && b.key == key {
 			if used := b.used.Load(); int64(now)-used > int64(usedStep) {
@@ -49,7 +49,7 @@ func (t *table) find(key uint64, now time.Duration) *budget {
 
 // has reports whether a budget was not put out.
 func (t *table) has(b *budget) bool {
-	p := &t.places[b.key&uint64(len(t.places)-1)]
+	p := &t.buckets[b.key&uint64(len(t.buckets)-1)]
 	for i := range p {
 		if p[i].Load() == b {
 			return true
@@ -66,8 +66,8 @@ func (b *budget) goesBefore(other *budget) bool {
 	return b.used.Load() < other.used.Load()
 }
 
-// add gives a key a budget, in the place of the one that was used least recently.
-func (t *table) add(p *place, key uint64, now time.Duration) *budget {
+// add gives a key a budget, instead of the one in its bucket that was used least recently.
+func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	idlest := 0
@@ -92,9 +92,9 @@ func (t *table) add(p *place, key uint64, now time.Duration) *budget {
 
 // len returns how many budgets there are.
 func (t *table) len() (n int) {
-	for i := range t.places {
-		for j := range t.places[i] {
-			if t.places[i][j].Load() != nil {
+	for i := range t.buckets {
+		for j := range t.buckets[i] {
+			if t.buckets[i][j].Load() != nil {
 				n++
 			}
 		}
