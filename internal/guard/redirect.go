@@ -9,6 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // isRedirect reports whether an answer sends a crawler elsewhere for the file.
@@ -52,6 +53,12 @@ func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry,
 		g.shared.served.Led(*a.site.Own(), addr.Network(a.from), answer.location, now)
 		g.shared.served.LedAbroad(addr.Network(a.from), placeAbroad(answer.location), now)
 	}
+}
+
+// followsRedirect reports whether a client may be on the way to a robots.txt, of this site or
+// of another one, that redirects to what it asks for. A false name gains nothing by that.
+func (g *Guard) followsRedirect(r *http.Request, j *Judgement, entry *policy.Entry, now time.Time) bool {
+	return j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now))
 }
 
 // wasLed reports whether a client asks for what it was just redirected to for the file,

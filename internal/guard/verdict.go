@@ -37,7 +37,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			named = g.identifyAgain(r, j, named, newer)
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
 		}
-		if j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now)) {
+		if j.Verdict == judge.Disallowed && g.followsRedirect(r, j, entry, now) {
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
 	}
@@ -52,7 +52,7 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			g.spend(r, j, by, texts, now)
 		}
 	}
-	if j.Action == judge.Slowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now)) {
+	if j.Action == judge.Slowed && g.followsRedirect(r, j, entry, now) {
 		j.pass() // some take a robots.txt that is answered 429 for a site that is closed
 	}
 }

@@ -200,7 +200,7 @@ var mistakes = []mistake{
 	},
 	{
 		"who was led to a file that nobody can read is held to the copy", "internal/guard/verdict.go",
-		"j.Verdict == judge.Disallowed && j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now))",
+		"j.Verdict == judge.Disallowed && g.followsRedirect(r, j, entry, now)",
 		"false",
 	},
 	{
