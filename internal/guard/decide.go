@@ -140,7 +140,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 		return
 	}
 	read := ledger.Reading{At: now, Status: http.StatusOK}
-	if !(j.Identity != verify.Verified && request.MaybeInvented(asked)) {
+	if j.Identity == verify.Verified || !request.MaybeInvented(asked) {
 		// Of several within a short time the first counts: else who reads it before each
 		// page would always have read it later than the guard.
 		if last, ok := g.lastReading(asked, j); !ok || now.Sub(last.At) >= newerFor {
@@ -149,10 +149,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 			}
 		}
 	}
-	if !request.IsEarly(asked) {
-		g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)
-		g.recordReading(asked, j, read)
-	}
+	g.recordReading(asked, j, read)
 }
 
 // renewed reads the robots.txt of a site anew, unless it cannot be read for now, and waits

@@ -64,10 +64,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		}
 		g.rememberReading(asks, j, a, entry, answer, &read)
 	}
-	if !request.IsEarly(asks) {
-		g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), now)
-		g.recordReading(asks, j, read)
-	}
+	g.recordReading(asks, j, read)
 	return err
 }
 

@@ -36,8 +36,13 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	g.noteStranger(r, j, &q, false)
 }
 
-// recordReading counts in the ledger what a crawler got for a robots.txt.
+// recordReading counts what a crawler got for a robots.txt. In early data anybody can ask from
+// another's address, so what is asked there is not counted.
 func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading) {
+	if request.IsEarly(r) {
+		return
+	}
+	g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), read.At)
 	if g.shared.Ledger == nil {
 		return
 	}
