@@ -70,6 +70,14 @@ func (j *Judgement) isOutside() bool {
 	return j.Action == judge.Logged || j.Action == judge.Blocked || j.Rate.instead == judge.Logged
 }
 
+// robots returns the robots.txt that the evidence comes from, nil where it is not known.
+func (j *Judgement) robots() *policy.Robots {
+	if j.Version == nil {
+		return nil
+	}
+	return j.Version.Robots
+}
+
 // versionID returns the start of the hash of the file, "" if none is known.
 func (j *Judgement) versionID() string {
 	if j.Version == nil {

@@ -191,13 +191,3 @@ func (g *Guard) onTriedRead(before, after policy.State) {
 		c.Write(fields...)
 	}
 }
-
-// keys returns those of the sources, in any order.
-func (s *standaloneSources) keys() (keys []policy.Key) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key := range s.known {
-		keys = append(keys, key)
-	}
-	return keys
-}

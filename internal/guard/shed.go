@@ -10,7 +10,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // eventShedding tells that crawlers are shed at a site, or are no more.
@@ -27,14 +26,6 @@ func (g *Guard) shed(j *Judgement) bool {
 		j.Rate.instead, j.Action = j.Action, judge.Slowed
 	}
 	return true
-}
-
-// robots returns the robots.txt that the evidence comes from, nil where it is not known.
-func (j *Judgement) robots() *policy.Robots {
-	if j.Version == nil {
-		return nil
-	}
-	return j.Version.Robots
 }
 
 // loadOf returns the load of a site by its label. kept is nil for a host that the
