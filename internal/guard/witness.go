@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -26,11 +27,10 @@ func witnessOf(r *http.Request) origin.Witness {
 // refusesUs reports whether an answer refuses the guard the robots.txt, as a
 // firewall or a rate limit before it does, and not the file to everybody.
 func refusesUs(a policy.Answer) bool {
-	switch {
-	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+	if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
 		return false
 	}
-	return a.Status >= 400 && a.Status < 500 || a.Err == origin.ErrBrokeOff
+	return a.Status >= 400 && a.Status < 500 || errors.Is(a.Err, origin.ErrBrokeOff)
 }
 
 // asWitness returns what fetches a robots.txt as the guard, and, where that is

@@ -69,7 +69,7 @@ func (c Changes) Encode(now time.Time) (Document, error) {
 		content.Holds = append(content.Holds, holdJSON{encodeHash(h.Version), h.Since.UTC(), h.Until.UTC(), encodeVisits(h.Visits)})
 	}
 	d, err := encodeDocument(changesKind, content, now)
-	if err == errTooLarge {
+	if errors.Is(err, errTooLarge) {
 		content.Visits = nil
 		d, err = encodeDocument(changesKind, content, now)
 	}

@@ -69,7 +69,7 @@ func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, e
 	all := r.own(part, now)
 	for {
 		d, err = encodeDocument(readersKind, readersOf(all), now)
-		if err != errTooLarge || len(all) == 0 {
+		if !errors.Is(err, errTooLarge) || len(all) == 0 {
 			return d, len(all) == 0, err
 		}
 		all = all[:len(all)/2]

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -171,9 +172,9 @@ func (s *Store) take(ctx context.Context, kind kind, v value, found *summary) {
 	case err == nil:
 		s.peers.saw(v.key, v.modified)
 		s.observer.ValueRead(v.key.kind, readGood)
-	case err == errIncomplete:
+	case errors.Is(err, errIncomplete):
 		s.observer.ValueRead(v.key.kind, readGood)
-	case err == errExpired:
+	case errors.Is(err, errExpired):
 		s.remove(ctx, v.key, found)
 	case isOutdated(err):
 		s.peers.saw(v.key, v.modified)
