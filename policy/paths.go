@@ -1,13 +1,13 @@
 package policy
 
-// outcome finds what decides about the forms of a target, but for those in which some of
-// without is done to it; any says that there are others. What servers make of dot segments,
-// or of a path behind a scheme without a slash, are different paths and not spellings of
-// one: a rule that allows one of them opens no other.
-func (s *side) outcome(spellings []spelling, without Form, found *candidates, best *outcome) (allowed, any bool) {
+// outcome finds what decides about the forms of a target. Forms to which something of
+// without was done are left out; compared says that some were not. What servers make of dot
+// segments, or of a path behind a scheme without a slash, are different paths and not
+// spellings of one: a rule that allows one of them opens no other.
+func (s *side) outcome(spellings []spelling, without Form, found *candidates, best *outcome) (allowed, compared bool) {
 	if len(spellings) == 1 || !arePaths(spellings) {
-		any = s.match(spellings, without, found, best)
-		return best.allowed(), any
+		compared = s.match(spellings, without, found, best)
+		return best.allowed(), compared
 	}
 	allowed = true
 	for len(spellings) > 0 {
@@ -16,24 +16,24 @@ func (s *side) outcome(spellings []spelling, without Form, found *candidates, be
 			end++
 		}
 		var path outcome
-		any = s.match(spellings[:end], without, found, &path) || any
+		compared = s.match(spellings[:end], without, found, &path) || compared
 		best.add(&path)
 		allowed = allowed && path.allowed()
 		spellings = spellings[end:]
 	}
-	return allowed, any
+	return allowed, compared
 }
 
-// match adds the rules that match some forms of a target, but for those in which some of
-// without is done to it, to best. any says that there are others.
-func (s *side) match(spellings []spelling, without Form, found *candidates, best *outcome) (any bool) {
+// match adds the rules that match some forms of a target to best. without and compared are
+// as for outcome.
+func (s *side) match(spellings []spelling, without Form, found *candidates, best *outcome) (compared bool) {
 	for i := range spellings {
 		if x := &spellings[i]; !x.isLeftOut() && x.form&without == 0 {
 			s.rules.match(x.text, x.form, found, best)
-			any = true
+			compared = true
 		}
 	}
-	return any
+	return compared
 }
 
 // add records what decides about one of several paths: a rule that forbids it, or else one

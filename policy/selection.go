@@ -254,8 +254,8 @@ const decodedForms = FormSlashes | FormQueryDecoded
 // and these are allowed.
 func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
 	var best outcome
-	allowed, any := s.outcome(spellings, decodedForms, found, &best)
-	return any && allowed
+	allowed, compared := s.outcome(spellings, decodedForms, found, &best)
+	return compared && allowed
 }
 
 // chosenBy returns the user-agent line that chose the group of a rule.

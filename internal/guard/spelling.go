@@ -46,7 +46,7 @@ func (g *Guard) knownSpelling(r *http.Request, j *Judgement, state *policy.State
 			}
 		}
 	}
-	if any := asked.State(); any == nil || any.Good == nil || any.Good.Hash != state.Good.Hash {
+	if third := asked.State(); third == nil || third.Good == nil || third.Good.Hash != state.Good.Hash {
 		return nil
 	}
 	return beside

@@ -38,9 +38,9 @@ func (c *composition) check(composed *policy.Robots) error {
 		return errors.New("the base is read by crawlers in two ways, and too long to tell what the rules would do to others; run caddy robots-guard lint on it and mend what it finds")
 	}
 	for _, names := range others {
-		old, new := before.Select(true, names...), composed.Select(true, names...)
+		was, is := before.Select(true, names...), composed.Select(true, names...)
 		for _, path := range paths {
-			if old.Judge(path).Allowed && !new.Judge(path).Allowed {
+			if was.Judge(path).Allowed && !is.Judge(path).Allowed {
 				return fmt.Errorf("the base is read by crawlers in two ways, and with the rules %s could not fetch %s any more; run caddy robots-guard lint on it and mend what it finds", names[0], path)
 			}
 		}

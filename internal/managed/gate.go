@@ -186,15 +186,15 @@ func (r *Rule) says(line, host string) bool {
 func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []Finding) {
 	for _, folded := range p.order {
 		w := p.asked[folded]
-		old, new := before.Select(true, w.chain()...), after.Select(true, w.chain()...)
+		was, is := before.Select(true, w.chain()...), after.Select(true, w.chain()...)
 		for _, r := range w.rules {
 			for _, path := range r.Paths {
-				if !r.Allow && new.Judge(sample(path, host)).Allowed {
+				if !r.Allow && is.Judge(sample(path, host)).Allowed {
 					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.ID}, At: r.At,
 						Message: fmt.Sprintf("%s may fetch %s all the same, since a longer or equal pattern allows it; remove that, or the rule", w.name, path)})
 				}
 			}
-			if path, opens := opened(before, old, new, r, host); opens {
+			if path, opens := opened(before, was, is, r, host); opens {
 				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.ID}, At: r.At,
 					Message: fmt.Sprintf("it opens %s to %s, which the robots.txt of the site forbids", path, w.name)})
 			}
@@ -204,7 +204,7 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 }
 
 // opened returns a path that a rule opens, by the paths of the base and its own.
-func opened(base *policy.Robots, old, new *policy.Selection, r *Rule, host string) (path string, found bool) {
+func opened(base *policy.Robots, was, is *policy.Selection, r *Rule, host string) (path string, found bool) {
 	if !r.Allow || r.Delay != "" {
 		return "", false
 	}
@@ -217,7 +217,7 @@ func opened(base *policy.Robots, old, new *policy.Selection, r *Rule, host strin
 		}
 	}
 	for _, path := range paths {
-		if s := sample(path, host); !old.Judge(s).Allowed && new.Judge(s).Allowed {
+		if s := sample(path, host); !was.Judge(s).Allowed && is.Judge(s).Allowed {
 			return path, true
 		}
 	}
