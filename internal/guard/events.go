@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -186,7 +185,6 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	if !ok {
 		return
 	}
-	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	version := ""
 	if j.Version != nil {
 		version = ledger.Version(j.Version.Hash).String()
@@ -206,7 +204,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"method":     r.Method,
 		"uri":        text.Cut(j.Target, maxLoggedTarget),
 		"user_agent": text.Cut(request.UserAgentOf(r), maxLoggedUserAgent),
-		"client_ip":  clientIP,
+		"client_ip":  request.ClientIP(r),
 	})
 }
 

@@ -3,7 +3,6 @@ package guard
 import (
 	"net/http"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -44,7 +43,6 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	if c == nil {
 		return
 	}
-	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	read, at := g.hasRead(r, j)
 	readAt := zap.Skip()
 	if !at.IsZero() {
@@ -55,7 +53,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 		zap.String("host", text.Cut(r.Host, request.MaxHost)),
 		zap.String("method", r.Method),
 		zap.String("uri", text.Cut(j.Target, maxLoggedTarget)),
-		zap.String("client_ip", clientIP),
+		zap.String("client_ip", request.ClientIP(r)),
 		zap.String("user_agent", text.Cut(request.UserAgentOf(r), maxLoggedUserAgent)),
 		zap.String("robots_read", read),
 		readAt,

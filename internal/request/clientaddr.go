@@ -12,9 +12,14 @@ import (
 // ClientAddr returns the address of the client, behind trusted proxies the one
 // that they tell. It is the zero Addr where there is none.
 func ClientAddr(r *http.Request) netip.Addr {
-	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
-	addr, _ := netip.ParseAddr(clientIP)
+	addr, _ := netip.ParseAddr(ClientIP(r))
 	return addr
+}
+
+// ClientIP is ClientAddr as Caddy has it, for logs: "" where there is none.
+func ClientIP(r *http.Request) string {
+	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	return clientIP
 }
 
 // MaybeInvented reports whether the client may have written its address itself.
