@@ -19,11 +19,11 @@ type ChangeObserver interface {
 // changeEvents tells another observer, and then Caddy's events.
 type changeEvents struct {
 	ChangeObserver
-	*events
+	*Events
 }
 
 // TellChanges returns an observer that tells another one, and then these events.
-func (e *events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
+func (e *Events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
 
 // Changed implements ChangeObserver.
 func (c changeEvents) Changed(site string, news publication.News, change publication.Change) {

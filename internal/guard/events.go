@@ -35,8 +35,8 @@ const eventInterval = time.Hour
 // handlers may take long, such as a webhook; what comes then is left out.
 const maxEmitting = 8
 
-// events tells Caddy's events app what happens.
-type events struct {
+// Events tells Caddy's events app what happens.
+type Events struct {
 	emit     func(name string, data map[string]any)
 	wanted   func(name string) bool
 	emitting chan struct{}
@@ -48,12 +48,12 @@ type events struct {
 
 // NewEvents returns the events of a configuration. It loads the events app,
 // which is harmless if nobody subscribes.
-func NewEvents(ctx caddy.Context, logger *zap.Logger) (*events, error) {
+func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 	app, err := eventsApp(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &events{
+	return &Events{
 		emit:     func(name string, data map[string]any) { app.Emit(ctx, name, data) },
 		wanted:   app.ShouldEmit,
 		emitting: make(chan struct{}, maxEmitting),
@@ -95,7 +95,7 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 // returns and no request is to wait for them. It ends with the last handler;
 // Caddy calls no more of them once the configuration has ended. Those about one
 // site, and one crawler if they name any, come in the order in which they are sent.
-func (e *events) Send(name string, data map[string]any) {
+func (e *Events) Send(name string, data map[string]any) {
 	select {
 	case e.emitting <- struct{}{}:
 	default:
@@ -116,7 +116,7 @@ func (e *events) Send(name string, data map[string]any) {
 
 // inTurn returns what is closed once the event before was emitted that is about the same,
 // nil for none.
-func (e *events) inTurn(about string, told chan struct{}) (before <-chan struct{}) {
+func (e *Events) inTurn(about string, told chan struct{}) (before <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.last == nil {
@@ -127,7 +127,7 @@ func (e *events) inTurn(about string, told chan struct{}) (before <-chan struct{
 	return before
 }
 
-func (e *events) ended(about string, told chan struct{}) {
+func (e *Events) ended(about string, told chan struct{}) {
 	close(told)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -21,8 +21,8 @@ type told struct {
 	done sync.WaitGroup
 }
 
-func (e *told) events() *events {
-	return &events{
+func (e *told) events() *Events {
+	return &Events{
 		wanted:   func(string) bool { return true },
 		emitting: make(chan struct{}, maxEmitting),
 		logger:   zap.NewNop(),

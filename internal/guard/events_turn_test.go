@@ -14,7 +14,7 @@ import (
 func TestEventsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		emitted, release := make(chan string, 10), make(chan struct{})
-		e := &events{emitting: make(chan struct{}, maxEmitting), logger: zap.NewNop(), emit: func(name string, data map[string]any) {
+		e := &Events{emitting: make(chan struct{}, maxEmitting), logger: zap.NewNop(), emit: func(name string, data map[string]any) {
 			if name == "slow" {
 				<-release
 			}

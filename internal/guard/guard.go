@@ -60,7 +60,7 @@ type Config struct {
 	Registry *uaident.Current  // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say
 	Sites    *request.Sites    // which hosts the configuration names
-	Events   *events           // nil for none
+	Events   *Events           // nil for none
 	// Refuse answers a request that is blocked or slowed, or passes it on.
 	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
 	Logger *zap.Logger // what the owner is told
