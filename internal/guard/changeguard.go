@@ -18,9 +18,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// pass passes a request on and counts the answer. If a search engine is served the page that it asks
-// for, that is remembered for the next change of the robots.txt, also of one that
-// robots_txt makes.
+// pass passes a request on and counts the answer. If a search engine is served the page that
+// it asks for, that is remembered for the next change of the robots.txt, be it the site's own
+// or one that robots_txt makes.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.watched(w, r, j, next)
 	if err == nil && j.answer.status < http.StatusBadRequest {

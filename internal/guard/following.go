@@ -23,10 +23,10 @@ func (g *Guard) mayNotKnow(r *http.Request, j *Judgement, state *policy.State, t
 }
 
 // mayFollow yields the versions before the current one that a crawler may still follow.
-// texts are those that it was served in place of our copy. Of one that was seen to read a
-// text these are the versions that the site has served since then: it may have read them
-// where nobody saw it. Where it is not known what it read, because nobody else is served
-// so, it is as if it had read nothing.
+// texts are those that it was served in place of our copy. For a crawler that was seen to
+// read a text these are the versions that the site has served since then: it may have read
+// them where nobody saw it. For one that has read a text which nobody knows these are all
+// versions within the grace, as if it had read nothing.
 func (g *Guard) mayFollow(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) iter.Seq[*policy.Version] {
 	return func(yield func(*policy.Version) bool) {
 		grace := g.graceOf(j)

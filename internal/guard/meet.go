@@ -11,9 +11,9 @@ import (
 )
 
 // meet returns the entry of a site of a server that has none yet, with what is known of it
-// by other keys: a reload changes its key that adds another server for its host, or gives the
-// host a site of its own. What is held back of a change stays so, and crawlers are held to
-// what they were served there.
+// by other keys. Its key changes with a reload that adds another server for its host, or that
+// gives the host a site of its own. A change that was held back under another key still is,
+// and crawlers are still held to what they were served there.
 func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	entry := g.shared.Cache.Add(s.Key, s.Segment)
 	g.adopt(server, s, entry)
@@ -21,10 +21,10 @@ func (g *Guard) meet(server *caddyhttp.Server, s *request.Site) *policy.Entry {
 	return entry
 }
 
-// readopt is adopt for an entry that is due and may have been known by another key since, as when
-// a reload takes back what one before has named: then the text was read later there. That
-// ends once it was read in this configuration. Another instance may still have that before, and
-// read another file by the other key.
+// readopt is adopt for an entry that is due, whose site may have been known by another key in
+// the meantime, as when a reload takes back what the one before has named: then the text was
+// read later under that key. Once it was read in this configuration that is over, since another
+// instance may still have the configuration before, and read another file by the other key.
 func (g *Guard) readopt(r *http.Request, entry *policy.Entry, site *request.Site) {
 	if len(entry.Former()) == 0 {
 		return
@@ -48,8 +48,8 @@ func (g *Guard) adopt(server *caddyhttp.Server, s *request.Site, entry *policy.E
 	}
 }
 
-// lastRead returns what a reader has read last, also of its site by other keys, which a
-// reload may have gone back from.
+// lastRead returns what a reader has read last at its site, by whichever key that was known:
+// a reload may have gone back to a key of before.
 func (g *Guard) lastRead(who ledger.Reader) (last ledger.Reading, ok bool) {
 	last, ok = g.shared.readers.Last(who)
 	entry := g.shared.Cache.Get(who.Site)

@@ -60,10 +60,10 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	return client, agent, entry, atHand
 }
 
-// identifyAgain tells who the client of a judgement is by the names of what it is judged by
-// now, where that is another text than the one known before, by which it was identified: one
-// that has come since may have a group for it. It returns what the client is identified by.
-// Nobody becomes a browser, of which nothing would be judged.
+// identifyAgain tells who the client of a judgement is by the names in the text that it is
+// judged by now, if it was identified by those of another text, the one known before: the new
+// text may have a group for it. It returns the state by which the client is identified, now or
+// before. Nobody becomes a browser by it, of which nothing would be judged.
 func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy.State) *policy.State {
 	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {
 		return before
@@ -85,9 +85,9 @@ func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy
 	return now
 }
 
-// namedBy returns the request of a judgement with whom the names of a version tell that its
-// client is: one that another text than ours is asked about may have a group for it, which
-// ours has not. Nobody becomes a browser.
+// namedBy returns the request of a judgement with its client identified by the names in a
+// version: another text than ours may have a group for it that ours has not. Nobody becomes a
+// browser by it.
 func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	if q := g.asIfNamedBy(r, j, version); q.Client.Class != uaident.Browser {
 		return q
@@ -95,8 +95,8 @@ func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) 
 	return j.Request
 }
 
-// foretold returns the request of a judgement as it would be if a version was the text in
-// force: its client may be somebody else without the names of ours, or a browser.
+// foretold returns the request of a judgement as it would be if a version were the text in
+// force: without the names in ours its client may be somebody else, or a browser.
 func (g *Guard) foretold(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.asIfNamedBy(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
@@ -105,8 +105,7 @@ func (g *Guard) foretold(r *http.Request, j *Judgement, version *policy.Version)
 	return q
 }
 
-// asIfNamedBy returns the request of a judgement with whom the names of a version tell that
-// its client is.
+// asIfNamedBy is namedBy for whatever the client is by those names.
 func (g *Guard) asIfNamedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
 	names, ok := version.Derived.(*policyNames)

@@ -13,10 +13,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// state returns what is known of the site, nil if nothing is. If the
-// robots.txt is due it is fetched in the background. Only who is to wait waits for
-// that, only for a first copy or one that is too old, or while the site is closed for want of
-// one, and for most at most.
+// state returns what is known of the site, nil if nothing is. If the robots.txt is due it
+// is fetched in the background. With waits the request waits for that, for most at most,
+// where there is no copy, where it is too old to be used, or where the site is closed while
+// the file cannot be read.
 func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, waits bool, now time.Time, most time.Duration) *policy.State {
 	if !entry.Due(now) {
 		return entry.State() // not what was known before it was asked, since when it may have been read
@@ -49,13 +49,12 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 	return entry.State()
 }
 
-// readAgain reads the robots.txt before a crawler is blocked or slowed that may know a newer one, and
-// returns what is known then, nil if that is the same text by the same way. A crawler may have read the
-// file where this guard does not see it, at a cache or at another instance, since the copy
-// was read, also one that was seen to read the copy before: what holds by its age need not
-// be what the site serves by now. That happens at
-// most once in [Guard.leastAge], and after an attempt that failed when
-// the next one is due. waits and until are as for [Guard.servedTo].
+// readAgain reads the robots.txt before a crawler is blocked or slowed that may know a newer
+// one than our copy, and returns what is known then, nil if that is the same text by the same
+// redirects. A crawler may have read the file where this guard does not see it, at a cache or
+// at another instance; one that was seen to read our copy may have done so, too. It reads at
+// most once in [Guard.leastAge], and after an attempt that failed not before the next one is
+// due. waits and until are as for [Guard.servedTo].
 func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) *policy.State {
 	if state == nil || state.Good == nil || j.Identity == verify.Spoofed {
 		return nil
@@ -83,8 +82,9 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 // fileInterval is how often a file is read at most before blocks.
 const fileInterval = 10 * time.Second
 
-// leastAge is how old a copy is at least that is read again before a block. Nobody is asked for
-// a file, and that it was edited shows in nothing else: what a site answers may be another text.
+// leastAge is how old a copy is at least that is read again before a block. A file may be
+// read more often than a URL: nobody else has to answer, and nothing but reading it shows that
+// it was edited.
 func (g *Guard) leastAge(key policy.Key) time.Duration {
 	if key.IsFile() {
 		return fileInterval

@@ -14,11 +14,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// servedTo returns the texts that a crawler was served in the last day and is
-// held to in place of our copy: none if it has read nothing, or what we have. A
-// verified crawler may have several, of which the operator's crawlers share some,
-// our copy among them. pending says that it is not known yet what it was served.
-// A request that waits at all waits for that, until then at most.
+// servedTo returns the texts that a crawler was served in the last day and is held to in
+// place of our copy: none if it has read nothing, or our copy alone. A verified crawler may
+// have several, since its operator's crawlers may share what they read; our copy is then among
+// them if one has read that. pending says that it is not known yet what it was served: with
+// waits the request waits for that, until the given time at most.
 func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) (texts []*policy.Version, pending bool) {
 	if g.SourceKey != "" || state == nil || state.Good == nil || !entry.ServesOthers(now) {
 		return nil, false // with a source, whatever the site serves counts for nothing
@@ -52,10 +52,10 @@ func (g *Guard) servedTo(r *http.Request, j *Judgement, entry *policy.Entry, sta
 	return texts, pending && len(texts) == 0 && !hasOurs
 }
 
-// textOf returns the text that a crawler has read if it is known that the site served it
-// to such a crawler at that time: as a version that was ours within the grace before, or
-// from asking. The grace of a version that was read after it had been replaced, as caches
-// serve it, counts from the reading.
+// textOf returns the text that a crawler has read if it is known that the site served it to
+// such a crawler at that time: since it was our copy within the grace before, or since the
+// site was asked. If a version was read after it had been replaced, as from a cache, its grace
+// counts from the reading.
 func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now time.Time) *policy.Version {
 	grace := g.graceOf(j)
 	for _, v := range state.Past {
@@ -76,9 +76,10 @@ func (g *Guard) textOf(r *http.Request, j *Judgement, read ledger.Reading, state
 	return site.Text(claimedClient(r), read.Hash, read.At)
 }
 
-// askFor asks the site for its robots.txt as it is served to this crawler, with
-// its User-Agent and nothing else of its request, and waits for the answer. Where the site
-// is being asked for another text as such a crawler, it is asked again after that.
+// askFor asks the site for its robots.txt as it is served to this crawler, with its
+// User-Agent and nothing else of its request, and waits for the answer. Where the site is
+// already being asked as such a crawler, on account of another text, it is asked again after
+// that.
 func (g *Guard) askFor(r *http.Request, j *Judgement, read ledger.Reading, state *policy.State, now, until time.Time) (text *policy.Version, pending bool) {
 	for text == nil {
 		done, pending := g.askSite(r, j, read.Hash, now, g.unpacks(read, g.readersOf(r, j)))
@@ -114,10 +115,10 @@ func closedBy(r *http.Request, done <-chan struct{}, until time.Time) bool {
 	}
 }
 
-// askSite begins to ask the site as a crawler, if that is not going on already: by
-// its User-Agent, and where that yields another text by its address, too, by
-// which a proxy may choose an upstream. found, if it is not nil, is told the text
-// that the site serves, and then any will do.
+// askSite begins to ask the site as a crawler, if that is not going on already: with its
+// User-Agent, and where that yields another text than the one with this hash, with its address
+// as well, by which a proxy may choose an upstream. If found is not nil any text will do, and
+// found is told its hash.
 func (g *Guard) askSite(r *http.Request, j *Judgement, hash [sha256.Size]byte, now time.Time, found func(hash [sha256.Size]byte)) (done <-chan struct{}, pending bool) {
 	who, network := witnessOf(r), addr.Network(request.ClientAddr(r))
 	if request.MaybeInvented(r) {
