@@ -7,6 +7,7 @@
 //	robots_guard/v1/<instance>/changes/<hash of the site>.json
 //	robots_guard/v1/<instance>/lists/ranges.json
 //	robots_guard/v1/<instance>/alerts/acknowledged.json
+//	robots_guard/v1/<instance>/rates/counts.json
 //	robots_guard/v1/<instance>/ledger/<hash of the site>.ledger
 //	robots_guard/v1/<instance>/set_aside/<kind>-<name of the value>
 //
