@@ -70,7 +70,7 @@ func (c *changes) take(v value, found *summary) error {
 		return errExpired
 	}
 	if !v.own {
-		changedEarlier(&kept, c.store.peers.clockOf(v.key.instance))
+		correctChanges(&kept, c.store.peers.clockOf(v.key.instance))
 	}
 	held, complete := 0, true
 	if v.own || !kept.Site.IsFile() { // a file of the same name is another one for each instance

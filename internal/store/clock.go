@@ -11,9 +11,9 @@ import (
 // noted is set right for the other. Less makes no difference to anything.
 const maxApart = time.Minute
 
-// clock is what is known of the clock of a peer. A value that was another one, or
-// none, when the peer was looked at last was saved since then, so the time that it
-// bears tells what the peer's clock said then.
+// clock is what is known of the clock of a peer. A value that has changed since the peer
+// was looked at last was saved since then, so the time that it bears tells what the peer's
+// clock says now, as exactly as the interval between two looks.
 type clock struct {
 	looked time.Time         // when the last look at all that it has noted began
 	saved  map[key]time.Time // when its readings say that they were saved
@@ -74,15 +74,16 @@ func (p *peers) clockOf(instance string) time.Duration {
 	return 0
 }
 
-// readEarlier sets readings right that a clock has noted which is so far ahead.
-func readEarlier(all []ledger.ReadBy, by time.Duration) {
+// correctReadings sets the times of readings back that a clock has noted which is ahead of
+// ours by so much.
+func correctReadings(all []ledger.ReadBy, by time.Duration) {
 	for i := range all {
 		all[i].At = all[i].At.Add(-by)
 	}
 }
 
-// knownEarlier sets a state right that such a clock has noted. Nobody else has it.
-func knownEarlier(s *policy.State, by time.Duration) {
+// correctState does so for a state, which nobody else has yet.
+func correctState(s *policy.State, by time.Duration) {
 	if by == 0 {
 		return
 	}
@@ -95,21 +96,21 @@ func knownEarlier(s *policy.State, by time.Duration) {
 	}
 }
 
-// changedEarlier sets right what such a clock has noted of changes. Nobody else has it.
-func changedEarlier(c *ledger.Changes, by time.Duration) {
+// correctChanges does so for changes, which nobody else has yet.
+func correctChanges(c *ledger.Changes, by time.Duration) {
 	if by == 0 {
 		return
 	}
-	visitedEarlier := func(visits []ledger.Visit) {
+	correct := func(visits []ledger.Visit) {
 		for i := range visits {
 			visits[i].At = visits[i].At.Add(-by)
 		}
 	}
 	c.Read = c.Read.Add(-by)
-	visitedEarlier(c.Visits)
+	correct(c.Visits)
 	for i := range c.Holds {
 		h := &c.Holds[i]
 		h.Since, h.Until = h.Since.Add(-by), h.Until.Add(-by)
-		visitedEarlier(h.Visits)
+		correct(h.Visits)
 	}
 }

@@ -161,7 +161,7 @@ func (p *policies) take(v value, found *summary) error {
 		return errExpired
 	}
 	if !v.own {
-		knownEarlier(&snapshot.State, p.store.peers.clockOf(v.key.instance))
+		correctState(&snapshot.State, p.store.peers.clockOf(v.key.instance))
 	}
 	if v.own || !snapshot.Key.IsFile() { // a file of the same name is another one for each instance
 		p.restore(snapshot, v.own, found)

@@ -62,7 +62,7 @@ func (r *readers) take(v value, _ *summary) error {
 	}
 	parts, now := r.store.memory.parts, r.store.now()
 	if !v.own {
-		readEarlier(all, r.store.peers.noteClock(v.key, d.Saved, now))
+		correctReadings(all, r.store.peers.noteClock(v.key, d.Saved, now))
 	}
 	parts.Readers.Merge(all, !v.own, now)
 	wanted := make(map[policy.Key]bool)
