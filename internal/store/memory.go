@@ -93,7 +93,7 @@ type Memory struct {
 	}
 	others atomic.Pointer[ledger.Ledger]
 
-	stores   atomic.Int32 // that run
+	stores   atomic.Int32 // that run, but for those that keep bases alone
 	troubles troubles     // of those that write
 }
 
@@ -141,14 +141,6 @@ func (m *Memory) Trouble() (since time.Time, err error) {
 		}
 	}
 	return since, err
-}
-
-// running takes note of a store that begins or ends. One that keeps bases alone does
-// not count.
-func (m *Memory) running(all bool, change int32) {
-	if all {
-		m.stores.Add(change)
-	}
 }
 
 // forgetOthers forgets what other instances have told, once no store runs any more that

@@ -156,7 +156,9 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	s.memory.begins()
 	s.memory.cold.Store(wait)
 	ready, finished := make(chan struct{}), make(chan struct{})
-	s.memory.running(s.policies != nil, 1)
+	if s.policies != nil {
+		s.memory.stores.Add(1)
+	}
 	var running sync.WaitGroup
 	running.Go(func() {
 		whole := s.Read(ctx)
@@ -176,7 +178,9 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	go func() {
 		defer close(finished)
 		running.Wait()
-		s.memory.running(s.policies != nil, -1)
+		if s.policies != nil {
+			s.memory.stores.Add(-1)
+		}
 		s.memory.forgetOthers(s.now())
 	}()
 	if wait && !closedWithin(ready, startWait) {
