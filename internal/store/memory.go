@@ -169,10 +169,9 @@ func NewMemory(parts Parts) *Memory {
 	return &Memory{parts: parts, wanted: make(chan policy.Key, maxWanted)}
 }
 
-// Expect says that a store will begin, which need not be soon. The store is told
-// the function that is returned; the end of ctx is the end of waiting, too. Where another
-// store runs, and has told what is stored, nobody waits for this one before it begins: to
-// load a configuration may take long.
+// Expect says that a store will begin, which need not be soon: requests wait until it has
+// called restored, or ctx has ended. Where another store runs that has told what is stored,
+// they wait for this one only once it begins, for to load a configuration may take long.
 func (m *Memory) Expect(ctx context.Context) (restored func()) {
 	known, restored := context.WithCancel(ctx)
 	done := known.Done()

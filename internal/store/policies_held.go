@@ -6,12 +6,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// held returns a function that reports whether a value of this instance, written then, holds
-// nothing but what the cache has of its site, and takes note that it is stored. After a reload
-// all of them do, of very many sites perhaps. It is nil where the cache is empty.
+// held returns a function that reports whether a value of this instance that was written at a
+// time need not be read, since it holds nothing but what the cache has of its site; it then
+// takes note that this is stored. After a reload no value need be read, of very many sites
+// perhaps. It returns nil where the cache is empty.
 //
-// What was written after the text in the cache was read first is that text, for an instance
-// writes what it has. A storage that this process has not written to has no value as young.
+// A value that was written after the text in the cache was read for the first time has that
+// text, for an instance writes what it has. In a storage that this process has not written to
+// no value is as young.
 func (p *policies) held() func(k key, modified time.Time) bool {
 	byName := make(map[string]*policy.Entry)
 	for _, e := range p.cache.Entries() {

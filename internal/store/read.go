@@ -97,8 +97,9 @@ func ownFirst(instances []string, own string) []string {
 	return all
 }
 
-// readAll takes values into memory, but those of which known reports that what they hold is
-// known, by when they were written. It may be nil, and is asked by several goroutines.
+// readAll takes values into memory. It leaves out those of which known, if it is not nil,
+// reports by when they were written that memory has what they hold. known is called by
+// several goroutines.
 func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modified time.Time) bool, found *summary) {
 	queue := make(chan key)
 	var readers sync.WaitGroup
