@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -251,7 +252,7 @@ func (w *Row) merge(other *Row) {
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
-	slices.SortStableFunc(w.Samples, func(a, b Sample) int { return int(min(max(a.At-b.At, -1), 1)) })
+	slices.SortStableFunc(w.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) })
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 }
 
@@ -284,8 +285,7 @@ func (w *Row) clone() Row {
 	c := *w
 	c.next = nil
 	if w.Read != nil {
-		read := *w.Read
-		c.Read = &read
+		c.Read = new(*w.Read)
 	}
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])

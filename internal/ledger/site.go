@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func (s *Site) merge(other *Site) {
 	s.mergeVisits(other)
 	s.Marks = append(s.Marks, other.Marks...)
 	s.orderMarks()
-	slices.SortStableFunc(s.Files, func(a, b File) int { return int(min(max(b.Last-a.Last, -1), 1)) })
+	slices.SortStableFunc(s.Files, func(a, b File) int { return cmp.Compare(b.Last, a.Last) })
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
