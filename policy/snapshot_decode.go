@@ -72,14 +72,14 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Past), MaxVersions)
 	}
 	if len(p.Via) > MaxRedirects || slices.ContainsFunc(p.Via, func(place string) bool { return !IsVia(place) }) {
-		return Snapshot{}, errors.New("its redirects cannot be")
+		return Snapshot{}, fmt.Errorf("its redirects are more than %d, or one is empty, too long or not UTF-8", MaxRedirects)
 	}
 	good, err := p.Current.version()
 	if err != nil {
 		return Snapshot{}, err
 	}
 	if !good.Until.IsZero() || !sane(p.Saved) || !sane(p.Due) || p.Due.After(good.LastRead.Add(MaxAge)) {
-		return Snapshot{}, errors.New("its times cannot be")
+		return Snapshot{}, errors.New("it was saved or is due at a time that is out of range, or its current version has ended")
 	}
 	s.State = State{Good: good, Via: p.Via, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
 	for i := range p.Past {
@@ -114,11 +114,11 @@ func (e *versionJSON) version() (*Version, error) {
 		return nil, errors.New("a validator is too long")
 	}
 	if !sane(e.FirstRead) || !sane(e.LastRead) || e.FirstRead.After(e.LastRead) {
-		return nil, errors.New("its times cannot be")
+		return nil, errors.New("a version was read at times that are out of range or out of order")
 	}
 	if e.Until != nil {
 		if v.Until = *e.Until; !sane(v.Until) || v.Until.Before(v.LastRead) {
-			return nil, errors.New("its times cannot be")
+			return nil, errors.New("a version ended at a time that is out of range, or before it was read")
 		}
 	}
 	var err error
@@ -157,5 +157,6 @@ func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	return robots, nil
 }
 
-// sane reports whether a time can be one of a robots.txt.
+// sane reports whether a time can be one of a robots.txt: within years that RFC 3339 can
+// write, and not before there was any.
 func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }

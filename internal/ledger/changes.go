@@ -3,6 +3,7 @@ package ledger
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -116,8 +117,11 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 	if c.Visits, err = decodeVisits(content.Visits); err != nil {
 		return Changes{}, d, err
 	}
-	if len(content.Holds) > maxStoredHolds || !sane(c.Read) {
-		return Changes{}, d, errors.New("it cannot be")
+	if len(content.Holds) > maxStoredHolds {
+		return Changes{}, d, fmt.Errorf("%d holds are more than %d", len(content.Holds), maxStoredHolds)
+	}
+	if !sane(c.Read) {
+		return Changes{}, d, errors.New("the time when its version was read is out of range")
 	}
 	for _, h := range content.Holds {
 		hold := Hold{Since: h.Since, Until: h.Until}
@@ -128,7 +132,7 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 			return Changes{}, d, err
 		}
 		if !sane(h.Since) || h.Until.Before(h.Since) || !sane(h.Until) || len(h.Visits) == 0 {
-			return Changes{}, d, errors.New("the time of a hold cannot be")
+			return Changes{}, d, errors.New("a hold has a time that is out of range, ends before it begins, or has no visits")
 		}
 		c.Holds = append(c.Holds, hold)
 	}
@@ -137,12 +141,12 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 
 func decodeVisits(all []visitJSON) (visits []Visit, err error) {
 	if len(all) > maxVisits {
-		return nil, errors.New("too many visits")
+		return nil, fmt.Errorf("%d visits are more than %d", len(all), maxVisits)
 	}
 	for _, x := range all {
 		v := Visit{Crawler: x.Crawler, Chain: x.Chain, Wildcard: x.Wildcard, Host: x.Host, Target: string(x.Target), At: x.At}
 		if !v.storable() {
-			return nil, errors.New("a visit cannot be")
+			return nil, errors.New("a visit has a name, a host or a target that is too long or not UTF-8, or a time that is out of range")
 		}
 		visits = append(visits, v)
 	}

@@ -91,7 +91,7 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 		return Document{}, errors.New("the checksum does not match")
 	}
 	if !sane(envelope.Saved) {
-		return Document{}, errors.New("its times cannot be")
+		return Document{}, errors.New("the time when it was saved is out of range")
 	}
 	if err := json.Unmarshal(envelope.Content, content); err != nil {
 		return Document{}, fmt.Errorf("no %s: %w", kind, err)
@@ -115,7 +115,8 @@ func opened(data []byte) (envelope documentJSON, ok bool) {
 	return envelope, true
 }
 
-// sane reports whether a time can be one of a robots.txt.
+// sane reports whether a time can be one of a robots.txt: within years that RFC 3339 can
+// write, and not before there was any.
 func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }
 
 // hashJSON is a SHA-256 in hexadecimal, "" for all zero.

@@ -135,7 +135,7 @@ func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 			case len(all) == maxStoredReadings:
 				return nil, d, fmt.Errorf("more than %d readings", maxStoredReadings)
 			case len(x.Crawler) > maxName, x.Status < 100, x.Status > 999, !sane(x.At), x.Network != x.Network.Masked():
-				return nil, d, errors.New("a reading cannot be")
+				return nil, d, errors.New("a reading has a name that is too long, or a status, a time or a network that none can have")
 			}
 			all = append(all, ReadBy{Reader{Site: site.Key, Crawler: x.Crawler, Network: x.Network}, Reading{x.At, x.Status, hash}})
 		}
