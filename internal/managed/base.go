@@ -109,10 +109,7 @@ func serverOf(r *http.Request) *caddyhttp.Server {
 
 // refresh begins to read a base that is due, as [policy.Entry.Refresh] does.
 func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fetch) (done <-chan struct{}) {
-	var have *policy.Version
-	if state := entry.State(); state != nil {
-		have = state.Good
-	}
+	have := entry.Good()
 	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
@@ -145,8 +142,7 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		if isUsable(&after) {
 			p.Ready(key, p.keeper.Load().under(p.Bases, key, &after))
-		}
-		if !isUsable(&after) {
+		} else {
 			p.Observer.TextFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
