@@ -51,11 +51,10 @@ func (c *composition) check(composed *policy.Robots) error {
 // triedPaths returns a path for each pattern of two texts, in order.
 func triedPaths(before, after *policy.Robots) []string {
 	paths := []string{"/"}
-	plain := strings.NewReplacer("*", "x", "$", "")
 	for _, robots := range []*policy.Robots{before, after} {
 		for _, g := range robots.Groups() {
 			for _, r := range g.Rules {
-				paths = append(paths, "/"+strings.TrimPrefix(plain.Replace(r.Path), "/"))
+				paths = append(paths, exampleOf(r.Path))
 			}
 		}
 	}

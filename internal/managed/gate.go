@@ -225,6 +225,11 @@ func opened(base *policy.Robots, was, is *policy.Selection, r *Rule, host string
 }
 
 // sample returns a path that a pattern matches at a host.
-func sample(pattern, host string) string {
-	return "/" + strings.TrimPrefix(strings.NewReplacer("*", "x", "$", "").Replace(atHost(pattern, host)), "/")
+func sample(pattern, host string) string { return exampleOf(atHost(pattern, host)) }
+
+// exampleOf returns a path that a pattern matches.
+func exampleOf(pattern string) string {
+	return "/" + strings.TrimPrefix(withoutWildcards.Replace(pattern), "/")
 }
+
+var withoutWildcards = strings.NewReplacer("*", "x", "$", "")
