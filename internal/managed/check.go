@@ -15,8 +15,8 @@ import (
 // Christmas is.
 const horizon = 400 * 24 * time.Hour
 
-// rulesAText is how many rules a text may have, on average, for as many texts to be
-// checked as may be: those of long lists take their time.
+// rulesAText is how many rules a text has at most, on average, if as many texts are checked
+// as may be. Of longer lists of rules fewer texts are, since each takes its time.
 const rulesAText = 200
 
 // Report is what was found in the texts of a schedule.
@@ -27,8 +27,8 @@ type Report struct {
 }
 
 // Check looks at the texts that the schedule makes of a base from now on until the
-// horizon, most of them at most: first those of hosts that no rule names. What is found
-// in several is told once, for the first.
+// horizon, at most so many as most says: first those of hosts that no rule names. What is
+// found in several is told once, for the first.
 func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	for i := range s.rules {
 		rule := &s.rules[i]

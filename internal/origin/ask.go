@@ -19,9 +19,10 @@ const (
 	askTime   = 5 * time.Second
 )
 
-// AskEach asks for the robots.txt of hosts of the configuration of ctx, one after the
-// other in the background: for each of all by ask, which is given as long as one may take,
-// at each of its hosts at a server. stop ends that, and waits until it has ended.
+// AskEach has robots.txt files asked for, one after the other in the background: for each of
+// all it calls ask with each of the hosts that hostsOf returns and their server, which is one
+// of the configuration of ctx. The context of ask ends with the time that one may take. stop
+// ends all of it, and waits until it has ended.
 func AskEach[T any](ctx caddy.Context, all []T, hostsOf func(T) (server string, hosts []string), ask func(ctx context.Context, server *caddyhttp.Server, host string, of T)) (stop func()) {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil || len(all) == 0 {
