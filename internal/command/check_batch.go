@@ -242,7 +242,7 @@ func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)
-		b.last.overlay = uaident.Default().Overlay(b.last.robots.Names())
+		b.last.overlay = overlayOf(b.last.robots)
 	}
 	return b.last.robots, b.last.overlay
 }

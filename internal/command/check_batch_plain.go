@@ -9,8 +9,9 @@ import (
 
 // plain reads a line as databases write it: an object of names as they stand in
 // batchRequest, with strings in ASCII and whole numbers, and an id that is a number,
-// a string, or a list of these. It is several times as fast as encoding/json and says the same. It returns false for every other line,
-// also for those that are no request, and has then read something or nothing.
+// a string, or a list of these. It is several times as fast as encoding/json, and says the
+// same. For every other line, and for one that is no request, it returns false; what q has
+// then is of no use.
 func (q *batchRequest) plain(line []byte) bool {
 	c := plainCursor{rest: bytes.TrimRight(line, "\r\n")}
 	if !c.take('{') {
