@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -259,8 +258,7 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 
 // printJSON returns functions that print results a line each.
 func printJSON(w io.Writer) (print func(checkResult) error, finish func() error) {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := newEncoder(w)
 	return func(r checkResult) error { return enc.Encode(r) }, func() error { return nil }
 }
 

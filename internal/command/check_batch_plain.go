@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"time"
 )
@@ -188,9 +187,7 @@ func (c *plainCursor) escaped(n int) ([]byte, bool) {
 func (r *batchResult) appendTo(line []byte) ([]byte, error) {
 	if r.Error != "" || !isPlain(r.Crawler) || !isPlain(r.Rule) || !isPlain(r.Group) {
 		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		err := enc.Encode(r)
+		err := newEncoder(&out).Encode(r)
 		return append(line, out.Bytes()...), err
 	}
 	line = append(append(line, `{"id":`...), r.ID...)

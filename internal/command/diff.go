@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -149,8 +148,7 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	out := screenOf(cmd.OutOrStdout())
 	if d.json {
 		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
+		enc := newEncoder(out)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(result)
 	} else {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -122,8 +121,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	out := screenOf(cmd.OutOrStdout())
 	if x.json {
 		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
+		enc := newEncoder(out)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(e)
 	} else {

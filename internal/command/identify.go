@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -135,7 +134,5 @@ func printIdentityJSON(out *bufio.Writer, userAgent string) error {
 			Purposes: c.Purposes.Of.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Most.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(report)
+	return newEncoder(out).Encode(report)
 }

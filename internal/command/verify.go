@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -118,9 +117,7 @@ func (v *verifyClaim) run(cmd *cobra.Command, args []string) (int, error) {
 		code = ExitDisallowed
 	}
 	if v.json {
-		enc := json.NewEncoder(cmd.OutOrStdout())
-		enc.SetEscapeHTML(false)
-		return code, enc.Encode(report)
+		return code, newEncoder(cmd.OutOrStdout()).Encode(report)
 	}
 	screen := screenOf(cmd.OutOrStdout())
 	return code, errors.Join(report.print(screen), screen.Flush())

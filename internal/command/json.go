@@ -1,0 +1,14 @@
+package command
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// newEncoder returns an encoder that leaves <, > and & as they are: what is printed is for
+// people and programs, and in no web page.
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
