@@ -62,9 +62,7 @@ func (adminExplain) CaddyModule() caddy.ModuleInfo {
 // Routes implements caddy.AdminRouter.
 func (adminExplain) Routes() []caddy.AdminRoute { return newAdmin().ExplainRoutes() }
 
-func newAdmin() *admin.API {
-	return admin.New(findRunning)
-}
+func newAdmin() *admin.API { return admin.New(findRunning) }
 
 // running is what the admin API finds. The state is nil if no robots_guard runs.
 type running struct {
@@ -134,3 +132,10 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	authority, secure = cmp.Or(led, authority), secure || led != ""
 	return host, &admin.Guard{Several: found.Several, Led: led, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }
+
+// Interface guards
+var (
+	_ caddy.Provisioner = adminPolicies{}
+	_ caddy.AdminRouter = adminPolicies{}
+	_ caddy.AdminRouter = adminExplain{}
+)

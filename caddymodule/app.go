@@ -117,14 +117,13 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 
 // Provision sets up the app. It runs for "caddy validate", too, so the storage
 // is left alone.
-func (a *App) Provision(ctx caddy.Context) error {
+func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.sites = &request.Sites{Servers: func() []*caddyhttp.Server { return serversOf(ctx) }, IsGuard: isOurs}
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	var err error
 	if a.registry, err = a.RegistryFrom.Known(a.Crawlers, false); err != nil {
 		return err
 	}
@@ -152,8 +151,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 
 // provisionIdentity sets up what tells who clients are.
 func (a *App) provisionIdentity() error {
-	metrics := a.state.Metrics
-	a.identity = &identity.Checker{Signed: metrics.Signed, Logger: a.logger}
+	a.identity = &identity.Checker{Signed: a.state.Metrics.Signed, Logger: a.logger}
 	if a.Verify == nil {
 		return nil
 	}

@@ -146,9 +146,8 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 
 // configuredVerification returns how claims are verified by a configuration file,
 // as by "verify on" for "".
-func configuredVerification(file string) (*command.Verification, error) {
+func configuredVerification(file string) (v *command.Verification, err error) {
 	app := &App{Verify: new(Verify)}
-	var err error
 	if file != "" {
 		if app, err = appIn(file); err != nil {
 			return nil, err

@@ -118,9 +118,7 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 // MatchDisallowed matches requests that the robots.txt of the site forbids. If
 // robots_guard has judged the request before, that judgement counts; otherwise
 // the matcher judges with the default settings of robots_guard.
-type MatchDisallowed struct {
-	guard *guard.Guard
-}
+type MatchDisallowed struct{ guard *guard.Guard }
 
 // CaddyModule returns the Caddy module information.
 func (MatchDisallowed) CaddyModule() caddy.ModuleInfo {
