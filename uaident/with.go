@@ -20,37 +20,16 @@ import (
 // begin with a letter or digit, is a word that every browser sends, is given
 // twice, or has a fallback that no entry has.
 func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
-	given := map[string]string{} // name in lower case: token
-	var errs []error
-	for _, c := range crawlers {
-		if err := c.Validate(); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		for _, name := range append([]string{c.Token}, c.Aliases...) {
-			lower := strings.ToLower(name)
-			if c.ExactCase && name == c.Token {
-				lower = name
-			}
-			if _, ok := given[lower]; ok {
-				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
-			}
-			given[lower] = c.Token
-		}
-	}
+	given, errs := givenNames(crawlers)
 	all := slices.Clone(crawlers)
 	for i := range all {
 		all[i].Aliases, all[i].Fallback = slices.Clone(all[i].Aliases), slices.Clone(all[i].Fallback)
 	}
+	taken := func(alias string) bool { return given[strings.ToLower(alias)] }
 	for _, c := range r.crawlers {
-		key := strings.ToLower(c.Token)
-		if c.ExactCase {
-			key = c.Token
-		}
-		if _, ok := given[key]; ok {
+		if given[c.folded(c.Token)] {
 			continue
 		}
-		taken := func(alias string) bool { _, ok := given[strings.ToLower(alias)]; return ok }
 		if slices.ContainsFunc(c.Aliases, taken) {
 			c.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), taken)
 		}
@@ -69,8 +48,40 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	return r.compiled(all)
+}
+
+// givenNames returns the folded names of crawlers, and what is wrong with them.
+func givenNames(crawlers []Crawler) (given map[string]bool, errs []error) {
+	given = make(map[string]bool)
+	for _, c := range crawlers {
+		if err := c.Validate(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, name := range append([]string{c.Token}, c.Aliases...) {
+			folded := c.folded(name)
+			if given[folded] {
+				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
+			}
+			given[folded] = true
+		}
+	}
+	return given, errs
+}
+
+// folded returns a name of c in lower case, unless case tells it from another crawler's.
+func (c *Crawler) folded(name string) string {
+	if c.ExactCase && name == c.Token {
+		return name
+	}
+	return strings.ToLower(name)
+}
+
+// compiled returns a registry of these crawlers, with the other words of r.
+func (r *Registry) compiled(crawlers []Crawler) (*Registry, error) {
 	var names []words.NameOf
-	for i, c := range all {
+	for i, c := range crawlers {
 		names = append(names, words.NameOf{Name: c.Token, Crawler: i, Exact: c.ExactCase})
 		for _, a := range c.Aliases {
 			names = append(names, words.NameOf{Name: a, Crawler: i})
@@ -80,7 +91,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("crawler: %w", err)
 	}
-	n := &Registry{crawlers: all, keys: keys, stops: stops, table: new(words.Table)}
+	n := &Registry{crawlers: crawlers, keys: keys, stops: stops, table: new(words.Table)}
 	for i, k := range keys {
 		n.table.Add(k.Text, i)
 	}
