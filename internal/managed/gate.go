@@ -159,26 +159,13 @@ func (p *Plan) saying(line, host string) (rules []string, at string) {
 			continue
 		}
 		for _, r := range w.rules {
-			if r.says(line, host) && !slices.Contains(rules, r.ID) {
+			if slices.Contains(r.added(host), line) && !slices.Contains(rules, r.ID) {
 				rules = append(rules, r.ID)
 				at = cmp.Or(at, r.At)
 			}
 		}
 	}
 	return rules, at
-}
-
-// says reports whether a rule makes a line at a host.
-func (r *Rule) says(line, host string) bool {
-	for what, said := range r.sayings() {
-		if r.preference != nil {
-			return atHost(r.preference.String(), host) == line
-		}
-		if atHost(said, host) == line || what == delayWord && line == "Crawl-delay: "+said {
-			return true
-		}
-	}
-	return false
 }
 
 // checkWishes finds rules that open what the base forbids, and those whose lines are
