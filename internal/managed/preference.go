@@ -32,7 +32,7 @@ var vocabularies = map[string]vocabulary{
 
 // preference is a line about the use of some pages.
 type preference struct {
-	kind string // ContentUsage or ContentSignal
+	kind string // contentUsage or contentSignal
 	path string // what it is about, "" for the whole site
 	says []choice
 }

@@ -53,7 +53,7 @@ type Publisher struct {
 	serving   atomic.Pointer[edition] // nil while there is none
 	keeper    atomic.Pointer[Keeper]  // nil while every base is under the rules once it is read
 	otherwise func() *Schedule
-	begun     chan struct{} // closed once there is one
+	begun     chan struct{} // closed once something is served
 	beginOnce sync.Once
 	changed   chan struct{} // wakes Run
 
