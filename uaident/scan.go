@@ -119,20 +119,8 @@ func (s *scan) split(r *Registry, ua string) {
 			}
 		}
 		start := i
-		hash, letters := uint32(words.Seed), c
-		for {
-			hash = words.Step(hash, c)
-			if i++; i == len(ua) {
-				break
-			}
-			if c = words.Fold[ua[i]]; c <= words.Dot {
-				if c == words.Gap || i+1 == len(ua) || words.Fold[ua[i+1]] <= words.Dot {
-					break
-				}
-			}
-			letters |= c
-		}
-		end := i
+		end, hash, letters := wordAt(ua, start)
+		i = end
 		if i+1 < len(ua) && ua[i] == '/' && words.Digit(ua[i+1]) {
 			for i += 2; i < len(ua) && words.Fold[ua[i]] != words.Gap; i++ { // a version
 			}
@@ -152,6 +140,24 @@ func (s *scan) split(r *Registry, ua string) {
 		var contactEnd int
 		if contactEnd, said = s.take(r, w, letters, said); contactEnd > 0 {
 			i = contactEnd
+		}
+	}
+}
+
+// wordAt returns where the word ends that begins at a place, its hash, and the classes of its
+// bytes, together.
+func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
+	hash, c := words.Seed, words.Fold[ua[start]]
+	letters = c
+	for end = start; ; letters |= c {
+		hash = words.Step(hash, c)
+		if end++; end == len(ua) {
+			return end, hash, letters
+		}
+		if c = words.Fold[ua[end]]; c <= words.Dot {
+			if c == words.Gap || end+1 == len(ua) || words.Fold[ua[end+1]] <= words.Dot {
+				return end, hash, letters
+			}
 		}
 	}
 }
