@@ -100,7 +100,8 @@ func TestOverlayWithoutVersion(t *testing.T) {
 		{"Mozilla/5.0 (Zorbl-0.9 http://zorbl.example/robot.html)", "Zorbl", GenericCrawler},
 		{"WobbleBot-3.1 (+http://wobble.example/)", "WobbleBot-3", GenericCrawler}, // named with its version
 		{"Acme Price Crawler-1.2 (+http://acme.example/)", "Acme Price Crawler", GenericCrawler},
-		{"Wibble_Spider_(modspider)", "Wibble_Spider", GenericCrawler}, // what joins it to a comment
+		{"Wibble_Spider_(modspider)", "Wibble_Spider", GenericCrawler},            // what joins it to a comment
+		{"FooBot_123e4567-e89b-12d3-a456-426614174000", "FooBot", GenericCrawler}, // whose it is
 		// Other names.
 		{"FooBot-Image/1.0", "FooBot-Image", GenericCrawler},
 		{"FooBot-2-Image/1.0", "FooBot-2-Image", GenericCrawler},

@@ -165,7 +165,8 @@ func (s *scan) isAddress(w *word) bool {
 // versionOf returns where the version of a word begins, with the sign before it, or 0.
 // No letter comes after a version's first digit before a dot does: in Foo-2-Bar there
 // is none. Without a sign it has a dot: Foo1.7. A sign at the end of the word, as in
-// "Foo_(comment)", is no part of the name either.
+// "Foo_(comment)", is no part of the name either, nor is an identifier of the one who had
+// the crawler sent: bedrockbot_123e4567-e89b-12d3-a456-426614174000.
 func versionOf(text string) int {
 	for i := 1; i+1 < len(text); i++ {
 		if words.Digit(text[i]) && words.Fold[text[i-1]]&words.Letter != 0 {
@@ -177,7 +178,13 @@ func versionOf(text string) int {
 				return start
 			}
 		}
-		if text[i] != '-' && text[i] != '_' || !words.Digit(text[i+1]) {
+		if text[i] != '-' && text[i] != '_' {
+			continue
+		}
+		if isUUID(text[i+1:]) {
+			return i
+		}
+		if !words.Digit(text[i+1]) {
 			continue
 		}
 		start := i
@@ -191,6 +198,20 @@ func versionOf(text string) int {
 		return len(bare)
 	}
 	return 0
+}
+
+// isUUID reports whether a text begins with a UUID, as RFC 9562 section 4 writes it.
+func isUUID(text string) bool {
+	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+	if len(text) < len(form) || text[8] != '-' {
+		return false
+	}
+	for i := range len(form) {
+		if (form[i] == '-') != (text[i] == '-') || form[i] == 'x' && !words.Hex(text[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // lookUpAgain looks up the first n bytes of a word; the token is the word up to
