@@ -28,6 +28,9 @@ var serviceTests = map[string][]identifyTest{
 		{"WP Fastest Cache Preload Bot - After Cache Timeout", "WP Fastest Cache Preload Bot", Service, FromRegistry},
 		{"WP Fastest Cache Preload iPhone Mobile Bot", "WP Fastest Cache Preload iPhone Mobile Bot", Service, FromRegistry},
 		{"Microsoft Windows Network Diagnostics", "Microsoft Windows Network Diagnostics", Service, FromRegistry},
+		{"Nextcloud Webcal Service", "Nextcloud Webcal Service", Service, FromRegistry},
+		{"Nextcloud Webcal Crawler", "Nextcloud Webcal Crawler", Service, FromRegistry},
+		{"Mozilla/5.0 (Linux) AppleWebKit/537.36 (KHTML, like Gecko) SolarWindsTransactionBot/1.0 Safari/537.36 Chrome/134.0.0.0", "SolarWindsTransactionBot", Monitor, FromRegistry},
 	},
 	"services that nobody has heard of": {
 		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
