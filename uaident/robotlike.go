@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// parts are endings of names by their first letter.
+// parts are endings of names by their first letter; each has two letters at least.
 type parts struct {
 	letters uint32 // bit per letter that an ending begins with
 	endings [26][]string
@@ -30,14 +30,33 @@ var robotParts = newParts("bot", "crawler", "spider", "crawl", "spyder", "scrape
 // RssBot what its readers subscribed to.
 var serviceWords = newParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
-	"monitorbot", "statusbot", "rssbot", "rss-bot", "rssreader", "feedbot", "feed-bot", "feedreader", "dcv",
+	"rssreader", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
+	"webcal", "caldav", // what calendars are subscribed to by
 	"opengraph", "oembed", // what previews of links are made of
 )
 
 // What a name has as a part of its spelling that serves somebody: no ShoppingBot
 // or ScrapingBot does, but what fetches a link preview (Foo-Bot-Preview) does.
 var serviceParts = newParts("pingbot", "preview", "previewer")
+
+// What stands right before "bot" in the name of a robot that serves somebody: StatusBot,
+// calendar-bot, Acme RSS Bot.
+var servants = byLastLetter(
+	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
+	"notification", "notifier", "verify", "verification", "metadata", // of links that somebody saves or shares
+)
+
+// The same, but not for a name of several words: an Acme Price Monitoring Bot crawls.
+var watchers = byLastLetter("monitor", "monitoring")
+
+func byLastLetter(words ...string) (by [26][]string) {
+	for _, w := range words {
+		last := w[len(w)-1] - 'a'
+		by[last] = append(by[last], w)
+	}
+	return by
+}
 
 // What an address has in it that is a robot's.
 var robotWords = newParts("crawl", "robot", "spider")
@@ -57,9 +76,10 @@ var toolParts = newParts(
 // as crawlers write theirs.
 var watchParts = newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
-	"synthetic",                                       // "synthetics" are requests that a monitor makes up
-	"user", "agent", "client", "assistant", "service", // as assistants name what fetches for a person: Perplexity-User
-	"proxy", "gateway", "reader", "feed", "rss", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
+	"synthetic",                                                            // "synthetics" are requests that a monitor makes up
+	"user", "agent", "client", "assistant", "service", "fetch", "webfetch", // as assistants name what fetches for a person: Perplexity-User
+	"proxy", "gateway", "reader", "feed", "rss", "browser", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
+	"calendar", "mail", "email", "favicon", "bookmark", "health", "ping", "checker", "verifier", "verify",
 )
 
 // How names of HTTP libraries end.
@@ -89,15 +109,60 @@ func robotLike(w string) bool {
 func toolLike(w string) bool { return hasPart(w, toolParts, 5) }
 
 // servesSomebody reports whether a name or an address says that it acts on
-// somebody's behalf: UptimeBot, Acme-Webhooks.
+// somebody's behalf: UptimeBot, Acme-Webhooks, or FooBot-User, as operators tell what
+// fetches for a person from their crawler.
 func servesSomebody(name string) bool {
-	return len(name) <= maxName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")))
+	return len(name) <= maxName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")) ||
+		isServant(name) || hasFoldedSuffix(name, "-user"))
+}
+
+// isServant reports whether what stands right before "bot" or "robot" in a name says that it
+// serves somebody.
+func isServant(name string) bool {
+	for i := 1; i+len("bot") <= len(name); i++ {
+		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") {
+			continue
+		}
+		before, apart := name[:i], false
+		if hasFoldedSuffix(before, "ro") {
+			before = before[:i-len("ro")]
+		}
+		if n := len(before); n > 0 && words.Fold[before[n-1]]&words.Letter == 0 {
+			before, apart = before[:n-1], before[n-1] == ' '
+		}
+		if endsWith(before, &servants) || !apart && endsWith(before, &watchers) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsWith reports whether a name ends with one of the words.
+func endsWith(name string, words *[26][]string) bool {
+	if name == "" {
+		return false
+	}
+	last := (name[len(name)-1] | 0x20) - 'a'
+	if last >= 26 {
+		return false
+	}
+	for _, word := range words[last] {
+		if hasFoldedSuffix(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFoldedSuffix is hasFoldedPrefix for the end of s.
+func hasFoldedSuffix(s, suffix string) bool {
+	return len(s) >= len(suffix) && hasFoldedPrefix(s[len(s)-len(suffix):], suffix)
 }
 
 // isGoogles reports whether a name is built as those of Google's fetchers are,
 // many of which somebody else sends.
 func isGoogles(name string) bool {
-	return hasFoldedPrefix(name, "google-") || len(name) > 7 && hasFoldedPrefix(name[len(name)-7:], "-google")
+	return hasFoldedPrefix(name, "google-") || hasFoldedSuffix(name, "-google")
 }
 
 // libraryLike reports whether a word is spelled like an HTTP library's name.
@@ -108,13 +173,13 @@ func libraryLike(w string) bool { return hasPart(w, libraryParts, 5) }
 // case changes to upper. Endings of at most short bytes must also start a part:
 // "prefetch" is no fetcher.
 func hasPart(w string, p *parts, short int) bool {
-	for i := range len(w) {
+	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
 		if letter >= 26 || p.letters>>letter&1 == 0 {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || partStarts(w, i)) {
+			if w[i+1]|0x20 == ending[1] && hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || partStarts(w, i)) {
 				return true
 			}
 		}
@@ -124,13 +189,13 @@ func hasPart(w string, p *parts, short int) bool {
 
 // containsPart reports whether one of the endings stands anywhere in w.
 func containsPart(w string, p *parts) bool {
-	for i := range len(w) {
+	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
 		if letter >= 26 || p.letters>>letter&1 == 0 {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) {
+			if w[i+1]|0x20 == ending[1] && hasFoldedPrefix(w[i:], ending) {
 				return true
 			}
 		}
@@ -138,9 +203,9 @@ func containsPart(w string, p *parts) bool {
 	return false
 }
 
-// partStarts reports whether a part of the spelling of w starts at i.
+// partStarts reports whether a part of the spelling of w starts at i: acmeAgent, AIAgent.
 func partStarts(w string, i int) bool {
-	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 || w[i] < 'a' && w[i-1] >= 'a'
+	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 || w[i] < 'a' && (w[i-1] >= 'a' || i+1 < len(w) && w[i+1] >= 'a')
 }
 
 func partEnds(w string, i int) bool {

@@ -27,8 +27,11 @@ func (s *scan) byStructure(fallback Identity) Identity {
 // siteServes reports whether a robot that goes by the name of its site says after it
 // that it serves somebody: "acme.com Uptime Bot".
 func (s *scan) siteServes(token string) bool {
+	if !isDomain(token) {
+		return false
+	}
 	i := s.robotWord()
-	if i < 0 || !isDomain(token) {
+	if i < 0 {
 		return false
 	}
 	w, from := &s.words[i], s.words[s.firstProduct()].start
@@ -39,7 +42,8 @@ func (s *scan) siteServes(token string) bool {
 // that it serves somebody: "Foo Bot Webhook/1.0".
 func (s *scan) goesOnServing(token string) bool {
 	start := strings.Index(s.ua, token)
-	at := start + len(token)
+	end := start + len(token)
+	at := end
 	for range maxNameWords {
 		next := s.nextInName(at)
 		if next == 0 {
@@ -47,7 +51,7 @@ func (s *scan) goesOnServing(token string) bool {
 		}
 		at = next
 	}
-	return servesSomebody(s.ua[start:at])
+	return at > end && servesSomebody(s.ua[start:at])
 }
 
 // product finds the name of a client by the structure of its User-Agent.
@@ -65,7 +69,7 @@ func (s *scan) product(fallback Identity) Identity {
 			}
 		}
 		name := s.nameFrom(i)
-		if s.isConvention(i) {
+		if s.isConvention(i, name) {
 			return robot(name, FromConvention)
 		}
 		return other(name, FromCompatible)
@@ -176,11 +180,11 @@ func (s *scan) compatible() int {
 	return -1
 }
 
-// isConvention reports whether the name that begins with word i, after
+// isConvention reports whether a name, which begins with word i after
 // "compatible;", has a version and then a URL or mail address with a plus sign
 // before it, as crawlers write theirs, and does not say that it serves somebody. An
 // address of a program's source is no crawler's: many people run the same feed reader.
-func (s *scan) isConvention(i int) bool {
+func (s *scan) isConvention(i int, name string) bool {
 	j := s.contactOf(i)
 	if j < 0 || !s.hasPlus(j) || namesProgram(s.text(&s.words[j])) {
 		return false
@@ -188,7 +192,7 @@ func (s *scan) isConvention(i int) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.Digit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0 && !hasPart(s.nameFrom(i), watchParts, 5)
+		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0 && !hasPart(name, watchParts, 5)
 }
 
 // hasPlus reports whether there is a plus sign before the contact j: crawlers
