@@ -118,7 +118,7 @@ var identifyTests = map[string][]identifyTest{
 		{"AppEngine-Google; (+http://code.google.com/appengine)", "AppEngine-Google", Library, FromLibrary},
 		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~slurp)", "AppEngine-Google", Library, FromLibrary},
 		// A name instead of a version.
-		{"foo/FooBot (Foo; http://foo.example/crawler)", "FooBot", GenericCrawler, FromRobotContact},
+		{"foo/FooBot (Foo; http://foo.example/crawler)", "FooBot", GenericCrawler, FromSuffix},
 		{"foo/foobar (crawler; http://foo.example/about)", "foo", GenericCrawler, FromSuffix},
 		// A robot that names itself first, and a site after "compatible;".
 		{"fooSpyder (compatible; foo.example; +http://foo.example/doc.html)", "fooSpyder", GenericCrawler, FromSuffix},

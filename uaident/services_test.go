@@ -97,6 +97,8 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeMailBot/1.0 (+https://acme.example)", "AcmeMailBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmePrefetch/1.0; +https://acme.example)", "AcmePrefetch", GenericCrawler, FromConvention},
 		{"Mozilla/5.0 (compatible; AcmeMail/1.0; +https://acme.example/bot)", "AcmeMail", GenericCrawler, FromRobotContact},
+		{"Acme/FooBot 1.0", "FooBot", GenericCrawler, FromSuffix},
+		{"Acme/Chatbot (iPhone; iOS 17.0)", "Chatbot", Other, FromFirstProduct},
 		{"acme.com Price Monitoring Bot", "acme.com", GenericCrawler, FromSuffix},
 		{"acme.com Uptime FooBot/1.0 (+https://acme.com/)", "FooBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeLinkCheckerBot/1.0; +https://acme.example)", "AcmeLinkCheckerBot", GenericCrawler, FromSuffix},
