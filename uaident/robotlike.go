@@ -78,7 +78,7 @@ var watchParts = newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 	"synthetic",                                                            // "synthetics" are requests that a monitor makes up
 	"user", "agent", "client", "assistant", "service", "fetch", "webfetch", // as assistants name what fetches for a person: Perplexity-User
-	"proxy", "gateway", "reader", "feed", "rss", "browser", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
+	"proxy", "gateway", "reader", "feed", "rss", "browser", "player", "app", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
 	"calendar", "mail", "email", "favicon", "bookmark", "health", "ping", "checker", "verifier", "verify",
 )
 

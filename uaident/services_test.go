@@ -88,6 +88,8 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AIAgent/1.0; +https://acme.example)", "AIAgent", Other, FromCompatible}, // a part after capitals
 		{"Mozilla/5.0 (compatible; AcmeBrowser/1.0; +https://acme.example)", "AcmeBrowser", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeMail/1.0; +https://acme.example)", "AcmeMail", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; AcmePlayer/1.0; +https://acme.example)", "AcmePlayer", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; ChatApp/1.0; +https://acme.example)", "ChatApp", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeCalendar/1.0; +https://acme.example)", "AcmeCalendar", Other, FromCompatible},
 	},
 	"robots whose names only seem to say that they serve somebody": {
@@ -95,6 +97,7 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeFeederBot/1.0", "AcmeFeederBot", GenericCrawler, FromSuffix},
 		{"AcmeUserBot/1.0", "AcmeUserBot", GenericCrawler, FromSuffix},
 		{"AcmeMailBot/1.0 (+https://acme.example)", "AcmeMailBot", GenericCrawler, FromSuffix},
+		{"Mozilla/5.0 (compatible; AcmeMapper/1.0; +https://acme.example)", "AcmeMapper", GenericCrawler, FromConvention},
 		{"Mozilla/5.0 (compatible; AcmePrefetch/1.0; +https://acme.example)", "AcmePrefetch", GenericCrawler, FromConvention},
 		{"Mozilla/5.0 (compatible; AcmeMail/1.0; +https://acme.example/bot)", "AcmeMail", GenericCrawler, FromRobotContact},
 		{"Acme/FooBot 1.0", "FooBot", GenericCrawler, FromSuffix},
