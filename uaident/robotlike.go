@@ -6,9 +6,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// parts are endings of names by their first letter; each has two letters at least.
+// parts are endings of names by their first letter; each begins with two letters.
 type parts struct {
-	letters uint32 // bit per letter that an ending begins with
+	second  [26]uint32 // bit per letter that comes after the first
 	endings [26][]string
 }
 
@@ -16,7 +16,7 @@ func newParts(endings ...string) *parts {
 	var p parts
 	for _, e := range endings {
 		letter := e[0] - 'a'
-		p.letters |= 1 << letter
+		p.second[letter] |= 1 << (e[1] - 'a')
 		p.endings[letter] = append(p.endings[letter], e)
 	}
 	return &p
@@ -175,11 +175,11 @@ func libraryLike(w string) bool { return hasPart(w, libraryParts, 5) }
 func hasPart(w string, p *parts, short int) bool {
 	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
-		if letter >= 26 || p.letters>>letter&1 == 0 {
+		if letter >= 26 || !p.goOn(letter, w[i+1]) {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if w[i+1]|0x20 == ending[1] && hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || partStarts(w, i)) {
+			if hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || partStarts(w, i)) {
 				return true
 			}
 		}
@@ -187,15 +187,18 @@ func hasPart(w string, p *parts, short int) bool {
 	return false
 }
 
+// goOn reports whether an ending may go on with a byte after a letter.
+func (p *parts) goOn(letter, next byte) bool { return p.second[letter]>>((next|0x20)-'a')&1 != 0 }
+
 // containsPart reports whether one of the endings stands anywhere in w.
 func containsPart(w string, p *parts) bool {
 	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
-		if letter >= 26 || p.letters>>letter&1 == 0 {
+		if letter >= 26 || !p.goOn(letter, w[i+1]) {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if w[i+1]|0x20 == ending[1] && hasFoldedPrefix(w[i:], ending) {
+			if hasFoldedPrefix(w[i:], ending) {
 				return true
 			}
 		}
