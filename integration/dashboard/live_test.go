@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
@@ -114,22 +113,6 @@ func TestLiveUpdate(t *testing.T) {
 	if text := p.text(".line:nth-child(2)"); !strings.Contains(text, "Disallow: /private/") || number(t, p.text(".line:nth-child(2) .hits")) != 1 {
 		t.Errorf("the line that blocked Googlebot: %q", text)
 	}
-}
-
-// The server going away is told, and its return noticed.
-func TestConnectionLost(t *testing.T) {
-	p := open(t, serveDay(t, scriptedDay(t)), wide)
-	numbers := p.text(".tile .big")
-	p.run(network.Enable(), network.EmulateNetworkConditions(true, 0, -1, -1))
-	p.until(`document.querySelector("#foot .trouble")?.innerText.includes("cannot be reached")`)
-	if text := p.text(".tile .big"); text != numbers {
-		t.Errorf("the numbers are gone: %s", text)
-	}
-	p.run(network.EmulateNetworkConditions(false, 0, -1, -1))
-	p.eval(`document.querySelector("#foot button").click()`)
-	p.eval(`document.querySelector("#foot button").click()`)
-	p.until(`!document.querySelector("#foot .trouble")`)
-	p.forgive("ERR_INTERNET_DISCONNECTED")
 }
 
 // Evidence and lists are saved from the page.

@@ -3,7 +3,7 @@
 
 import { h, update } from "./dom.js";
 import { choices } from "./filters.js";
-import { clock, serverNow, setClock, setLocal, stamp, zone } from "./format.js";
+import { serverNow, setClock, setLocal, stamp } from "./format.js";
 import * as crawlers from "./crawlers.js";
 import * as impact from "./impact.js";
 import * as now from "./now.js";
@@ -18,6 +18,7 @@ const interval = 5000;
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
 const filters = document.getElementById("filters");
+const lost = document.getElementById("lost");
 const foot = document.getElementById("foot");
 
 let state = current();
@@ -37,13 +38,16 @@ async function load(url, signal) {
   const answer = await fetch(new URL(url, location.origin + location.pathname), { signal, cache: "no-store", headers: known?.etag ? { "If-None-Match": known.etag } : {} });
   if (answer.status === 304) return known;
   if (answer.status === 404) return remember(url, { status: 404 });
-  if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was refused; sign in again" : `The server answered ${answer.status}`);
+  if (!answer.ok) throw new Error(answer.status === 401 || answer.status === 403 ? "Access was refused; sign in again" : `The server answered ${answer.status}${await reason(answer)}`);
   if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("The server answered with something else; sign in again");
   const data = await answer.json();
   setClock(data.generated);
   learn(data);
   return remember(url, { status: 200, etag: answer.headers.get("ETag"), data });
 }
+
+// reason is what the server says of an error, if it does.
+const reason = async (answer) => answer.json().then((said) => (said.error ? `: ${said.error}` : ""), () => "");
 
 function remember(url, entry) {
   kept.delete(url);
@@ -103,10 +107,11 @@ function draw() {
     update(main, view.render(state, data, redraw), words());
     toMarked();
     main.removeAttribute("aria-busy");
-  } else if (!main.querySelector("h1") || shown !== state.view) {
+  } else if (!main.querySelector("h1") || main.querySelector(".waiting") || shown !== state.view) {
     update(main, h("h1", {}, view.title), h("p", { class: "waiting" }, trouble || "Reading the ledger …"));
   } else main.setAttribute("aria-busy", "true"); // the numbers before stay until the new ones are there
   shown = state.view;
+  update(lost, stale());
   update(foot, footer());
 }
 
@@ -133,11 +138,16 @@ function redraw() {
   });
 }
 
+// stale tells, wherever the reader is, that the numbers are not those of now.
+function stale() {
+  if (!trouble) return null;
+  return h("p", {}, `${trouble}.`, heard ? [" What you see is of ", h("time", { datetime: new Date(heard).toISOString() }, stamp(heard)), "."] : null);
+}
+
 function footer() {
   const as = heard ? new Date(heard) : undefined;
   return [
-    h("p", { role: "status", class: trouble ? "trouble" : "" }, trouble ? `${trouble}. What you see is from ${as ? `${clock(as)} ${zone(as)}` : "before"}.` : ""),
-    h("p", {}, as ? ["As of ", h("time", {}, stamp(as))] : "Connecting", head?.since ? `, counting since ${stamp(head.since)}` : "", ". ",
+    h("p", {}, as ? ["As of ", h("time", { datetime: as.toISOString() }, stamp(as))] : "Connecting", head?.since ? `, counting since ${stamp(head.since)}` : "", ". ",
       h("button", { type: "button", class: "plainbutton", "aria-pressed": String(paused), click: () => { paused = !paused; draw(); if (!paused) refresh(); else plan(); } }, paused ? "Resume updates" : "Pause updates")),
   ];
 }

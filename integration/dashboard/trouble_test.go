@@ -1,0 +1,58 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// The server going away is told, and its return noticed.
+func TestConnectionLost(t *testing.T) {
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	numbers := p.text(".tile .big")
+	p.run(network.Enable(), network.EmulateNetworkConditions(true, 0, -1, -1))
+	p.eval(`scrollTo(0, 700)`)
+	p.until(`document.querySelector("#lost")?.innerText.includes("cannot be reached")`)
+	if text := p.text("#lost"); !strings.Contains(text, "What you see is of 2026-11-21 14:20:") {
+		t.Errorf("of when the numbers are: %q", text)
+	}
+	if at := p.eval(`Math.round(document.querySelector("#lost").getBoundingClientRect().top)`); at != "0" {
+		t.Errorf("who has scrolled does not see it: %s", at)
+	}
+	if text := p.text(".tile .big"); text != numbers {
+		t.Errorf("the numbers are gone: %s", text)
+	}
+	p.run(network.EmulateNetworkConditions(false, 0, -1, -1))
+	p.eval(`document.querySelector("#foot button").click()`)
+	p.eval(`document.querySelector("#foot button").click()`)
+	p.until(`!document.querySelector("#lost").innerText`)
+	p.forgive("ERR_INTERNET_DISCONNECTED")
+}
+
+// A state that the server refuses, as an old link may hold, says why.
+func TestRefusedState(t *testing.T) {
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	p.eval(`void (location.hash = "#/crawlers?class=foo")`)
+	p.until(`document.querySelector("#lost").innerText.includes("The server answered 400: class \"foo\" is none; the classes are")`)
+	p.until(`document.querySelector("main .waiting").innerText.includes("class \"foo\" is none")`)
+	p.eval(`document.querySelector("#filters .all").click()`)
+	p.settled()
+	if text := p.text("#lost"); text != "" {
+		t.Errorf("it is told still: %s", text)
+	}
+	p.forgive("400")
+}
+
+// Without JavaScript nobody is told to wait.
+func TestWithoutJavaScript(t *testing.T) {
+	p := browse(t, "about:blank", wide)
+	p.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(serveDay(t, scriptedDay(t))))
+	var text string
+	p.run(chromedp.Text("body", &text))
+	if !strings.Contains(text, "This page needs JavaScript.") || strings.Contains(text, "Reading") {
+		t.Errorf("the page says %q", text)
+	}
+}
