@@ -4,7 +4,7 @@ import { sparkline } from "./chart.js";
 import { detail } from "./detail.js";
 import { h } from "./dom.js";
 import { count, crawlerName, inPeriod, knew, percent, period, plural, rate, shortVersion, when } from "./format.js";
-import { about, actionBadge, against, badge, base, calledNames, downloads, empty, filtered, identitySplit, impostors, section, topPage, trend } from "./parts.js";
+import { about, actionBadge, against, badge, base, calledNames, downloads, empty, filtered, identitySplit, impostors, panel, section, topPage, trend } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
 
@@ -13,11 +13,17 @@ export const title = "Crawlers";
 const pageSize = 100;
 
 export const urls = (url, state) => ({
-  crawlers: url("crawlers.json", { limit: limit(state) }),
+  crawlers: url("crawlers.json", { limit: state.sort && state.sort !== order ? most : shown(state) }), // another order is one of all rows
   detail: state.open ? url("crawler.json", { id: state.open }) : undefined,
 });
 
-const limit = (state) => Math.min(1000, Math.max(pageSize, Number(state.rows) || 0));
+const order = "-against"; // that of the server
+
+// most is how many rows the server gives at once.
+export const most = 1000;
+
+// shown is how many rows of a list are shown.
+export const shown = (state) => Math.min(most, Math.max(pageSize, Number(state.rows) || 0));
 
 export function render(state, data, redraw) {
   const list = data.crawlers;
@@ -25,10 +31,10 @@ export function render(state, data, redraw) {
   const missing = state.open && data.detail && !list.crawlers.some((c) => c.id === state.open) ? detail(state, data, redraw) : null;
   return [
     h("h1", {}, "Crawlers"),
-    missing ? section(state.open, h("a", { href: href(state, { open: "" }) }, "Close"), missing) : null,
+    missing ? panel("missing", crawlerName(data.detail.crawler.token, data.detail.crawler.class, data.detail.crawler.names), h("a", { href: href(state, { open: "" }) }, "Close"), missing) : null,
     list.against?.length ? section("Stated about use", null, preferences(list)) : null,
-    section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${period(list)}` : "Crawlers", downloads(state, "crawlers"),
-      list.crawlers.length ? [rows(state, data, redraw), more(state, list)] : nothing(state, list)),
+    section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${period(list)}` : "Crawlers", downloads(state, "crawlers", { limit: most }),
+      list.crawlers.length ? [rows(state, data, redraw), more(state, list.total)] : nothing(state, list)),
   ];
 }
 
@@ -55,7 +61,7 @@ function rows(state, data, redraw) {
     { id: "action", title: "Action", className: "action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(data.crawlers, c.sparkline) },
   ], data.crawlers.crawlers, {
-    caption: "Crawlers", class: "broad lines", state, name: "sort", order: "-against", id: (c) => c.id,
+    caption: "Crawlers", class: "broad lines", state, name: "sort", order, most: shown(state), id: (c) => c.id,
     more: (c) => (c.id === state.open ? detail(state, data, redraw) : null),
   });
 }
@@ -89,17 +95,16 @@ export const pace = (r) => [h("span", { class: "nowrap", title: `the day: ${rate
   r.exceeds ? badge("severity warning", "faster") : null];
 
 // habits tells what a crawler does with Crawl-delay, by its operator's word.
-const habits = { obeys: "keeps it by its word", ignores: "does not read it", undocumented: "does not say" };
+const habits = { obeys: "keeps it by its word", ignores: "does not read it", undocumented: "says nothing of it" };
 
-function more(state, list) {
-  if (!list.next) return null;
-  const next = limit(state) + pageSize;
-  if (next > 1000) return h("p", { class: "quiet" }, `${count(list.total - list.crawlers.length)} more; narrow the filters, or download them.`);
-  return h("p", {}, h("button", { type: "button", class: "plainbutton", click: () => go(state, { rows: String(next) }, true) },
-    `Show more (${count(list.total - list.crawlers.length)} left)`));
+// more leads to the rows of a list that are not shown yet.
+export function more(state, total) {
+  const left = total - shown(state);
+  if (left <= 0) return null;
+  if (shown(state) === most) return h("p", { class: "quiet" }, `${plural(left, "more is", "more are")} not shown; narrow the filters.`);
+  return h("p", {}, h("button", { type: "button", class: "plainbutton", click: () => go(state, { rows: String(shown(state) + pageSize) }, true) },
+    `Show more (${count(left)} left)`));
 }
-
-export const showMore = more;
 
 const nothing = (state, list) => filtered(state)
   ? empty("Nothing matches", `No crawler in ${inPeriod(list)} matches these filters.`)

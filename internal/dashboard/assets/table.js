@@ -7,8 +7,8 @@ import { go } from "./state.js";
 // table shows rows. A column is {id, title, cell, value, number, className}:
 // cell returns what is shown of a row, value what it is sorted by (columns
 // without are not sorted). options are caption, key (of a row), state, name
-// (of the parameter that holds the order), order (the default), and more, which
-// returns a row's second row or nothing.
+// (of the parameter that holds the order), order (the default), most (how many
+// are shown of the sorted), and more, which returns a row's second row or nothing.
 export function table(columns, rows, options) {
   const [by, descending] = parse(options.state?.[options.name] ?? options.order);
   const column = columns.find((c) => c.id === by && c.value);
@@ -17,7 +17,7 @@ export function table(columns, rows, options) {
     h("caption", { class: options.showCaption ? "" : "unseen" }, options.caption),
     h("thead", { role: "rowgroup" },
       h("tr", { role: "row" }, columns.map((c) => heading(c, by, descending, options)))),
-    h("tbody", { role: "rowgroup" }, sorted.flatMap((row, i) => {
+    h("tbody", { role: "rowgroup" }, sorted.slice(0, options.most).flatMap((row, i) => {
       const key = options.id ? options.id(row) : i;
       const more = options.more?.(row);
       return [

@@ -1,6 +1,6 @@
 // Violations: what was asked for against the rules.
 
-import { showMore } from "./crawlers.js";
+import { more, most, shown } from "./crawlers.js";
 import { h } from "./dom.js";
 import { className, count, crawlerName, identityName, inPeriod, period, plural, when } from "./format.js";
 import { grouped, groupings } from "./groups.js";
@@ -10,12 +10,12 @@ import { table } from "./table.js";
 
 export const title = "Violations";
 
-const most = 1000; // rows that the server gives at once
+const order = "-last"; // that of the server
 
-// Groups and what is searched are made of all rows.
-const limit = (state) => (state.group || state.q ? most : Math.min(most, Math.max(100, Number(state.rows) || 0)));
+// Groups, what is searched, and another order are made of all rows.
+const whole = (state) => state.group || state.q || (state.sort && state.sort !== order);
 
-export const urls = (url, state) => ({ violations: url("violations.json", { limit: limit(state) }) });
+export const urls = (url, state) => ({ violations: url("violations.json", { limit: whole(state) ? most : shown(state) }) });
 
 export function render(state, { violations: list }) {
   const found = state.q ? list.violations.filter((v) => matches(v, state.q)) : list.violations;
@@ -24,12 +24,12 @@ export function render(state, { violations: list }) {
     h("h1", {}, "Requests against the rules"),
     h("p", { class: "lead" }, "Pages that a crawler asked for although robots.txt forbids them, and those that it is let off for: ",
       h("b", {}, "in grace"), " since it need not know the change yet, ", h("b", {}, "exempt"), " since the rule is not meant for it. A page is shown if its last request is in the chosen time, and counted from its first."),
-    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${span}` : `${plural(list.total, "row", "rows")}, ${span}`, downloads(state, "violations"),
+    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${span}` : `${plural(list.total, "row", "rows")}, ${span}`, downloads(state, "violations", { limit: most }),
       list.violations.length ? [
         controls(state),
         !found.length ? h("p", { class: "quiet" }, "Nothing holds these words.") : groupings[state.group] ? grouped(state, found) : rows(state, found),
-        list.next && (state.group || state.q) ? h("p", { class: "quiet" }, `Made of the latest ${count(most)} rows; ${count(list.total - most)} more are left out. Narrow the filters, or download them.`)
-          : state.q ? null : showMore(state, { ...list, crawlers: list.violations }),
+        state.group || state.q ? null : more(state, whole(state) ? list.violations.length : list.total),
+        list.next && whole(state) ? h("p", { class: "quiet" }, `Made of the latest ${count(most)} rows; ${plural(list.total - most, "more is", "more are")} left out. Narrow the filters.`) : null,
       ] : nothing(state, list)),
   ];
 }
@@ -59,8 +59,8 @@ const rows = (state, list) => table([
   { id: "first", title: "First", value: (v) => v.first, latest: true, cell: (v) => when(v.first) },
   { id: "last", title: "Last", className: "seen", value: (v) => v.last, latest: true, cell: (v) => when(v.last) },
 ], list, {
-  caption: "Requests against the rules", class: "lines ruled", state, name: "sort", order: "-last",
-  id: (v) => [v.site, v.host, v.token, v.class, v.identity, v.path, v.rule, v.line, v.version, v.verdict].join("\n"),
+  caption: "Requests against the rules", class: "lines ruled", state, name: "sort", order, most: state.q ? undefined : shown(state),
+  id: (v) => [v.site, v.host, v.token, v.class, v.name, v.identity, v.path, v.rule, v.line, v.version, v.verdict].join("\n"),
 });
 
 const nothing = (state, list) => filtered(state)
