@@ -101,3 +101,76 @@ func TestLongestList(t *testing.T) {
 		}
 	}
 }
+
+// named is a day with a request of somebody who shares his row with others.
+type named struct {
+	*report.Source
+	token, name string
+}
+
+func (n named) Violations(f report.Filter, after, limit int) report.Violations {
+	list := n.Source.Violations(f, 0, 2)
+	list.Total = 2
+	list.Violations[0].Token, list.Violations[0].Class, list.Violations[0].Name = n.token, "other", n.name
+	return list
+}
+
+func (n named) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) {
+	d, ok := n.Source.Crawler(f, id)
+	for i := range d.Recent {
+		d.Recent[i].Name = n.name
+	}
+	for i := range d.Paths {
+		d.Paths[i].Name = n.name
+	}
+	return d, ok
+}
+
+// Who has no row of its own stands beside a page by its name, and is found by it.
+func TestNamesOfOthers(t *testing.T) {
+	name := "Foo<b>Bot" + strings.Repeat("x", 55) // as long as any
+	for token, want := range map[string]string{"_other": name, "_spoofed": "false name " + name} {
+		p := open(t, serveDay(t, named{scriptedDay(t), token, name}), look{width: 1280, height: 900})
+		p.visit("#/violations?q=foo%3Cb")
+		if got := p.text("main tbody th a"); got != want {
+			t.Errorf("%s: found %q, want %q", token, got, want)
+		}
+		if got := p.eval(`document.querySelector("main tbody th a").getAttribute("href")`); got != "#/crawlers?open="+token+"%3Aother" {
+			t.Errorf("%s leads to %s", token, got)
+		}
+		if wide := p.eval(`String(document.querySelector("main tbody th").offsetWidth > 320)`); wide != "false" {
+			t.Errorf("%s: a long name leaves no room for the page", token)
+		}
+		p.visit("#/violations?group=crawler")
+		if got := p.text("main tbody th"); strings.Contains(got, "Foo") {
+			t.Errorf("one of several names stands for a group: %s", got)
+		}
+		p.show("#/crawlers?open=GPTBot")
+		for _, part := range []string{"Last requests", "Pages against"} {
+			if got := p.text(".scroll[aria-label^='" + part + "'] tbody tr:first-child"); !strings.Contains(got, "example.com, as Foo<b>Bot") {
+				t.Errorf("%s: %s", part, got)
+			}
+		}
+	}
+}
+
+// imitated is a day with requests under the name of Googlebot.
+type imitated struct{ *report.Source }
+
+func (i imitated) Crawlers(f report.Filter, after, limit int) report.Crawlers {
+	list := i.Source.Crawlers(f, after, limit)
+	list.Crawlers[0].Impostors = 3
+	return list
+}
+
+// Who looks at impostors sees those of the same site and time, whatever class and
+// identity were chosen: false names have others.
+func TestImpostors(t *testing.T) {
+	p := open(t, serveDay(t, imitated{scriptedDay(t)}), wide)
+	p.visit("#/crawlers?class=search&identity=verified&site=example.com&window=7d")
+	p.eval(`[...document.querySelectorAll("main a")].find((e) => e.innerText === "3 under a false name").click()`)
+	p.until(`document.querySelector(".detail .chart")`)
+	if got := p.eval(`location.hash`); got != "#/crawlers?open=_spoofed%3Aother&site=example.com&window=7d" {
+		t.Errorf("the link leads to %s", got)
+	}
+}

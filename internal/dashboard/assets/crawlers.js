@@ -50,7 +50,7 @@ const preferences = (list) => [
 function rows(state, data, redraw) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
-    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(c)] },
+    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
     { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
     { id: "kept", title: "Kept", className: "kept", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },

@@ -38,6 +38,9 @@ export function detail(state, { detail: d, errors }, redraw) {
     h("p", {}, h("a", { href: href(state, { open: "" }) }, `Close ${crawlerName(c.token, c.class, c.names)}`)));
 }
 
+// by is where a page was asked for, and by which name of several.
+const by = (r) => (r.name ? `${place(r)}, as ${r.name}` : place(r));
+
 const part = (title, content, none) => h("section", { class: "part", key: title }, h("h3", {}, title), content ?? h("p", { class: "quiet" }, none));
 
 // list is a small table; it scrolls by itself where it is too wide. On a phone each
@@ -63,13 +66,13 @@ const sites = (d) => list("Sites", ["Site", "#Requests", "#Against", "#Rate now"
   s.read ? h("span", { class: "reading" }, when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`) : "not seen"]));
 
 const paths = (state, d) => list("Pages against the rules", ["Page", "Rule", "Verdict", "#Requests", "From", "To"], d.paths.map((p) => [
-  [h("code", { class: "path" }, p.path), h("div", { class: "quiet" }, place(p))], rule(state, p), [verdictBadge(p.verdict), p.reason ? h("div", { class: "quiet" }, p.reason) : null],
+  [h("code", { class: "path" }, p.path), h("div", { class: "quiet" }, by(p))], rule(state, p), [verdictBadge(p.verdict), p.reason ? h("div", { class: "quiet" }, p.reason) : null],
   counted(p), when(p.first), when(p.last)]));
 
 const known = { never: "never read it", old: "an earlier version", current: "the current version" };
 
 const recent = (state, d) => list("Last requests against the rules", ["Time", "Request", "Rule", "Action", "Identity", "Network", "Knew"], d.recent.map((r) => [
-  h("time", { datetime: r.at, class: "nowrap" }, stamp(r.at)), [h("code", { class: "path" }, `${r.method} ${r.path}`), h("div", { class: "quiet" }, place(r))], rule(state, r),
+  h("time", { datetime: r.at, class: "nowrap" }, stamp(r.at)), [h("code", { class: "path" }, `${r.method} ${r.path}`), h("div", { class: "quiet" }, by(r))], rule(state, r),
   r.verdict === "disallowed" ? actionBadge(r.action) : verdictName(r.verdict), identityBadge(r.identity), h("span", { class: "nowrap" }, r.network), known[r.read] ?? r.read ?? ""]));
 
 const agents = (d) => list("User-Agents", ["User-Agent", "#Requests", "From", "To"], d.agents.map((a) => [h("code", { class: "path" }, a.user_agent), counted(a), when(a.first), when(a.last)]));

@@ -118,7 +118,7 @@ function sites(state, list, alerts) {
 function top(state, summary) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, about(c)), calledNames(c)] },
-    { id: "identity", title: "Is it really them?", className: "who", value: (c) => c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(c)] },
+    { id: "identity", title: "Is it really them?", className: "who", value: (c) => c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [against(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
     { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
     { id: "page", title: "Top page", className: "page wide", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },

@@ -61,6 +61,10 @@ export const place = (r) => r.host || siteName(r.site);
 export const crawlerLink = (state, c, more = {}) =>
   h("a", { href: href(state, { view: "crawlers", open: c.id ?? c.token, ...more }) }, crawlerName(c.token, c.class, c.names));
 
+// client is who asked for a page: one of those that share a row goes by its name.
+export const client = (state, v) => h("a", { href: href(state, { view: "crawlers", open: v.token.startsWith("_") ? `${v.token}:${v.class}` : v.token }) },
+  !v.name ? crawlerName(v.token, v.class) : v.token === "_spoofed" ? `false name ${v.name}` : v.name);
+
 // about says who runs a crawler and what it is for.
 export const about = (c) => [c.operator, className(c.class)].filter(Boolean).join(" · ");
 
@@ -69,7 +73,7 @@ export const calledNames = (c) => (c.names?.length && (c.token === "_spoofed" ||
   ? h("div", { class: "quiet under names" }, c.names.slice(0, 4).map((n, i) => [i ? ", " : "", h("span", { class: "nowrap" }, `${n.name} `, counted(n))]), c.names.length > 4 ? ` and ${count(c.names.length - 4)} more` : "") : null);
 
 // impostors tells of requests under a name that were somebody else's.
-export const impostors = (c) => (c.impostors ? h("div", { class: "quiet" }, h("a", { href: "#/crawlers?open=_spoofed%3Aother", title: "requests under its name that are known not to be its own" }, `${count(c.impostors)} under a false name`)) : null);
+export const impostors = (state, c) => (c.impostors ? h("div", { class: "quiet" }, h("a", { href: href(state, { view: "crawlers", open: "_spoofed:other", class: "", identity: "" }), title: "requests under its name that are known not to be its own" }, `${count(c.impostors)} under a false name`)) : null);
 
 // topPage is where a crawler went against the rules most.
 export const topPage = (c) => (c.top_path?.path ? [h("code", { class: "path", title: c.top_path.path }, c.top_path.path), h("div", { class: "quiet" }, place(c.top_path))] : h("span", { class: "quiet" }, "–"));

@@ -4,7 +4,7 @@ import { more, most, shown } from "./crawlers.js";
 import { h } from "./dom.js";
 import { className, count, crawlerName, identityName, inPeriod, period, plural, when } from "./format.js";
 import { grouped, groupings } from "./groups.js";
-import { base, counted, crawlerLink, downloads, empty, filtered, identityBadge, panel, place, rule, verdictBadge } from "./parts.js";
+import { base, client, counted, downloads, empty, filtered, identityBadge, panel, place, rule, verdictBadge } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
 
@@ -45,12 +45,12 @@ function controls(state) {
 
 // matches reports whether a row holds all words.
 function matches(v, q) {
-  const text = [crawlerName(v.token, v.class), v.token, className(v.class), place(v), v.path, `${place(v)}${v.path}`, v.rule, v.group, identityName(v.identity)].join("\n").toLowerCase();
+  const text = [crawlerName(v.token, v.class), v.token, v.name, className(v.class), place(v), v.path, `${place(v)}${v.path}`, v.rule, v.group, identityName(v.identity)].join("\n").toLowerCase();
   return q.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
 const rows = (state, list) => table([
-  { id: "crawler", title: "Crawler", className: "name", value: (v) => v.token, cell: (v) => [crawlerLink(state, { ...v, id: v.id ?? (v.token.startsWith("_") ? `${v.token}:${v.class}` : v.token) }), h("div", { class: "quiet" }, className(v.class))] },
+  { id: "crawler", title: "Crawler", className: "name", value: (v) => `${v.token} ${v.name ?? ""}`, cell: (v) => [client(state, v), h("div", { class: "quiet" }, className(v.class))] },
   { id: "identity", title: "Identity", className: "who", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
   { id: "path", title: "Page", className: "page wide", value: (v) => v.path, cell: (v) => [h("code", { class: "path" }, v.path), h("div", { class: "quiet" }, place(v))] },
   { id: "rule", title: "Rule", className: "rule long", value: (v) => v.rule, cell: (v) => [rule(state, v), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
