@@ -56,3 +56,14 @@ func TestWithoutJavaScript(t *testing.T) {
 		t.Errorf("the page says %q", text)
 	}
 }
+
+// What turns the direction of a text, and control characters, do not make a path look
+// like another one; what is copied is as it was sent, but for the same characters.
+func TestDirectionOfTexts(t *testing.T) {
+	s := serve(t, sites)
+	awaitPolicy(t, s, "localhost", "/articles/1", gptBot)
+	crawl(t, s, "localhost", "/pics/\u202egnp.exe\u2066", bytedance)
+	p := open(t, "http://localhost:"+s.Port+"/robots-guard/", wide)
+	p.visit("#/violations")
+	p.until(`document.querySelector("main").innerText.includes("/pics/\ufffdgnp.exe\ufffd")`)
+}

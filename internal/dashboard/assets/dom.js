@@ -3,6 +3,10 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// What turns the direction of a text, or is a control character, would show a path or
+// a name as another one.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
 const dispatch = (event) => event.currentTarget.handlers[event.type](event);
 
 function make(node, props, children) {
@@ -21,7 +25,7 @@ function append(node, children) {
   for (const child of children) {
     if (Array.isArray(child)) append(node, child);
     else if (child instanceof Node) node.append(child);
-    else if (child !== undefined && child !== null && child !== false && child !== "") node.append(String(child));
+    else if (child !== undefined && child !== null && child !== false && child !== "") node.append(String(child).replace(hidden, "\ufffd"));
   }
 }
 
