@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,4 +67,16 @@ func TestDirectionOfTexts(t *testing.T) {
 	p := open(t, "http://localhost:"+s.Port+"/robots-guard/", wide)
 	p.visit("#/violations")
 	p.until(`document.querySelector("main").innerText.includes("/pics/\ufffdgnp.exe\ufffd")`)
+}
+
+// A command names the scheme and the port of its site, whichever view is opened first.
+func TestCommandsOfTheSite(t *testing.T) {
+	s := serve(t, sites)
+	awaitPolicy(t, s, "localhost", "/articles/1", gptBot)
+	for range 3 {
+		crawl(t, s, "shop.localhost", "/cart", seoBot)
+	}
+	p := browse(t, "http://localhost:"+s.Port+"/robots-guard/#/crawlers?open=SemrushBot", wide)
+	p.until(`document.querySelector(".detail .chart")`)
+	p.until(fmt.Sprintf(`document.querySelector(".actions").innerText.includes("'http://shop.localhost:%s/cart'")`, s.Port))
 }

@@ -62,15 +62,20 @@ const wanted = () => Object.entries(modules[state.view].urls((file, more) => {
   return dataURL(file, site === undefined ? state : { ...state, site }, rest);
 }, state, head)).filter(([, url]) => url);
 
+// places tells where the sites are; the first answer that does is enough.
+const places = "summary.json?window=1h";
+
 async function refresh() {
   clearTimeout(timer);
   request?.abort();
   const mine = (request = new AbortController());
   const knew = Boolean(head);
   const before = state;
-  const results = await Promise.allSettled(wanted().map(async ([, url]) => {
+  const urls = wanted().map(([, url]) => url);
+  if (!knew && !urls.some((url) => url.startsWith("summary.json"))) urls.push(places);
+  const results = await Promise.allSettled(urls.map(async (url) => {
     const entry = await load(url, mine.signal);
-    if (entry.data?.filter && !mine.signal.aborted) head = entry.data;
+    if (entry.data?.filter && !mine.signal.aborted && (!head || url !== places)) head = entry.data;
     return entry;
   }));
   if (mine.signal.aborted) return;
