@@ -65,6 +65,9 @@ func TestManagedText(t *testing.T) {
 		if wide := p.eval(`String(document.documentElement.scrollWidth > innerWidth)`); wide != "false" {
 			t.Errorf("%d px: the page is wider than the window", l.width)
 		}
+		if inner := p.eval(`String([...document.querySelectorAll(".panel .scroll")].some((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth))`); l.width < 600 && inner != "false" {
+			t.Errorf("%d px: tables have to be scrolled", l.width)
+		}
 		p.run(chromedp.Evaluate(string(axe), nil))
 		if found := p.eval(`axe.run(document.querySelector("main"), {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes[0].html).join("\n"))`); found != "" {
 			t.Errorf("%d px, dark %t: %s", l.width, l.dark, found)

@@ -45,7 +45,7 @@ const part = (title, content, none) => h("section", { class: "part", key: title 
 
 // list is a small table; it scrolls by itself where it is too wide. On a phone each
 // row becomes a card; the roles are spelt out since such a layout hides them.
-function list(caption, heads, rows) {
+export function list(caption, heads, rows) {
   if (!rows.length) return null;
   const columns = heads.map((head) => ({ title: head.replace(/^#/, ""), class: head.startsWith("#") ? "number" : undefined }));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

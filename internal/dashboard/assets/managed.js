@@ -1,6 +1,7 @@
 // What robots_txt serves at a host, which rule makes each line and why, and what comes
 // next.
 
+import { list } from "./detail.js";
 import { h } from "./dom.js";
 import { plural, serverNow, stamp, when } from "./format.js";
 import { badge, panel } from "./parts.js";
@@ -61,15 +62,12 @@ function facts(d) {
 
 const states = { in_force: ["info", "in force"], to_come: ["warning", "to come"], over: ["", "over"] };
 
-const rules = (d) => h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rules" },
-  h("table", { class: "plain" }, h("caption", { class: "unseen" }, "The rules of robots_txt with their reasons"),
-    h("thead", {}, h("tr", {}, ["Rule", "Says", "For", "When", "Why"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, d.rules.map((r, i) => h("tr", { key: `${r.name} ${i}` },
-      h("th", { scope: "row" }, r.name, r.at ? h("div", { class: "quiet" }, r.at) : null),
-      h("td", {}, h("code", { class: "path" }, r.says)),
-      h("td", {}, r.for.join(", ") || "every crawler", r.hosts ? h("div", { class: "quiet" }, r.hosts.join(", ")) : null),
-      h("td", {}, badge(`severity ${states[r.state][0]}`, states[r.state][1]), r.from ? h("div", { class: "quiet" }, "from ", time(r.from)) : null, r.until ? h("div", { class: "quiet" }, "until ", time(r.until)) : null),
-      h("td", {}, r.reason ?? "", [r.owner, r.ticket].filter(Boolean).length ? h("div", { class: "quiet" }, [r.owner, r.ticket].filter(Boolean).join(", ")) : null))))));
+const rules = (d) => h("div", { class: "part" }, list("The rules of robots_txt with their reasons", ["Rule", "Says", "For", "When", "Why"], d.rules.map((r) => [
+  [r.name, r.at ? h("div", { class: "quiet" }, r.at) : null],
+  h("code", { class: "path" }, r.says),
+  [r.for.join(", ") || "every crawler", r.hosts ? h("div", { class: "quiet" }, r.hosts.join(", ")) : null],
+  [badge(`severity ${states[r.state][0]}`, states[r.state][1]), r.from ? h("div", { class: "quiet" }, "from ", time(r.from)) : null, r.until ? h("div", { class: "quiet" }, "until ", time(r.until)) : null],
+  [r.reason ?? "", [r.owner, r.ticket].filter(Boolean).length ? h("div", { class: "quiet" }, [r.owner, r.ticket].filter(Boolean).join(", ")) : null]])));
 
 const turns = (d) => h("ol", { class: "turns" },
   h("li", { key: "now", class: "now" }, h("b", {}, "Now"), h("span", { class: "quiet" }, ` ${stamp(new Date(serverNow()).toISOString())}`)),
