@@ -98,6 +98,9 @@ func TestLiveUpdate(t *testing.T) {
 	if text := p.text(".alarm"); !strings.Contains(text, "in the name of search engines") || !strings.Contains(text, "unverified") {
 		t.Errorf("the alarm accuses: %s", text)
 	}
+	if got := p.eval(`document.querySelector(".alarm ~ .todo h2")?.innerText`); got != "Nothing else to do" {
+		t.Errorf("below the alarm stands %q", got)
+	}
 	p.visit("#/impact")
 	p.until(`document.querySelector(".panel.bad")`) // the request may not be counted yet
 	if text := p.text(".panel.bad"); !strings.Contains(text, "in the name of search engines") {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
@@ -172,5 +173,25 @@ func TestImpostors(t *testing.T) {
 	p.until(`document.querySelector(".detail .chart")`)
 	if got := p.eval(`location.hash`); got != "#/crawlers?open=_spoofed%3Aother&site=example.com&window=7d" {
 		t.Errorf("the link leads to %s", got)
+	}
+}
+
+// closed is a day with more blocked than what is against the rules: false names, and
+// what came while no rules were known.
+type closed struct{ *report.Source }
+
+func (c closed) Summary(f report.Filter) report.Summary {
+	s := c.Source.Summary(f)
+	s.Blocked = s.Disallowed + 5
+	return s
+}
+
+// What is blocked is told to be a part of what is against the rules where it is that.
+func TestBlockedForAnotherReason(t *testing.T) {
+	day := scriptedDay(t)
+	for want, views := range map[string]dashboard.Views{"would be blocked": day, "would be blocked, some for another reason": closed{day}} {
+		if got := open(t, serveDay(t, views), wide).text(".tile:nth-child(2) .note"); !strings.HasSuffix(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
 	}
 }

@@ -56,6 +56,12 @@ func TestTriedText(t *testing.T) {
 	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is not tried: there is none (status 404 Not Found).") {
 		t.Errorf("it does not say why nothing is tried: %s", text)
 	}
+	day.change = func(s *report.Shadow) { s.Trials, s.Texts[0].Error = []report.Trial{}, "" } // which may be another site's
+	p = open(t, serveDay(t, day), wide)
+	p.show("#/robots?site=example.com")
+	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is tried on this server, and has judged no request to this site yet.") {
+		t.Errorf("it says of a text that is tried somewhere: %s", text)
+	}
 	p = open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/robots?site=example.com")
 	if text := p.eval(panel); text != "" {

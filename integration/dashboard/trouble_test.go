@@ -80,3 +80,25 @@ func TestCommandsOfTheSite(t *testing.T) {
 	p.until(`document.querySelector(".detail .chart")`)
 	p.until(fmt.Sprintf(`document.querySelector(".actions").innerText.includes("'http://shop.localhost:%s/cart'")`, s.Port))
 }
+
+// A site that stands for several hosts is not said to be unread: each has a file.
+func TestSeveralHosts(t *testing.T) {
+	s := serve(t, sites+`
+http://*.tenants.localhost:$PORT {
+	robots_guard enforce
+	respond /robots.txt "User-agent: *
+Disallow: /secret/
+"
+	respond "Hello."
+}
+`)
+	awaitPolicy(t, s, "a.tenants.localhost", "/secret/", gptBot)
+	p := open(t, "http://localhost:"+s.Port+"/robots-guard/", wide)
+	p.until(`document.querySelector("main").innerText.includes("*.tenants.localhost")`)
+	for _, hash := range []string{"#/now", "#/robots?site=*.tenants.localhost"} {
+		p.visit(hash)
+		if text := p.text("main"); !strings.Contains(text, "one for each host") || strings.Contains(text, "no crawler has asked") || strings.Contains(text, "Be one yourself") {
+			t.Errorf("%s: %s", hash, text)
+		}
+	}
+}

@@ -16,10 +16,11 @@ export const urls = (url) => ({ summary: url("summary.json"), parity: url("parit
 
 export function render(state, { summary, parity, alerts }, redraw) {
   const none = summary.requests === 0;
+  const loud = alarm(state, summary, alerts);
   return [
     h("h1", {}, "Now"),
-    todo(state, alerts, redraw),
-    alarm(state, summary, alerts),
+    loud,
+    todo(state, alerts, redraw, Boolean(loud)),
     none ? null : glance(state, summary),
     tiles(summary),
     none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
@@ -68,7 +69,7 @@ function tiles(s) {
   const before = s.previous;
   return h("dl", { class: "tiles" },
     tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers"), "", was(s.requests, before?.requests)),
-    tile("Against the rules", count(s.disallowed), [`${count(s.blocked)} blocked`, " · ", `${count(s.would_block)} would be blocked`], s.disallowed ? "against" : "", was(s.disallowed, before?.disallowed)),
+    tile("Against the rules", count(s.disallowed), [`${count(s.blocked)} blocked`, " · ", `${count(s.would_block)} would be blocked`, s.blocked + s.would_block > s.disallowed ? ", some for another reason" : null], s.disallowed ? "against" : "", was(s.disallowed, before?.disallowed)),
     tile("In grace", count(s.stale), "forbidden only by a recent change, let off", "", was(s.stale, before?.stale)),
     tile("Kept the rules", percent(s.compliance), judged ? `of ${count(judged)} judged by a rule or group` : "nothing was judged yet", "", was(0, kept(before), percent)));
 }
@@ -107,7 +108,7 @@ function sites(state, list, alerts) {
   return table([
     { id: "site", title: "Site", value: (s) => s.site, cell: (s) => [h("a", { href: href(state, { view: "robots", site: s.site }) }, siteName(s.site)), hosts(s)] },
     { id: "mode", title: "Mode", value: (s) => s.mode ?? "", cell: (s) => modeBadge(s.mode) },
-    { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.robots, told(alerts, aboutRobots, s.site)), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
+    { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.site, s.robots, told(alerts, aboutRobots, s.site)), s.robots.held_until ? [" ", badge("severity warning", ["version before held, until ", when(s.robots.held_until)])] : null] },
     { id: "findings", title: "Findings", value: (s) => s.robots.findings.errors * 1e6 + s.robots.findings.warnings * 1e3 + s.robots.findings.infos, number: false, latest: true, cell: (s) => findings(s.robots.findings) },
     { id: "requests", title: "Requests", number: true, value: (s) => s.requests, cell: (s) => [count(s.requests), h("div", { class: "quiet" }, trend(s.requests, s.previous?.requests))] },
     { id: "against", title: "Against the rules", className: "broken", number: true, value: (s) => s.disallowed, cell: (s) => [against(s.disallowed), h("div", { class: "quiet" }, trend(s.disallowed, s.previous?.disallowed))] },

@@ -149,9 +149,12 @@ export const words = () => h("details", { class: "words", key: "words" }, h("sum
     h("div", {}, h("h3", {}, "Verdict"), h("dl", {}, Object.entries(verdicts).map(([name, meaning]) => [h("dt", {}, verdictBadge(name)), h("dd", {}, meaning, inLogs(name, verdictName))]))),
     h("p", { class: "quiet" }, "A crawler's name is what its User-Agent says. Numbers under a name are requests that used it, not proof of who sent them.")));
 
-// health tells in words how it is about a robots.txt, in short where more was
-// told.
-export function health(r, told) {
+// several reports whether a site stands for hosts that have a file each.
+export const several = (site) => site === "_other" || site.includes("*");
+
+// health tells in words how it is about the robots.txt of a site, in short where more
+// was told.
+export function health(site, r, told) {
   const read = r.last_read ? ["read ", when(r.last_read)] : null;
   const failing = r.failing_since ? [", failing for ", h("time", { datetime: r.failing_since, title: stamp(r.failing_since) }, elapsed(r.failing_since))] : null;
   // Whatever was read, it restricts nobody.
@@ -163,7 +166,7 @@ export function health(r, told) {
     case "last_good": return state("warn", "using a copy", told ? elsewhere : ["it cannot be read", r.error ? ` (${r.error})` : "", failing, "; the copy was ", read]);
     case "unreachable": return state("bad", "unreachable", told ? elsewhere : [r.error || "it cannot be read", failing]);
   }
-  return state("none", "not read yet", "no crawler has asked");
+  return several(site) ? state("none", "one for each host", "none of them is shown") : state("none", "not read yet", "no crawler has asked since the start");
 }
 
 const elsewhere = "see above";

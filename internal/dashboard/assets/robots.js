@@ -3,7 +3,7 @@
 import { meter } from "./chart.js";
 import { h } from "./dom.js";
 import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
-import { badge, base, downloads, empty, health, section } from "./parts.js";
+import { badge, base, downloads, empty, health, section, several } from "./parts.js";
 import { managed as managedPart } from "./managed.js";
 import { tried } from "./shadow.js";
 import { go, href } from "./state.js";
@@ -36,9 +36,8 @@ export function render(state, { robots: r, shadow, managed, summary, errors }) {
       managed ? managedPart(managed) : null,
       shadow ? tried(state, shadow) : null,
       earlier(state, r) ?? (r.lines.length ? section("Line by line", [state.version ? gone(state, r) : null, note(r)], lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
-        empty("Not read yet", site === "_other"
-          ? "This row stands for all hosts that the configuration does not name. Each of them has a file of its own, so none is shown."
-          : "The file is read when a crawler asks for a page of this site. Be one yourself:", site === "_other" ? null : `curl -A "GPTBot/1.3" ${base({ sites: [site] })}/`))
+        several(site) ? empty("One for each host", `This row stands for all hosts that ${site === "_other" ? "the configuration does not name" : `${site} takes and no other site`}. Each of them has a file of its own, so none is shown.`)
+          : empty("Not read yet", "The file is read when a crawler asks for a page of this site. Be one yourself:", `curl -A "GPTBot/1.3" ${base({ sites: [site] })}/`))
         : section("Line by line", null, h("p", { class: "quiet" }, "The file is empty: nothing is restricted."))),
       r.versions.length ? section("Versions", null, h("ol", { class: "versions" }, r.versions.map((v, i) => version(v, i, r)))) : null,
     ],
@@ -49,7 +48,7 @@ function facts(r) {
   const f = r.health;
   const fact = (name, value) => (value === undefined || value === null || value === "" ? null : h("div", { key: name }, h("dt", {}, name), h("dd", {}, value)));
   return h("dl", { class: "facts" },
-    fact("State", health(f)),
+    fact("State", health(r.filter.site, f)),
     fact("Of", f.authority),
     fact("Status", f.status || undefined),
     fact("Version", f.version ? h("code", { title: `SHA-256 ${f.version}` }, shortVersion(f.version)) : undefined),

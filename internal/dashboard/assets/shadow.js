@@ -13,7 +13,7 @@ export function tried(state, s) {
   return panel("tried", "A text that is tried", s.trials.length ? downloads(state, "shadow", { site: s.filter.site }) : null,
     broken.map((t) => h("p", { class: "notice", key: t.from }, h("code", {}, t.from), t.version ? " cannot be read any more, and is tried as it was: " : " is not tried: ", t.error, ".")),
     s.trials.length ? s.trials.map((t) => trial(state, t))
-      : broken.length ? null : h("p", { class: "quiet" }, "No crawler has asked for a page of this site since the trial began."));
+      : broken.length ? null : h("p", { class: "quiet" }, s.texts.map((t, i) => [i ? ", " : "", h("code", {}, t.from)]), " is tried on this server, and has judged no request to this site yet."));
 }
 
 function trial(state, t) {

@@ -19,14 +19,14 @@ const asking = new Set();
 const failed = new Map();
 
 // todo shows the alerts of the sites that are chosen, nothing where the server
-// has none to tell of.
-export function todo(state, list, redraw) {
+// has none to tell of. alarmed says that the page tells of something else above them.
+export function todo(state, list, redraw, alarmed) {
   if (!list) return null;
   const ours = list.alerts.filter((a) => !state.site || !a.site || a.site === state.site);
   const [open, known, over] = ["open", "acknowledged", "over"].map((s) => ours.filter((a) => a.state === s));
   const can = !list.read_only;
   return h("section", { class: "panel todo", key: "todo", "aria-labelledby": "todo" },
-    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : "Nothing to do")),
+    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : alarmed ? "Nothing else to do" : "Nothing to do")),
     open.length ? h("ul", { class: "cards" }, open.slice(0, most).map((a) => card(state, a, can, redraw))) : null,
     fold("more", `${count(open.length - most)} more`, open.slice(most), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
     fold("known", `${count(known.length)} acknowledged`, known, (a) => [title(state, a), acknowledged(a.acknowledged), can ? [" ", undo(a)] : null, trouble(a)]),
