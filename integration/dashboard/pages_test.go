@@ -195,3 +195,15 @@ func TestBlockedForAnotherReason(t *testing.T) {
 		}
 	}
 }
+
+// Of false names the page says by which rules they are judged, and has that explained.
+func TestFalseNames(t *testing.T) {
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	p.show("#/crawlers?open=_spoofed:other")
+	text := p.text(".detail")
+	for _, want := range []string{"The stricter of the group of the name and the * group holds.", "explain --identity spoofed --user-agent"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q: %.600s", want, text)
+		}
+	}
+}

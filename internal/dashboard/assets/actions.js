@@ -26,7 +26,7 @@ export function actions(state, d) {
       name ? action("Never judge it", "in robots_guard", `exempt ${who}${word}`) : null,
       name ? action("Log it, never block it", "in robots_guard", `only_log ${who}${word}`) : null,
       c.token === "_spoofed" ? action("Turn all false names away", "in robots_guard", "spoofed block") : null,
-      agent && url ? action("Have the verdict explained", "in a shell", `caddy robots-guard explain --user-agent ${quoted(agent)} ${quoted(url)}`) : null),
+      agent && url ? action("Have the verdict explained", "in a shell", `caddy robots-guard explain${c.token === "_spoofed" ? " --identity spoofed" : ""} --user-agent ${quoted(agent)} ${quoted(url)}`) : null),
     c.disallowed ? letter(d) : null);
 }
 

@@ -16,7 +16,7 @@ export function detail(state, { detail: d, errors }, redraw) {
   return h("div", { class: "detail", key: c.id },
     h("div", { class: "detailhead" },
       h("p", {}, `First seen `, when(c.first_seen), ", last ", when(c.last_seen), ". ",
-        c.wildcard ? "The * group is meant for it." : "Only a group that names it is meant for it.",
+        c.token === "_spoofed" ? "The stricter of the group of the name and the * group holds." : c.wildcard ? "The * group is meant for it." : "Only a group that names it is meant for it.",
         " ", c.documentation ? h("a", { href: safeURL(c.documentation), rel: "noreferrer", target: "_blank" }, "Its documentation") : null),
       h("p", { class: "exports" }, "Evidence: ",
         h("a", { class: "button", href: dataURL("evidence.txt", state, id), download: "" }, "readable text"), " ",
