@@ -17,6 +17,7 @@ type names struct {
 	registry *uaident.Registry
 	chains   []chain             // of all known crawlers
 	frozen   map[string][]string // what classes stand for, in the place of what the registry says
+	stored   bool                // the words were known to whoever has stored them
 	met      map[string][]string
 }
 
@@ -101,7 +102,7 @@ func (n *names) namesOf(words []string) (names []string, err error) {
 		token, meant := strings.CutPrefix(word, judge.MeantToken)
 		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
-		} else if !meant {
+		} else if !meant && (!n.stored || word == strings.ToLower(word)) { // which may be a class that is new
 			return nil, unknown(n.registry, word)
 		}
 		if err := checkName(token); err != nil {

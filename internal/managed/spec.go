@@ -36,7 +36,9 @@ func (s *Schedule) Spec() []byte {
 }
 
 // ParseSpec returns the schedule of a spec. What this version does not know is an
-// error: a part of what the owner wants could be something else.
+// error: a part of what the owner wants could be something else. But a crawler that the
+// registry does not know stands for the one of that name, as with token: another instance
+// may know it by its configuration or version.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	var stored spec
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -51,7 +53,9 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 			}
 		}
 	}
-	s, err := makeSchedule(newNames(registry, stored.Frozen), stored.Rules, stored.Sitemaps, stored.Lines)
+	names := newNames(registry, stored.Frozen)
+	names.stored = true
+	s, err := makeSchedule(names, stored.Rules, stored.Sitemaps, stored.Lines)
 	if err == nil && stored.Staging != nil {
 		s.Stage(stored.Staging...)
 	}

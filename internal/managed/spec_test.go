@@ -44,10 +44,13 @@ func TestSpec(t *testing.T) {
 	if got := string(newSchedule(t).Spec()); got != "{}" {
 		t.Errorf("nothing is %s", got)
 	}
-	for _, bad := range []string{"", "{", `{"rules":[{"id":"x","for":["GPTBot"],"new":1}]}`, `{"rules":[{"id":"x","for":["NoSuchBot"]}]}`} {
+	for _, bad := range []string{"", "{", `{"rules":[{"id":"x","for":["GPTBot"],"new":1}]}`, `{"rules":[{"id":"x","for":["no_such_class"]}]}`} {
 		if _, err := ParseSpec(uaident.Default(), []byte(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+	if _, err := ParseSpec(uaident.Default(), []byte(`{"rules":[{"id":"x","for":["NoSuchBot"]}]}`)); err != nil {
+		t.Errorf("a crawler that others know: %v", err)
 	}
 }
 
