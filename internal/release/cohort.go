@@ -3,6 +3,7 @@ package release
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
@@ -69,9 +70,10 @@ func (r *Release) knowCohorts(ctx context.Context, state *publication.State, w w
 	return ids
 }
 
-// takeOverCohorts tells the guards what is known of these changes from the configuration
-// before, which will say it no more: the storage may not answer for long.
-func (r *Release) takeOverCohorts() {
+// takeOver tells the guards what is known from the configuration before of these changes
+// and of the one that is tried, since that will say it no more: the storage may not answer
+// for long, and what a trial has found is forgotten once nobody tries it.
+func (r *Release) takeOver() {
 	state, known := r.site.State()
 	if !known {
 		return
@@ -82,6 +84,14 @@ func (r *Release) takeOverCohorts() {
 	r.applying.Lock()
 	defer r.applying.Unlock()
 	r.knowCohorts(atHand, &state, w)
+	if c := state.Candidate; isTried(c) {
+		published, err := r.schedule(atHand, state.PublishedID(), w)
+		tried, lost := r.schedule(atHand, c.ID, w)
+		if errors.Join(err, lost) == nil {
+			r.judge(c, published, tried)
+			r.judged = c.Number
+		}
+	}
 }
 
 // endCohorts forgets what guards were told of all changes but some. r.applying must be

@@ -128,7 +128,7 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 		r.Logger.Error("the history of a robots_txt is damaged; it is kept aside", zap.String("key", key), zap.Error(err))
 	}
 	r.begun.Store(true)
-	r.takeOverCohorts()
+	r.takeOver()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -23,6 +23,7 @@ import (
 type trials struct {
 	mu    sync.Mutex
 	texts map[string]string // that are tried, at a.test, by source
+	users map[string]int    // how many try them
 	found []shadow.Trial
 
 	some    []*shadow.Change // that some operators are served, or were
@@ -63,10 +64,17 @@ func (t *trials) Try(c shadow.Change) (end func()) {
 	if c.Has("a.test") && !c.Has("b.test") {
 		t.texts[c.Source] = string(c.Text("a.test").Body)
 	}
+	if t.users == nil {
+		t.users = make(map[string]int)
+	}
+	t.users[c.Source]++
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		delete(t.texts, c.Source)
+		if t.users[c.Source]--; t.users[c.Source] == 0 {
+			delete(t.texts, c.Source)
+			t.found = nil // is forgotten
+		}
 	}
 }
 
