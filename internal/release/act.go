@@ -35,6 +35,17 @@ func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (
 	return news, r.apply(context.WithoutCancel(ctx))
 }
 
+// canServe tells why a change cannot be published: nobody could serve it, and after a restart
+// there would be no rule at all.
+func (r *Release) canServe(ctx context.Context, id string) error {
+	w, _ := r.wanted()
+	_, err := r.schedule(ctx, id, w)
+	if isLost(err) {
+		return fmt.Errorf("%w: %w", publication.ErrUnreadable, err)
+	}
+	return err
+}
+
 // State returns what is known of the site's changes, and whether something is.
 func (r *Release) State() (publication.State, bool) { return r.site.State() }
 

@@ -204,6 +204,9 @@ func (r *Release) update(ctx context.Context, spec []byte, step func(publication
 	after, news, err := r.store.Update(ctx, spec, func(s publication.State) (publication.State, publication.News, error) {
 		before = s
 		after, news, err := step(s)
+		if err == nil && spec == nil && after.PublishedID() != s.PublishedID() {
+			err = r.canServe(ctx, after.PublishedID())
+		}
 		return r.noteReaders(before, after), news, err
 	})
 	if err != nil || news == publication.Nothing {

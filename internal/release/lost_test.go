@@ -1,0 +1,53 @@
+package release
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestLostRulesAreNotPublished has a person go back to a change whose rules are lost, and to
+// one whose rules cannot be understood here: nobody could serve them, and after a restart
+// there would be no rule at all.
+func TestLostRulesAreNotPublished(t *testing.T) {
+	for name, damage := range map[string]func(s *storetest.Storage, key string) error{
+		"lost": func(s *storetest.Storage, key string) error { return s.Delete(t.Context(), key) },
+		"damaged": func(s *storetest.Storage, key string) error {
+			return s.Store(t.Context(), key, []byte("{"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				i := newInstance(t, storage, "one")
+				i.load(disallow("GPTBot", "/a"))
+				before, _ := i.State()
+				i.load(disallow("GPTBot", "/b"))
+				for _, key := range storage.Keys() {
+					if strings.Contains(key, before.PublishedID()) {
+						if err := damage(storage, key); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if _, err := i.Act(t.Context(), "rollback", "", ann); !errors.Is(err, publication.ErrUnreadable) {
+					t.Errorf("the rollback ends with %v", err)
+				}
+				i.serves("/b")
+				i.end()
+				i = newInstance(t, storage, "one")
+				i.load(disallow("GPTBot", "/b"))
+				i.serves("/b")
+				if _, err := i.Act(t.Context(), "rollback", publication.IDOf(publication.Empty), ann); err != nil {
+					t.Error(err)
+				}
+				i.serves()
+				i.end()
+			})
+		})
+	}
+}
