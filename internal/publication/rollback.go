@@ -42,6 +42,16 @@ func (s State) Rollback(id string, by By, now time.Time) (State, News, error) {
 	return s.succeed(change, RolledBack, by.Who, now), IsRolledBack, nil
 }
 
+// RolledBack is an error if somebody has published an earlier change again that a state from
+// before has not shown as published: two who take back the same change mean one step.
+func (s *State) RolledBack(shown *State) error {
+	p := s.Published
+	if p == nil || p.Origin != FromRollback || shown.Published == nil || shown.Published.Number >= p.Number {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrRolledBack, p.ID)
+}
+
 // parent returns the ID of what was published before what is, and the number that it
 // was published before. What a rollback has published again stands where it stood
 // first, so that one rollback after another goes further back.

@@ -3,6 +3,7 @@ package publication
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -185,6 +186,32 @@ func (s *State) PublishedID() string {
 		return IDOf(Empty)
 	}
 	return s.Published.ID
+}
+
+// Unseen is an error about a change that waits or is tried and that a state from before has
+// not shown, nil if there is none or it has shown none at all: who decides about what was
+// shown means no other.
+func (s *State) Unseen(shown *State) error {
+	seen := shown.open()
+	for _, id := range s.open() {
+		if len(seen) > 0 && !slices.Contains(seen, id) {
+			return fmt.Errorf("%w: %s", ErrOther, id)
+		}
+	}
+	return nil
+}
+
+// open returns the IDs of what waits or is tried.
+func (s *State) open() (ids []string) {
+	if c := s.Candidate; c != nil {
+		ids = append(ids, c.ID)
+	}
+	for i := range s.Bases {
+		if b := &s.Bases[i]; b.Stage == Confirmation {
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
 }
 
 // Last returns the change of the site's rules that was made last among those that are

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -10,9 +11,14 @@ import (
 
 // Act does what a person wants with the change that has this ID, "" for the
 // candidate, or for what was before: confirm, promote, stop or rollback. What comes of
-// it is served when Act returns.
+// it is served when Act returns. Without an ID nothing is decided about a change that has
+// come since this instance has told what waits.
 func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error) {
+	shown, _ := r.site.State()
 	news, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
+		if err := asShown(&s, &shown, verb); err != nil && id == "" {
+			return s, publication.Nothing, err
+		}
 		if isTried(s.Candidate) {
 			s = s.Keep(r.found(s.Candidate))
 		}
@@ -28,11 +34,23 @@ func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (
 		}
 		return s, publication.Nothing, fmt.Errorf("unknown verb %q", verb)
 	})
+	if errors.Is(err, publication.ErrOther) || errors.Is(err, publication.ErrRolledBack) {
+		_, _ = r.store.Read(ctx) // so that it is told from now on
+	}
 	if err != nil {
 		return news, err
 	}
 	r.poke() // its time may end sooner
 	return news, r.apply(context.WithoutCancel(ctx))
+}
+
+// asShown tells why what somebody wants without an ID is about something else by now than what
+// was shown, nil if it is not.
+func asShown(now, shown *publication.State, verb string) error {
+	if verb == "rollback" {
+		return now.RolledBack(shown)
+	}
+	return now.Unseen(shown)
 }
 
 // canServe tells why a change cannot be published: nobody could serve it, and after a restart

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -178,6 +179,69 @@ func TestStateComesBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestDecidesAboutWhatWasShown decides without an ID about no other change than the one that
+// the instance has told of, as where another one has submitted the next a moment ago.
+func TestDecidesAboutWhatWasShown(t *testing.T) {
+	for _, verb := range []string{"confirm", "promote", "stop"} {
+		t.Run(verb, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
+				one.trials, two.trials = &trials{texts: make(map[string]string)}, &trials{texts: make(map[string]string)}
+				one.load(disallow("GPTBot", "/a"))
+				two.load(disallow("GPTBot", "/a"))
+				if one.confirm = Any; verb != "confirm" {
+					one.confirm, one.rollout = Search, publication.Rollout{Stage: publication.Shadow}
+				}
+				two.confirm, two.rollout = one.confirm, one.rollout
+				one.load(disallow("GPTBot", "/b"))
+				time.Sleep(readInterval)
+				synctest.Wait()
+				two.load(disallow("GPTBot", "/c"))
+				if err := acts(one, verb); !errors.Is(err, publication.ErrOther) {
+					t.Errorf("about what was not shown: %v", err)
+				}
+				if state, _ := two.State(); state.Candidate == nil {
+					t.Errorf("it is over: %+v", state)
+				}
+				if err := acts(one, verb); err != nil {
+					t.Error(err)
+				}
+				if state, _ := one.State(); state.Candidate != nil {
+					t.Errorf("it is not over: %+v", state.Candidate)
+				}
+				one.end()
+				two.end()
+			})
+		})
+	}
+}
+
+// TestRolledBackByTwo goes back one step where two persons do so at two instances.
+func TestRolledBackByTwo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
+		for _, path := range []string{"/a", "/b", "/c"} {
+			one.load(disallow("GPTBot", path))
+		}
+		two.load(disallow("GPTBot", "/c"))
+		if err := acts(one, "rollback"); err != nil {
+			t.Fatal(err)
+		}
+		if err := acts(two, "rollback"); !errors.Is(err, publication.ErrRolledBack) {
+			t.Errorf("the second ends with %v", err)
+		}
+		one.serves("/b")
+		if err := acts(two, "rollback"); err != nil {
+			t.Errorf("once more: %v", err)
+		}
+		two.serves("/a")
+		one.end()
+		two.end()
+	})
 }
 
 // TestListAfterRollback lets a list that changes after a rollback wait for a person:
