@@ -190,14 +190,15 @@ func (r *Release) submitted(w wish) {
 	r.pending = r.pending && r.wish.schedule != w.schedule
 }
 
-// Otherwise returns what is served where the storage does not answer: what was
-// published as far as this instance knows. Of nothing known it is what is wanted, if
-// nobody has to confirm that, and else what was served so before, or no rule at all.
+// Otherwise returns what is served where the storage does not answer, or cannot be written:
+// what was published as far as this instance knows. Where nothing is known, or nothing was
+// published yet by anybody and it is not to be tried first, it is what is wanted, if nobody
+// has to confirm that, and else what was served so before, or no rule at all.
 func (r *Release) Otherwise() *managed.Schedule {
 	w, _ := r.wanted()
 	before, first, begun := r.nothing(), true, r.begun.Load()
 	if begun {
-		if state, known := r.site.State(); known {
+		if state, known := r.site.State(); known && (state.Changes > 0 || r.Rollout.Stage != "") {
 			if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
 				return s
 			}

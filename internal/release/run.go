@@ -18,7 +18,6 @@ const (
 	readInterval = time.Minute
 	lookInterval = 10 * time.Second // while a change is tried
 	firstRetry   = 4 * time.Second
-	tries        = 5 // of a submission, where others publish at the same time
 )
 
 // run submits and serves until ctx ends.
@@ -74,14 +73,11 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 
 // step does what is due once the history was read.
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
-	if w, pending := r.wanted(); pending && isLatest() {
-		if err := r.submitAlone(ctx, isLatest); err != nil {
-			return err
+	if err := r.submitPending(ctx, isLatest); err != nil {
+		if state, _ := r.site.State(); state.Changes == 0 {
+			return err // nothing is published; see Otherwise
 		}
-		if err := r.submit(ctx, &w, isLatest); err != nil {
-			return err
-		}
-		r.submitted(w)
+		return errors.Join(err, r.apply(ctx)) // others may publish what this instance can only read
 	}
 	if err := r.conclude(ctx); err != nil {
 		return err
@@ -115,85 +111,11 @@ func (r *Release) untilNext() time.Duration {
 	return most
 }
 
-// errMoved says that another change was published than the one compared with.
-var errMoved = errors.New("another change is published by now")
-
 // restore brings back a state that is lost or damaged, as far as this instance knows
 // it.
 func (r *Release) restore(ctx context.Context) error {
 	_, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
 		return s, publication.Nothing, nil
-	})
-	return err
-}
-
-// errEnded says that another configuration has taken over.
-var errEnded = errors.New("another configuration decides by now")
-
-// submit submits what is wanted, as asBefore has it, unless another configuration has
-// taken over.
-func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) error {
-	in := publication.Submission{Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
-	for range tries {
-		if err := r.asBefore(ctx, w); err != nil {
-			return err
-		}
-		in.ID = w.id
-		state, _ := r.site.State()
-		base, isNews := state.PublishedID(), state.IsNews(in)
-		if isNews {
-			published, err := r.schedule(ctx, base, *w)
-			if isLost(err) {
-				published, err = r.nothing(), nil // they are lost; what they were cannot be told
-			}
-			if err != nil {
-				return err
-			}
-			in.Reasons = r.reasons(published, *w, state.Published == nil)
-			in.Difference = managed.Difference(published, w.schedule)
-		}
-		_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
-			switch {
-			case !isLatest():
-				return s, publication.Nothing, errEnded
-			case s.PublishedID() != base || s.IsNews(in) != isNews:
-				return s, publication.Nothing, errMoved // nothing was compared with this
-			}
-			s, news := s.Submit(in, r.Now())
-			return s, news, nil
-		})
-		if errors.Is(err, errEnded) {
-			return nil
-		}
-		if !errors.Is(err, errMoved) {
-			return err
-		}
-		if _, err := r.store.Read(ctx); err != nil {
-			return err
-		}
-	}
-	return errMoved
-}
-
-// submitAlone makes what was served while no history was known the first change, where there
-// is none: it was in force, and a wish is compared with it.
-func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
-	if state, _ := r.site.State(); state.Changes > 0 {
-		return nil
-	}
-	served, alone := r.lastServed()
-	if !alone {
-		return nil
-	}
-	w := newWish(served, publication.FromConfiguration, Proposal{})
-	in := publication.Submission{Instance: r.Instance(), ID: w.id, Origin: w.origin, By: publication.By{Who: string(w.origin)}}
-	in.Difference = managed.Difference(r.nothing(), served)
-	_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
-		if s.Changes > 0 || !isLatest() { // another instance has begun one
-			return s, publication.Nothing, nil
-		}
-		s, news := s.Submit(in, r.Now())
-		return s, news, nil
 	})
 	return err
 }

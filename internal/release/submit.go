@@ -1,0 +1,102 @@
+package release
+
+import (
+	"context"
+	"errors"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+)
+
+// tries bounds how often something is submitted while others publish at the same time.
+const tries = 5
+
+// errMoved says that another change was published than the one compared with.
+var errMoved = errors.New("another change is published by now")
+
+// submitPending submits what is wanted, if it was not submitted yet.
+func (r *Release) submitPending(ctx context.Context, isLatest func() bool) error {
+	w, pending := r.wanted()
+	if !pending || !isLatest() {
+		return nil
+	}
+	if err := r.submitAlone(ctx, isLatest); err != nil {
+		return err
+	}
+	if err := r.submit(ctx, &w, isLatest); err != nil {
+		return err
+	}
+	r.submitted(w)
+	return nil
+}
+
+// errEnded says that another configuration has taken over.
+var errEnded = errors.New("another configuration decides by now")
+
+// submit submits what is wanted, as asBefore has it, unless another configuration has
+// taken over.
+func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) error {
+	in := publication.Submission{Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
+	for range tries {
+		if err := r.asBefore(ctx, w); err != nil {
+			return err
+		}
+		in.ID = w.id
+		state, _ := r.site.State()
+		base, isNews := state.PublishedID(), state.IsNews(in)
+		if isNews {
+			published, err := r.schedule(ctx, base, *w)
+			if isLost(err) {
+				published, err = r.nothing(), nil // they are lost; what they were cannot be told
+			}
+			if err != nil {
+				return err
+			}
+			in.Reasons = r.reasons(published, *w, state.Published == nil)
+			in.Difference = managed.Difference(published, w.schedule)
+		}
+		_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
+			switch {
+			case !isLatest():
+				return s, publication.Nothing, errEnded
+			case s.PublishedID() != base || s.IsNews(in) != isNews:
+				return s, publication.Nothing, errMoved // nothing was compared with this
+			}
+			s, news := s.Submit(in, r.Now())
+			return s, news, nil
+		})
+		if errors.Is(err, errEnded) {
+			return nil
+		}
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+		if _, err := r.store.Read(ctx); err != nil {
+			return err
+		}
+	}
+	return errMoved
+}
+
+// submitAlone makes what was served while no history was known the first change, where there
+// is none: it was in force, and a wish is compared with it.
+func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
+	if state, _ := r.site.State(); state.Changes > 0 {
+		return nil
+	}
+	served, alone := r.lastServed()
+	if !alone {
+		return nil
+	}
+	w := newWish(served, publication.FromConfiguration, Proposal{})
+	in := publication.Submission{Instance: r.Instance(), ID: w.id, Origin: w.origin, By: publication.By{Who: string(w.origin)}}
+	in.Difference = managed.Difference(r.nothing(), served)
+	_, err := r.update(ctx, w.spec, func(s publication.State) (publication.State, publication.News, error) {
+		if s.Changes > 0 || !isLatest() { // another instance has begun one
+			return s, publication.Nothing, nil
+		}
+		s, news := s.Submit(in, r.Now())
+		return s, news, nil
+	})
+	return err
+}
