@@ -52,6 +52,7 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 // proposalOf returns what lists of rules say of the schedule that was made last.
 func proposalOf(lists *rulelist.Site) (p release.Proposal) {
 	p.Why, p.Published = lists.Proposal()
+	p.Lacks = lists.Lacks
 	return p
 }
 

@@ -101,6 +101,9 @@ type Proposal struct {
 	// Published is called when it is, perhaps several times; nil for nobody. It must
 	// not wait.
 	Published func()
+	// Lacks reports whether a part of it is not known yet, without which it must not take
+	// the place of what is published; nil for never.
+	Lacks func() bool
 }
 
 // served is what the publisher was told last: the IDs of what is published and tried,

@@ -14,11 +14,17 @@ const tries = 5
 // errMoved says that another change was published than the one compared with.
 var errMoved = errors.New("another change is published by now")
 
+// errLacks says that a wish was made while something that belongs to it was not known.
+var errLacks = errors.New("what is stored of a list of rules is not known yet")
+
 // submitPending submits what is wanted, if it was not submitted yet.
 func (r *Release) submitPending(ctx context.Context, isLatest func() bool) error {
 	w, pending := r.wanted()
 	if !pending || !isLatest() {
 		return nil
+	}
+	if w.Lacks != nil && w.Lacks() {
+		return errLacks
 	}
 	if err := r.submitAlone(ctx, isLatest); err != nil {
 		return err

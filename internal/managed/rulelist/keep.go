@@ -25,12 +25,46 @@ type record struct {
 
 func (l *List) key() string { return remote.KeyIn("robots_guard/v1/managed/lists", l.source.Name()) }
 
-// restore takes what is stored. l.reading must be held.
-func (l *List) restore(ctx context.Context, storage remote.Storage) {
-	value, err := new(remote.Asking).Load(ctx, storage, l.key())
-	if err = l.restoreFrom(value, err); err != nil {
+// restore takes what is stored, and notes whether the storage has told that. l.reading must
+// be held.
+func (l *List) restore(ctx context.Context, asking *remote.Asking, storage remote.Storage) {
+	value, err := asking.Load(ctx, storage, l.key())
+	unseen := err != nil && !errors.Is(err, fs.ErrNotExist)
+	if err = l.restoreFrom(value, err); err != nil && !(unseen && l.Unseen()) { // which was told
 		l.warn("what is stored of a list of rules cannot be used", err)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unseen = unseen
+}
+
+// restoreLate looks once more what is stored where the storage has failed before. What was
+// read meanwhile is compared with that. l.reading must be held.
+func (l *List) restoreLate(ctx context.Context) {
+	l.mu.Lock()
+	user, read, last := l.users.First(), l.good, l.last
+	unseen := l.unseen && user != nil && user.Storage != nil
+	l.mu.Unlock()
+	if !unseen {
+		return
+	}
+	if l.restore(ctx, &user.asking, user.Storage); l.Unseen() {
+		return
+	}
+	l.mu.Lock()
+	if read != nil {
+		l.last = last
+		l.take(read)
+	}
+	l.tell(true, false) // also where nothing is stored: it is known now
+}
+
+// Unseen reports whether it is not known yet what is stored of the list, since the storage
+// fails.
+func (l *List) Unseen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unseen
 }
 
 func (l *List) restoreFrom(value []byte, err error) error {

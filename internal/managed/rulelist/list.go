@@ -44,9 +44,10 @@ type List struct {
 	kept    [sha256.Size]byte
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
-	mu    sync.Mutex
-	users remote.Users[User]
-	loads any // the load of a configuration for which it was read last
+	mu     sync.Mutex
+	users  remote.Users[User]
+	loads  any  // the load of a configuration for which it was read last
+	unseen bool // the storage has failed when it was looked what is stored, and is asked again
 	state
 }
 
@@ -146,7 +147,7 @@ func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 	defer l.reading.Unlock()
 	if !l.stored && l.source.IsURL() && storage != nil && l.Good() == nil {
 		l.stored = true
-		l.restore(ctx, storage)
+		l.restore(ctx, new(remote.Asking), storage)
 	}
 	l.read(ctx)
 }
@@ -200,20 +201,29 @@ func (l *List) note(a remote.Answer, wrong trouble, v *Version) {
 	l.last.Data = nil
 	l.next = l.now().Add(remote.Sooner(a.Life))
 	changed := false
-	switch {
-	case v == nil:
+	if v == nil {
 		changed = l.propose()
-	case l.good != nil && l.good.hash == v.hash:
+	} else {
+		changed = l.take(v)
+	}
+	l.tell(changed, !a.Unchanged)
+}
+
+// take takes what the list says beside what is in use, and reports whether the users are
+// to be told. l.mu must be held.
+func (l *List) take(v *Version) (changed bool) {
+	switch {
+	case l.good.equal(v):
 		changed = l.proposed != nil
 		l.waiting, l.proposed = nil, nil
+		return changed
 	case l.good.losesMuch(v, l.now()):
 		l.waiting = v
 		l.wrong = trouble{shrunk, fmt.Errorf("%s; what it said before stays until somebody confirms it: caddy robots-guard managed confirm", l.loss())}
-		changed = l.propose()
-	default:
-		l.good, l.waiting, l.proposed, changed = v, nil, nil, true
+		return l.propose()
 	}
-	l.tell(changed, !a.Unchanged)
+	l.good, l.waiting, l.proposed = v, nil, nil
+	return true
 }
 
 // failed takes that the list could not be read.

@@ -19,6 +19,12 @@ func (l *List) step(ctx context.Context) time.Duration {
 		l.read(ctx)
 	}
 	if l.source.IsURL() {
+		l.restoreLate(ctx)
+	}
+	if l.Unseen() { // and what is stored is not replaced
+		return min(l.rest(), remote.LookEvery)
+	}
+	if l.source.IsURL() {
 		l.keep(ctx)
 	}
 	return l.rest()

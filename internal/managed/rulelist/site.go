@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -33,6 +34,7 @@ type Site struct {
 	changed chan struct{}
 	used    []*Version // of each list, nil for none
 	refused error      // why the versions of now are not used
+	lacks   atomic.Bool
 }
 
 // NewSite returns a site. No list is asked yet.
@@ -54,6 +56,7 @@ func (s *Site) Changed() {
 // a server from starting. Where something is served already, as strict says, it is an
 // error, too, unless the list could not be read at all.
 func (s *Site) First(strict bool) (*managed.Schedule, error) {
+	s.lacks.Store(slices.ContainsFunc(s.Lists, (*List).Unseen))
 	with := s.versions()
 	strict = strict || !slices.ContainsFunc(s.Lists, func(l *List) bool { return !l.IsFile() })
 	for i, l := range s.Lists {
@@ -129,21 +132,32 @@ func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.S
 			return
 		case <-s.changed:
 		}
-		with := s.versions()
-		if slices.EqualFunc(with, s.used, (*Version).equal) {
-			s.tell(nil)
-			continue
-		}
-		schedule, err := s.schedule(with)
-		if s.tell(err); err != nil {
-			failed()
-			continue
-		}
-		s.used = with
-		publish(ctx, schedule)
-		s.Logger.Info("robots_txt goes by other rules", zap.Strings("lists", s.names()))
+		unseen := slices.ContainsFunc(s.Lists, (*List).Unseen)
+		s.renew(ctx, publish, failed)
+		s.lacks.Store(unseen)
 	}
 }
+
+// renew hands the next schedule to publish, if the lists say something else.
+func (s *Site) renew(ctx context.Context, publish func(context.Context, *managed.Schedule), failed func()) {
+	with := s.versions()
+	if slices.EqualFunc(with, s.used, (*Version).equal) {
+		s.tell(nil)
+		return
+	}
+	schedule, err := s.schedule(with)
+	if s.tell(err); err != nil {
+		failed()
+		return
+	}
+	s.used = with
+	publish(ctx, schedule)
+	s.Logger.Info("robots_txt goes by other rules", zap.Strings("lists", s.names()))
+}
+
+// Lacks reports whether the schedule that was made last may lack what is stored of a list,
+// since the storage did not say.
+func (s *Site) Lacks() bool { return s.lacks.Load() }
 
 // equal reports whether two versions say the same.
 func (v *Version) equal(o *Version) bool {
