@@ -40,6 +40,7 @@ type instance struct {
 	trials   *trials         // nil for none
 	source   *ownText        // nil for no base
 	stored   <-chan struct{} // is closed once it is known which bases are stored, nil if none are
+	visited  <-chan struct{} // is closed once it is known which visits are stored, nil if none are
 	registry *uaident.Registry
 	bases    *policy.Cache
 	ahead    time.Duration // of its clock
@@ -101,8 +102,17 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 			if i.compare != nil {
 				i.compare()
 			}
+			select {
+			case <-i.visited:
+				return i.visits
+			default:
+			}
+			if i.visited != nil {
+				return nil
+			}
 			return i.visits
 		},
+		Stored: i.visited,
 		ReadSince: func(has func(string) bool, since time.Time) (names []string) {
 			for name, at := range i.reads {
 				if has("a.test") && !at.Before(since) {

@@ -34,6 +34,8 @@ type Config struct {
 	// the pages that search engines were served lately.
 	Base   func() func(host string) []byte
 	Visits func() []ledger.Visit
+	// Stored is closed once Visits has what is stored of them, nil if nothing is.
+	Stored <-chan struct{}
 	// ReadSince returns which crawlers have read the robots.txt of some hosts since a
 	// time, by name.
 	ReadSince func(has func(host string) bool, since time.Time) []string

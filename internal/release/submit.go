@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
@@ -51,6 +52,7 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 		state, _ := r.site.State()
 		base, isNews := state.PublishedID(), state.IsNews(in)
 		if isNews {
+			r.awaitStored(ctx)
 			published, err := r.schedule(ctx, base, *w)
 			if isLost(err) {
 				published, err = r.nothing(), nil // they are lost; what they were cannot be told
@@ -82,6 +84,25 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 		}
 	}
 	return errMoved
+}
+
+// storedWait is how long a submission waits for what is stored of visits. Nobody waits for that:
+// what is published stays meanwhile.
+const storedWait = 10 * time.Second
+
+// awaitStored waits a little until it is known which pages search engines were served before
+// the start, as by the configuration that a wish is to replace.
+func (r *Release) awaitStored(ctx context.Context) {
+	if r.Stored == nil {
+		return
+	}
+	timer := time.NewTimer(storedWait)
+	defer timer.Stop()
+	select {
+	case <-r.Stored:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // submitAlone makes what was served while no history was known the first change, where there
