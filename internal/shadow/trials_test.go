@@ -119,6 +119,26 @@ func TestAnotherTextBegins(t *testing.T) {
 	}
 }
 
+// TestTheTextBeforeComesBack counts anew when a text comes back that was there before, as it
+// does from another instance, which has read it earlier and not seen the one between.
+func TestTheTextBeforeComesBack(t *testing.T) {
+	now := start
+	trials := New(func() time.Time { return now })
+	trials.Use(t.Context(), "next.txt")
+	edited := by("Googlebot")
+	edited.InForce = read("Disallow: /b", 2)
+	for _, q := range []*Request{by("Googlebot"), edited} {
+		trials.Note(q)
+		now = now.Add(time.Minute)
+	}
+	for range 3 {
+		trials.Note(by("Googlebot"))
+	}
+	if one := only(t, trials); one.InForce != by("Googlebot").InForce.Hash || one.Rows[0].Judged[Same] != 3 {
+		t.Errorf("the trial is %+v", one)
+	}
+}
+
 // TestHostsOfASite counts those of a wildcard together, whatever text each has.
 func TestHostsOfASite(t *testing.T) {
 	trials := trying(t)
