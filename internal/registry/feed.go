@@ -67,9 +67,10 @@ type Feed struct {
 	kept    [sha256.Size]byte
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
-	mu    sync.Mutex
-	users remote.Users[User]
-	loads any // the load of a configuration for which it was read last
+	mu     sync.Mutex
+	users  remote.Users[User]
+	loads  any  // the load of a configuration for which it was read last
+	unseen bool // the storage has failed when it was looked what is stored, and is asked again
 	state
 }
 
@@ -158,13 +159,14 @@ func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
 		f.restore(ctx, storage)
 	}
 	f.read(ctx, f.IsFile())
+	f.ask()
 }
 
 // errNotWaiting is in the error for an id that is not that of a text that waits.
 var errNotWaiting = errors.New("no such text waits")
 
-// Accept takes the text with this id into use, which waits. The log keeps who wanted that, "" where
-// it is not known.
+// Accept takes the text with this id into use, which waits, and stores it. The log keeps who wanted
+// that, "" where it is not known.
 func (f *Feed) Accept(id, who string) error {
 	f.mu.Lock()
 	t := f.waiting
@@ -177,5 +179,19 @@ func (f *Feed) Accept(id, who string) error {
 	if user != nil {
 		user.Logger.Info("a text of the registry was accepted", zap.String("registry", f.Name()), zap.String("id", id), zap.String("who", who))
 	}
+	if f.IsFile() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), acceptTime)
+	defer cancel()
+	if remote.LockUntil(ctx, &f.reading) { // else it is stored once it was read
+		defer f.reading.Unlock()
+		if !f.isUnseen() {
+			f.keep(ctx)
+		}
+	}
 	return nil
 }
+
+// acceptTime is how long one who accepts a text waits until it is stored.
+const acceptTime = 5 * time.Second

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -30,6 +31,9 @@ type record struct {
 // others use, too.
 func (f *Feed) key() string { return remote.KeyIn("robots_guard/v1/registry", f.Name()) }
 
+// errUnseen is in the error of a storage that does not say what is stored.
+var errUnseen = errors.New("the storage does not say it")
+
 // load reads what is stored, nil for nothing.
 func (f *Feed) load(ctx context.Context, asking *remote.Asking, storage remote.Storage) (*record, *Text, error) {
 	value, err := asking.Load(ctx, storage, f.key())
@@ -37,7 +41,7 @@ func (f *Feed) load(ctx context.Context, asking *remote.Asking, storage remote.S
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", errUnseen, err)
 	}
 	return f.decode(value)
 }
@@ -63,11 +67,13 @@ func (f *Feed) decode(value []byte) (*record, *Text, error) {
 	return r, t, f.understand(t)
 }
 
-// restore takes what is stored. f.reading must be held.
+// restore takes what is stored, and notes whether the storage has told that. f.reading must
+// be held.
 func (f *Feed) restore(ctx context.Context, storage remote.Storage) {
 	r, t, err := f.load(ctx, new(remote.Asking), storage)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.unseen = errors.Is(err, errUnseen)
 	switch {
 	case err != nil:
 		if u := f.users.First(); u != nil {
@@ -77,6 +83,48 @@ func (f *Feed) restore(ctx context.Context, storage remote.Storage) {
 		f.good, f.kept, f.checked = t, t.hash, r.Read
 		f.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
 	}
+}
+
+// restoreLate looks once more what is stored where the storage has failed before. What was
+// read meanwhile is compared with that, as it would have been. f.reading must be held.
+func (f *Feed) restoreLate(ctx context.Context) {
+	f.mu.Lock()
+	user, unseen := f.users.First(), f.unseen
+	f.mu.Unlock()
+	if !unseen || user == nil || user.Storage == nil {
+		return
+	}
+	r, stored, err := f.load(ctx, &user.asking, user.Storage)
+	f.mu.Lock()
+	f.unseen = errors.Is(err, errUnseen)
+	if err != nil || stored == nil { // an older edition than the one in use is an error, too
+		f.mu.Unlock()
+		return
+	}
+	f.kept = stored.hash
+	read, next := f.good, cmp.Or(f.waiting, f.good)
+	if next == nil || f.Key != nil && next.Serial < stored.Serial { // which is never used again
+		f.last, f.checked = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}, r.Read
+		f.take(stored)
+		return
+	}
+	var why []string
+	if !next.equal(stored) {
+		why = suspicionsOf(stored.Edition, next.Edition)
+	}
+	switch {
+	case len(why) == 0 && next.equal(read):
+		f.waiting, f.why = nil, nil
+		f.mu.Unlock()
+		return
+	case len(why) == 0:
+		f.take(next)
+		return
+	case !stored.equal(read):
+		f.take(stored)
+		f.mu.Lock()
+	}
+	f.hold(next, why, f.Now())
 }
 
 // acceptedElsewhere takes the text that waits into use if another instance does. f.reading

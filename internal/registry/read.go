@@ -183,9 +183,15 @@ func (f *Feed) tellTrouble() func() {
 	}
 }
 
-// hold lets a text wait. f.mu must be held; it is released.
+// hold lets a text wait, for which [Feed.ask] asks. f.mu must be held; it is released.
 func (f *Feed) hold(t *Text, why []string, now time.Time) {
 	f.waiting, f.why, f.since, f.asked = t, why, now, false
+	f.mu.Unlock()
+}
+
+// ask asks the owner to accept a text that waits, once.
+func (f *Feed) ask() {
+	f.mu.Lock()
 	tell := f.tellWaiting()
 	f.mu.Unlock()
 	tell()

@@ -19,11 +19,24 @@ func (f *Feed) step(ctx context.Context) time.Duration {
 		f.read(ctx, false)
 	}
 	if f.IsFile() {
+		f.ask()
 		return min(f.rest(), remote.LookEvery)
 	}
+	f.restoreLate(ctx)
 	f.acceptedElsewhere(ctx)
+	f.ask()
+	if f.isUnseen() { // and what is stored is not replaced
+		return min(f.rest(), remote.LookEvery)
+	}
 	f.keep(ctx)
 	return f.rest()
+}
+
+// isUnseen reports whether it is not known yet what is stored, since the storage fails.
+func (f *Feed) isUnseen() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unseen
 }
 
 // rest returns how long it is until the registry is to be read again.
