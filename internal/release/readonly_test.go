@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
@@ -46,6 +47,65 @@ func TestStorageIsReadOnly(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStorageStaysReadOnly keeps what is served there over a reload whose rules are to be
+// tried first, and serves other rules of the same configuration, as of a list.
+func TestStorageStaysReadOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, readOnly{storetest.New()}, "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		i.Submit(schedule(t, disallow("GPTBot", "/b")), publication.FromRules, Proposal{})
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		i.serves("/b")
+		i.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 3600}
+		i.load(disallow("GPTBot", "/c"))
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		i.serves("/b")
+		i.end()
+	})
+}
+
+// slowVisits is how long what is stored of visits takes in a test.
+const slowVisits = 5 * time.Second
+
+// TestServesNothingBeforeItCompares serves no rules that have to be confirmed while it is not
+// known yet that they have to be, also where the storage then refuses them once.
+func TestServesNothingBeforeItCompares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := &refusesOnce{Storage: storetest.New()}
+		i := newInstance(t, storage, "one")
+		visited := make(chan struct{})
+		i.visited = visited
+		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		time.AfterFunc(slowVisits, func() { close(visited) })
+		i.load(disallow("*", "/b"))
+		i.serves() // after two seconds
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		if state, _ := i.State(); state.Published != nil || state.Candidate == nil || !storage.refused {
+			t.Errorf("refused %t, the history is %+v, want a change that waits", storage.refused, state)
+		}
+		i.serves()
+		i.end()
+	})
+}
+
+// refusesOnce is a storage that cannot be locked the first time.
+type refusesOnce struct {
+	*storetest.Storage
+	refused bool
+}
+
+func (s *refusesOnce) Lock(ctx context.Context, name string) error {
+	if !s.refused {
+		s.refused = true
+		return errReadOnly
+	}
+	return s.Storage.Lock(ctx, name)
 }
 
 // TestInstanceThatCanOnlyRead has an instance follow what another one publishes, although it

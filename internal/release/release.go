@@ -67,6 +67,7 @@ type Release struct {
 	wish    wish
 	pending bool                         // the wish was not submitted yet
 	parsed  map[string]*managed.Schedule // what is in use, by the IDs of specs
+	refused atomic.Bool                  // nothing is published, and the storage did not take what is wanted
 
 	// Since Begin:
 	begun     atomic.Bool
@@ -196,14 +197,16 @@ func (r *Release) submitted(w wish) {
 }
 
 // Otherwise returns what is served where the storage does not answer, or cannot be written:
-// what was published as far as this instance knows. Where nothing is known, or nothing was
-// published yet by anybody and it is not to be tried first, it is what is wanted, if nobody
-// has to confirm that, and else what was served so before, or no rule at all.
+// what was published as far as this instance knows. Where nothing is known, or nobody has
+// published anything and the storage does not take what is wanted, it is what is wanted, if
+// nobody has to confirm that and it is not to be tried first, and else what was served so
+// before, or no rule at all.
 func (r *Release) Otherwise() *managed.Schedule {
 	w, _ := r.wanted()
 	before, first, begun := r.nothing(), true, r.begun.Load()
 	if begun {
-		if state, known := r.site.State(); known && (state.Changes > 0 || r.Rollout.Stage != "") {
+		state, known := r.site.State()
+		if known && (state.Changes > 0 || !r.refused.Load()) {
 			if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
 				return s
 			}
@@ -211,6 +214,9 @@ func (r *Release) Otherwise() *managed.Schedule {
 		}
 		if served, _ := r.lastServed(); served != nil {
 			before, first = served, false
+		}
+		if known && r.Rollout.Stage != "" {
+			return before
 		}
 	}
 	if len(r.reasons(before, w, first)) > 0 {

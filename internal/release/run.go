@@ -75,7 +75,8 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 	if err := r.submitPending(ctx, isLatest); err != nil {
 		if state, _ := r.site.State(); state.Changes == 0 {
-			return err // nothing is published; see Otherwise
+			r.serveAlone(ctx, err)
+			return err
 		}
 		return errors.Join(err, r.apply(ctx)) // others may publish what this instance can only read
 	}

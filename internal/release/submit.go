@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -89,6 +90,22 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 // storedWait is how long a submission waits for what is stored of visits. Nobody waits for that:
 // what is published stays meanwhile.
 const storedWait = 10 * time.Second
+
+// serveAlone serves what [Release.Otherwise] returns where nobody has published anything and a
+// submission has failed, unless that was for want of time or of something that belongs to it.
+func (r *Release) serveAlone(ctx context.Context, failed error) {
+	if ctx.Err() != nil || errors.Is(failed, errLacks) || errors.Is(failed, errMoved) {
+		return
+	}
+	r.refused.Store(true)
+	next := r.Otherwise()
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	if served := r.publisher.Serving(); r.over || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
+		return
+	}
+	r.publisher.Serve(ctx, next, managed.Trial{})
+}
 
 // awaitStored waits a little until it is known which pages search engines were served before
 // the start, as by the configuration that a wish is to replace.
