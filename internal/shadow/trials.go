@@ -18,7 +18,8 @@ const maxTrials = 500
 
 // underWay is how long after a text has changed a request may come that was judged by the
 // one before. Later it is that one again: another instance may know it for longer than the
-// one that it has replaced here.
+// one that it has replaced here. Where a site stands for several hosts, whose texts may
+// differ, it is another host at any time.
 const underWay = 10 * time.Second
 
 // Request is a request that was judged by both texts. Nothing that it refers to is
@@ -135,7 +136,7 @@ func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 		return nil
 	case ok && known.tried.hash == made.tried.hash && known.inForce.hash == made.inForce.hash:
 		return known // others were faster
-	case ok && made.since.Sub(known.since) < underWay && (made.tried.read.Before(known.tried.read) || made.inForce.read.Before(known.inForce.read)):
+	case ok && (shared || made.since.Sub(known.since) < underWay) && (made.tried.read.Before(known.tried.read) || made.inForce.read.Before(known.inForce.read)):
 		return nil
 	case ok:
 		t.end(known)

@@ -139,20 +139,6 @@ func TestTheTextBeforeComesBack(t *testing.T) {
 	}
 }
 
-// TestHostsOfASite counts those of a wildcard together, whatever text each has.
-func TestHostsOfASite(t *testing.T) {
-	trials := trying(t)
-	for i := range 3 {
-		q := by("Googlebot")
-		q.Site = policy.Key{Site: "*.example.com", Host: fmt.Sprintf("%d.example.com", i)}
-		q.InForce = read(fmt.Sprint("# ", i), i)
-		trials.Note(q)
-	}
-	if one := only(t, trials); one.Rows[0].Judged[Same] != 3 || one.InForce != ([32]byte{}) || one.Site.Host != "" {
-		t.Errorf("the trial is %+v", one)
-	}
-}
-
 func TestATrialEndsWithItsConfigurations(t *testing.T) {
 	trials := New(func() time.Time { return start })
 	before, end := context.WithCancel(t.Context())

@@ -1,0 +1,46 @@
+package shadow
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestHostsOfASite counts those of a wildcard together, whatever text each has.
+func TestHostsOfASite(t *testing.T) {
+	trials := trying(t)
+	for i := range 3 {
+		q := by("Googlebot")
+		q.Site = policy.Key{Site: "*.example.com", Host: fmt.Sprintf("%d.example.com", i)}
+		q.InForce = read(fmt.Sprint("# ", i), i)
+		trials.Note(q)
+	}
+	if one := only(t, trials); one.Rows[0].Judged[Same] != 3 || one.InForce != ([32]byte{}) || one.Site.Host != "" {
+		t.Errorf("the trial is %+v", one)
+	}
+}
+
+// TestHostsWithTextsOfTheirOwn has a change made into another text at each host of a wildcard:
+// the one that was read last is tried, and no other host ends its trial.
+func TestHostsWithTextsOfTheirOwn(t *testing.T) {
+	now := start
+	trials := New(func() time.Time { return now })
+	trials.Use(t.Context(), "next.txt")
+	at := func(host string, minutes int) *Request {
+		q := by("Googlebot")
+		q.Site = policy.Key{Site: "*.example.com", Host: host}
+		q.Tried = read("# "+host, minutes)
+		return q
+	}
+	older, newer := at("a.example.com", 0), at("b.example.com", 1)
+	for range 4 {
+		trials.Note(newer)
+		now = now.Add(time.Minute)
+		trials.Note(older)
+	}
+	if one := only(t, trials); !one.Since.Equal(start) || one.Tried != newer.Tried.Hash || one.Rows[0].Judged[Same] != 4 {
+		t.Errorf("the trial is %+v", one)
+	}
+}
