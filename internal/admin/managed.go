@@ -212,7 +212,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		}
 		news, err := m.Act(r.Context(), verb, d.ID, publication.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
 		for _, cannot := range []error{publication.ErrNoCandidate, publication.ErrOther, publication.ErrSeveral, publication.ErrUnconfirmed, publication.ErrConfirmed,
-			publication.ErrUnknown, publication.ErrUnreadable, publication.ErrRolledBack, publication.ErrIsPublished, publication.ErrIsFirst} {
+			publication.ErrUnknown, publication.ErrUnreadable, publication.ErrNotShown, publication.ErrIsPublished, publication.ErrIsFirst} {
 			if errors.Is(err, cannot) {
 				return failed(http.StatusConflict, "%w; GET %s/changes tells how it stands", err, ManagedPath)
 			}

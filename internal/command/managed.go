@@ -60,8 +60,8 @@ confirm publishes a change that waits for it, --why is needed; promote ends the 
 of one by publishing it, stop by giving it up. A new text of a site's own robots.txt that
 waits is confirmed in the same way, and refused by stop. Where several wait the id says
 which is meant; without one nothing is decided about a change that has come since the
-server has told what waits, and nothing is rolled back once more that somebody else has
-rolled back since. rollback publishes what was before, or
+server has told what waits, and nothing is rolled back if another change would be taken
+back by now, as where somebody else was faster. rollback publishes what was before, or
 the change with this id, at once: without the gate and without a confirmation. It holds
 until the configuration says something else. The history keeps --who, which is the
 user by default, --why and --ticket.

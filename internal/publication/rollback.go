@@ -11,7 +11,7 @@ import (
 // before, or nothing but the site's own robots.txt, takes the place of what is.
 func (s State) Rollback(id string, by By, now time.Time) (State, News, error) {
 	by.At = now
-	if c := s.Candidate; id == "" && c != nil && (c.Stage == Hosts || c.Stage == Crawlers) {
+	if c := s.Candidate; id == "" && c.isServed() {
 		s = s.over(c.Change, RolledBack, by)
 		s.Candidate = nil
 		return s, IsRolledBack, nil
@@ -42,15 +42,27 @@ func (s State) Rollback(id string, by By, now time.Time) (State, News, error) {
 	return s.succeed(change, RolledBack, by.Who, now), IsRolledBack, nil
 }
 
-// RolledBack is an error if somebody has published an earlier change again that a state from
-// before has not shown as published: two who take back the same change mean one step.
-func (s *State) RolledBack(shown *State) error {
-	p := s.Published
-	if p == nil || p.Origin != FromRollback || shown.Published == nil || shown.Published.Number >= p.Number {
+// NotShown is an error if a rollback without an ID takes back another change than by a state
+// from before, nil if by that there was none: who takes back what was shown means no other.
+func (s *State) NotShown(shown *State) error {
+	back, meant := s.last(), shown.last()
+	if back == nil || meant == nil || back.Number == meant.Number {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrRolledBack, p.ID)
+	return fmt.Errorf("%w: %s", ErrNotShown, back.ID)
 }
+
+// last returns the change that a rollback without an ID takes back: a candidate that some are
+// served, or else what is published, nil for none.
+func (s *State) last() *Change {
+	if s.Candidate.isServed() {
+		return &s.Candidate.Change
+	}
+	return s.Published
+}
+
+// isServed reports whether some are served a candidate, nil if there is none.
+func (c *Candidate) isServed() bool { return c != nil && (c.Stage == Hosts || c.Stage == Crawlers) }
 
 // parent returns the ID of what was published before what is, and the number that it
 // was published before. What a rollback has published again stands where it stood

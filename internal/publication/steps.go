@@ -51,7 +51,7 @@ var (
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no such change was published")
 	ErrIsPublished = errors.New("that change is published already")
-	ErrRolledBack  = errors.New("somebody has rolled back meanwhile; published is now")
+	ErrNotShown    = errors.New("by now another change would be taken back")
 	ErrUnreadable  = errors.New("what that change says is lost or cannot be understood here")
 	ErrIsFirst     = errors.New("nothing was published before; there is nothing older to go back to")
 )

@@ -12,7 +12,7 @@ import (
 // Act does what a person wants with the change that has this ID, "" for the
 // candidate, or for what was before: confirm, promote, stop or rollback. What comes of
 // it is served when Act returns. Without an ID nothing is decided about a change that has
-// come since this instance has told what waits.
+// come since this instance has told what waits or is published.
 func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error) {
 	shown, _ := r.site.State()
 	news, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
@@ -34,7 +34,7 @@ func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (
 		}
 		return s, publication.Nothing, fmt.Errorf("unknown verb %q", verb)
 	})
-	if errors.Is(err, publication.ErrOther) || errors.Is(err, publication.ErrRolledBack) {
+	if errors.Is(err, publication.ErrOther) || errors.Is(err, publication.ErrNotShown) {
 		_, _ = r.store.Read(ctx) // so that it is told from now on
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (
 // was shown, nil if it is not.
 func asShown(now, shown *publication.State, verb string) error {
 	if verb == "rollback" {
-		return now.RolledBack(shown)
+		return now.NotShown(shown)
 	}
 	return now.Unseen(shown)
 }

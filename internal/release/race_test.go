@@ -219,31 +219,6 @@ func TestDecidesAboutWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestRolledBackByTwo goes back one step where two persons do so at two instances.
-func TestRolledBackByTwo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		storage := storetest.New()
-		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
-		for _, path := range []string{"/a", "/b", "/c"} {
-			one.load(disallow("GPTBot", path))
-		}
-		two.load(disallow("GPTBot", "/c"))
-		if err := acts(one, "rollback"); err != nil {
-			t.Fatal(err)
-		}
-		if err := acts(two, "rollback"); !errors.Is(err, publication.ErrRolledBack) {
-			t.Errorf("the second ends with %v", err)
-		}
-		one.serves("/b")
-		if err := acts(two, "rollback"); err != nil {
-			t.Errorf("once more: %v", err)
-		}
-		two.serves("/a")
-		one.end()
-		two.end()
-	})
-}
-
 // TestListAfterRollback lets a list that changes after a rollback wait for a person:
 // it would bring back what was rolled back.
 func TestListAfterRollback(t *testing.T) {
