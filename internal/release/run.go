@@ -80,23 +80,15 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 		}
 		return errors.Join(err, r.apply(ctx)) // others may publish what this instance can only read
 	}
-	if err := r.conclude(ctx); err != nil {
+	// What is lost keeps no other base from being decided.
+	if err := r.conclude(ctx); err != nil && !errors.Is(err, publication.ErrUnreadable) {
 		return err
 	}
-	state, _ := r.site.State()
-	if _, news := state.Advance(r.Now()); news != publication.Nothing {
-		if _, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
-			s, news := s.Advance(r.Now())
-			return s, news, nil
-		}); err != nil {
-			return err
-		}
-	}
-	err := r.apply(ctx)
+	err := r.apply(ctx) // which says as well what is lost
 	if err != nil && !isLost(err) {
 		return err
 	}
-	return errors.Join(err, r.noteBases(ctx)) // what is lost keeps no other base from being decided
+	return errors.Join(err, r.noteBases(ctx))
 }
 
 // untilNext returns how long nothing is due.
