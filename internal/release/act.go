@@ -53,9 +53,15 @@ func asShown(now, shown *publication.State, verb string) error {
 	return now.Unseen(shown)
 }
 
-// canServe tells why a change cannot be published: nobody could serve it, and after a restart
-// there would be no rule at all.
-func (r *Release) canServe(ctx context.Context, id string) error {
+// canServe tells why a step cannot publish a change, or begin to try it: nobody could serve it,
+// and after a restart there would be no rule at all.
+func (r *Release) canServe(ctx context.Context, before, after *publication.State) error {
+	id := after.PublishedID()
+	if isTried(after.Candidate) && !isTried(before.Candidate) {
+		id = after.Candidate.ID
+	} else if id == before.PublishedID() {
+		return nil
+	}
 	w, _ := r.wanted()
 	_, err := r.schedule(ctx, id, w)
 	if isLost(err) {

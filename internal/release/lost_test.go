@@ -92,3 +92,29 @@ func TestLostTrialIsNotInTheWay(t *testing.T) {
 		two.end()
 	})
 }
+
+// TestLostRulesAreNotTried has a person confirm a change whose rules are lost: nobody could
+// serve them to anybody, nor publish them in the end.
+func TestLostRulesAreNotTried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		one.confirm, one.rollout = Any, publication.Rollout{Stage: publication.Crawlers, Percent: 50}
+		one.load(disallow("GPTBot", "/b"))
+		state, _ := one.State()
+		one.end()
+		loses(t, storage, state.Candidate.ID)
+		time.Sleep(readInterval)
+		synctest.Wait()
+		if err := acts(two, "confirm"); !errors.Is(err, publication.ErrUnreadable) {
+			t.Errorf("it ends with %v", err)
+		}
+		if state, _ := two.State(); state.Candidate == nil || state.Candidate.Stage != publication.Confirmation {
+			t.Errorf("the candidate is %+v", state.Candidate)
+		}
+		two.serves("/a")
+		two.end()
+	})
+}

@@ -119,8 +119,8 @@ func (r *Release) update(ctx context.Context, spec []byte, step func(publication
 	after, news, err := r.store.Update(ctx, spec, func(s publication.State) (publication.State, publication.News, error) {
 		before = s
 		after, news, err := step(s)
-		if err == nil && spec == nil && after.PublishedID() != s.PublishedID() {
-			err = r.canServe(ctx, after.PublishedID())
+		if err == nil && spec == nil {
+			err = r.canServe(ctx, &s, &after)
 		}
 		return r.noteReaders(before, after), news, err
 	})
