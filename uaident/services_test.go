@@ -92,6 +92,13 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; ChatApp/1.0; +https://acme.example)", "ChatApp", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeCalendar/1.0; +https://acme.example)", "AcmeCalendar", Other, FromCompatible},
 	},
+	"names with a word that ends like a robot's": {
+		{"Mein Angebot/2.3 okhttp/4.9.1", "Mein Angebot", Other, FromFirstProduct},
+		{"Talbot Hotels/2.0", "Talbot Hotels", Other, FromFirstProduct},
+		{"Acme Talbot/1.0", "Acme Talbot", Other, FromFirstProduct},
+		{"Frau Abbot/1.0", "Frau Abbot", Other, FromFirstProduct},
+		{"My Cubot/1.0", "My Cubot", Other, FromFirstProduct},
+	},
 	"robots whose names only seem to say that they serve somebody": {
 		{"AcmeHealthNewsBot/1.0", "AcmeHealthNewsBot", GenericCrawler, FromSuffix},
 		{"AcmeFeederBot/1.0", "AcmeFeederBot", GenericCrawler, FromSuffix},

@@ -100,7 +100,7 @@ func (s *scan) product(fallback Identity) Identity {
 		return Identity{}
 	}
 	switch {
-	case s.robotWord() >= 0, !strings.HasPrefix(s.text(&s.words[first]), name) && robotLike(name) && !s.byApp(): // "Acme/FooBot"
+	case s.robotWord() >= 0, !strings.HasPrefix(s.ua[s.words[first].start:], name) && robotLike(name) && !s.byApp(): // "Acme/FooBot"
 		return robot(name, FromSuffix)
 	case s.signs&sign(words.Contact) != 0:
 		return other(name, FromContact)
