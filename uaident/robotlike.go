@@ -120,14 +120,14 @@ func servesSomebody(name string) bool {
 // serves somebody.
 func isServant(name string) bool {
 	for i := 1; i+len("bot") <= len(name); i++ {
-		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") {
+		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") || !partEnds(name, i+len("bot")) {
 			continue
 		}
 		before, apart := name[:i], false
 		if hasFoldedSuffix(before, "ro") {
 			before = before[:i-len("ro")]
 		}
-		if n := len(before); n > 0 && words.Fold[before[n-1]]&words.Letter == 0 {
+		if n := len(before); n > 0 && (before[n-1] == '-' || before[n-1] == '_' || before[n-1] == ' ') {
 			before, apart = before[:n-1], before[n-1] == ' '
 		}
 		if endsWith(before, &servants) || !apart && endsWith(before, &watchers) {

@@ -101,6 +101,9 @@ var serviceTests = map[string][]identifyTest{
 	},
 	"robots whose names only seem to say that they serve somebody": {
 		{"AcmeHealthNewsBot/1.0", "AcmeHealthNewsBot", GenericCrawler, FromSuffix},
+		{"AcmeHealthBotanyCrawler/1.0", "AcmeHealthBotanyCrawler", GenericCrawler, FromSuffix},
+		{chrome + " (+https://acme.health/bot)", "acme.health", GenericCrawler, FromRobotContact},
+		{"Acme/1.0 (+https://acme.example/reader/bot)", "Acme", GenericCrawler, FromRobotContact},
 		{"AcmeFeederBot/1.0", "AcmeFeederBot", GenericCrawler, FromSuffix},
 		{"AcmeUserBot/1.0", "AcmeUserBot", GenericCrawler, FromSuffix},
 		{"AcmeMailBot/1.0 (+https://acme.example)", "AcmeMailBot", GenericCrawler, FromSuffix},
