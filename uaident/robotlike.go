@@ -1,10 +1,6 @@
 package uaident
 
-import (
-	"strings"
-
-	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
-)
+import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
 // parts are endings of names by their first letter; each begins with two letters.
 type parts struct {
@@ -231,64 +227,4 @@ func partEnds(w string, i int) bool {
 		}
 	}
 	return true
-}
-
-// saysRobot reports whether a URL or mail address is a robot's by what it says:
-// a part of the path that is "bot" or begins with it, or a word such as crawler
-// anywhere in the path, in the name of the host before its domain, or before the
-// @ sign.
-func saysRobot(contact string) bool {
-	if servesSomebody(contact) {
-		return false
-	}
-	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
-		return addressSays(mailbox)
-	}
-	host, path := splitAddress(contact)
-	if isOneOf(host, codeHosts[:]) {
-		return false
-	}
-	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGeneric(first) {
-		return true
-	}
-	return addressSays(path)
-}
-
-// splitAddress returns the host of a URL, which may have no scheme, and its path.
-func splitAddress(contact string) (host, path string) {
-	_, rest, ok := strings.Cut(contact, "://")
-	if !ok {
-		rest = contact
-	}
-	host, path, _ = strings.Cut(rest, "/")
-	return host, path
-}
-
-// namesProgram reports whether a URL leads to the source of a program that is not called a
-// robot there.
-func namesProgram(contact string) bool {
-	host, path := splitAddress(contact)
-	return isOneOf(host, codeHosts[:]) && (!addressSays(path) || servesSomebody(path))
-}
-
-// codeHosts are where programs keep their source: an address there says what a
-// program is called, and nothing of who runs it.
-var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
-
-// addressSays reports whether a word in a part of an address says robot: one
-// that begins with bot or ends like a robot's name, or crawl, robot or spider
-// anywhere in it.
-func addressSays(text string) bool {
-	for i := 0; i < len(text); {
-		w := words.FirstWord(text[i:])
-		if w == "" {
-			i++
-			continue
-		}
-		i += len(w)
-		if robotLike(w) || hasFoldedPrefix(w, "bot") && partEnds(w, len("bot")) || containsPart(w, robotWords) {
-			return true
-		}
-	}
-	return false
 }
