@@ -6,6 +6,8 @@ import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 type parts struct {
 	second  [26]uint32 // bit per letter that comes after the first
 	endings [26][]string
+	// capitals says that one may also begin right behind capitals: AIAgent.
+	capitals bool
 }
 
 func newParts(endings ...string) *parts {
@@ -16,6 +18,11 @@ func newParts(endings ...string) *parts {
 		p.endings[letter] = append(p.endings[letter], e)
 	}
 	return &p
+}
+
+func behindCapitals(p *parts) *parts {
+	p.capitals = true
+	return p
 }
 
 // How robots' names end.
@@ -70,13 +77,13 @@ var toolParts = newParts(
 
 // How names end that watch or show a site, or act for somebody, even if they are written
 // as crawlers write theirs.
-var watchParts = newParts(
+var watchParts = behindCapitals(newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 	"synthetic",                                                            // "synthetics" are requests that a monitor makes up
 	"user", "agent", "client", "assistant", "service", "fetch", "webfetch", // as assistants name what fetches for a person: Perplexity-User
 	"proxy", "gateway", "reader", "feed", "rss", "browser", "player", "app", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
 	"calendar", "mail", "email", "favicon", "bookmark", "health", "ping", "checker", "verifier", "verify",
-)
+))
 
 // How names of HTTP libraries end.
 var libraryParts = newParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
@@ -175,7 +182,7 @@ func hasPart(w string, p *parts, short int) bool {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || partStarts(w, i)) {
+			if hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || p.startsPart(w, i)) {
 				return true
 			}
 		}
@@ -202,9 +209,10 @@ func containsPart(w string, p *parts) bool {
 	return false
 }
 
-// partStarts reports whether a part of the spelling of w starts at i: acmeAgent, AIAgent.
-func partStarts(w string, i int) bool {
-	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 || w[i] < 'a' && (w[i-1] >= 'a' || i+1 < len(w) && w[i+1] >= 'a')
+// startsPart reports whether an ending that begins at i starts a part of the spelling of w.
+func (p *parts) startsPart(w string, i int) bool {
+	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
+		w[i] < 'a' && (w[i-1] >= 'a' || p.capitals && i+1 < len(w) && w[i+1] >= 'a')
 }
 
 func partEnds(w string, i int) bool {

@@ -104,6 +104,7 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeHealthBotanyCrawler/1.0", "AcmeHealthBotanyCrawler", GenericCrawler, FromSuffix},
 		{chrome + " (+https://acme.health/bot)", "acme.health", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (+https://acme.example/reader/bot)", "Acme", GenericCrawler, FromRobotContact},
+		{"SEOAudit/1.0 (+https://acme.example/bot)", "SEOAudit", GenericCrawler, FromRobotContact}, // behind capitals, as at AIAgent
 		{"AcmeFeederBot/1.0", "AcmeFeederBot", GenericCrawler, FromSuffix},
 		{"AcmeUserBot/1.0", "AcmeUserBot", GenericCrawler, FromSuffix},
 		{"AcmeMailBot/1.0 (+https://acme.example)", "AcmeMailBot", GenericCrawler, FromSuffix},
