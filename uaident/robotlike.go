@@ -35,18 +35,21 @@ var serviceWords = newParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"rssreader", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
-	"webcal", "caldav", // what calendars are subscribed to by
 	"opengraph", "oembed", // what previews of links are made of
 )
 
 // What a name has as a part of its spelling that serves somebody: no ShoppingBot
 // or ScrapingBot does, but what fetches a link preview (Foo-Bot-Preview) does.
-var serviceParts = newParts("pingbot", "preview", "previewer")
+var serviceParts = newParts(
+	"pingbot", "preview", "previewer",
+	"webcal", "caldav", // what calendars are subscribed to by
+)
 
 // What stands right before "bot" in the name of a robot that serves somebody: StatusBot,
 // calendar-bot, Acme RSS Bot.
 var servants = byLastLetter(
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
+	"caldav",                                                         // CalDAVBot: its end is no part by the case of its letters
 	"notification", "notifier", "verify", "verification", "metadata", // of links that somebody saves or shares
 )
 

@@ -82,6 +82,8 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; BookmarkManagerBot/1.0)", "BookmarkManagerBot", Other, FromTool},
 		{"AcmeNotificationBot/1.0", "AcmeNotificationBot", Other, FromTool},
 		{"Acme Webcal Crawler", "Acme Webcal Crawler", Other, FromTool},
+		{"AcmeCalDAVBot/1.0", "AcmeCalDAVBot", Other, FromTool},
+		{"acme-caldav-crawler/1.0", "acme-caldav-crawler", Other, FromTool},
 		{"Mozilla/5.0 (compatible; FooBot-User/1.0; +https://acme.example)", "FooBot-User", Other, FromTool},
 		{"Acme/1.0 (+https://acme.example/status-bot)", "Acme", Other, FromContact},
 		{"Mozilla/5.0 (compatible; AcmeFetch/1.0; +https://acme.example)", "AcmeFetch", Other, FromCompatible},
@@ -105,6 +107,8 @@ var serviceTests = map[string][]identifyTest{
 		{chrome + " (+https://acme.health/bot)", "acme.health", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (+https://acme.example/reader/bot)", "Acme", GenericCrawler, FromRobotContact},
 		{"SEOAudit/1.0 (+https://acme.example/bot)", "SEOAudit", GenericCrawler, FromRobotContact}, // behind capitals, as at AIAgent
+		{"WebCalcBot/1.0", "WebCalcBot", GenericCrawler, FromSuffix},
+		{"Foo/1.0 (+https://webcalculator.example/bot)", "Foo", GenericCrawler, FromRobotContact},
 		{"AcmeFeederBot/1.0", "AcmeFeederBot", GenericCrawler, FromSuffix},
 		{"AcmeUserBot/1.0", "AcmeUserBot", GenericCrawler, FromSuffix},
 		{"AcmeMailBot/1.0 (+https://acme.example)", "AcmeMailBot", GenericCrawler, FromSuffix},
