@@ -8,6 +8,8 @@ type parts struct {
 	endings [26][]string
 	// capitals says that one may also begin right behind capitals: AIAgent.
 	capitals bool
+	// last says that nothing may follow one but a plural, digits or a version.
+	last bool
 }
 
 func newParts(endings ...string) *parts {
@@ -22,6 +24,11 @@ func newParts(endings ...string) *parts {
 
 func behindCapitals(p *parts) *parts {
 	p.capitals = true
+	return p
+}
+
+func atEnd(p *parts) *parts {
+	p.last = true
 	return p
 }
 
@@ -82,11 +89,16 @@ var toolParts = newParts(
 // as crawlers write theirs.
 var watchParts = behindCapitals(newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
-	"synthetic",                                                            // "synthetics" are requests that a monitor makes up
-	"user", "agent", "client", "assistant", "service", "fetch", "webfetch", // as assistants name what fetches for a person: Perplexity-User
-	"proxy", "gateway", "reader", "feed", "rss", "browser", "player", "app", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
-	"calendar", "mail", "email", "favicon", "bookmark", "health", "ping", "checker", "verifier", "verify",
+	"synthetic",                                       // "synthetics" are requests that a monitor makes up
+	"user", "agent", "client", "assistant", "service", // as assistants name what fetches for a person: Perplexity-User
+	"proxy", "gateway", "reader", "feed", "rss", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
 ))
+
+// The same, but only of the last part of a name: an EmailHunter is no mail program.
+var lastWatchParts = atEnd(behindCapitals(newParts(
+	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
+	"health", "ping", "checker", "verifier", "verify",
+)))
 
 // How names of HTTP libraries end.
 var libraryParts = newParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
@@ -185,7 +197,7 @@ func hasPart(w string, p *parts, short int) bool {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) && partEnds(w, i+len(ending)) && (len(ending) > short || p.startsPart(w, i)) {
+			if hasFoldedPrefix(w[i:], ending) && p.endsPart(w, i+len(ending)) && (len(ending) > short || p.startsPart(w, i)) {
 				return true
 			}
 		}
@@ -216,6 +228,25 @@ func containsPart(w string, p *parts) bool {
 func (p *parts) startsPart(w string, i int) bool {
 	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
 		w[i] < 'a' && (w[i-1] >= 'a' || p.capitals && i+1 < len(w) && w[i+1] >= 'a')
+}
+
+// endsPart reports whether an ending that ends at i ends a part of the spelling of w.
+func (p *parts) endsPart(w string, i int) bool {
+	return partEnds(w, i) && (!p.last || !goesOn(w[i:]))
+}
+
+// goesOn reports whether what follows an ending is more than a plural, digits or a version.
+func goesOn(rest string) bool {
+	if len(rest) == 1 && rest[0]|0x20 == 's' {
+		return false
+	}
+	for i := range len(rest) {
+		isV := rest[i]|0x20 == 'v' && i+1 < len(rest) && words.Digit(rest[i+1])
+		if words.Fold[rest[i]]&words.Letter != 0 && !isV {
+			return true
+		}
+	}
+	return false
 }
 
 func partEnds(w string, i int) bool {

@@ -192,7 +192,7 @@ func (s *scan) isConvention(i int, name string) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.Digit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0 && !hasPart(name, watchParts, 5)
+		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0 && !hasPart(name, watchParts, 5) && !hasPart(name, lastWatchParts, 5)
 }
 
 // hasPlus reports whether there is a plus sign before the contact j: crawlers
