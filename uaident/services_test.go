@@ -31,6 +31,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Nextcloud Webcal Service", "Nextcloud Webcal Service", Service, FromRegistry},
 		{"Nextcloud Webcal Crawler", "Nextcloud Webcal Crawler", Service, FromRegistry},
 		{"Mozilla/5.0 (Linux) AppleWebKit/537.36 (KHTML, like Gecko) SolarWindsTransactionBot/1.0 Safari/537.36 Chrome/134.0.0.0", "SolarWindsTransactionBot", Monitor, FromRegistry},
+		{"Mozilla/5.0 (compatible; AppBeat/1.0; +http://www.appbeat.io/)", "AppBeat", Monitor, FromRegistry},
 	},
 	"services that nobody has heard of": {
 		{"Acme-Webhooks/1.0", "Acme-Webhooks", Other, FromTool},
