@@ -81,6 +81,26 @@ func TestLongListSorted(t *testing.T) {
 	}
 }
 
+// An opened crawler is shown also where another order leaves its row out.
+func TestLongListOpened(t *testing.T) {
+	p := open(t, serveDay(t, opened{many{scriptedDay(t), 250}}), wide)
+	for hash, want := range map[string]string{"#/crawlers?open=Bot3": "row", "#/crawlers?open=Bot3&sort=requests": "row", "#/crawlers?open=Bot3&sort=-requests": "panel"} {
+		p.show(hash)
+		if got := p.eval(`[...document.querySelectorAll("main .exports")].map((e) => e.closest("table") ? "row" : "panel").join()`); got != want {
+			t.Errorf("%s: its details stand in a %q, not a %q", hash, got, want)
+		}
+	}
+}
+
+// opened is such a day, of which any crawler can be opened.
+type opened struct{ many }
+
+func (o opened) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) {
+	d, ok := o.many.Crawler(f, "GPTBot")
+	d.Crawler.ID, d.Crawler.Token = id, id
+	return d, ok
+}
+
 // Of a list that is longer than the server gives at once the page says so, and saves
 // as many rows as it shows.
 func TestLongestList(t *testing.T) {

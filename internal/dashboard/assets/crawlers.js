@@ -27,14 +27,19 @@ export const shown = (state) => Math.min(most, Math.max(pageSize, Number(state.r
 
 export function render(state, data, redraw) {
   const list = data.crawlers;
-  // The open crawler may be on a later page of the list.
-  const missing = state.open && data.detail && !list.crawlers.some((c) => c.id === state.open) ? detail(state, data, redraw) : null;
+  let drawn = false; // the open crawler may be among the rows that are not
+  const opened = () => {
+    drawn = true;
+    return detail(state, data, redraw);
+  };
+  const listed = list.crawlers.length ? [rows(state, data, opened), more(state, list.total)] : nothing(state, list);
+  const missing = state.open && data.detail && !drawn ? detail(state, data, redraw) : null;
   return [
     h("h1", {}, "Crawlers"),
     missing ? panel("missing", crawlerName(data.detail.crawler.token, data.detail.crawler.class, data.detail.crawler.names), h("a", { href: href(state, { open: "" }) }, "Close"), missing) : null,
     list.against?.length ? section("Stated about use", null, preferences(list)) : null,
     section(list.total ? plural(list.total, "crawler", "crawlers") + `, ${period(list)}` : "Crawlers", downloads(state, "crawlers", { limit: most }),
-      list.crawlers.length ? [rows(state, data, redraw), more(state, list.total)] : nothing(state, list)),
+      listed),
   ];
 }
 
@@ -47,7 +52,7 @@ const preferences = (list) => [
   h("p", { class: "quiet" }, "A preference about use forbids no fetching, so none of this is a violation. What became of the pages no request shows."),
 ];
 
-function rows(state, data, redraw) {
+function rows(state, data, opened) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
     { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
@@ -62,7 +67,7 @@ function rows(state, data, redraw) {
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(data.crawlers, c.sparkline) },
   ], data.crawlers.crawlers, {
     caption: "Crawlers", class: "broad lines", state, name: "sort", order, most: shown(state), id: (c) => c.id,
-    more: (c) => (c.id === state.open ? detail(state, data, redraw) : null),
+    more: (c) => (c.id === state.open ? opened() : null),
   });
 }
 
