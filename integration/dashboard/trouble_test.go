@@ -47,6 +47,15 @@ func TestRefusedState(t *testing.T) {
 	p.forgive("400")
 }
 
+// An error with a body that is no object, as a proxy may send, is told by its status.
+func TestErrorWithoutReason(t *testing.T) {
+	p := open(t, serveDay(t, scriptedDay(t)), wide)
+	p.eval(`void (window.fetch = async () => new Response("null", { status: 502 }))`)
+	p.eval(`document.querySelector("#foot button").click()`)
+	p.eval(`document.querySelector("#foot button").click()`)
+	p.until(`document.querySelector("#lost").innerText.includes("The server answered 502")`)
+}
+
 // Without JavaScript nobody is told to wait.
 func TestWithoutJavaScript(t *testing.T) {
 	p := browse(t, "about:blank", wide)

@@ -47,7 +47,7 @@ async function load(url, signal) {
 }
 
 // reason is what the server says of an error, if it does.
-const reason = async (answer) => answer.json().then((said) => (said.error ? `: ${said.error}` : ""), () => "");
+const reason = async (answer) => answer.json().then((said) => (said?.error ? `: ${said.error}` : ""), () => "");
 
 function remember(url, entry) {
   kept.delete(url);
