@@ -1,6 +1,7 @@
 package rulelist
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,19 +31,41 @@ func (l *List) key() string { return remote.KeyIn("robots_guard/v1/managed/lists
 func (l *List) restore(ctx context.Context, asking *remote.Asking, storage remote.Storage) {
 	value, err := asking.Load(ctx, storage, l.key())
 	unseen := err != nil && !errors.Is(err, fs.ErrNotExist)
-	if err = l.restoreFrom(value, err); err != nil && !(unseen && l.Unseen()) { // which was told
+	v, last, err := l.decode(value, err)
+	if err != nil && !(unseen && l.Unseen()) { // which was told
 		l.warn("what is stored of a list of rules cannot be used", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unseen = unseen
+	if v != nil {
+		l.kept = v.hash
+		l.takeStored(v, last)
+	}
 }
 
-// restoreLate looks once more what is stored where the storage has failed before. What was
-// read meanwhile is compared with that. l.reading must be held.
+// takeStored takes a version that was stored with this answer. What was read before is
+// compared with it, as it would have been. l.mu must be held.
+func (l *List) takeStored(v *Version, last remote.Answer) {
+	read, wrong := cmp.Or(l.waiting, l.good), l.wrong
+	l.good = v
+	if read == nil {
+		l.last = last
+		return
+	}
+	if l.wrong.kind == shrunk {
+		l.wrong = trouble{}
+	}
+	if l.take(read); wrong.kind == unusable { // what the server has said since
+		l.wrong = wrong
+	}
+}
+
+// restoreLate looks once more what is stored where the storage has failed before. l.reading
+// must be held.
 func (l *List) restoreLate(ctx context.Context) {
 	l.mu.Lock()
-	user, read, last := l.users.First(), l.good, l.last
+	user := l.users.First()
 	unseen := l.unseen && user != nil && user.Storage != nil
 	l.mu.Unlock()
 	if !unseen {
@@ -52,10 +75,6 @@ func (l *List) restoreLate(ctx context.Context) {
 		return
 	}
 	l.mu.Lock()
-	if read != nil {
-		l.last = last
-		l.take(read)
-	}
 	l.tell(true, false) // also where nothing is stored: it is known now
 }
 
@@ -67,32 +86,26 @@ func (l *List) Unseen() bool {
 	return l.unseen
 }
 
-func (l *List) restoreFrom(value []byte, err error) error {
-	var r record
+// decode reads what the storage has told, nil for nothing.
+func (l *List) decode(value []byte, err error) (v *Version, last remote.Answer, _ error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return nil, last, nil
 	case err != nil:
-		return err
+		return nil, last, err
 	}
+	var r record
 	if err := json.Unmarshal(value, &r); err != nil {
-		return err
+		return nil, last, err
 	}
 	if r.List != l.source.Name() {
-		return fmt.Errorf("it is of %s", r.List)
+		return nil, last, fmt.Errorf("it is of %s", r.List)
 	}
 	if err := remote.CheckSum(r.Data, r.SHA256); err != nil {
-		return err
+		return nil, last, err
 	}
-	v, err := l.parse(r.Data)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.good, l.kept = v, v.hash
-	l.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
-	return nil
+	v, err = l.parse(r.Data)
+	return v, remote.Answer{ETag: r.ETag, LastModified: r.LastModified}, err
 }
 
 // keep stores the version in use unless it is stored already. l.reading must be held.

@@ -3,6 +3,7 @@ package rulelist
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -87,6 +88,48 @@ func TestNothingWasStored(t *testing.T) {
 			t.Errorf("it is not known what is stored: %t, %d changes", r.Unseen(), r.changed)
 		}
 	})
+}
+
+// TestWaitsWhileTheStorageFails compares with what is stored what the server said last, also
+// where that waits for confirmation beside what it said before.
+func TestWaitsWhileTheStorageFails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, then string // what the server says
+		good, want  string
+		trouble     string
+	}{
+		"the stored one is the first":      {list("a", "b", "c"), list("a"), "a b c", "a", "it has lost more than half of its 3 rules"},
+		"the first has lost much, too":     {list("d", "e", "f"), list("d"), "a b c", "d", "it has lost more than half of its 3 rules"},
+		"the stored one is the last":       {list("a", "b", "c", "d", "e", "f", "g"), list("a", "b", "c"), "a b c", "a b c", ""},
+		"the last has more than stored":    {list("d", "e", "f", "g", "a", "b", "c", "x", "y"), list("a", "b", "c", "x"), "a b c x", "a b c x", ""},
+		"the first waits, and then a page": {list("d"), "<html>", "a b c", "d", "it is a web page"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				r := read(t, storage, list("a", "b", "c"), nil)
+				next(time.Minute)
+				r.end()
+
+				storage.Fail(errors.New("no network"))
+				r = read(t, storage, tc.first, nil)
+				defer r.end()
+				r.source.Say(tc.then, nil)
+				next(10 * time.Minute)
+				storage.Fail(nil)
+				for range 2 { // then its server says that nothing has changed
+					next(10 * time.Minute)
+					r.has(t, tc.good)
+					if v, _ := r.Wanted(); v.ids() != tc.want {
+						t.Errorf("wanted is %s, want %s", v.ids(), tc.want)
+					}
+					if err := r.Trouble(); (err == nil) != (tc.trouble == "") || err != nil && !strings.Contains(err.Error(), tc.trouble) {
+						t.Errorf("trouble is %v, want %q", err, tc.trouble)
+					}
+				}
+			})
+		})
+	}
 }
 
 // failing is a storage that says nothing of what is not there, either.
