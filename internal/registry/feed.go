@@ -67,10 +67,11 @@ type Feed struct {
 	kept    [sha256.Size]byte
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
-	mu     sync.Mutex
-	users  remote.Users[User]
-	loads  any  // the load of a configuration for which it was read last
-	unseen bool // the storage has failed when it was looked what is stored, and is asked again
+	mu       sync.Mutex
+	users    remote.Users[User]
+	loads    any  // the load of a configuration for which it was read last
+	unseen   bool // the storage has failed when it was looked what is stored, and is asked again
+	accepted bool // the owner has accepted a text since
 	state
 }
 
@@ -175,6 +176,7 @@ func (f *Feed) Accept(id, who string) error {
 		return fmt.Errorf("%s: %w: %s", f.Name(), errNotWaiting, id)
 	}
 	user := f.users.First()
+	f.accepted = f.unseen
 	f.take(t)
 	if user != nil {
 		user.Logger.Info("a text of the registry was accepted", zap.String("registry", f.Name()), zap.String("id", id), zap.String("who", who))

@@ -108,6 +108,10 @@ func (f *Feed) restoreLate(ctx context.Context) {
 		f.take(stored)
 		return
 	}
+	if f.accepted && f.Key == nil { // what the owner wants since; by a key the serials tell
+		f.mu.Unlock()
+		return
+	}
 	var why []string
 	if !next.equal(stored) {
 		why = suspicionsOf(stored.Edition, next.Edition)

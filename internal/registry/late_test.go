@@ -1,7 +1,9 @@
 package registry
 
 import (
+	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,4 +103,88 @@ func TestAcceptedAlready(t *testing.T) {
 		other.has(t, "ABot Googlebot")
 		other.told(t, inUse)
 	})
+}
+
+// TestAcceptedWhileTheStorageFails keeps in use, and stores, what was accepted while it was
+// not known what is stored, also if that is odd beside it.
+func TestAcceptedWhileTheStorageFails(t *testing.T) {
+	for name, during := range map[string]bool{"before it is asked again": false, "while it is asked": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				old := text(1, "ABot", "BBot", "CBot", "DBot")
+				source := remotetest.NewSource("https://names.test/registry.json", old, nil)
+				r := read(t, storage, nil, source, nil)
+				next(time.Minute)
+				r.end()
+
+				late := &slow{Storage: storage}
+				storage.Fail(errors.New("no network"))
+				source.Say(text(2, "ABot", "Googlebot:seo"), nil)
+				r = read(t, late, nil, source, nil)
+				next(time.Minute)
+				r.has(t, "nothing")
+				if during {
+					late.takes.Store(int64(time.Second))
+					storage.Fail(nil)
+				}
+				for during && !late.asked.Load() {
+					next(100 * time.Millisecond)
+				}
+				if err := r.Accept(r.Status().Waiting.ID, "ann"); err != nil {
+					t.Fatal(err)
+				}
+				r.has(t, "ABot Googlebot")
+				storage.Fail(nil)
+				next(10 * time.Minute)
+				r.has(t, "ABot Googlebot")
+				if r.Status().Waiting != nil {
+					t.Error("it waits again")
+				}
+				r.end()
+				source.Say("", errDown)
+				r = read(t, storage, nil, source, nil)
+				defer r.end()
+				r.has(t, "ABot Googlebot")
+			})
+		})
+	}
+}
+
+// TestAskedOnce asks nobody again to accept what waits once it is known what is stored.
+func TestAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := remotetest.NewStorage()
+		source := remotetest.NewSource("https://names.test/registry.json", text(1, "ABot"), nil)
+		r := read(t, storage, nil, source, nil)
+		next(time.Minute)
+		r.end()
+		storage.Fail(errors.New("no network"))
+		r = read(t, storage, nil, source, nil)
+		defer r.end()
+		source.Say(text(2, "ABot", "Googlebot:seo"), nil)
+		next(10 * time.Minute)
+		r.told(t, waits)
+		storage.Fail(nil)
+		next(10 * time.Minute)
+		r.told(t)
+		if r.Status().Waiting == nil {
+			t.Error("it does not wait any more")
+		}
+	})
+}
+
+// slow is a storage that takes so long to say what it has.
+type slow struct {
+	*remotetest.Storage
+	takes atomic.Int64
+	asked atomic.Bool
+}
+
+func (s *slow) Load(ctx context.Context, key string) ([]byte, error) {
+	takes := time.Duration(s.takes.Load())
+	s.asked.Store(takes > 0)
+	value, err := s.Storage.Load(ctx, key)
+	time.Sleep(takes)
+	return value, err
 }

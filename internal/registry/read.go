@@ -183,9 +183,13 @@ func (f *Feed) tellTrouble() func() {
 	}
 }
 
-// hold lets a text wait, for which [Feed.ask] asks. f.mu must be held; it is released.
+// hold lets a text wait, for which [Feed.ask] asks if it does not wait already. f.mu must be
+// held; it is released.
 func (f *Feed) hold(t *Text, why []string, now time.Time) {
-	f.waiting, f.why, f.since, f.asked = t, why, now, false
+	if !t.equal(f.waiting) {
+		f.since, f.asked = now, false
+	}
+	f.waiting, f.why = t, why
 	f.mu.Unlock()
 }
 
