@@ -48,8 +48,10 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 		c.Lists = append(c.Lists, l)
 	}
 	site = rulelist.NewSite(c)
-	for _, l := range c.Lists {
+	for _, l := range c.Lists { // all of them first: while one is loaded, others look what is stored
 		h.release = append(h.release, l.Use(user))
+	}
+	for _, l := range c.Lists {
 		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, for which a configuration that is loaded waits", loadTime))
 		l.Load(waiting, weak.Make(app), user.Storage)
 		cancel()

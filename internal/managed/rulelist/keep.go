@@ -32,9 +32,10 @@ func (l *List) restore(ctx context.Context, asking *remote.Asking, storage remot
 	value, err := asking.Load(ctx, storage, l.key())
 	unseen := err != nil && !errors.Is(err, fs.ErrNotExist)
 	v, last, err := l.decode(value, err)
-	if err != nil && !(unseen && l.Unseen()) { // which was told
+	if err != nil && !(unseen && l.looked) { // which was told
 		l.warn("what is stored of a list of rules cannot be used", err)
 	}
+	l.looked = true
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unseen = unseen
@@ -61,7 +62,7 @@ func (l *List) takeStored(v *Version, last remote.Answer) {
 	}
 }
 
-// restoreLate looks once more what is stored where the storage has failed before. l.reading
+// restoreLate looks what is stored where nobody has yet, or the storage has failed. l.reading
 // must be held.
 func (l *List) restoreLate(ctx context.Context) {
 	l.mu.Lock()
@@ -78,8 +79,8 @@ func (l *List) restoreLate(ctx context.Context) {
 	l.tell(true, false) // also where nothing is stored: it is known now
 }
 
-// Unseen reports whether it is not known yet what is stored of the list, since the storage
-// fails.
+// Unseen reports whether it is not known yet what is stored of the list: nobody has looked, or
+// the storage fails.
 func (l *List) Unseen() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

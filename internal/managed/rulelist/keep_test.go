@@ -100,7 +100,7 @@ func TestHangingStorage(t *testing.T) {
 // time for an answer in the background.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &List{source: remotetest.Slow{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, now: time.Now}
+		r := newList(remotetest.Slow{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
 		remotetest.LoadsInTime(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
 		if r.Good() == nil {
 			t.Error("it is never read")

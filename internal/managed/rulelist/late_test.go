@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
@@ -126,6 +128,63 @@ func TestWaitsWhileTheStorageFails(t *testing.T) {
 					if err := r.Trouble(); (err == nil) != (tc.trouble == "") || err != nil && !strings.Contains(err.Error(), tc.trouble) {
 						t.Errorf("trouble is %v, want %q", err, tc.trouble)
 					}
+				}
+			})
+		})
+	}
+}
+
+// TestReadBeforeItIsLoaded takes no list to be whole before it was looked what is stored, also
+// if it was read, or is being read, before it is loaded.
+func TestReadBeforeItIsLoaded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		slow      bool
+		says      string
+		used      time.Duration // when, and so long after that it is loaded
+		loaded    time.Duration
+		good      string // once the configuration is loaded
+		lacks     bool
+		want, why string // in the end
+	}{
+		"it is being read":         {slow: true, says: list("a", "b"), used: 3 * time.Second, good: "nothing", lacks: true, want: "a b"},
+		"it is being read, in use": {slow: true, says: list("a", "b"), loaded: 3 * time.Second, good: "a b", want: "a b"},
+		"it was read":              {says: list(), used: 3 * time.Second, good: "", lacks: true, want: "", why: "it has lost more than half"},
+		"it was read, in use":      {says: list(), loaded: 3 * time.Second, good: "a b", want: "", why: "it has lost more than half"},
+		"it was no list":           {says: "<html>", used: 3 * time.Second, good: "nothing", lacks: true, want: "a b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				r := read(t, storage, list("a", "b"), nil)
+				next(time.Minute)
+				r.end()
+
+				r.source.Say(tc.says, nil)
+				l := newList(r.source, time.Now)
+				if tc.slow {
+					l = newList(remotetest.Slow{Source: r.source}, time.Now)
+				}
+				ctx, end := context.WithCancel(t.Context())
+				defer end()
+				go l.Run(ctx)
+				site, _ := siteOf(l)
+				next(tc.used)
+				release := l.Use(&User{Changed: site.Changed, Failed: func() {}, Logger: zap.NewNop(), Storage: storage})
+				defer release()
+				next(tc.loaded)
+				loading, cancel := context.WithTimeout(ctx, 5*time.Second)
+				l.Load(loading, new(int), storage)
+				cancel()
+				if _, err := site.First(false); err != nil {
+					t.Fatal(err)
+				}
+				if got := l.Good().ids(); got != tc.good || site.Lacks() != tc.lacks {
+					t.Errorf("the list has %q, want %q; it lacks something: %t", got, tc.good, site.Lacks())
+				}
+				go site.Run(ctx, func(context.Context, *managed.Schedule) {}, func() {})
+				next(2 * time.Minute)
+				if v, why := l.Wanted(); v.ids() != tc.want || !strings.Contains(why, tc.why) || site.Lacks() {
+					t.Errorf("wanted is %q (%s), want %q; it lacks something: %t", v.ids(), why, tc.want, site.Lacks())
 				}
 			})
 		})

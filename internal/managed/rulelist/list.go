@@ -40,14 +40,14 @@ type List struct {
 	now    func() time.Time
 
 	reading sync.Mutex // held while the list is read or kept
-	stored  bool       // whether it was looked what is stored
+	looked  bool       // what is stored, also if the storage has failed
 	kept    [sha256.Size]byte
 	unkept  bool // the last attempt has failed, so the next failure is no news
 
 	mu     sync.Mutex
 	users  remote.Users[User]
 	loads  any  // the load of a configuration for which it was read last
-	unseen bool // the storage has failed when it was looked what is stored, and is asked again
+	unseen bool // it is not known what is stored, and the storage is asked again
 	state
 }
 
@@ -89,7 +89,11 @@ func New(place string, now func() time.Time) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &List{source: source, now: now}, nil
+	return newList(source, now), nil
+}
+
+func newList(source remote.Source, now func() time.Time) *List {
+	return &List{source: source, now: now, unseen: source.IsURL()}
 }
 
 // Name is what messages call the list.
@@ -133,8 +137,8 @@ func (l *List) Use(u *User) (release func()) {
 }
 
 // Load reads the list for a configuration that is being loaded, once for all of its
-// sites: of two loads the values of by differ, which can be compared. Where nothing
-// is known yet of a list at a URL, it looks in the storage first. What has come of it
+// sites: of two loads the values of by differ, which can be compared. Where a list at a URL
+// was never read yet, it looks in the storage first. What has come of it
 // tell Wanted and Trouble. It waits no longer than ctx lasts, also for who reads it already.
 func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 	l.mu.Lock()
@@ -145,11 +149,17 @@ func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 		return
 	}
 	defer l.reading.Unlock()
-	if !l.stored && l.source.IsURL() && storage != nil && l.Good() == nil {
-		l.stored = true
+	if l.Unseen() && storage != nil && l.isNew() { // else Run looks, and tells all users
 		l.restore(ctx, new(remote.Asking), storage)
 	}
 	l.read(ctx)
+}
+
+// isNew reports whether nobody has tried to read the list yet.
+func (l *List) isNew() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next.IsZero()
 }
 
 // read reads the list. l.reading must be held.

@@ -15,11 +15,9 @@ func (l *List) Run(ctx context.Context) { remote.Run(ctx, l.step) }
 func (l *List) step(ctx context.Context) time.Duration {
 	l.reading.Lock()
 	defer l.reading.Unlock()
+	l.restoreLate(ctx) // first: a server may take its time
 	if l.rest() <= 0 {
 		l.read(ctx)
-	}
-	if l.source.IsURL() {
-		l.restoreLate(ctx)
 	}
 	if l.Unseen() { // and what is stored is not replaced
 		return min(l.rest(), remote.LookEvery)

@@ -56,7 +56,7 @@ func read(t *testing.T, storage remote.Storage, data string, err error) *reader 
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
 	r := &reader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log, storage: storage}
-	r.List = &List{source: r.source, now: time.Now}
+	r.List = newList(r.source, time.Now)
 	r.Use(&User{Changed: func() { r.changed++ }, Failed: func() { r.failed++ }, Logger: zap.New(core), Storage: storage})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -25,7 +25,7 @@ func place(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 	if file {
 		source = remotetest.NewFile("https://cms.test/rules", data)
 	}
-	l := &List{source: source, now: time.Now}
+	l := newList(source, time.Now)
 	l.Load(t.Context(), 1, nil)
 	return l, source
 }
