@@ -104,7 +104,10 @@ func (f *Feed) restoreLate(ctx context.Context) {
 	f.kept = stored.hash
 	read, next := f.good, cmp.Or(f.waiting, f.good)
 	if next == nil || f.Key != nil && next.Serial < stored.Serial { // which is never used again
-		f.last, f.checked = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}, r.Read
+		f.checked = r.Read
+		if f.wrong == nil { // else the last answer is what is wrong
+			f.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
+		}
 		f.take(stored)
 		return
 	}

@@ -174,6 +174,35 @@ func TestAskedOnce(t *testing.T) {
 	})
 }
 
+// TestWrongWhileTheStorageFails says that the registry cannot be used for just as long as its
+// server says what nobody can use.
+func TestWrongWhileTheStorageFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := remotetest.NewStorage()
+		source := remotetest.NewSource("https://names.test/registry.json", text(1, "ABot"), nil)
+		r := read(t, storage, nil, source, nil)
+		next(time.Minute)
+		r.end()
+		storage.Fail(errors.New("no network"))
+		source.Say("<html>", nil)
+		r = read(t, storage, nil, source, nil)
+		defer r.end()
+		next(time.Minute)
+		storage.Fail(nil)
+		next(10 * time.Second)
+		r.has(t, "ABot")
+		if r.Trouble() == nil {
+			t.Error("a page is taken for a registry")
+		}
+		source.Say(text(1, "ABot"), nil)
+		next(2 * time.Hour)
+		r.has(t, "ABot")
+		if err := r.Trouble(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // slow is a storage that takes so long to say what it has.
 type slow struct {
 	*remotetest.Storage

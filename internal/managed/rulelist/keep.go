@@ -51,7 +51,9 @@ func (l *List) takeStored(v *Version, last remote.Answer) {
 	read, wrong := cmp.Or(l.waiting, l.good), l.wrong
 	l.good = v
 	if read == nil {
-		l.last = last
+		if l.wrong.kind == fine { // else the last answer is what is wrong
+			l.last = last
+		}
 		return
 	}
 	if l.wrong.kind == shrunk {

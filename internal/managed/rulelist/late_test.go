@@ -191,6 +191,33 @@ func TestReadBeforeItIsLoaded(t *testing.T) {
 	}
 }
 
+// TestWrongWhileTheStorageFails says that a list cannot be used for just as long as its server
+// says what nobody can use.
+func TestWrongWhileTheStorageFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := remotetest.NewStorage()
+		r := read(t, storage, list("a", "b"), nil)
+		next(time.Minute)
+		r.end()
+		storage.Fail(errors.New("no network"))
+		r = read(t, storage, "<html>", nil)
+		defer r.end()
+		next(time.Minute)
+		storage.Fail(nil)
+		next(10 * time.Second)
+		r.has(t, "a b")
+		if r.Trouble() == nil {
+			t.Error("a page is taken for a list")
+		}
+		r.source.Say(list("a", "b"), nil)
+		next(10 * time.Minute)
+		r.has(t, "a b")
+		if err := r.Trouble(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // failing is a storage that says nothing of what is not there, either.
 type failing struct {
 	*remotetest.Storage
