@@ -1,5 +1,7 @@
 package uaident
 
+import "testing"
+
 // Clients that act for somebody, by what tells it.
 var serviceTests = map[string][]identifyTest{
 	// As their operators document them, or as they are seen; the registry names
@@ -143,4 +145,17 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                        // no feed
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
+}
+
+// TestServant takes a word for one of whom a robot serves only where nothing but a hyphen, an
+// underscore or a space is between it and "bot".
+func TestServant(t *testing.T) {
+	for name, want := range map[string]bool{
+		"StatusBot": true, "status-bot": true, "status_bot": true, "Status Bot": true, "StatusRobot": true, "acme_rss-robot/2": true,
+		"status.bot": false, "status/bot": false, "status1bot": false, "status+bot": false, "StatusBotany": false, "Acme Monitoring Bot": false, "bot": false, "": false,
+	} {
+		if got := servesSomebody(name); got != want {
+			t.Errorf("%q: got %t, want %t", name, got, want)
+		}
+	}
 }

@@ -16,8 +16,10 @@ import (
 func (r *Release) Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error) {
 	shown, _ := r.site.State()
 	news, err := r.update(ctx, nil, func(s publication.State) (publication.State, publication.News, error) {
-		if err := asShown(&s, &shown, verb); err != nil && id == "" {
-			return s, publication.Nothing, err
+		if id == "" {
+			if err := asShown(&s, &shown, verb); err != nil {
+				return s, publication.Nothing, err
+			}
 		}
 		if isTried(s.Candidate) {
 			s = s.Keep(r.found(s.Candidate))

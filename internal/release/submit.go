@@ -87,10 +87,6 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 	return errMoved
 }
 
-// storedWait is how long a submission waits for what is stored of visits. Nobody waits for that:
-// what is published stays meanwhile.
-const storedWait = 10 * time.Second
-
 // serveAlone serves what [Release.Otherwise] returns where nobody has published anything and a
 // submission has failed, unless that was for want of time or of something that belongs to it.
 func (r *Release) serveAlone(ctx context.Context, failed error) {
@@ -107,17 +103,20 @@ func (r *Release) serveAlone(ctx context.Context, failed error) {
 	r.publisher.Serve(ctx, next, managed.Trial{})
 }
 
+// storedWait is how long a submission waits for what is stored of visits. Nobody waits for that:
+// what is published stays meanwhile.
+const storedWait = 10 * time.Second
+
 // awaitStored waits a little until it is known which pages search engines were served before
 // the start, as by the configuration that a wish is to replace.
 func (r *Release) awaitStored(ctx context.Context) {
 	if r.Stored == nil {
 		return
 	}
-	timer := time.NewTimer(storedWait)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(ctx, storedWait)
+	defer cancel()
 	select {
 	case <-r.Stored:
-	case <-timer.C:
 	case <-ctx.Done():
 	}
 }

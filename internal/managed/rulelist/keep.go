@@ -74,16 +74,16 @@ func (l *List) restoreLate(ctx context.Context) {
 	if !unseen {
 		return
 	}
-	if l.restore(ctx, &user.asking, user.Storage); l.Unseen() {
+	if l.restore(ctx, &user.asking, user.Storage); l.isUnseen() {
 		return
 	}
 	l.mu.Lock()
 	l.tell(true, false) // also where nothing is stored: it is known now
 }
 
-// Unseen reports whether it is not known yet what is stored of the list: nobody has looked, or
+// isUnseen reports whether it is not known yet what is stored of the list: nobody has looked, or
 // the storage fails.
-func (l *List) Unseen() bool {
+func (l *List) isUnseen() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.unseen

@@ -81,13 +81,13 @@ func TestNothingWasStored(t *testing.T) {
 		storage.fails.Store(true)
 		r := read(t, storage, "", errDown)
 		defer r.end()
-		if !r.Unseen() {
+		if !r.isUnseen() {
 			t.Error("it is known what is stored")
 		}
 		storage.fails.Store(false)
 		next(10 * time.Second)
-		if r.Unseen() || r.changed != 1 {
-			t.Errorf("it is not known what is stored: %t, %d changes", r.Unseen(), r.changed)
+		if r.isUnseen() || r.changed != 1 {
+			t.Errorf("it is not known what is stored: %t, %d changes", r.isUnseen(), r.changed)
 		}
 	})
 }

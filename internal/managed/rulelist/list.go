@@ -149,7 +149,7 @@ func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 		return
 	}
 	defer l.reading.Unlock()
-	if l.Unseen() && storage != nil && l.isNew() { // else Run looks, and tells all users
+	if l.isUnseen() && storage != nil && l.isNew() { // else Run looks, and tells all users
 		l.restore(ctx, new(remote.Asking), storage)
 	}
 	l.read(ctx)

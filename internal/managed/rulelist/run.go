@@ -19,7 +19,7 @@ func (l *List) step(ctx context.Context) time.Duration {
 	if l.rest() <= 0 {
 		l.read(ctx)
 	}
-	if l.Unseen() { // and what is stored is not replaced
+	if l.isUnseen() { // and what is stored is not replaced
 		return min(l.rest(), remote.LookEvery)
 	}
 	if l.source.IsURL() {

@@ -56,7 +56,7 @@ func (s *Site) Changed() {
 // a server from starting. Where something is served already, as strict says, it is an
 // error, too, unless the list could not be read at all.
 func (s *Site) First(strict bool) (*managed.Schedule, error) {
-	s.lacks.Store(slices.ContainsFunc(s.Lists, (*List).Unseen))
+	s.lacks.Store(slices.ContainsFunc(s.Lists, (*List).isUnseen))
 	with := s.versions()
 	strict = strict || !slices.ContainsFunc(s.Lists, func(l *List) bool { return !l.IsFile() })
 	for i, l := range s.Lists {
@@ -132,7 +132,7 @@ func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.S
 			return
 		case <-s.changed:
 		}
-		unseen := slices.ContainsFunc(s.Lists, (*List).Unseen)
+		unseen := slices.ContainsFunc(s.Lists, (*List).isUnseen)
 		s.renew(ctx, publish, failed)
 		s.lacks.Store(unseen)
 	}
