@@ -189,7 +189,7 @@ func isCanonical(r *http.Request, own policy.Key) bool {
 	if sent != name || !request.IsTrustedProxy(r) {
 		return sent == name
 	}
-	forwarded, _ := addr.CutPort(r.Header.Get("X-Forwarded-Host"))
+	forwarded, _ := addr.CutPort(request.LastForwarded(r.Header, request.ForwardedHost))
 	asked, _ := addr.CutPort(own.Forwarded)
 	return forwarded == "" || forwarded == cmp.Or(asked, name)
 }

@@ -128,15 +128,15 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders
 		// An origin that is told "http" redirects to https for ever, and Caddy
 		// passes these on from the address of that proxy only.
 		virtual.RemoteAddr = r.RemoteAddr
-		if r.Header.Get("X-Forwarded-Proto") != "" {
-			virtual.Header.Set("X-Forwarded-Proto", request.SchemeOf(key.Secure))
+		if request.LastForwarded(r.Header, request.ForwardedProto) != "" {
+			virtual.Header.Set(request.ForwardedProto, request.SchemeOf(key.Secure))
 		}
-		switch forwarded := r.Header.Get("X-Forwarded-Host"); {
+		switch forwarded := request.LastForwarded(r.Header, request.ForwardedHost); {
 		case forwarded == "":
 		case len(forwarded) > request.MaxHost:
-			virtual.Header.Set("X-Forwarded-Host", forwarded)
+			virtual.Header.Set(request.ForwardedHost, forwarded)
 		default:
-			virtual.Header.Set("X-Forwarded-Host", cmp.Or(key.Forwarded, virtual.Host))
+			virtual.Header.Set(request.ForwardedHost, cmp.Or(key.Forwarded, virtual.Host))
 		}
 		for _, name := range clientIPHeaders {
 			if as.ClientIP != "" {

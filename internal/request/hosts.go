@@ -221,7 +221,7 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if sent := r.Header.Get("X-Forwarded-Host"); proxied && sent != r.Host { // as Site has it
+	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as Site has it
 		forwarded := NormalHost(sent, key.Secure)
 		if asked, _ := addr.CutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
 			key.Forwarded = forwarded
@@ -270,7 +270,7 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	case *net.UDPAddr: // HTTP/3
 		port = addr.Port
 	}
-	if port == defaultPort(secure) || proxied && r.Header.Get("X-Forwarded-Proto") != "" {
+	if port == defaultPort(secure) || proxied && LastForwarded(r.Header, ForwardedProto) != "" {
 		return 0
 	}
 	return port

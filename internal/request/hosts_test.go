@@ -68,6 +68,9 @@ func TestKey(t *testing.T) {
 			r.Header.Set("X-Forwarded-Host", host)
 		}
 	}
+	lines := func(proto, host []string) func(*http.Request) {
+		return func(r *http.Request) { r.Header["X-Forwarded-Proto"], r.Header["X-Forwarded-Host"] = proto, host }
+	}
 	secure := func(r *http.Request) { r.TLS = new(tls.ConnectionState) }
 	hosts := testHosts() // which keep sites from one case to the next
 	for _, tc := range []struct {
@@ -117,6 +120,12 @@ func TestKey(t *testing.T) {
 		{"a trusted proxy that says nothing", "example.com", nil, true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a client that says it is a proxy of just the same host", "example.com", proxy("example.com"), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a trusted proxy maps the port", "example.com:8443", proxy("example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
+		{"the last line of a trusted proxy", "example.com", lines([]string{"http", "https"}, []string{"forged.test", "shop.example.com"}), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
+		{"the last line, which is the host itself", "example.com", lines([]string{"https", "http"}, []string{"forged.test", "example.com"}), true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"the last element of a list", "example.com", lines([]string{"http, https"}, []string{"forged.test,shop.example.com"}), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
+		{"the last element of the last line", "example.com", lines([]string{"https", "https, http"}, []string{"forged.test", "other.test, example.com"}), true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"an empty last line, as if there were none", "example.com", lines([]string{"https", ""}, []string{"forged.test", ""}), true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
+		{"several lines of a client", "example.com", lines([]string{"http", "https"}, []string{"forged.test", "shop.example.com"}), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a proxy's host with no such name", "example.com", proxy(strings.Repeat("a", 300)), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: long}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -124,7 +133,7 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			named := hosts.exact[tc.host] != nil && tc.host != "::1" && (!tc.trusted || r.Header.Get("X-Forwarded-Host") == "" || r.Header.Get("X-Forwarded-Host") == tc.host)
+			named := hosts.exact[tc.host] != nil && tc.host != "::1" && (!tc.trusted || LastForwarded(r.Header, ForwardedHost) == "" || LastForwarded(r.Header, ForwardedHost) == tc.host)
 			if got := hosts.Site(r); (got != nil) != named || named && (got.Site != NewSite(tc.want) || hosts.Site(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
 			}

@@ -27,7 +27,7 @@ func ProxyOf(r *http.Request) *Proxy {
 	if !IsTrustedProxy(r) {
 		return nil
 	}
-	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: r.Header.Get("X-Forwarded-Proto") != "", Host: r.Header.Get("X-Forwarded-Host") != ""}
+	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: LastForwarded(r.Header, ForwardedProto) != "", Host: LastForwarded(r.Header, ForwardedHost) != ""}
 }
 
 // For makes a request to a server for the robots.txt of a site, as a client's
@@ -54,13 +54,13 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	}
 	r.RemoteAddr = proxy.RemoteAddr
 	if proxy.Proto {
-		r.Header.Set("X-Forwarded-Proto", SchemeOf(key.Secure))
+		r.Header.Set(ForwardedProto, SchemeOf(key.Secure))
 	}
 	if proxy.Host {
-		r.Header.Set("X-Forwarded-Host", key.Host)
+		r.Header.Set(ForwardedHost, key.Host)
 	}
 	if key.Forwarded != "" {
-		r.Header.Set("X-Forwarded-Host", key.Forwarded)
+		r.Header.Set(ForwardedHost, key.Forwarded)
 	}
 	return r
 }

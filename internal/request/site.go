@@ -29,11 +29,29 @@ type Site struct {
 // 253 for a name.
 const MaxHost = 260
 
+// The fields by which a trusted proxy describes the request of its client.
+const (
+	ForwardedProto = "X-Forwarded-Proto"
+	ForwardedHost  = "X-Forwarded-Host"
+)
+
+// LastForwarded returns the value of ForwardedProto or ForwardedHost that applies, or "". It
+// is the last element of the last line: Caddy's reverse_proxy passes on the last line only,
+// and the proxy nearest to Caddy adds its value at the end.
+func LastForwarded(header http.Header, name string) string {
+	lines := header[name]
+	if len(lines) == 0 {
+		return ""
+	}
+	last := lines[len(lines)-1]
+	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+}
+
 // IsSecure reports whether the client came by https, as far as it or a trusted
 // proxy says.
 func IsSecure(r *http.Request, proxied bool) bool {
 	if proxied {
-		if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
+		if proto := LastForwarded(r.Header, ForwardedProto); proto != "" {
 			return strings.EqualFold(proto, "https")
 		}
 	}
@@ -58,8 +76,10 @@ func IsTrustedProxy(r *http.Request) bool {
 // a proxy says that it asked for another host, so that r.Host alone names no site.
 func SchemeSent(r *http.Request) (secure, ok bool) {
 	proxied := IsTrustedProxy(r)
-	if sent := r.Header["X-Forwarded-Host"]; proxied && len(sent) > 0 && sent[0] != "" && sent[0] != r.Host {
-		return false, false
+	if proxied {
+		if sent := LastForwarded(r.Header, ForwardedHost); sent != "" && sent != r.Host {
+			return false, false
+		}
 	}
 	return IsSecure(r, proxied), true
 }
