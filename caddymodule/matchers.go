@@ -46,26 +46,26 @@ type MatchCrawler struct {
 // CaddyModule returns the Caddy module information.
 func (MatchCrawler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
-		ID:  "http.matchers.crawler",
+		ID:  "http.matchers.robots_crawler",
 		New: func() caddy.Module { return new(MatchCrawler) },
 	}
 }
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
-//	crawler [<token|class|identity>...]
+//	robots_crawler [<token|class|identity>...]
 func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		words := d.RemainingArgs()
 		if _, err := judge.ParseSelector(nil, words, true); err != nil {
-			return d.Errf("crawler: %v", err)
+			return d.Errf("robots_crawler: %v", err)
 		}
 		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // which a crawler option may add
 			m.Mark(d)
 		}
 		m.Clients = append(m.Clients, words...)
 		if d.NextBlock(0) {
-			return d.Err("crawler takes no block")
+			return d.Err("robots_crawler takes no block")
 		}
 	}
 	return nil
@@ -106,9 +106,9 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.M
 //
 // Example:
 //
-//	expression crawler('Googlebot', 'ai_training')
+//	expression robots_crawler('Googlebot', 'ai_training')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return expression.Library("crawler", true, func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+	return expression.Library("robots_crawler", true, func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchCrawler{Clients: clients}
 		err := m.Provision(ctx)
 		return m, err

@@ -32,12 +32,12 @@ var mistakes = []string{
 	"robots_guard {\n\t\tchange_guard 6\n\t}",
 	"robots_guard enforce monitor",
 	"robots_guard {\n\t\texempt\n\t}",
-	"@bots crawler search\n\trobots_guard @bost enforce",
+	"@bots robots_crawler search\n\trobots_guard @bost enforce",
 }
 
 // misplaced are mistakes that show when a site is put together, as Caddyfiles.
 var misplaced = []string{
-	"example.com {\n\t@bots crawler Googelbot ai_training\n\trespond @bots 403\n}\n",
+	"example.com {\n\t@bots robots_crawler Googelbot ai_training\n\trespond @bots 403\n}\n",
 	"{\n\trobots_guard {\n\t\tregistry /nonexistent/registry.json\n\t}\n}\nexample.com {\n\trobots_guard\n}\n",
 	"{\n\trobots_guard {\n\t\tverify {\n\t\t\tranges configured\n\t\t}\n\t\tcrawler ShopBot {\n\t\t\tranges file /nonexistent/shopbot.txt\n\t\t}\n\t}\n}\nexample.com {\n\trobots_guard\n}\n",
 	"example.com {\n\trobots_guard {\n\t\tsource file /nonexistent/robots.txt\n\t}\n}\n",

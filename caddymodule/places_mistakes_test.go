@@ -56,9 +56,9 @@ func TestLikelyMistakes(t *testing.T) {
 		{"only_log verified", "a.test {\n robots_guard enforce {\n only_log verified search\n }\n}", nobody, "only_log verified is for nobody"},
 		{"spoofed", "a.test {\n robots_guard enforce {\n spoofed block\n }\n}", nobody, "spoofed block is for nobody"},
 		{"spoofed by default", "a.test {\n robots_guard enforce {\n spoofed judge\n }\n}", "", ""},
-		{"a matcher of a site", "a.test {\n robots_guard\n}\nb.test {\n robots_guard\n @false crawler spoofed\n abort @false\n}", nobody, `"site":"site b.test"`},
-		{"a matcher of all", "a.test {\n robots_guard\n @search crawler search claimed verified\n respond @search x\n}", "", ""},
-		{"verified", verifying + "a.test {\n robots_guard enforce {\n exempt verified Googlebot\n spoofed log\n }\n @false crawler spoofed\n abort @false\n}", "", ""},
+		{"a matcher of a site", "a.test {\n robots_guard\n}\nb.test {\n robots_guard\n @false robots_crawler spoofed\n abort @false\n}", nobody, `"site":"site b.test"`},
+		{"a matcher of all", "a.test {\n robots_guard\n @search robots_crawler search claimed verified\n respond @search x\n}", "", ""},
+		{"verified", verifying + "a.test {\n robots_guard enforce {\n exempt verified Googlebot\n spoofed log\n }\n @false robots_crawler spoofed\n abort @false\n}", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			log, err := validate(t, tc.config)

@@ -20,7 +20,7 @@ func TestUnused(t *testing.T) {
 	}{
 		"alone":          {"respond ok", true},
 		"with a guard":   {"robots_guard", false},
-		"with a matcher": {"@bots crawler\n respond @bots no", false},
+		"with a matcher": {"@bots robots_crawler\n respond @bots no", false},
 		"with a page":    {"robots_guard_dashboard public", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,29 +15,29 @@ func TestMatchers(t *testing.T) {
 		without       bool // without the handler
 		yes, no       []harness.Visit
 	}{
-		{name: "any crawler", matcher: "crawler", without: true,
+		{name: "any crawler", matcher: "robots_crawler", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Bingbot}, {UserAgent: harness.UptimeRobot}, {UserAgent: harness.FooBot}, {UserAgent: harness.Slack}},
 			no:  []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: ""}, {UserAgent: harness.Curl}, {UserAgent: harness.Headless}, {UserAgent: "MyApp/1.0"}}},
-		{name: "token", matcher: "crawler Googlebot GPTBot", without: true,
+		{name: "token", matcher: "robots_crawler Googlebot GPTBot", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Googlebot}, {UserAgent: harness.GPTBot}, {UserAgent: "gptbot"}},
 			no:  []harness.Visit{{UserAgent: harness.Bingbot}, {UserAgent: harness.GooglebotImage}, {UserAgent: harness.Firefox}, {UserAgent: harness.Chrome + " (not GPTBotty)"}}},
-		{name: "class", matcher: "crawler ai_training library", without: true,
+		{name: "class", matcher: "robots_crawler ai_training library", without: true,
 			yes: []harness.Visit{{UserAgent: harness.GPTBot}, {UserAgent: harness.Curl}},
 			no:  []harness.Visit{{UserAgent: harness.Bingbot}, {UserAgent: harness.Firefox}, {UserAgent: ""}}},
-		{name: "identity", matcher: "crawler claimed", without: true,
+		{name: "identity", matcher: "robots_crawler claimed", without: true,
 			yes: []harness.Visit{{UserAgent: harness.GPTBot}, {UserAgent: harness.Bingbot}},
 			no:  []harness.Visit{{UserAgent: harness.Firefox}}},
-		{name: "token and identity", matcher: "crawler Googlebot verified", without: true,
+		{name: "token and identity", matcher: "robots_crawler Googlebot verified", without: true,
 			no: []harness.Visit{{UserAgent: harness.Googlebot}, {UserAgent: harness.Firefox}}},
-		{name: "token of the owner's own", matcher: "crawler token:zorkly", without: true,
+		{name: "token of the owner's own", matcher: "robots_crawler token:zorkly", without: true,
 			yes: []harness.Visit{{UserAgent: "zorkly/1.0"}, {UserAgent: "Mozilla/5.0 (compatible; Zorkly/2)"}},
 			no:  []harness.Visit{{UserAgent: "xzorkly/1.0"}, {UserAgent: harness.Firefox}}},
-		{name: "expression crawler", matcher: "expression crawler('Googlebot', 'ai_training') && path('/private/*')", without: true,
+		{name: "expression crawler", matcher: "expression robots_crawler('Googlebot', 'ai_training') && path('/private/*')", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Googlebot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/private/x"}},
 			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
-		{name: "expression any crawler", matcher: "expression crawler()", without: true,
+		{name: "expression any crawler", matcher: "expression robots_crawler()", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Bingbot}}, no: []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: harness.Curl}}},
-		{name: "not", matcher: "not crawler", without: true,
+		{name: "not", matcher: "not robots_crawler", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: ""}, {UserAgent: harness.Curl}}, no: []harness.Visit{{UserAgent: harness.Bingbot}}},
 		{name: "robots_disallowed", matcher: "robots_disallowed", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}},
@@ -105,20 +105,20 @@ Disallow: /"
 func TestMatcherErrors(t *testing.T) {
 	t.Parallel()
 	for matcher, want := range map[string]string{
-		"crawler browser":                             "browsers are never judged",
-		"crawler Bad*Bot":                             "write Bad, at ",
-		"crawler AI":                                  "did you mean ai_training or ai_search or ai_assistant?",
-		"crawler verifed":                             "did you mean verified?",
-		"expression crawler('Googelbot')":             "did you mean Googlebot?",
-		"robots_disallowed always":                    "argument",
-		"expression robots_disallowed('x')":           "takes no argument",
-		"robots_preference":                           "needs a preference such as train-ai=n",
-		"robots_preference train-ai=no":               `is no preference; write train-ai, ai-use or search, and =y or =n behind it`,
-		"robots_preference train-ai=n train-ai=y":     "y and n at once for train-ai match nothing",
-		"expression robots_preference('ai=y')":        `is no preference`,
-		"expression crawler(1)":                       "takes string constants",
-		"expression crawler('browser')":               "browsers are never judged",
-		"expression crawler({http.request.header.X})": "takes string constants",
+		"robots_crawler browser":                             "browsers are never judged",
+		"robots_crawler Bad*Bot":                             "write Bad, at ",
+		"robots_crawler AI":                                  "did you mean ai_training or ai_search or ai_assistant?",
+		"robots_crawler verifed":                             "did you mean verified?",
+		"expression robots_crawler('Googelbot')":             "did you mean Googlebot?",
+		"robots_disallowed always":                           "argument",
+		"expression robots_disallowed('x')":                  "takes no argument",
+		"robots_preference":                                  "needs a preference such as train-ai=n",
+		"robots_preference train-ai=no":                      `is no preference; write train-ai, ai-use or search, and =y or =n behind it`,
+		"robots_preference train-ai=n train-ai=y":            "y and n at once for train-ai match nothing",
+		"expression robots_preference('ai=y')":               `is no preference`,
+		"expression robots_crawler(1)":                       "takes string constants",
+		"expression robots_crawler('browser')":               "browsers are never judged",
+		"expression robots_crawler({http.request.header.X})": "takes string constants",
 	} {
 		path := harness.Files(t, map[string]string{"Caddyfile": "{\n admin off\n}\nhttp://:1 {\n @m " + matcher + "\n respond @m x\n}\n"}) + "/Caddyfile"
 		_, stderr, code := harness.Command(t, "", "validate", "--config", path, "--adapter", "caddyfile")
@@ -134,9 +134,9 @@ func TestOnViolation(t *testing.T) {
 	s := harness.Serve(t, `http://a.test:$PORT {
 		robots_guard enforce {
 			on_violation {
-				@training crawler ai_training
+				@training robots_crawler ai_training
 				respond @training "pay for {http.robots_guard.crawler}" 402
-				@search crawler search
+				@search robots_crawler search
 				redir @search /rules 303
 				header X-Slow yes
 			}

@@ -198,7 +198,7 @@ func TestSpoofedAnswer(t *testing.T) {
 // TestCrawlerMatcherByIdentity lets a matcher tell the real ones.
 func TestCrawlerMatcherByIdentity(t *testing.T) {
 	t.Parallel()
-	s := harness.Serve(t, "http://a.test:$PORT {\n @real crawler verified Googlebot\n @false expression crawler('spoofed')\n"+
+	s := harness.Serve(t, "http://a.test:$PORT {\n @real robots_crawler verified Googlebot\n @false expression robots_crawler('spoofed')\n"+
 		" respond @real real\n respond @false false\n respond other\n}", "$GLOBAL", identityOptions, "$LISTS", harness.Files(t, addressLists))
 	harness.Eventually(t, "the lists are read", func() bool {
 		return harness.Get(t, s.URL("/"), harness.Googlebot, from(googlesAddress)).Body == "real" && harness.Get(t, s.URL("/"), harness.Googlebot, from(somebodyElse)).Body == "false"

@@ -51,7 +51,7 @@ func TestCache(t *testing.T) {
 		{"first in the order", "order cache first", "cache\nrobots_guard enforce", true, true},
 		{"before it in a route", "", "route {\ncache\nrobots_guard enforce\n}", true, true},
 		{"behind it in a route", "", "route {\nrobots_guard enforce\ncache\n}", false, false},
-		{"before it for browsers only", "order cache first", "@people not crawler crawler search\ncache @people\nrobots_guard enforce", false, false},
+		{"before it for browsers only", "order cache first", "@people not robots_crawler crawler search\ncache @people\nrobots_guard enforce", false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -110,7 +110,7 @@ func setJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
-		if matchers[name] = matcherJSON(matcher); name == "crawler" { // which keeps its JSON
+		if matchers[name] = matcherJSON(matcher); name == "robots_crawler" { // which keeps its JSON
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}

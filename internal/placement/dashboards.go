@@ -65,7 +65,7 @@ var harmless = []string{
 
 // indifferent are the matchers that look only at what everybody may ask for. Any
 // other, such as remote_ip, may let only some pass.
-var indifferent = []string{"crawler", "file", "method", "path", "path_regexp", "protocol", "query", "robots_disallowed"}
+var indifferent = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", "robots_disallowed"}
 
 // isOpen reports whether nothing on the way to a dashboard can keep anybody out. If in
 // doubt it is not open.

@@ -100,7 +100,7 @@ type asks struct {
 func (w *walk) note(sets []map[string]json.RawMessage, here *way) {
 	for _, set := range sets {
 		site := (&Placed{Server: w.server, Hosts: here.hosts}).Site()
-		if config := set["crawler"]; config != nil {
+		if config := set["robots_crawler"]; config != nil {
 			w.noteCrawler(config, site)
 		}
 		for _, name := range ofFinding {

@@ -35,7 +35,7 @@ func (w *walk) noteGuard(p *Placed) {
 	note(config.Spoofed == "block" || config.Spoofed == "log", "spoofed "+config.Spoofed)
 }
 
-// noteCrawler keeps a matcher crawler that is for nobody unless claims are verified.
+// noteCrawler keeps a matcher robots_crawler that is for nobody unless claims are verified.
 func (w *walk) noteCrawler(config json.RawMessage, site string) {
 	var matcher struct {
 		Clients []string `json:"clients"`
@@ -53,7 +53,7 @@ func (w *walk) noteCrawler(config json.RawMessage, site string) {
 		}
 	}
 	if len(words) > 0 {
-		w.unverified = append(w.unverified, unverified{"crawler " + words[0], site})
+		w.unverified = append(w.unverified, unverified{"robots_crawler " + words[0], site})
 	}
 }
 
