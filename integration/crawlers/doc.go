@@ -16,7 +16,8 @@
 // It needs Linux (all of 127.0.0.0/8 is the machine itself), the Debian packages
 // python3-scrapy, wget, wget2, httrack and nodejs, and the npm packages of
 // package.json in node_modules (npm install). Crawlers that are missing are
-// skipped, but with CI=true that is an error.
+// skipped, but with CI=true that is an error. With LONG_TESTS=1 the crawlers crawl
+// all robots.txt files, else a few of them.
 //
 // The tests run the product's binary without importing it, so use -count=1.
 package crawlers

@@ -2,6 +2,7 @@ package crawlers
 
 import (
 	"flag"
+	"os"
 	"testing"
 	"time"
 
@@ -18,5 +19,8 @@ const patience = 3 * time.Minute
 
 // gate is set in the gate, which installs all crawlers.
 const gate = "CI"
+
+// long is set for the nightly round, which crawls all robots.txt files.
+var long = os.Getenv("LONG_TESTS") != ""
 
 func TestMain(m *testing.M) { harness.Main(m) }

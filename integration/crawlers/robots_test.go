@@ -1,6 +1,9 @@
 package crawlers
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // variant is a kind of robots.txt.
 type variant struct {
@@ -9,9 +12,9 @@ type variant struct {
 	none bool   // the site has no robots.txt
 }
 
-// variants forbid /private/ to the crawlers by one way of writing each. No file
-// forbids the first page, without which there is nothing to crawl.
-var variants = []variant{
+// allVariants disallow /private/ to the crawlers, each written in another way. No
+// file disallows the first page, where every crawl starts.
+var allVariants = []variant{
 	{name: "plain", text: "$NAMES\nUser-agent: *\nDisallow: /private/\nDisallow: /search\n"},
 	{name: "wildcards", text: "$NAMES\nUser-agent: *\nDisallow: /*.pdf$\nDisallow: /shop/*/edit\nDisallow: /*?*sort=\nDisallow: /pri*te/\nDisallow: /star*1\nDisallow: /dollar$\n"},
 	{name: "precedence", text: "$NAMES\nUser-agent: *\n" +
@@ -36,6 +39,19 @@ var variants = []variant{
 	{name: "empty", text: "$NAMES\nDisallow:\n\nUser-agent: *\nDisallow: /private/\n"},
 	{name: "everybody", text: "User-agent: *\nDisallow: /private/\n"},
 	{name: "none", none: true},
+}
+
+// fewVariants are the names of those that the gate uses.
+var fewVariants = []string{"plain", "wildcards", "precedence", "merged groups", "BOM and CRLF", "everybody", "none"}
+
+// variants are those that the crawlers crawl.
+var variants = chooseVariants()
+
+func chooseVariants() []variant {
+	if long {
+		return allVariants
+	}
+	return slices.DeleteFunc(slices.Clone(allVariants), func(v variant) bool { return !slices.Contains(fewVariants, v.name) })
 }
 
 // names are those that the files hold: what the crawlers call themselves by
