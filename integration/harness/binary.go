@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 )
@@ -25,9 +26,20 @@ type Suite struct {
 // TestMain has to call.
 func Main(m *testing.M) { Suite{}.Main(m) }
 
+// parallel is how many tests of a package run at once, unless -parallel says
+// otherwise. It is more than there are processors: most tests wait for a server.
+const parallel = 8
+
+// Long reports whether LONG_TESTS is set: then the rounds of tests are long.
+func Long() bool { return os.Getenv("LONG_TESTS") != "" }
+
 // Main is the function [Main] for this suite.
 func (s Suite) Main(m *testing.M) {
 	given := flag.String("caddy", "", "test this server instead of building one")
+	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "robots-guard")
 		if err != nil {

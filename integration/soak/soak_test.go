@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // TestGrown tells a leak from noise.
@@ -45,8 +47,8 @@ func TestPlot(t *testing.T) {
 
 // TestSoak runs it for a moment.
 func TestSoak(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts servers; run without -short")
+	if !harness.Long() {
+		t.Skip("takes two minutes: run with LONG_TESTS=1")
 	}
 	r, err := soak(t.Context(), 12*time.Second, 90)
 	if err != nil {
