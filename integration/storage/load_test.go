@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,10 +52,10 @@ func (x *traffic) begin(t *testing.T, all []harness.Visit, ask func(harness.Visi
 	for _, v := range all {
 		x.clients.Go(func() {
 			for !x.stopped.Load() {
+				time.Sleep(2 * time.Millisecond) // leave processor time to the servers of other tests
 				a, err := ask(v)
 				if err != nil {
 					x.retried.Add(1)
-					time.Sleep(time.Millisecond) // not to spin while nobody listens
 					continue
 				}
 				x.requests.Add(1)
@@ -113,7 +112,10 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 	}, func(v harness.Visit) (harness.Answer, error) {
 		return harness.Try(harness.Client, s.URL(v.Path), v.UserAgent)
 	})
-	const reloads = 60
+	reloads := 20
+	if harness.Long() {
+		reloads = 200
+	}
 	for i := range reloads {
 		load(fmt.Sprint(i))
 		if i%10 == 0 {
@@ -123,7 +125,7 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 	}
 	x.end()
 	t.Logf("%d requests, %d broken connections, during %d reloads", x.requests.Load(), x.retried.Load(), reloads)
-	if x.requests.Load() < reloads {
+	if x.requests.Load() < int64(reloads) {
 		t.Errorf("only %d requests were made", x.requests.Load())
 	}
 	for _, message := range []string{"stored values cannot be used and are set aside", "a value cannot be stored; it is tried again"} {
@@ -147,21 +149,6 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 	})
 }
 
-// kills is how often TestStorageAfterKills ends the server: ROBOTS_GUARD_KILLS
-// times, or as often as everybody has the time for.
-func kills(t *testing.T) int {
-	t.Helper()
-	text := os.Getenv("ROBOTS_GUARD_KILLS")
-	if text == "" {
-		return 20
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("ROBOTS_GUARD_KILLS is %q, want a number", text)
-	}
-	return n
-}
-
 // TestStorageAfterKills ends the server without a warning at random moments,
 // while crawlers come. What was stored before is there each time, and each
 // server knows it at its first request.
@@ -175,7 +162,11 @@ func TestStorageAfterKills(t *testing.T) {
 	awaitStored(t, store, 2)
 	harness.Eventually(t, "the reading is stored", func() bool { return len(harness.Stored(t, store, "readers")) > 0 })
 	o.GoDown()
-	for range kills(t) {
+	kills, longest := 4, 500
+	if harness.Long() {
+		kills, longest = 40, 2000
+	}
+	for range kills {
 		var x traffic
 		current := s
 		x.begin(t, []harness.Visit{
@@ -186,7 +177,7 @@ func TestStorageAfterKills(t *testing.T) {
 			host, _, _ := strings.Cut(strings.TrimPrefix(v.Path, "http://"), "/")
 			return harness.Try(harness.Client, current.URL(v.Path), v.UserAgent, harness.Host(host))
 		})
-		time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond) // any moment will do
+		time.Sleep(time.Duration(rand.IntN(longest)) * time.Millisecond)
 		s.Kill()
 		x.end()
 		intact(t, store)
