@@ -54,6 +54,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    shadow        <url>|file <path>
 //	    fetch_timeout <duration>
 //	    fetch_wait    <duration>
+//	    fetch_from    <ip>
 //	    ttl           <min> <max>
 //	    grace         off|<duration>
 //	    change_guard  off|<duration>
@@ -141,6 +142,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
+		{Name: "fetch_from", Usage: "a public IP address such as 203.0.113.7", Set: option.One(&h.FetchFrom, option.Word)},
 		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", Set: option.Two(&h.TTLMin, &h.TTLMax, option.Duration)},
 		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.One(&h.Grace, option.DurationOr(-1))},
 		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.One(&h.ChangeGuard, option.DurationOr(0))},

@@ -16,7 +16,7 @@ import (
 // has a place in one: each is refused with an error that says where, or becomes
 // JSON. They are made of pieces of right ones, always the same.
 func TestCaddyfileHostile(t *testing.T) {
-	pieces := strings.Fields(`source server file https://a.test/robots.txt fetch_timeout fetch_wait 5s 0 -1s 99999999h 1d ttl 1m 24h grace off
+	pieces := strings.Fields(`source server file https://a.test/robots.txt fetch_timeout fetch_wait fetch_from 192.0.2.1 10.0.0.1 5s 0 -1s 99999999h 1d ttl 1m 24h grace off
 		change_guard unreachable last_good disallow_google merge_slashes on allow_private wildcard search browser exempt verified
 		Googlebot only_log seo spoofed block status 403 200 99999 on_violation respond storage policies 10000 -1 retention 90d verify ranges
 		url rdns web_bot_auth crawler FooBot class fallback 192.0.2.0/24 ::/0 enforce monitor robots_guard identity _other * "" \ { } { } { }`)

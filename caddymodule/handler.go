@@ -78,6 +78,11 @@ type Handler struct {
 	// before; after that it passes. Default: `250ms`.
 	FetchWait caddy.Duration `json:"fetch_wait,omitempty"`
 
+	// The client address that the guard's own request for the robots.txt shows to matchers,
+	// logs and upstreams. Default: `192.0.2.1`, or `2001:db8::1` if the server listens on IPv6
+	// only. These are reserved for documentation, so no client has them.
+	FetchFrom string `json:"fetch_from,omitempty"`
+
 	// The least time for which a copy of the robots.txt holds, whatever the
 	// answer says. Default: `1m`.
 	TTLMin caddy.Duration `json:"ttl_min,omitempty"`

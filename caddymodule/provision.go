@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -104,6 +105,9 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
 	}
 	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate, app.sites)
+	if server, ok := c.Source.(*origin.Server); ok && h.FetchFrom != "" {
+		server.From = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
+	}
 	h.Decide.Apply(&c)
 	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
 		c.Freshness.Default = lifeURL

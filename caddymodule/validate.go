@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -31,6 +33,9 @@ func (h *Handler) Validate() error {
 	}
 	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
 		return errors.New("shadow and source are the same; what is in force already need not be tried")
+	}
+	if h.FetchFrom != "" && h.Source != nil {
+		return errors.New("fetch_from and source contradict each other; a URL or a file is read without a request to the site, so remove fetch_from")
 	}
 	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.settled), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
@@ -55,6 +60,9 @@ func (h *Handler) validateValues() error {
 	}
 	if h.Status != 0 && (h.Status < 400 || h.Status > 599) {
 		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
+	}
+	if ip, err := netip.ParseAddr(h.FetchFrom); h.FetchFrom != "" && (err != nil || !addr.FromInternet(ip)) {
+		return fmt.Errorf("fetch_from %q is no public IP address; the guard reads robots.txt as a client outside of your network, so use an address such as 203.0.113.7, without a port", h.FetchFrom)
 	}
 	return cmp.Or(
 		option.Units([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),

@@ -95,7 +95,7 @@ func TestFaultForeignHeaders(t *testing.T) {
 	if ua := got.Header.Get("User-Agent"); !strings.HasPrefix(ua, "RobotsGuard/") {
 		t.Errorf("the origin got User-Agent %q", ua)
 	}
-	if from := got.Header.Get("X-Forwarded-For"); from != "127.0.0.1" {
+	if from := got.Header.Get("X-Forwarded-For"); from != "192.0.2.1" {
 		t.Errorf("the origin got X-Forwarded-For %q", from)
 	}
 }

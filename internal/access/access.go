@@ -43,7 +43,7 @@ func warn(logger *zap.Logger, host string, status int, of placement.Read) {
 	if !slices.Contains(of.Hosts, host) {
 		what = "the guard could not read the robots.txt of a host that nobody has; where it is one of yours, nothing is restricted until a crawler has read it"
 	}
-	request := "its request, which comes from 127.0.0.1 and has no login"
+	request := "its request, which comes from " + origin.OutsideClient + " and has no login"
 	if of.Proxied {
 		request = "its request, which has no login"
 	}

@@ -55,7 +55,7 @@ func TestWarn(t *testing.T) {
 		{[]string{"a.test"}, false, "the guard cannot read the robots.txt of this site"},
 		{[]string{"*.a.test"}, false, "of a host that nobody has"},
 		{nil, false, "of a host that nobody has"},
-		{nil, false, "which comes from 127.0.0.1 and has no login, is refused"},
+		{nil, false, "which comes from 192.0.2.1 and has no login, is refused"},
 		{nil, true, "its request, which has no login, is refused"},
 	} {
 		core, logs := observer.New(zap.WarnLevel)

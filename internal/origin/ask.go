@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -61,7 +62,7 @@ func Ask(ctx context.Context, server *caddyhttp.Server, host string) policy.Answ
 		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: host}
 	}
 	rec, ended := newRecorder(), make(chan error, 1)
-	virtual := virtualRequest(r, policy.Key{Host: host, Secure: secure}, Witness{}, nil)
+	virtual := virtualRequest(r, policy.Key{Host: host, Secure: secure}, Witness{}, outsiderOf(server, netip.Addr{}))
 	virtual.URL, virtual.RequestURI = &url.URL{Path: "/robots.txt"}, "/robots.txt"
 	bypassHealthChecks(server)
 	met := new(exchange)

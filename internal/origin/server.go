@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -24,6 +25,10 @@ import (
 // inside handle, route or handle_path, or after a rewrite, a robots.txt that
 // stands beside them is not in it.
 type Server struct {
+	// From is the client address of the requests, the zero Addr for the default, which is
+	// that of no client of the owner's network.
+	From netip.Addr
+
 	outbound *outbound
 	beside   *request.Sites // whose robots.txt is asked for within the server, see isBeside; nil for no other's
 	running  atomic.Int32
@@ -50,8 +55,9 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 	}
 	once, _ := s.bypassed.LoadOrStore(server, new(sync.Once))
 	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
-	req := virtualRequest(r, key, as, server.ClientIPHeaders)
-	own, isProxied := authorityOf(req), request.IsTrustedProxy(r)
+	client := outsiderOf(server, s.From)
+	req, outside := virtualRequest(r, key, as, client), virtualRequest(r, key, Witness{UserAgent: as.UserAgent, Operator: as.Operator}, client)
+	own, isProxied := authorityOf(req), client.isForwarded(r)
 	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
 		first := own.url("/robots.txt")
 		return Follow(ctx, first, own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
@@ -59,44 +65,20 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 			case u == first:
 				return s.serve(ctx, server, req, u, conditions)
 			case own.has(u):
-				return s.serve(ctx, server, fromOutside(req, isProxied, server.ClientIPHeaders), u, conditions)
+				return s.serve(ctx, server, outside, u, conditions)
 			case s.beside != nil && !isProxied && own.isBeside(u, s.beside.Of(server)):
-				return s.serve(ctx, server, forHost(fromOutside(req, false, nil), request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
+				return s.serve(ctx, server, forHost(outside, request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
 	}), true
 }
 
-// localClient is the address that virtual requests come from: matchers and loggers
-// need a valid one.
-const localClient = "127.0.0.1:1"
-
-// OutsideClient is the address of a client outside of the owner's network. It is
-// one for documentation (RFC 5737), so it is nobody's.
-const OutsideClient = "192.0.2.1"
-
-// fromOutside returns a virtual request as it would be were its client none of
-// the owner's network. Where a redirect leads is the choice of the origin, and
-// what the site shows to 127.0.0.1 alone must not become its robots.txt: each
-// of its rules is shown to whoever breaks it. Behind a trusted proxy, which is
-// who connects, the fields that Caddy reads the client's address from name it.
-func fromOutside(virtual *http.Request, isProxied bool, clientIPHeaders []string) *http.Request {
-	outside := virtual.Clone(virtual.Context())
-	if !isProxied {
-		outside.RemoteAddr = OutsideClient + ":1"
-		return outside
-	}
-	for _, name := range clientIPHeaders {
-		outside.Header.Set(name, OutsideClient)
-	}
-	return outside
-}
-
 // virtualRequest makes of a client's request the pattern of those that the
 // guard makes. It takes over what tells one site from another, in its canonical
-// spelling, and of the client nothing but what as has of it.
-func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders []string) *http.Request {
+// spelling, and of the client nothing but what as has of it. Otherwise it is a request of the
+// outsider.
+func virtualRequest(r *http.Request, key policy.Key, as Witness, client outsider) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
@@ -105,7 +87,7 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders
 		Header:     http.Header{"User-Agent": {cmp.Or(as.UserAgent, GuardUserAgent)}},
 		Body:       http.NoBody,
 		Host:       key.Host,
-		RemoteAddr: cmp.Or(as.RemoteAddr, localClient),
+		RemoteAddr: cmp.Or(as.RemoteAddr, client.remoteAddr()),
 	}
 	switch {
 	case r.Host == "":
@@ -124,7 +106,7 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders
 		}
 		virtual.TLS = &state
 	}
-	if request.IsTrustedProxy(r) {
+	if client.isForwarded(r) {
 		// An origin that is told "http" redirects to https for ever, and Caddy
 		// passes these on from the address of that proxy only.
 		virtual.RemoteAddr = r.RemoteAddr
@@ -138,11 +120,7 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, clientIPHeaders
 		default:
 			virtual.Header.Set(request.ForwardedHost, cmp.Or(key.Forwarded, virtual.Host))
 		}
-		for _, name := range clientIPHeaders {
-			if as.ClientIP != "" {
-				virtual.Header.Set(name, as.ClientIP)
-			}
-		}
+		client.setFields(virtual.Header, as.ClientIP)
 	}
 	// Values of the connection are kept; the request's own, which its handlers
 	// go on changing, are replaced by the server. The request may end before.

@@ -45,7 +45,7 @@ func TestVirtualRequestIsNew(t *testing.T) {
 	}
 	want := map[string]string{
 		"User-Agent":        GuardUserAgent,
-		"X-Forwarded-For":   "127.0.0.1",
+		"X-Forwarded-For":   "192.0.2.1",
 		"X-Forwarded-Host":  "a.test:" + site.port,
 		"X-Forwarded-Proto": "http",
 		"Via":               "1.1 Caddy",
@@ -281,5 +281,5 @@ func siteKey(r *http.Request) policy.Key {
 
 // virtualOf returns the guard's own request for the site of a request.
 func virtualOf(r *http.Request) *http.Request {
-	return virtualRequest(r, siteKey(r), Witness{}, nil)
+	return virtualRequest(r, siteKey(r), Witness{}, outsider{addr: outside4})
 }

@@ -15,7 +15,7 @@ func TestOperatorOfVirtualRequests(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "http://a.test/robots.txt", nil)
 	for caused, as := range map[string]Witness{"Google": {}, "": {Operator: "Microsoft"}, "OpenAI": {Operator: "Microsoft", UserAgent: "bingbot"}} {
 		r := r.WithContext(WithOperator(r.Context(), caused))
-		virtual := virtualRequest(r, policy.Key{Host: "a.test"}, as, nil)
+		virtual := virtualRequest(r, policy.Key{Host: "a.test"}, as, outsider{addr: outside4})
 		if got := OperatorOf(virtual.Context()); got != as.Operator {
 			t.Errorf("caused by %q, read as %q: the operator is %q", caused, as.Operator, got)
 		}
