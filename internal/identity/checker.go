@@ -43,10 +43,14 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	if c.Verifier == nil || client.Crawler == nil {
 		return verify.Claimed, verify.None
 	}
+	undecided := false // a signature by the operator cannot be checked now
 	if r.Header["Signature-Input"] != nil && c.Signatures.Load() != nil {
-		if signed := c.signed(r); signed.State == botauth.Valid && signed.Operator != "" && signed.Operator == client.Crawler.Operator {
+		signed := c.signed(r)
+		byOperator := signed.Operator != "" && signed.Operator == client.Crawler.Operator
+		if byOperator && signed.State == botauth.Valid {
 			return verify.Verified, verify.WebBotAuth
 		}
+		undecided = byOperator && (signed.Reason == botauth.DirectoryPending || signed.Reason == botauth.DirectoryUnavailable)
 	}
 	finding := c.Verifier.Check(client.Crawler, request.ClientAddr(r))
 	switch {
@@ -55,6 +59,8 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	case finding.State == verify.Verified && request.MaybeInvented(r):
 		c.warn(&c.invented, "a proxy passes on addresses that clients may invent, so nobody is verified by these; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
+		return verify.Unknown, verify.None
+	case finding.State == verify.Spoofed && undecided:
 		return verify.Unknown, verify.None
 	case finding.State == verify.Spoofed && request.IsOfProxy(r):
 		c.warn(&c.untold, "a trusted proxy does not tell the addresses of clients, so nobody can be verified; "+

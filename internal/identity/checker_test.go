@@ -17,6 +17,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
 const proxyAddress = "203.0.113.50"
@@ -129,6 +130,32 @@ func TestLogListOfAFile(t *testing.T) {
 		fields := entry.ContextMap()
 		if _, told := fields["next_attempt"]; told == (fields["list"] == "/etc/caddy/bots.json") {
 			t.Errorf("%s: %v", entry.Message, fields)
+		}
+	}
+}
+
+// TestUndecidedSignature calls no client spoofed by its address while the operator's
+// signature cannot be checked.
+func TestUndecidedSignature(t *testing.T) {
+	checker, _ := identifying(t)
+	checker.Signatures.Store(new(botauth.Verifier))
+	for _, test := range []struct {
+		name string
+		said botauth.Result
+		want verify.State
+	}{
+		{"valid", botauth.Result{State: botauth.Valid, Reason: botauth.Verified, Operator: "Google"}, verify.Verified},
+		{"the directory is being fetched", botauth.Result{State: botauth.Unknown, Reason: botauth.DirectoryPending, Operator: "Google"}, verify.Unknown},
+		{"the directory cannot be fetched", botauth.Result{State: botauth.Unknown, Reason: botauth.DirectoryUnavailable, Operator: "Google"}, verify.Unknown},
+		{"that of another operator", botauth.Result{State: botauth.Unknown, Reason: botauth.DirectoryPending, Operator: "Acme"}, verify.Spoofed},
+		{"an unknown key", botauth.Result{State: botauth.Unknown, Reason: botauth.KeyUnknown, Operator: "Google"}, verify.Spoofed},
+		{"a wrong signature", botauth.Result{State: botauth.Invalid, Reason: botauth.Mismatch, Operator: "Google"}, verify.Spoofed},
+	} {
+		r := behindProxy("198.51.100.1", "", false)
+		r.Header.Set("Signature-Input", "sig1=()")
+		caddyhttp.SetVar(r.Context(), signedVar, test.said)
+		if got, _ := checker.Identify(r, uaident.Identify("Googlebot/2.1")); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
 }

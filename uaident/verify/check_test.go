@@ -132,7 +132,7 @@ func TestRangesAndReverseDNS(t *testing.T) {
 		{"a list by operator", Config{Lists: []List{{For: "foo", File: ranges}}}, &fooPreview, "192.0.2.200", Finding{Verified, Ranges}},
 		{"the list of the fallback", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooImage, "192.0.2.200", Finding{Verified, Ranges}},
 		{"a fallback of another operator", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &copyBot, "192.0.2.200", Finding{}},
-		{"the list of a sibling", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooUser, "192.0.2.200", Finding{}},
+		{"the list of another crawler of the operator", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooUser, "192.0.2.200", Finding{Verified, Ranges}},
 		{"the owner's own bot", Config{Lists: []List{{For: "PlainBot", File: ranges}}}, &plainBot, "10.1.2.3", Finding{Verified, Ranges}},
 		{"the owner's own bot from elsewhere", Config{Lists: []List{{For: "PlainBot", File: ranges}}}, &plainBot, "192.0.2.1", Finding{Spoofed, Ranges}},
 		{"a private address that the list does not have", Config{Lists: []List{{For: "PlainBot", File: ranges}}}, &plainBot, "192.168.0.1", Finding{State: Unknown}},

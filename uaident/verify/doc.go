@@ -14,8 +14,11 @@
 //
 // # States
 //
-//   - [Verified]: one method confirmed the claim.
-//   - [Spoofed]: every method that is switched on denied it, each conclusively.
+//   - [Verified]: one method confirmed that the address belongs to the operator. The
+//     lists and domains of all its crawlers count for each of them, since operators
+//     move crawlers between their hosts.
+//   - [Spoofed]: the address belongs to no crawler of the operator: every method
+//     that is switched on denied it, each conclusively.
 //   - [Unknown]: not decided: a look-up is under way or failed, a list could not
 //     be fetched, or the address is not of the public Internet.
 //   - [Claimed]: there is nothing to hold the claim against, or nothing that may

@@ -171,11 +171,15 @@ func problemText(err error) string {
 }
 
 func (e *Explanation) conclude(p *plan, c *uaident.Crawler) {
+	whose := "its operator"
+	if runByOperator(c) {
+		whose = c.Operator
+	}
 	switch e.Finding.State {
 	case Verified:
-		e.add(None, "So this is %s.", c.Token)
+		e.add(None, "The address belongs to %s, so this is %s.", whose, c.Token)
 	case Spoofed:
-		e.add(None, "Every method denies it, so this is not %s.", c.Token)
+		e.add(None, "The address belongs to no crawler of %s, so this is not %s.", whose, c.Token)
 	case Unknown:
 		e.add(None, "So it is not known whether this is %s.", c.Token)
 	default:

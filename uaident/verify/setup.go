@@ -27,14 +27,19 @@ type listKey struct {
 
 // plan is how claims to be one crawler are verified. At least one method is on.
 type plan struct {
+	*methods
+	// denies says that a client is spoofed if all methods fail; if not, excuse says why.
+	denies bool
+	excuse string
+}
+
+// methods tell whether an address belongs to an operator: the lists and domains of all its
+// crawlers, since an operator moves crawlers between its hosts.
+type methods struct {
 	lists    []*list
 	suffixes []string // for reverse DNS; empty if that is off
 	scope    uint64
 	resolver Resolver
-	// denies says that a failure of all methods makes the client a liar; if it
-	// does not, excuse says why.
-	denies bool
-	excuse string
 }
 
 // newSetup makes a setup. It takes over the lists of old that are still in use,
@@ -49,22 +54,40 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 	if resolver == nil {
 		resolver = newResolver(server)
 	}
-	operators := map[string]string{} // by token in lower case
+	operators := map[string]string{}    // by token in lower case
+	ofOperator := map[string]*methods{} // by operator in lower case
 	for i := range c.Crawlers {
 		operators[strings.ToLower(c.Crawlers[i].Token)] = c.Crawlers[i].Operator
 	}
 	var errs []error
 	for i := range c.Crawlers {
 		crawler := &c.Crawlers[i]
-		p, lists, wrong := c.planOf(crawler, operators)
+		own, wrong := c.factsOf(crawler, operators)
 		errs = append(errs, wrong...)
-		for _, key := range lists {
-			s.add(p, key, crawler.Token, old)
+		m := new(methods)
+		if runByOperator(crawler) {
+			name := strings.ToLower(crawler.Operator)
+			if ofOperator[name] == nil {
+				ofOperator[name] = m
+			}
+			m = ofOperator[name]
 		}
+		for _, key := range own.lists {
+			s.add(m, key, crawler.Token, old)
+		}
+		m.suffixes = append(m.suffixes, own.suffixes...)
+		p := &plan{methods: m}
+		p.denies, p.excuse = denies(crawler, own)
+		s.plans[crawler.Token] = p
+	}
+	for token, p := range s.plans {
+		if len(p.lists) == 0 && len(p.suffixes) == 0 {
+			delete(s.plans, token)
+			continue
+		}
+		slices.Sort(p.suffixes)
+		p.suffixes = slices.Compact(p.suffixes)
 		p.resolver, p.scope = resolver, scopeOf(server, p.suffixes)
-		if len(p.lists) > 0 || len(p.suffixes) > 0 {
-			s.plans[crawler.Token] = p
-		}
 	}
 	files = map[*list]fileContent{}
 	for _, l := range s.lists {
@@ -77,61 +100,70 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 	return s, files, errors.Join(errs...)
 }
 
-// planOf returns how claims to be a crawler are verified, and by which lists. Its facts
-// also count for those of the same operator that have it as a fallback; operators are by
-// token in lower case.
-func (c *Config) planOf(crawler *uaident.Crawler, operators map[string]string) (p *plan, lists []listKey, errs []error) {
-	meant := func(name string) bool {
+// runByOperator reports whether the addresses of other crawlers of the operator are also
+// addresses of the crawler. A library is run by its users.
+func runByOperator(c *uaident.Crawler) bool {
+	return c.Operator != "" && c.Class != uaident.Library && c.Class != uaident.Headless
+}
+
+// facts are the lists and domains of one crawler. They are sure if the operator or the
+// owner of the site says so.
+type facts struct {
+	lists               []listKey
+	suffixes            []string
+	sureRanges, sureDNS bool
+}
+
+// factsOf returns the facts of a crawler that are switched on. What is configured for a
+// crawler also counts for those of the same operator that have it as a fallback; operators
+// are by token in lower case.
+func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) (own facts, errs []error) {
+	isMeant := func(name string) bool {
 		return isFor(name, crawler) || crawler.Operator != "" && spelling.Among(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
 	}
-	p = new(plan)
-	sureRanges, sureDNS := false, false
-	facts := &crawler.Verification
+	published := &crawler.Verification
 	if c.Ranges {
-		for _, u := range facts.Ranges {
-			own := List{For: crawler.Token, URL: u}
-			if err := own.validate(); err != nil {
+		for _, u := range published.Ranges {
+			l := List{For: crawler.Token, URL: u}
+			if err := l.validate(); err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			lists = append(lists, listKey{source: u})
-			sureRanges = !facts.Unsure
+			own.lists = append(own.lists, listKey{source: u})
+			own.sureRanges = !published.Unsure
 		}
 	}
 	for _, l := range c.Lists {
-		if meant(l.For) {
-			lists = append(lists, listKey{l.File + l.URL, l.File != ""})
-			sureRanges = true
+		if isMeant(l.For) {
+			own.lists = append(own.lists, listKey{l.File + l.URL, l.File != ""})
+			own.sureRanges = true
 		}
 	}
 	if c.ReverseDNS {
-		for _, suffix := range facts.RDNS {
+		for _, suffix := range published.RDNS {
 			clean, err := cleanSuffix(suffix)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("crawler %s: %w", crawler.Token, err))
 				continue
 			}
-			p.suffixes = append(p.suffixes, clean)
-			sureDNS = !facts.Unsure
+			own.suffixes = append(own.suffixes, clean)
+			own.sureDNS = !published.Unsure
 		}
 	}
 	for _, d := range c.Domains {
-		if meant(d.For) {
+		if isMeant(d.For) {
 			clean, _ := cleanSuffix(d.Suffix) // was validated
-			p.suffixes = append(p.suffixes, clean)
-			sureDNS = true
+			own.suffixes = append(own.suffixes, clean)
+			own.sureDNS = true
 		}
 	}
-	slices.Sort(p.suffixes)
-	p.suffixes = slices.Compact(p.suffixes)
-	p.denies, p.excuse = denies(crawler, sureRanges, sureDNS)
-	return p, lists, errs
+	return own, errs
 }
 
-// add has a list verify claims to be a crawler, by its token: the list of old, where that
-// has it.
-func (s *setup) add(to *plan, key listKey, token string, old *setup) {
+// add adds a list of a crawler, by its token, to the methods of its operator: the list of
+// old if that has it.
+func (s *setup) add(to *methods, key listKey, token string, old *setup) {
 	l := s.lists[key]
 	if l == nil {
 		if l = old.lists[key]; l == nil {
@@ -141,18 +173,22 @@ func (s *setup) add(to *plan, key listKey, token string, old *setup) {
 	}
 	if !slices.Contains(to.lists, l) {
 		to.lists = append(to.lists, l)
+	}
+	if !slices.Contains(s.users[l], token) {
 		s.users[l] = append(s.users[l], token)
 	}
 }
 
-// denies reports whether a client that all methods denied is a liar, or why not.
-func denies(c *uaident.Crawler, sureRanges, sureDNS bool) (bool, string) {
+// denies reports whether a client is spoofed if all methods fail, or why not.
+func denies(c *uaident.Crawler, own facts) (bool, string) {
 	switch {
 	case c.Class == uaident.Preview:
-		return false, "link previews are also fetched from the devices of readers, so nobody is called a liar for that"
-	case !sureRanges && !sureDNS:
+		return false, "link previews are also fetched from the devices of readers, so no client is called spoofed for that"
+	case len(own.lists) == 0 && len(own.suffixes) == 0:
+		return false, "its operator publishes addresses or domains of other crawlers only, so that proves nothing"
+	case !own.sureRanges && !own.sureDNS:
 		return false, "what is known about its addresses is not from its operator, so it proves nothing that they do not fit"
-	case c.UserTriggered && !sureRanges:
+	case c.UserTriggered && !own.sureRanges:
 		return false, "it fetches because a person asks it to, and no list of its addresses is in use, so it proves nothing that its name does not fit"
 	}
 	return true, ""
