@@ -28,6 +28,9 @@ type Running interface {
 	Policy(scheme, authority string) *policy.Entry
 	// Enforces reports whether some site with this robots.txt is in enforce.
 	Enforces(policy.Key) bool
+	// WithheldAt returns in words which crawlers get something else instead of this
+	// robots.txt.
+	WithheldAt(policy.Key) []string
 	// Fetch reads a robots.txt and waits for it, and returns an error where that
 	// cannot be tried without a request for its site, or ctx has ended.
 	Fetch(ctx context.Context, e *policy.Entry) error

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -33,6 +34,7 @@ func (fullDisk) Registry() *report.Registry            { return nil }
 func (fullDisk) AddressLists() []verify.ListStatus     { return nil }
 func (fullDisk) Changes() map[string]publication.State { return nil }
 func (fullDisk) Managed() report.Texts                 { return nil }
+func (fullDisk) Withheld(time.Time) []parity.Withheld  { return nil }
 func (fullDisk) Stores() bool                          { return true }
 func (fullDisk) StorageTrouble() (time.Time, error) {
 	return time.Now().Add(-time.Hour), errors.New("no space left on device")

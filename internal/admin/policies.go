@@ -54,6 +54,8 @@ type PolicySummary struct {
 	// NotProtecting says why enforce has nothing to enforce; absent where it has,
 	// and where no site with this robots.txt is in enforce.
 	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
+	// Withheld says which crawlers get something else instead of the file, and the remedy.
+	Withheld []string `json:"withheld,omitempty"`
 }
 
 // PolicyReport is the answer to GET with an authority.
@@ -157,7 +159,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 
 // summaryOf tells what is known of an entry by a state of it, which may be another one by now.
 func summaryOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
-	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String()}
+	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), Withheld: running.WithheldAt(e.Key())}
 	if s == nil {
 		return r
 	}

@@ -32,6 +32,7 @@ func (k known) Enforces(key policy.Key) bool { return key.Site == "enforced.test
 func (known) Registry() *report.Registry     { return nil }
 func (known) Proposals() []report.Proposal   { return nil }
 func (known) Accept(string, string) error    { return nil }
+func (known) WithheldAt(policy.Key) []string { return nil }
 func (known) Book() *alert.Book              { return nil }
 
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }

@@ -52,6 +52,7 @@ const (
 	PagesRefused    Kind = "pages_refused"     // a crawler is refused what the robots.txt allows
 	PagesFail       Kind = "pages_fail"        // a search engine gets errors
 	RobotsFails     Kind = "robots_fails"      // a crawler does not get the robots.txt
+	RobotsWithheld  Kind = "robots_withheld"   // a crawler gets something else instead of the robots.txt
 	StorageFailing  Kind = "storage_failing"   // what is known is not stored
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	RegistryWaits   Kind = "registry_waiting"  // a new text of the registry waits
@@ -64,7 +65,7 @@ const (
 // kinds returns all kinds.
 func kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, StorageFailing, ListsStale, RegistryWaits, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryWaits, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

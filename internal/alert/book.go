@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -40,6 +41,8 @@ type Known interface {
 	// Proposals returns the names that clients often call themselves by and that no
 	// registry knows, robots first.
 	Proposals() []report.Proposal
+	// Withheld returns the crawlers that get something else instead of a robots.txt.
+	Withheld(now time.Time) []parity.Withheld
 	// StorageTrouble returns since when nothing of some kind could be stored, and
 	// why; the zero time if all can be, or if there is no storage.
 	StorageTrouble() (since time.Time, err error)
@@ -160,7 +163,7 @@ func (b *Book) look(now time.Time) {
 	b.crawlers = slices.DeleteFunc(b.crawlers, enforced)
 	// If there are too many, the same ones are shown each time, and what clients can make
 	// many of comes last of what is as severe.
-	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), findInChanges(b.known.Changes(), now), b.blocks.find(live, b.lastLoaded(), now), b.crawlers)
+	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), findInChanges(b.known.Changes(), now), b.blocks.find(live, b.lastLoaded(), now), findWithheld(b.known.Withheld(now), now), b.crawlers)
 	slices.SortStableFunc(found, func(x, y finding) int {
 		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
 	})

@@ -2,6 +2,8 @@ package alert
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
@@ -17,6 +19,9 @@ const maxParity = 50
 func findParity(source *report.Source, now time.Time) (found []finding) {
 	for _, x := range source.ParityFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
+		if x.What == parity.RobotsWithheld {
+			continue // findWithheld looks at these each minute
+		}
 		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.Refused.String()) {
 			continue
 		}
@@ -31,6 +36,24 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 			severity = Warning
 		}
 		found = append(found, finding{Alert: parityAlert(&x, severity, now)})
+	}
+	return found
+}
+
+// findWithheld returns an alert for each crawler that gets something else instead of a
+// robots.txt.
+func findWithheld(all []parity.Withheld, now time.Time) (found []finding) {
+	for i := range all[:min(len(all), maxParity)] {
+		w := &all[i]
+		says, remedy, _ := strings.Cut(w.Says(now), "; ")
+		found = append(found, finding{Alert: Alert{
+			ID:   idOf(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Instead))),
+			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
+			Title:  capital(says),
+			Detail: fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then. A crawler that cannot fetch the file does not follow it.", w.Site, w.Answers),
+			Do:     capital(remedy) + ": leave the path out of its matcher, as below.",
+			Copy:   "not path /robots.txt",
+		}})
 	}
 	return found
 }

@@ -63,3 +63,22 @@ func TestParity(t *testing.T) {
 		t.Errorf("a day later, without another request: %s", got)
 	}
 }
+
+// TestWithheld says within a minute that a crawler gets something else instead of robots.txt,
+// and ends when it gets the file.
+func TestWithheld(t *testing.T) {
+	w := newWorld(t)
+	w.pass(time.Minute)
+	w.withheld = []parity.Withheld{{
+		Fetcher: parity.Fetcher{Site: "a.test", Token: "GPTBot", Verified: true},
+		Instead: parity.WebPage, Status: 403, Since: w.time, Answers: 1,
+	}}
+	w.pass(time.Minute)
+	w.want("a challenge", "open warning robots_withheld")
+	if a := w.only(); a.Title != "GPTBot gets a web page (status 403) instead of robots.txt since 12:01 UTC" || a.Copy != "not path /robots.txt" || a.Site != "a.test" || a.Crawler != "GPTBot" {
+		t.Errorf("%+v", a)
+	}
+	w.withheld = nil
+	w.pass(time.Minute)
+	w.want("the file", "over warning robots_withheld")
+}

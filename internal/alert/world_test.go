@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -27,6 +28,7 @@ type world struct {
 	trouble   error
 	stores    bool
 	texts     texts
+	withheld  []parity.Withheld
 	changes   map[string]publication.State
 	counted   *ledger.Ledger
 	reports   int // how often they were asked for
@@ -47,6 +49,7 @@ func (w *world) AddressLists() []verify.ListStatus     { return w.lists }
 func (w *world) StorageTrouble() (time.Time, error)    { return w.since, w.trouble }
 func (w *world) Changes() map[string]publication.State { return w.changes }
 func (w *world) Managed() report.Texts                 { return w.texts }
+func (w *world) Withheld(time.Time) []parity.Withheld  { return w.withheld }
 func (w *world) Stores() bool                          { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {

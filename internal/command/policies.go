@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -159,6 +160,9 @@ func printPolicy(table *text.Table, s admin.PolicySummary, now time.Time) {
 	}
 	if s.LastError != "" {
 		lastError = text.Printable(s.LastError)
+	}
+	if len(s.Withheld) > 0 {
+		lastError = strings.TrimPrefix(lastError+"; ", "-; ") + text.Printable(strings.Join(s.Withheld, "; "))
 	}
 	table.Row(text.Printable(s.Authority), status, age, next, fmt.Sprint(s.Rules), fmt.Sprint(s.Findings), fmt.Sprint(s.Versions), lastError)
 }

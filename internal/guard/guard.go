@@ -131,7 +131,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	}
 	switch {
 	case asksForRobots(r, j):
-		return g.passRobots(w, r, j, next)
+		return g.observeDelivery(w, r, j, func(w http.ResponseWriter) error { return g.passRobots(w, r, j, next) })
 	case j == nil:
 		w = g.stating(w, r, nil)
 		if load, began := g.loadBy(r, nil); load != nil {

@@ -111,6 +111,6 @@ func (g *Guard) logRefused(s *request.Site, answer policy.Answer) {
 	}
 	if c := g.Logger.Check(level, "the site refuses its robots.txt to the guard and serves it to clients; what they are served is used"); c != nil {
 		c.Write(zap.String("site", s.Key.String()), zap.Int("status", answer.Status), zap.Error(answer.Err),
-			zap.String("advice", "let 127.0.0.1 through to /robots.txt in what stands before robots_guard: a firewall, an address list, a rate limit"))
+			zap.String("advice", "exempt the path /robots.txt from what refuses the request, such as a firewall, a list of addresses or a rate limit"))
 	}
 }

@@ -153,6 +153,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 		seen[site.Name] = true
 	}
 	source.Registry = s.presences.known()
+	source.Withheld = s.deliveries.Find("", now)
 	source.Found = s.findings
 	s.tried.report(source)
 	if history := s.history.Load(); history != nil {

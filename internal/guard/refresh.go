@@ -102,7 +102,7 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Si
 	}
 	own := *site // so that those who do not refresh need no memory for it
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.timed(g.asWitness(r, &own, fetch), entry.Good(), own.Key), g.onFetched(&own))
+		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(g.asWitness(r, &own, fetch), entry.Good(), own.Key)), g.onFetched(&own))
 	}, true
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/readers"
@@ -51,6 +52,7 @@ type State struct {
 	presences  presences
 	eventTimes eventTimes
 	parityTold parityTold
+	deliveries parity.Deliveries                     // which crawlers get something else instead of a robots.txt
 	configured lease.Leases[func(label string) bool] // which hosts a configuration names
 	retentions lease.Leases[time.Duration]
 

@@ -17,10 +17,16 @@ const (
 	// RobotsFails says that the file itself is not served: 5xx and 429, after which
 	// crawlers stay away, or 401 and 403, after which they take everything as allowed.
 	RobotsFails What = "robots_fails"
+	// RobotsWithheld says that a crawler gets something else instead of the file, see
+	// [Withheld]. It needs no number of answers.
+	RobotsWithheld What = "robots_withheld"
 )
 
 // Whats returns all ways.
-func Whats() []What { return []What{PagesRefused, PagesFail, RobotsFails} }
+func Whats() []What { return append(counted(), RobotsWithheld) }
+
+// counted returns the ways that follow from numbers of answers.
+func counted() []What { return []What{PagesRefused, PagesFail, RobotsFails} }
 
 // rule is from when on answers are a finding. A few requests never are one.
 type rule struct {
@@ -86,7 +92,7 @@ func (x rule) shows(bad, of uint64) bool { return 100*bad >= x.percent*of }
 // Judge returns what is found in counts as a whole. search says whether the crawler is
 // a search engine's.
 func Judge(c Counts, search bool) (found []Finding) {
-	for _, what := range Whats() {
+	for _, what := range counted() {
 		f := Finding{What: what}
 		if x := rules[what]; (search || !x.searches) && x.holds(&c, &f) {
 			found = append(found, f)
@@ -107,7 +113,7 @@ var windows = [...]int{2, 6, 24}
 
 // Find returns what is so now, by the hours that were counted, the earliest first.
 func Find(steps []Step, search bool, now time.Time) (found []Finding) {
-	for _, what := range Whats() {
+	for _, what := range counted() {
 		x := rules[what]
 		if x.searches && !search {
 			continue

@@ -31,7 +31,7 @@ type Parity struct {
 
 // ParityFinding says that what a crawler gets belies the robots.txt of a site.
 type ParityFinding struct {
-	What     parity.What `json:"what"` // pages_refused, pages_fail or robots_fails
+	What     parity.What `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
 	Site     string      `json:"site"`
 	Token    string      `json:"token"`
 	Class    string      `json:"class"`
@@ -130,6 +130,15 @@ func (v *view) referrals(crawlers []ParityCrawler) []parity.Referral {
 // ParityFindings returns where the answers to crawlers belie a robots.txt now. Those
 // whose name is known to be false, or shared by many, are left out.
 func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
+	withheld := make(map[[3]string]bool) // what robots_fails need not say again
+	for i := range s.Withheld {
+		x := withheldFinding(&s.Withheld[i], s.Now)
+		if f.Site != "" && f.Site != x.Site || f.Class != "" && f.Class != x.Class || f.Identity != "" && f.Identity != x.Identity {
+			continue
+		}
+		withheld[[3]string{x.Site, x.Token, x.Identity}] = true
+		found = append(found, x)
+	}
 	for _, site := range s.Ledger.Sites {
 		for _, row := range site.Rows {
 			class, _ := uaident.ParseClass(row.Class)
@@ -143,6 +152,9 @@ func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
 			}
 			search := judge.IsSearchEngine(class, row.Identity)
 			for _, x := range parity.Find(steps, search, s.Now) {
+				if x.What == parity.RobotsFails && withheld[[3]string{site.Name, row.Token, row.Identity.String()}] {
+					continue
+				}
 				found = append(found, parityFinding(site.Name, row, search, x))
 			}
 		}
@@ -151,6 +163,21 @@ func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
 		return cmp.Or(cmp.Compare(b.Identity, a.Identity), cmp.Compare(b.Percent, a.Percent))
 	})
 	return found
+}
+
+func withheldFinding(w *parity.Withheld, now time.Time) ParityFinding {
+	identity := verify.Claimed
+	if w.Verified {
+		identity = verify.Verified
+	}
+	status, _ := parity.StatusOf(w.Status) // no response is one of the server's errors
+	if w.Status == 0 {
+		status = parity.ServerError
+	}
+	return ParityFinding{
+		What: parity.RobotsWithheld, Site: w.Site, Token: w.Token, Class: w.Class, Identity: identity.String(), Search: w.Search,
+		Since: w.Since, From: w.Since, Of: w.Answers, Bad: w.Answers, Percent: 100, Status: status.String(), Text: w.Says(now),
+	}
 }
 
 func parityFinding(site string, row *ledger.Row, search bool, x parity.Finding) ParityFinding {

@@ -91,7 +91,7 @@ var details = map[Cause]string{
 
 // cures are what to do about each cause.
 var cures = map[Cause]string{
-	RefusedToGuard: "let everybody fetch /robots.txt without a login, and 127.0.0.1 too: the guard reads it from there",
+	RefusedToGuard: "exempt the path /robots.txt from what refuses it, such as a login or a firewall; the guard fetches it without a login, from 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name one with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",
 	WebPage:        "serve a text file at /robots.txt, before the route by which the app answers any path with its page",

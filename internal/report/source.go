@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -31,6 +32,8 @@ type Source struct {
 	Trials []shadow.Trial
 	// Found remembers what was found in texts; nil to look each time.
 	Found *lint.Kept
+	// Withheld are crawlers that get something else instead of a robots.txt.
+	Withheld []parity.Withheld
 	// Texts knows of robots_txt; nil if there is none.
 	Texts Texts
 }

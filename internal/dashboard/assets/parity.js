@@ -22,6 +22,7 @@ export function answered(state, p) {
 const says = {
   pages_refused: "of the pages that it may fetch were refused",
   pages_fail: "of the pages that it may fetch were answered with an error of the server",
+  robots_withheld: "of its requests for /robots.txt got something else instead of the file",
   robots_fails: "of its requests for /robots.txt were not answered with the file",
 };
 

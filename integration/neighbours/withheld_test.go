@@ -1,0 +1,174 @@
+package neighbours
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+)
+
+// TestOutsiders has sites that answer outsiders, or crawlers, otherwise than the owner's own
+// network. The guard judges by the file of outsiders, and reports which crawlers cannot get it.
+func TestOutsiders(t *testing.T) {
+	t.Parallel()
+	const page = "<!doctype html><title>One moment</title>"
+	challenge := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.UserAgent(), "GPTBot") {
+			return false
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		code := map[string]int{"c202": 202, "c403": 403, "c503": 503}[strings.Split(r.Host, ".")[0]]
+		if code != 0 {
+			w.WriteHeader(code)
+		}
+		_, _ = w.Write([]byte(page))
+		return true
+	})
+	login := newAuth(t, http.StatusFound)
+	list := harness.Files(t, map[string]string{"gptbot.json": `{"prefixes": [{"ipv4Prefix": "203.0.113.0/24"}]}`}) + "/gptbot.json"
+	adminPort := harness.FreePort(t)
+	s := harness.Serve(t, `http://split.test:$PORT {
+		robots_guard enforce
+		@lan client_ip private_ranges
+		handle @lan {
+			respond /robots.txt "User-agent: *
+Disallow: /"
+		}
+		handle {
+			respond /robots.txt "User-agent: *
+Disallow: /private/"
+		}
+		respond "page"
+	}
+	http://login.test:$PORT {
+		robots_guard enforce
+		@bots header User-Agent *GPTBot*
+		forward_auth @bots $LOGIN {
+			uri /verify
+		}
+		respond /robots.txt "User-agent: *
+Disallow: /private/"
+		respond "page"
+	}
+	http://abort.test:$PORT {
+		robots_guard enforce
+		@airobots header User-Agent *GPTBot*
+		handle @airobots {
+			abort
+		}
+		respond /robots.txt "User-agent: *
+Disallow: /private/"
+		respond "page"
+	}
+	http://c200.test:$PORT, http://c202.test:$PORT, http://c403.test:$PORT, http://c503.test:$PORT {
+		robots_guard enforce
+		@bots header User-Agent *GPTBot*
+		handle @bots {
+			reverse_proxy $CHALLENGE
+		}
+		respond /robots.txt "User-agent: *
+Disallow: /private/"
+		respond "page"
+	}
+	http://own.test:$PORT {
+		robots_guard enforce
+		handle /robots.txt {
+			reverse_proxy $WALL
+		}
+		respond "page"
+	}`, "$LOGIN", login.Address(), "$CHALLENGE", challenge.Address(), "$WALL", harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(403)
+		_, _ = w.Write([]byte(page))
+		return true
+	}).Address(), "admin off", "admin 127.0.0.1:"+adminPort, "$GLOBAL", `servers {
+		trusted_proxies static 127.0.0.1/32
+	}
+	robots_guard {
+		verify {
+			ranges configured
+			rdns off
+		}
+		crawler GPTBot {
+			ranges file `+list+`
+		}
+	}`)
+	get := func(host, path, agent, ip string) (harness.Answer, error) {
+		return harness.Try(harness.NewClient(false), s.URL("http://"+host+path), agent, harness.Header("X-Forwarded-For", ip))
+	}
+	const verified, spoofed, visitor = "203.0.113.9", "198.51.100.9", "198.51.100.4"
+
+	for _, host := range []string{"split.test", "login.test", "abort.test", "c403.test"} {
+		harness.Eventually(t, host+" is judged by the file of outsiders", func() bool {
+			a, _ := get(host, "/private/x", harness.Bingbot, visitor)
+			return a.Status == 403
+		})
+		if a, _ := get(host, "/public", harness.Bingbot, visitor); a.Status != 200 {
+			t.Errorf("%s: a public page is answered %d", host, a.Status)
+		}
+		if a, _ := get(host, "/private/x", harness.Firefox, visitor); a.Status != 200 {
+			t.Errorf("%s: a browser gets %d", host, a.Status)
+		}
+	}
+
+	policies := func() map[string]string {
+		var listed admin.PolicyList
+		answer := harness.Get(t, "http://127.0.0.1:"+adminPort+admin.PoliciesPath, "test")
+		if err := json.Unmarshal([]byte(answer.Body), &listed); err != nil {
+			t.Fatalf("%v: %s", err, answer.Body)
+		}
+		says := make(map[string]string)
+		for _, p := range listed.Policies {
+			host, _, _ := strings.Cut(strings.TrimPrefix(p.Authority, "http://"), ":")
+			says[host] = strings.Join(p.Withheld, "; ")
+		}
+		return says
+	}
+	sites := map[string]string{
+		"login.test": "GPTBot is redirected to https://login.test/?to=a.test instead of robots.txt since ",
+		"abort.test": "GPTBot gets no response for robots.txt since ",
+		"c200.test":  "GPTBot gets a web page (status 200) instead of robots.txt since ",
+		"c202.test":  "GPTBot gets a web page (status 202) instead of robots.txt since ",
+		"c403.test":  "GPTBot gets a web page (status 403) instead of robots.txt since ",
+		"c503.test":  "GPTBot gets a web page (status 503) instead of robots.txt since ",
+		"own.test":   "an unverified client named bingbot gets a web page (status 403) instead of robots.txt since ",
+	}
+	for host := range sites {
+		_, _ = get(host, "/p", harness.Bingbot, visitor)
+		for range 3 {
+			_, _ = get(host, "/robots.txt", harness.GPTBot, spoofed)
+		}
+	}
+	harness.Eventually(t, "all sites are known", func() bool { return len(policies()) > len(sites) })
+	for host, says := range policies() {
+		if says != "" && host != "own.test" {
+			t.Errorf("%s: refusing spoofed clients is a finding: %s", host, says)
+		}
+	}
+	for host := range sites {
+		_, _ = get(host, "/robots.txt", harness.GPTBot, verified)
+		_, _ = get(host, "/robots.txt", harness.Bingbot, visitor)
+	}
+	for host, says := range policies() {
+		if want := sites[host]; !strings.Contains(says, want) || (want == "") != (says == "") {
+			t.Errorf("%s: policies has %q, want %q", host, says, want)
+		}
+	}
+	var report report.Parity
+	if err := json.Unmarshal([]byte(harness.Get(t, "http://127.0.0.1:"+adminPort+"/robots_guard/parity", "test").Body), &report); err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]string)
+	for _, f := range report.Findings {
+		found[f.Site] = f.Text
+	}
+	for host, want := range sites {
+		if !strings.Contains(found[host], want) {
+			t.Errorf("%s: the report has %q, want %q", host, found[host], want)
+		}
+	}
+}
