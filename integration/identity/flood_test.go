@@ -15,7 +15,11 @@ import (
 // answers about them. No request waits for that, and what it takes is bounded.
 func TestManyClaims(t *testing.T) {
 	t.Parallel()
-	const claims, at = 10_000, "192.0.2.1"
+	const at = "192.0.2.1"
+	claims := 3000
+	if harness.Long() {
+		claims = 10_000
+	}
 	records := map[string]string{
 		"1.2.0.192.in-addr.arpa.": "crawl.googlebot.com.",
 		"crawl.googlebot.com.":    at,
@@ -61,7 +65,7 @@ func TestManyClaims(t *testing.T) {
 	if n := m.Sum("caddy_robots_guard_dns_lookups_waiting"); n > 256 {
 		t.Errorf("%v look-ups wait", n)
 	}
-	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="dropped"`); n < claims/2 {
+	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="dropped"`); n < float64(claims/2) {
 		t.Errorf("%v look-ups were dropped", n)
 	}
 	if n := m.Sum("go_goroutines"); n > 200 {

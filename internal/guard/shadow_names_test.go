@@ -31,13 +31,13 @@ func TestATrialForetells(t *testing.T) {
 				continue
 			}
 			for _, wildcard := range [][]string{nil, {"other", "crawler", "ai_training"}} {
+				o := options{Enforce: true, Wildcard: wildcard}
+				live := testGuard(t, o, serving(after))
+				<-fetchDone(live, requestBy("bingbot/2.0", "/"))
+				o.Shadow = serving(after)
 				for _, userAgent := range clients {
 					for _, target := range []string{"/a", "/b"} {
-						o := options{Enforce: true, Wildcard: wildcard}
-						live := testGuard(t, o, serving(after))
-						<-fetchDone(live, requestBy("bingbot/2.0", "/"))
 						would := live.Judge(requestBy(userAgent, target))
-						o.Shadow = serving(after)
 						g := testGuard(t, o, serving(before))
 						<-fetchDone(g, requestBy("bingbot/2.0", "/"))
 						g.readTried()

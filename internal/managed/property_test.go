@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -141,8 +142,12 @@ func randomRules(r *rand.Rand) (rules []Rule) {
 // and a rule that forbids opens nothing.
 func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 	registry := uaident.Default()
+	most := 200_000
+	if os.Getenv("LONG_TESTS") != "" {
+		most = 5_000_000
+	}
 	pairs, texts := 0, 0
-	for seed := uint64(0); pairs < 1_000_000; seed++ {
+	for seed := uint64(0); pairs < most; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		groups, base := randomBase(r)
 		rules := randomRules(r)

@@ -3,6 +3,7 @@ package managed
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -154,8 +155,12 @@ func TestContradictions(t *testing.T) {
 // are in force then, by looking at each.
 func TestScheduleIsItsRulesInForce(t *testing.T) {
 	hosts := []string{"a.example", "b.example", "x.b.example"}
+	schedules := uint64(60)
+	if os.Getenv("LONG_TESTS") != "" {
+		schedules = 1500
+	}
 	told := 0
-	for seed := range uint64(300) {
+	for seed := range schedules {
 		r := rand.New(rand.NewPCG(seed, 2))
 		rules := randomRules(r)
 		for i := range rules {

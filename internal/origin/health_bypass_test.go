@@ -36,15 +36,15 @@ func TestHealthBypass(t *testing.T) {
 			}
 		}, 503, ""},
 		{"slow", func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(3 * time.Second)
+			time.Sleep(time.Second)
 			fmt.Fprint(w, rules)
 		}, 200, ""},
 		{"slow and broken", func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(3 * time.Second)
+			time.Sleep(time.Second)
 			rawAnswer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"+rules)(w, nil)
 		}, 0, "unexpected EOF"},
 		{"slow, then hangs", func(w http.ResponseWriter, r *http.Request) {
-			time.Sleep(3 * time.Second)
+			time.Sleep(time.Second)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}, 0, ErrFetchTimeout.Error()},
@@ -58,7 +58,7 @@ func TestHealthBypass(t *testing.T) {
 			})
 			timeout := "20s"
 			if strings.HasSuffix(tc.name, "hangs") {
-				timeout = "5s"
+				timeout = "2s"
 			}
 			site := loadProbed(t, "", strictProxy+"http://a.test:PORT {\n source_probe TIMEOUT\n invoke app\n}", "ORIGIN", origin, "TIMEOUT", timeout)
 			got := site.probe("http://a.test:PORT/x")
@@ -84,7 +84,7 @@ const strictProxy = `&(app) {
 	reverse_proxy ORIGIN {
 		fail_duration 1h
 		unhealthy_status 5xx
-		unhealthy_latency 3s
+		unhealthy_latency 1s
 	}
 }
 `
