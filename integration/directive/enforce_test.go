@@ -145,7 +145,7 @@ func TestEnforceAnswer(t *testing.T) {
 }
 
 // options is a site whose guard has options.
-const options = `http://a.test:$PORT {
+const options = `http://$HOST:$PORT {
 	robots_guard enforce {
 		$OPTIONS
 	}
@@ -168,7 +168,7 @@ const options = `http://a.test:$PORT {
 
 func TestEnforceOptions(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
+	cases := map[string]struct {
 		options string
 		visits  []harness.Visit
 	}{
@@ -197,19 +197,27 @@ func TestEnforceOptions(t *testing.T) {
 			{harness.Bingbot, "/private/x", 451, "bingbot"},
 			{harness.Bingbot, "/", 200, "page allowed none"},
 		}},
-		"slashes merged by default": {"", []harness.Visit{
+		"merged slashes": {"", []harness.Visit{
 			{harness.Bingbot, "//private/x", 403, ""},
 		}},
-		"merge_slashes off": {"merge_slashes off", []harness.Visit{
+		"slashes kept": {"merge_slashes off", []harness.Visit{
 			{harness.Bingbot, "//private/x", 200, "page allowed none"},
 			{harness.Bingbot, "/private/x", 403, ""},
 		}},
-	} {
+	}
+	var sites strings.Builder
+	host := func(name string) string { return strings.ReplaceAll(name, " ", "-") + ".test" }
+	for name, tc := range cases {
+		sites.WriteString(strings.NewReplacer("$HOST", host(name), "$OPTIONS", tc.options).Replace(options))
+	}
+	s := harness.Serve(t, sites.String())
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := harness.Serve(t, options, "$OPTIONS", tc.options)
-			s.Warm("/")
-			harness.Visits(t, s, tc.visits)
+			s.Warm("http://" + host(name) + "/")
+			for _, v := range tc.visits {
+				v.Path = "http://" + host(name) + v.Path
+				harness.Visits(t, s, []harness.Visit{v})
+			}
 		})
 	}
 }

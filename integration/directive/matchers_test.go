@@ -1,6 +1,8 @@
 package directive
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,7 +12,7 @@ import (
 // TestMatchers uses the matchers in a site with and without the handler.
 func TestMatchers(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
+	cases := []struct {
 		name, matcher string
 		without       bool // without the handler
 		yes, no       []harness.Visit
@@ -60,46 +62,65 @@ func TestMatchers(t *testing.T) {
 		{name: "expression with a placeholder", matcher: `expression {http.robots_guard.verdict} == "disallowed" && {http.robots_guard.class} == "search"`,
 			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}},
 			no:  []harness.Visit{{UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Bingbot, Path: "/x"}}},
-	} {
+	}
+	var sites strings.Builder
+	for i, tc := range cases {
+		guard := "robots_guard monitor"
+		if tc.without {
+			guard = ""
+		}
+		fmt.Fprintf(&sites, matcherSite, i, guard, tc.matcher)
+	}
+	s := harness.Serve(t, sites.String())
+	for i, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			site := `http://a.test:$PORT {
-				robots_guard monitor
-				@m $MATCHER
-				respond /robots.txt "User-agent: *
-Content-Usage: train-ai=n
-Content-Usage: /press train-ai=y, search=y
-Disallow: /private/
-
-User-agent: GPTBot
-Disallow: /"
-				respond @m "yes"
-				respond "no"
-			}`
-			if tc.without {
-				site = strings.Replace(site, "robots_guard monitor", "", 1)
-			}
-			s := harness.Serve(t, site, "$MATCHER", tc.matcher)
+			site := fmt.Sprintf("http://m%d.test", i)
 			check := func(all []harness.Visit, want string) {
+				t.Helper()
 				for _, v := range all {
-					if v.Path == "" {
-						v.Path = "/"
-					}
-					if strings.HasPrefix(v.Path, "/robots.txt") {
+					path := cmp.Or(v.Path, "/")
+					if path == "/robots.txt" {
 						want = "User-agent"
 					}
-					harness.Eventually(t, v.Path+" as "+v.UserAgent+" is answered "+want, func() bool {
-						return strings.HasPrefix(harness.Get(t, s.URL(v.Path), v.UserAgent).Body, want)
-					})
+					if got := harness.Get(t, s.URL(site+path), v.UserAgent).Body; !strings.HasPrefix(got, want) {
+						t.Errorf("%s as %q is answered %q, want %q", path, v.UserAgent, got, want)
+					}
 				}
 			}
-			s.Warm("/")
+			s.Warm(site + "/")
+			if tc.without { // then nothing counts what is unknown
+				harness.Eventually(t, "the robots.txt is known", func() bool {
+					return harness.Get(t, s.URL(site+"/known"), harness.Bingbot).Body == "known"
+				})
+			}
 			check(tc.yes, "yes")
 			check(tc.no, "no")
 			check(tc.yes, "yes")
 		})
 	}
 }
+
+// matcherSite is a site with a number, perhaps a guard, and a matcher.
+const matcherSite = `http://m%d.test:$PORT {
+	%s
+	@known {
+		path /known
+		robots_disallowed
+	}
+	respond @known "known"
+	@m %s
+	respond /robots.txt "User-agent: *
+Content-Usage: train-ai=n
+Content-Usage: /press train-ai=y, search=y
+Disallow: /private/
+Disallow: /known
+
+User-agent: GPTBot
+Disallow: /"
+	respond @m "yes"
+	respond "no"
+}
+`
 
 // TestMatcherErrors has configurations that fail to load, with a message.
 func TestMatcherErrors(t *testing.T) {

@@ -17,49 +17,74 @@ Disallow: /others-not/
 `
 )
 
-// crawlerSite is a site whose owner tells about a crawler.
-const crawlerSite = "http://a.test:$PORT {\n header >X-Class \"{http.robots_guard.crawler} {http.robots_guard.class} {http.robots_guard.verdict}\"\n" +
-	" robots_guard enforce {\n  $OPTIONS\n }\n respond /robots.txt `" + ownersRobot + "`\n respond page\n}"
+// describedCrawlers describes crawlers of the owner's own and known ones.
+const describedCrawlers = `robots_guard {
+	crawler AcmeBot
+	crawler AcmeTrainer {
+		class ai_training
+	}
+	crawler AcmePreview {
+		class preview
+	}
+	crawler AcmeFallback {
+		fallback Bytespider Googlebot
+	}
+	crawler AcmeSpared {
+		wildcard off
+	}
+	crawler AcmeJudged {
+		class preview
+		wildcard on
+	}
+	crawler "Acme web spider" {
+		class seo
+	}
+	crawler UptimeRobot {
+		class ai_training
+	}
+	crawler bingbot {
+		fallback Googlebot
+	}
+	crawler Baiduspider {
+		wildcard off
+	}
+}`
 
-// TestCrawlerOptions tells about a crawler of the owner's own.
+// TestCrawlerOptions sends requests of crawlers that the configuration describes.
 func TestCrawlerOptions(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		name, crawler, site, userAgent string
-		google, others                 string // for /google-not/ and /others-not/: what the placeholders say, or "403"
+	site := "http://$HOST:$PORT {\n header >X-Class \"{http.robots_guard.crawler} {http.robots_guard.class} {http.robots_guard.verdict}\"\n" +
+		" robots_guard enforce {\n  $OPTIONS\n }\n respond /robots.txt `" + ownersRobot + "`\n respond page\n}\n"
+	s := harness.Serve(t, strings.NewReplacer("$HOST", "a.test", "$OPTIONS", "").Replace(site)+
+		strings.NewReplacer("$HOST", "wildcard.test", "$OPTIONS", "wildcard crawler").Replace(site), "$GLOBAL", describedCrawlers)
+	s.Warm("/", "http://wildcard.test/")
+	for _, row := range []struct {
+		name, host, userAgent string
+		google, others        string // for /google-not/ and /others-not/: the placeholders, or "403"
 	}{
-		{"an unknown crawler", "", "", acmeUA, "AcmeBot crawler allowed", "403"},
-		{"a new one", "crawler AcmeBot", "", acmeUA, "AcmeBot crawler allowed", "403"},
-		{"a class that * judges", "crawler AcmeBot {\n class ai_training\n}", "", acmeUA, "AcmeBot ai_training allowed", "403"},
-		{"a class that * does not judge", "crawler AcmeBot {\n class preview\n}", "", acmeUA, "AcmeBot preview exempt", "AcmeBot preview exempt"},
-		{"a fallback", "crawler AcmeBot {\n fallback Bytespider Googlebot\n}", "", acmeUA, "403", "AcmeBot crawler allowed"},
-		{"not meant by *", "crawler AcmeBot {\n wildcard off\n}", "", acmeUA, "AcmeBot crawler exempt", "AcmeBot crawler exempt"},
-		{"not meant by *, whatever the site says", "crawler AcmeBot {\n wildcard off\n}", "wildcard crawler", acmeUA, "AcmeBot crawler exempt", "AcmeBot crawler exempt"},
-		{"meant by *", "crawler AcmeBot {\n class preview\n wildcard on\n}", "", acmeUA, "AcmeBot preview allowed", "403"},
-		{"another class for a known one", "crawler UptimeRobot {\n class ai_training\n}", "", harness.UptimeRobot, "UptimeRobot ai_training allowed", "403"},
-		{"another fallback for a known one", "crawler bingbot {\n fallback Googlebot\n}", "", harness.Bingbot, "403", "bingbot search allowed"},
-		{"a known one not meant by *", "crawler bingbot {\n wildcard off\n}", "", harness.Bingbot, "bingbot search exempt", "bingbot search exempt"},
-		{"a name of several words", "crawler \"Acme web spider\" {\n class seo\n}", "", "Acme web spider/4.0", "Acme web spider seo allowed", "403"},
+		{"not described", "a.test", "NewBot/1.0 (+https://new.example/bot)", "NewBot crawler allowed", "403"},
+		{"by its name alone", "a.test", acmeUA, "AcmeBot crawler allowed", "403"},
+		{"a class that * judges", "a.test", "AcmeTrainer/1.0", "AcmeTrainer ai_training allowed", "403"},
+		{"a class that * does not judge", "a.test", "AcmePreview/1.0", "AcmePreview preview exempt", "AcmePreview preview exempt"},
+		{"a fallback", "a.test", "AcmeFallback/1.0", "403", "AcmeFallback crawler allowed"},
+		{"wildcard off", "a.test", "AcmeSpared/1.0", "AcmeSpared crawler exempt", "AcmeSpared crawler exempt"},
+		{"wildcard off, and the site judges its class by *", "wildcard.test", "AcmeSpared/1.0", "AcmeSpared crawler exempt", "AcmeSpared crawler exempt"},
+		{"wildcard on", "a.test", "AcmeJudged/1.0", "AcmeJudged preview allowed", "403"},
+		{"another class for a known crawler", "a.test", harness.UptimeRobot, "UptimeRobot ai_training allowed", "403"},
+		{"another fallback for a known crawler", "a.test", harness.Bingbot, "403", "bingbot search allowed"},
+		{"wildcard off for a known crawler", "a.test", harness.Baiduspider, "Baiduspider search exempt", "Baiduspider search exempt"},
+		{"a name of several words", "a.test", "Acme web spider/4.0", "Acme web spider seo allowed", "403"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			global := ""
-			if test.crawler != "" {
-				global = "robots_guard {\n" + test.crawler + "\n}"
+		for path, want := range map[string]string{"/google-not/x": row.google, "/others-not/x": row.others} {
+			a := harness.Get(t, s.URL("http://"+row.host+path), row.userAgent)
+			got := a.Header.Get("X-Class")
+			if a.Status == 403 {
+				got = "403"
 			}
-			s := harness.Serve(t, crawlerSite, "$GLOBAL", global, "$OPTIONS", test.site)
-			s.Warm("/")
-			for path, want := range map[string]string{"/google-not/x": test.google, "/others-not/x": test.others} {
-				a := harness.Get(t, s.URL(path), test.userAgent)
-				got := a.Header.Get("X-Class")
-				if a.Status == 403 {
-					got = "403"
-				}
-				if got != want {
-					t.Errorf("%s: got %d %q, want %q", path, a.Status, got, want)
-				}
+			if got != want {
+				t.Errorf("%s, %s: got %d %q, want %q", row.name, path, a.Status, got, want)
 			}
-		})
+		}
 	}
 }
 
