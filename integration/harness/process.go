@@ -133,13 +133,16 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
-// Eventually waits until a condition holds.
+// Eventually waits until a condition holds. It checks the condition less often the
+// longer it waits, since most conditions are requests, which cost processor time.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	pause := 5 * time.Millisecond
+	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(pause) {
 		if holds() {
 			return
 		}
+		pause = min(pause*5/4, 250*time.Millisecond)
 	}
 	t.Fatalf("it never happened: %s", what)
 }
