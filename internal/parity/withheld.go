@@ -77,6 +77,7 @@ type Withheld struct {
 	Location string
 	Since    time.Time
 	Answers  uint64 // in which it got something else
+	Own      bool   // the guard's own fetch gets the same
 }
 
 // Says returns the finding with its remedy, such as "GPTBot gets a web page (status 403)
@@ -95,7 +96,11 @@ func (w *Withheld) Says(now time.Time) string {
 	case NoAnswer:
 		return fmt.Sprintf("%s gets no response for robots.txt since %s; exclude /robots.txt from what closes the connection, such as abort", who, since)
 	}
-	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; exclude /robots.txt from the challenge", who, w.Status, since)
+	remedy := "exclude /robots.txt from the challenge"
+	if w.Own && w.Status == 200 { // it may as well be an application that answers all paths with its page
+		remedy = "let /robots.txt answer with a text file or 404, and exclude it from a challenge"
+	}
+	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; %s", who, w.Status, since, remedy)
 }
 
 // Bounds of a Deliveries.
@@ -239,7 +244,9 @@ func (x *Deliveries) Find(site string, now time.Time) (found []Withheld) {
 		}
 		for _, d := range s.withheld {
 			if d.isFinding(s.own) && (site == "" || site == name) {
-				found = append(found, d.Withheld)
+				w := d.Withheld
+				w.Own = d.Instead == s.own
+				found = append(found, w)
 			}
 		}
 	}

@@ -156,10 +156,11 @@ func TestWithheldSays(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	gptbot := Fetcher{Token: "GPTBot", Verified: true}
 	for want, w := range map[string]Withheld{
-		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                     {Fetcher: gptbot, Instead: WebPage, Status: 202, Since: at},
-		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login":                                 {Fetcher: gptbot, Instead: OtherPage, Location: "https://login.test/", Since: at},
-		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                            {Fetcher: gptbot, Instead: NoAnswer, Since: at},
-		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort": {Fetcher: Fetcher{Token: "GPTBot"}, Instead: NoAnswer, Since: at},
+		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {Fetcher: gptbot, Instead: WebPage, Status: 202, Since: at},
+		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {Fetcher: gptbot, Instead: WebPage, Status: 200, Own: true, Since: at},
+		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login":                                      {Fetcher: gptbot, Instead: OtherPage, Location: "https://login.test/", Since: at},
+		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {Fetcher: gptbot, Instead: NoAnswer, Since: at},
+		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {Fetcher: Fetcher{Token: "GPTBot"}, Instead: NoAnswer, Since: at},
 	} {
 		if got := w.Says(at.Add(time.Hour)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
