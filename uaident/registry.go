@@ -55,9 +55,9 @@ type Crawler struct {
 	// Source is the page that the entry was written from; empty if it is from
 	// general knowledge only.
 	Source string
-	// Date is the day on which Source was looked at last, such as 2026-11-23; empty if
-	// nobody has written it down.
-	Date string
+	// Checked is the day on which the entry was last checked, such as 2026-11-23;
+	// empty if that is not known.
+	Checked string
 	// Provenance says how good the entry's facts are.
 	Provenance Provenance
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
@@ -21,7 +20,7 @@ import (
 func registryCommand() *cobra.Command {
 	g := registry{}
 	cmd := &cobra.Command{
-		Use: `registry show [<token>...] [--json]
+		Use: `registry show [--stale <duration>] [--json] [<token>...]
   caddy robots-guard registry export
   caddy robots-guard registry check [--json] <file|->
   caddy robots-guard registry diff [--json] [<old file>] <new file|->
@@ -34,7 +33,8 @@ func registryCommand() *cobra.Command {
 A registry is what is known of crawlers, as JSON. One is built in.
 
 show prints the entries of the built-in registry, one a line, or those of the tokens and
-aliases that are given. export prints the text that it is compiled from.
+aliases that are given. --stale 180d prints those of them that were not checked within
+the last 180 days. export prints the text that it is compiled from.
 
 check tells every mistake in a registry, with its line and what to write instead, and
 what it changes in the built-in one.
@@ -61,6 +61,7 @@ differs, 1 if something does, 2 if a file cannot be read.
 `,
 		Example: `
 caddy robots-guard registry show Googlebot
+caddy robots-guard registry show --stale 180d
 caddy robots-guard registry export > registry.json
 caddy robots-guard registry check registry.json
 caddy robots-guard registry diff registry.json
@@ -73,6 +74,7 @@ caddy robots-guard registry propose
 	}
 	g.api.define(cmd.Flags())
 	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
+	cmd.Flags().StringVar(&g.stale, "stale", "", "of show: only entries that were not checked for so long, such as 180d")
 	cmd.Flags().StringVar(&g.who, "who", "", "of accept: who does it")
 	cmd.Flags().StringVar(&g.key, "key", "", "of sign: the file with the private key")
 	return cmd
@@ -84,6 +86,8 @@ type registry struct {
 	json bool
 	key  string
 	who  string
+
+	stale string
 }
 
 func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
@@ -91,6 +95,9 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 		args = []string{""}
 	}
 	out := cmd.OutOrStdout()
+	if g.stale != "" && args[0] != "show" {
+		return 0, errors.New("--stale is a flag of registry show")
+	}
 	switch what, rest := args[0], args[1:]; {
 	case what == "show":
 		return g.show(out, rest)
@@ -116,42 +123,6 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 		return 0, fmt.Errorf("registry %s needs a file; see caddy robots-guard help registry", what)
 	}
 	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, sign, status, accept or propose")
-}
-
-// show prints entries of the built-in registry, and tells which of them it does not know.
-func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
-	crawlers := uaident.Default().Crawlers()
-	if len(tokens) > 0 {
-		crawlers = nil
-	}
-	var unknown []error
-	for _, token := range tokens {
-		if known := uaident.Default().Lookup(token); known != nil {
-			crawlers = append(crawlers, *known)
-		} else {
-			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token)))
-		}
-	}
-	var line []byte
-	for i := range crawlers {
-		line = append(edition.AppendEntry(line[:0], &crawlers[i]), '\n')
-		if _, err := w.Write(line); err != nil {
-			return 0, err
-		}
-	}
-	return 0, errors.Join(unknown...)
-}
-
-// meant asks whether a name that is near in spelling is meant, if there is one.
-func meant(token string) string {
-	var tokens []string
-	for _, c := range uaident.Default().Crawlers() {
-		tokens = append(tokens, c.Token)
-	}
-	if near := spelling.Near(token, tokens); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
 }
 
 // readEdition reads a registry from a file, or from standard input.

@@ -17,7 +17,7 @@ const wantEntry = `an entry is an object such as {"token": "FooBot", "class": "s
 var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
-		"exact_case", "verification", "source", "date", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_source",
+		"exact_case", "verification", "source", "checked", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_source",
 		"purposes", "purposes_source", "robots_lag", "robots_lag_source", "note",
 	}
 	verificationFields = []string{"rdns", "ranges", "web_bot_auth", "unsure"}
@@ -84,8 +84,8 @@ func (r *reader) entry() (e entry) {
 			r.verification(&e.Verification)
 		case "source":
 			e.Source = r.link(field)
-		case "date":
-			e.Date = r.date(field)
+		case "checked":
+			e.Checked = r.date(field)
 		case "provenance":
 			provenance = r.word(field, provenances)
 			e.Provenance = uaident.Provenance(max(0, slices.Index(provenances, provenance)))
@@ -166,8 +166,6 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 		return
 	case e.Source == "" && provenance != "unsourced":
 		fail(`it has no source; name the operator's page, or write "provenance": "unsourced"`)
-	case e.Date != "" && e.Source == "":
-		fail("it has a date and no source; the date is the day on which the source was looked at")
 	}
 	if err := e.Validate(); err != nil {
 		fail("%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("crawler %q: ", e.Token)))

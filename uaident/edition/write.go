@@ -25,7 +25,7 @@ type written struct {
 	ExactCase        bool          `json:"exact_case,omitempty"`
 	Verification     *verification `json:"verification,omitempty"`
 	Source           string        `json:"source,omitempty"`
-	Date             string        `json:"date,omitempty"`
+	Checked          string        `json:"checked,omitempty"`
 	Provenance       string        `json:"provenance,omitempty"`
 	CrawlDelay       string        `json:"crawl_delay,omitempty"`
 	CrawlDelayMax    int           `json:"crawl_delay_max,omitempty"` // seconds
@@ -47,7 +47,7 @@ type verification struct {
 func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	w := written{
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
-		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Date: c.Date,
+		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Checked: c.Checked,
 		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), CrawlDelaySource: c.CrawlDelay.Source,
 		Purposes: c.Purposes.Of.Words(), PurposesSource: c.Purposes.Source,
 		RobotsLag: int(c.RobotsLag.Most / time.Second), RobotsLagSource: c.RobotsLag.Source,

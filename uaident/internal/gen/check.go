@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // check returns all that is wrong with the entries of registry.json.
@@ -56,6 +57,9 @@ func check(entries []entry) error {
 		checkPurposes(e, fail)
 		if e.RobotsLag < 0 || (e.RobotsLag > 0) != (e.RobotsLagSource != "") {
 			fail("has a robots_lag, in seconds, without robots_lag_source, or the other way round")
+		}
+		if _, err := time.Parse(time.DateOnly, e.Checked); err != nil {
+			fail("checked %q is not the day on which the entry was checked, such as 2026-11-23", e.Checked)
 		}
 		switch e.Provenance {
 		case "", "dataset":

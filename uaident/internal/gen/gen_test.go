@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestTablesAreUpToDate(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	good := entry{Token: "FooBot", Class: "search", Source: "https://example.com/bot"}
+	good := entry{Token: "FooBot", Class: "search", Source: "https://example.com/bot", Checked: "2026-11-23"}
 	tests := []struct {
 		entries []entry
 		want    string
@@ -46,11 +47,15 @@ func TestCheck(t *testing.T) {
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, PurposesSource: good.Source}}, "without purposes_source"},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Purposes: []string{"profit"}, PurposesSource: good.Source}}, `purpose "profit"`},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Purposes: []string{"search", "search"}, PurposesSource: good.Source}}, `purpose "search"`},
+		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Checked: "23.11.2026"}}, `checked "23.11.2026" is not the day`},
 		{[]entry{{Token: "A", Class: "seo"}}, "has no source"},
 		{[]entry{{Token: "A", Class: "seo", Provenance: "unsourced"}}, ""},
 		{[]entry{{Token: "A", Class: "seo", Provenance: "hearsay"}}, "unknown provenance"},
 	}
 	for _, tt := range tests {
+		for i := range tt.entries {
+			tt.entries[i].Checked = cmp.Or(tt.entries[i].Checked, good.Checked)
+		}
 		err := check(tt.entries)
 		switch {
 		case err == nil && tt.want != "":
@@ -58,6 +63,11 @@ func TestCheck(t *testing.T) {
 		case err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)):
 			t.Errorf("%+v: %v, want %q", tt.entries, err, tt.want)
 		}
+	}
+	unchecked := good
+	unchecked.Checked = ""
+	if err := check([]entry{unchecked}); err == nil || !strings.Contains(err.Error(), `checked "" is not the day`) {
+		t.Errorf("an entry without the day on which it was checked: %v", err)
 	}
 	bad := good
 	bad.Verification.RDNS = []string{"example.com"}

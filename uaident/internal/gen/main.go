@@ -57,7 +57,7 @@ type entry struct {
 	RobotsLagSource string `json:"robots_lag_source"`
 
 	Source     string `json:"source"`
-	Date       string `json:"date"`
+	Checked    string `json:"checked"`
 	Provenance string `json:"provenance"`
 	Note       string `json:"note"` // for readers of the file only
 }
@@ -202,7 +202,7 @@ func writeEntry(b *bytes.Buffer, e entry) {
 		fmt.Fprintf(b, "RobotsLag: RobotsLag{Most: %d * time.Second, Source: %q}, ", e.RobotsLag, e.RobotsLagSource)
 	}
 	text("Source", e.Source)
-	text("Date", e.Date)
+	text("Checked", e.Checked)
 	if e.Provenance != "" {
 		fmt.Fprintf(b, "Provenance: %s", strings.ToUpper(e.Provenance[:1])+e.Provenance[1:])
 	}

@@ -1,0 +1,70 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+)
+
+// show prints entries of the built-in registry, and an error for each unknown token.
+func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
+	keep := func(*uaident.Crawler) bool { return true }
+	if g.stale != "" {
+		if keep, err = notCheckedFor(g.stale, time.Now()); err != nil {
+			return 0, err
+		}
+	}
+	crawlers := uaident.Default().Crawlers()
+	if len(tokens) > 0 {
+		crawlers = nil
+	}
+	var unknown []error
+	for _, token := range tokens {
+		if known := uaident.Default().Lookup(token); known != nil {
+			crawlers = append(crawlers, *known)
+		} else {
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token)))
+		}
+	}
+	var line []byte
+	for i := range crawlers {
+		if !keep(&crawlers[i]) {
+			continue
+		}
+		line = append(edition.AppendEntry(line[:0], &crawlers[i]), '\n')
+		if _, err := w.Write(line); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errors.Join(unknown...)
+}
+
+// notCheckedFor returns a function that reports whether an entry was last checked longer
+// before now than the duration says, or on an unknown day.
+func notCheckedFor(duration string, now time.Time) (func(*uaident.Crawler) bool, error) {
+	d, err := caddy.ParseDuration(duration)
+	if err != nil || d < 0 {
+		return nil, fmt.Errorf("--stale %q is no duration; write one such as 180d or 12h", duration)
+	}
+	since := now.Add(-d).UTC().Format(time.DateOnly)
+	return func(c *uaident.Crawler) bool { return c.Checked < since }, nil
+}
+
+// meant asks whether a name that is near in spelling is meant, if there is one.
+func meant(token string) string {
+	var tokens []string
+	for _, c := range uaident.Default().Crawlers() {
+		tokens = append(tokens, c.Token)
+	}
+	if near := spelling.Near(token, tokens); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}

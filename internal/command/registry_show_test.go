@@ -1,0 +1,56 @@
+package command
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func TestNotCheckedFor(t *testing.T) {
+	now := time.Date(2026, 11, 27, 1, 0, 0, 0, time.FixedZone("", 2*60*60)) // the 26th in UTC
+	for _, tc := range []struct {
+		duration, checked string
+		want              bool
+	}{
+		{"180d", "2026-05-29", true},
+		{"180d", "2026-05-30", false},
+		{"180d", "2026-11-26", false},
+		{"180d", "", true},
+		{"0d", "2026-11-25", true},
+		{"0d", "2026-11-26", false},
+		{"30h", "2026-11-24", true},
+		{"30h", "2026-11-25", false},
+	} {
+		stale, err := notCheckedFor(tc.duration, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := stale(&uaident.Crawler{Checked: tc.checked}); got != tc.want {
+			t.Errorf("checked on %q, for %s: %t, want %t", tc.checked, tc.duration, got, tc.want)
+		}
+	}
+}
+
+func TestRegistryShowStale(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"show", "--stale", "180"}, `--stale "180" is no duration; write one such as 180d or 12h`},
+		{[]string{"show", "--stale", "-1d"}, `--stale "-1d" is no duration`},
+		{[]string{"show", "--stale", "half a year"}, `--stale "half a year" is no duration`},
+		{[]string{"show", "--stale", "180d", "Gogglebot"}, "did you mean Googlebot?"},
+		{[]string{"export", "--stale", "180d"}, "--stale is a flag of registry show"},
+	} {
+		output, err := execute(t.Context(), configured(Site{}), append([]string{"registry"}, tc.args...)...)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%q: %v, want %q; %s", tc.args, err, tc.want, output)
+		}
+	}
+	output, err := execute(t.Context(), configured(Site{}), "registry", "show", "--stale", "36500d")
+	if output != "" || err != nil {
+		t.Errorf("not checked for a century: %.200s, %v", output, err)
+	}
+}
