@@ -83,7 +83,7 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 		{"a part", status(206), "206"},
 		{"empty", text(""), "no address"},
 		{"no prefixes", text(`{"prefixes":[]}`), "no address"},
-		{"a page", text("<html>blocked</html>"), "neither"},
+		{"a page", text("<html>blocked</html>"), "web page without a list"},
 		{"everybody", text("0.0.0.0/0\n::/0"), "wide"},
 		{"half the Internet", text(fourPrefixes[:len(fourPrefixes)-2] + `,{"ipv4Prefix":"128.0.0.0/1"}]}`), "wide"},
 		{"too long", text(fourPrefixes + strings.Repeat(" ", MaxListBytes)), "longer"},

@@ -22,12 +22,16 @@ const MaxListBytes = 1 << 20
 //     with whatever else beside them, as Google, Microsoft, Apple, OpenAI, Ahrefs,
 //     Common Crawl and others publish. The names ip_prefix and ipv6_prefix, the
 //     latter in an array ipv6_prefixes, are those of AWS.
-//   - {"ips": [{"ip_address": "192.0.2.1"}]}, the other list of Ahrefs.
+//   - {"ips": [{"ip_address": "192.0.2.1"}]}, the other list of Ahrefs, or
+//     {"publicIPs": [{"ipv4": "192.0.2.1"}]}, that of Integral Ad Science.
 //   - {"synthetics": {"prefixes_ipv4": ["192.0.2.1/32"], "prefixes_ipv6": []}}, as
 //     Datadog publishes. What is there by location is there in these, too.
 //   - {"us": ["192.0.2.1"], "eu": ["2001:db8::7"]}: arrays by a region of two
 //     letters, at least two of them, as Better Stack publishes.
 //   - ["192.0.2.1", "2001:db8::/32"].
+//
+// A text that begins with < is a web page. Its lists are the JSON objects of the first two
+// forms in its pre, code and script elements, as Amazon publishes.
 //
 // Other text has a prefix or an address a line, as Telegram, Pingdom and
 // UptimeRobot publish. A comma and the country may follow, with more behind it, so
@@ -44,9 +48,12 @@ func ParseRanges(data []byte) ([]netip.Prefix, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	var prefixes []netip.Prefix
 	var err error
-	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
+	switch {
+	case len(data) > 0 && (data[0] == '{' || data[0] == '['):
 		prefixes, err = parseJSON(data)
-	} else {
+	case len(data) > 0 && data[0] == '<':
+		prefixes, err = parseHTML(data)
+	default:
 		prefixes, err = parseLines(string(data))
 	}
 	if err != nil {

@@ -20,6 +20,7 @@ var shapes = []shape{
 	{"prefixes", []string{"ipv4Prefix", "ipv6Prefix", "ip_prefix"}},
 	{"ipv6_prefixes", []string{"ipv6_prefix"}},
 	{"ips", []string{"ip_address"}},
+	{"publicIPs", []string{"ipv4", "ipv6"}},
 }
 
 // parseJSON reads a JSON list of one of the forms that [ParseRanges] has.

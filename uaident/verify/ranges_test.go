@@ -28,6 +28,21 @@ func TestParseRanges(t *testing.T) {
 			"192.0.2.0/27 2001:db8::/64 192.0.2.32/27"},
 		{"an array", ` ["192.0.2.1", "2001:db8::/32"] `, "192.0.2.1/32 2001:db8::/32"},
 
+		{"Integral Ad Science", `{"publicIPs": [{"ipv4": "192.0.2.1"}, {"ipv4": "192.0.2.2"}]}`, "192.0.2.1/32 192.0.2.2/32"},
+
+		{"Amazon, a page with code", `<!doctype html><html><head><script>window.config = {"prefixes": "none", "a": [1, 2]}.a;</script>` +
+			`<script type="application/ld+json">{"@type": "WebPage"}</script></head><body><p>203.0.113.77 {"prefixes": []}</p><pre><code class="json">` + "\n" +
+			`{ "creationTime": "2026-09-04T00:00:00", "prefixes": [ {"ip_prefix": "192.0.2.1"}, {"ip_prefix": "192.0.2.4/30"} ] }` + "\n</code></pre>", "192.0.2.1/32 192.0.2.4/30"},
+		{"a page with code alone", `<code>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]}</code>`, "192.0.2.0/27"},
+		{"a page with its code in colours", `<pre>{<span>"prefixes"</span>: [{<b>"ipv4Prefix"</b>: "<i>192.0.2.0/27</i>"}]}</pre>`, "192.0.2.0/27"},
+		{"a page with escaped code", `<pre>{&quot;prefixes&quot;: [{&#34;ipv4Prefix&#x22;: &quot;192.0.2.0&#47;27&quot;}]}</pre>`, "192.0.2.0/27"},
+		{"a page with code that is escaped twice", `<pre>{&amp;quot;prefixes&amp;quot;: [{&amp;quot;ipv4Prefix&amp;quot;: &amp;quot;192.0.2.0/27&amp;quot;}]}</pre>`, "192.0.2.0/27"},
+		{"a page with a script", `<html><script type="application/json">{"prefixes": [{"ipv6Prefix": "2001:db8::/32"}]}</script>`, "2001:db8::/32"},
+		{"a page with an escaped script", `<html><script type="application/json">{&quot;prefixes&quot;: [{&quot;ipv6Prefix&quot;: &quot;2001:db8::/32&quot;}]}</script>`, "2001:db8::/32"},
+		{"a page with a variable", `<html><script>const x = [1]; const list = {"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]};</script>`, "192.0.2.0/27"},
+		{"a page with two lists", `<pre>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]}</pre><pre>{"prefixes": [{"ipv6Prefix": "2001:db8::/32"}]}</pre>`, "192.0.2.0/27 2001:db8::/32"},
+		{"a page whose code is not closed", `<pre>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]}`, "192.0.2.0/27"},
+
 		{"lines", "192.0.2.0/24\n192.0.2.7\n2001:db8::/32\n", "192.0.2.0/24 192.0.2.7/32 2001:db8::/32"},
 		{"comments and blank lines", "# a list\r\n\r\n; of\n// ours\n192.0.2.7 # one\n\t 192.0.2.8\n", "192.0.2.7/32 192.0.2.8/32"},
 		{"geofeed", "192.0.2.0/24,US,US-CA,Mountain View,\n2001:db8::/32,DE,,,\n", "192.0.2.0/24 2001:db8::/32"},
@@ -53,7 +68,15 @@ func TestParseRangesFails(t *testing.T) {
 		{"empty JSON", "{}", "no list of addresses"},
 		{"no prefixes", `{"prefixes": []}`, "no address"},
 		{"an error in JSON", `{"error": "not found"}`, "no list of addresses"},
-		{"a page", "<!DOCTYPE html>\n<title>Not found</title>", `line 1: "<!DOCTYPE html>" is neither`},
+		{"a page", "<!DOCTYPE html>\n<title>Not found</title>", "web page without a list of addresses"},
+		{"a page with the client's address", `<html><p>203.0.113.77 is blocked</p><pre>203.0.113.77</pre><code>["203.0.113.77"]</code>`, "web page without"},
+		{"a page with the client's address in a script", `<html><script>var t = {"client": {"ip": "203.0.113.77"}, "ips": 1}; var x = ["203.0.113.77"];</script>`, "web page without"},
+		{"a page with a list within other data", `<html><script>{"props": {"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]}}</script>`, "web page without"},
+		{"a page with a list outside of code", `<html><p>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]}</p>`, "web page without"},
+		{"a page with a list in a comment", `<html><!-- <pre>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}]}</pre> -->`, "web page without"},
+		{"a page with half a list", `<pre>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}, {"ipv4Prefix": "x"}]}</pre>`, `in the page: JSON: prefixes, entry 1: "ipv4Prefix" is "x"`},
+		{"a page that is cut off in its list", `<pre>{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}, {"ipv4`, "web page without"},
+		{"a page with an empty list", `<pre>{"prefixes": []}</pre>`, "web page without"},
 		{"half a page", "192.0.2.1\n\n<html>", `line 3: "<html>" is neither`},
 		{"cut off", `{"prefixes": [{"ipv4Prefix": "192.0.2.0/27"}, {"ipv`, "JSON"},
 		{"an error with the asker's address", `{"error": "too many requests", "client_ip": "203.0.113.77"}`, "no list of addresses in a form that is known"},
@@ -156,6 +179,7 @@ func FuzzParseRanges(f *testing.F) {
 		"", "192.0.2.0/24\n2001:db8::/32", `{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"},{"ipv6Prefix":"2001:db8::/64"}]}`,
 		`["192.0.2.1"]`, `{"us":["192.0.2.1"]}`, "# x\n192.0.2.7/24,US", "[[[[[[[[", `{"a":{"b":[{"ip":"::ffff:192.0.2.1"}]}}`,
 		`{"a`, "::ffff:192.0.2.0/120", "192.0.2.1;x", "0.0.0.0/0",
+		`<pre>{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}</pre>`, `<script>x={&quot;ips&quot;:[{"ip_address":1}]}`, "<pre><code></pre></code>{", "<code>" + strings.Repeat("{", 99),
 	} {
 		f.Add([]byte(seed))
 	}

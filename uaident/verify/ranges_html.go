@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"net/netip"
+	"strings"
+
+	nethtml "golang.org/x/net/html"
+)
+
+// maxObjects bounds at how many braces of an element a JSON object is looked for.
+const maxObjects = 100
+
+// parseHTML returns the prefixes of the lists in the pre, code and script elements of a web
+// page. Such a list is a JSON object with an array that [shapes] has, and may be part of a
+// script or have its markup escaped once more. Text, arrays and other objects are no list:
+// a page may show the address of the client that requested it.
+func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
+	found := false
+	for _, text := range codeOf(data) {
+		for _, list := range listsIn(text) {
+			more, err := parseJSON(list)
+			if err != nil {
+				return nil, fmt.Errorf("in the page: %w", err)
+			}
+			found, prefixes = true, append(prefixes, more...)
+		}
+	}
+	if !found {
+		return nil, errors.New(`it is a web page without a list of addresses in its pre, code or script elements, such as {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
+	}
+	return prefixes, nil
+}
+
+// codeOf returns the texts of the outermost pre, code and script elements of a page.
+func codeOf(data []byte) (texts []string) {
+	z := nethtml.NewTokenizer(bytes.NewReader(data))
+	z.SetMaxBuf(MaxListBytes)
+	var text strings.Builder
+	within, depth := "", 0 // the outermost such element that is open, and how many of its name are
+	end := func() {
+		if text.Len() > 0 {
+			texts = append(texts, text.String())
+		}
+		text.Reset()
+		within, depth = "", 0
+	}
+	for {
+		switch z.Next() {
+		case nethtml.ErrorToken: // the end, in an element that is not closed too
+			end()
+			return texts
+		case nethtml.TextToken:
+			if within != "" {
+				text.Write(z.Text())
+			}
+		case nethtml.StartTagToken:
+			tag, _ := z.TagName()
+			switch name := string(tag); {
+			case within == "" && (name == "pre" || name == "code" || name == "script"):
+				within, depth = name, 1
+			case within == name:
+				depth++
+			}
+		case nethtml.EndTagToken:
+			if tag, _ := z.TagName(); within != "" && string(tag) == within {
+				if depth--; depth == 0 {
+					end()
+				}
+			}
+		}
+	}
+}
+
+// listsIn returns the lists in the text of an element, which may be escaped once more.
+func listsIn(text string) []json.RawMessage {
+	lists := objectsIn(text)
+	if len(lists) == 0 && strings.Contains(text, "&") {
+		lists = objectsIn(html.UnescapeString(text))
+	}
+	return lists
+}
+
+// objectsIn returns the JSON objects in a text that are lists. An object within another
+// one is not looked at.
+func objectsIn(text string) (lists []json.RawMessage) {
+	for range maxObjects {
+		start := strings.IndexByte(text, '{')
+		if start < 0 {
+			break
+		}
+		text = text[start:]
+		var object json.RawMessage
+		decoder := json.NewDecoder(strings.NewReader(text))
+		if decoder.Decode(&object) != nil {
+			text = text[1:]
+			continue
+		}
+		if isList(object) {
+			lists = append(lists, object)
+		}
+		text = text[decoder.InputOffset():]
+	}
+	return lists
+}
+
+// isList reports whether a JSON object has an array of objects as a list has it.
+func isList(object json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object, &fields) != nil {
+		return false
+	}
+	for _, s := range shapes {
+		var entries []map[string]json.RawMessage
+		if json.Unmarshal(fields[s.array], &entries) != nil || len(entries) == 0 {
+			continue
+		}
+		for _, name := range s.members {
+			if _, ok := entries[0][name]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
