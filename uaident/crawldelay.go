@@ -10,6 +10,9 @@ type CrawlDelay struct {
 	// Max is the longest delay that it keeps, 0 if the operator names none: longer
 	// ones count as this.
 	Max time.Duration
+	// Wildcard says that it also keeps the Crawl-delay of the * group, if a group names
+	// it and that group has no Crawl-delay.
+	Wildcard bool
 	// Source is the page that says so, or, of an operator that says nothing, the page
 	// where it would stand; empty where nobody has looked.
 	Source string

@@ -15,7 +15,7 @@ func TestTrainsOnly(t *testing.T) {
 			only = append(only, crawlers[i].Token)
 		}
 	}
-	if want := []string{"ClaudeBot"}; !slices.Equal(only, want) {
+	if want := []string{"ClaudeBot", "MistralAI-Training"}; !slices.Equal(only, want) {
 		t.Errorf("%v only train, want %v: has the operator's page been read?", only, want)
 	}
 	for _, token := range []string{"Googlebot", "bingbot", "Applebot", "Amazonbot", "meta-externalagent", "GPTBot", "CCBot", "GoogleOther"} {

@@ -77,8 +77,11 @@ type Verification struct {
 	// RDNS holds the domains, each with a leading dot, one of which the name of
 	// the client's address must end with, if it also resolves to that address.
 	RDNS []string
-	// Ranges holds URLs of lists of the addresses that it uses.
+	// Ranges holds URLs of lists that together have all addresses that it uses.
 	Ranges []string
+	// ConfirmingRanges holds URLs of lists that may lack some of its addresses. An
+	// address in one of them confirms a claim; that it is in none proves nothing.
+	ConfirmingRanges []string
 	// WebBotAuth is the URL of its directory of signature keys.
 	WebBotAuth string
 	// Unsure says that these facts are not from the operator: they may confirm

@@ -108,9 +108,11 @@ type entry struct {
 	Fallback      []string `json:"fallback,omitempty"`
 	RDNS          []string `json:"rdns,omitempty"`
 	Ranges        []string `json:"ranges,omitempty"`
+	Confirming    []string `json:"confirming_ranges,omitempty"`
 	WebBotAuth    string   `json:"web_bot_auth,omitempty"`
 	CrawlDelay    string   `json:"crawl_delay"`
 	DelayMax      float64  `json:"crawl_delay_max,omitempty"` // seconds
+	DelayWildcard bool     `json:"crawl_delay_wildcard,omitempty"`
 	DelaySource   string   `json:"crawl_delay_source,omitempty"`
 	Purposes      []string `json:"purposes,omitempty"`
 	PurposeSource string   `json:"purposes_source,omitempty"`
@@ -129,8 +131,8 @@ func printIdentityJSON(out *bufio.Writer, userAgent string) error {
 	if c := id.Crawler; c != nil {
 		report.Registry = &entry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
-			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, WebBotAuth: c.Verification.WebBotAuth,
-			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelaySource: c.CrawlDelay.Source,
+			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, Confirming: c.Verification.ConfirmingRanges, WebBotAuth: c.Verification.WebBotAuth,
+			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
 			Purposes: c.Purposes.Of.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Most.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}

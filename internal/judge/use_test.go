@@ -82,7 +82,7 @@ func TestPreferencesBlockNobody(t *testing.T) {
 		held++
 		s.HoldToUse(&q, &with, against)
 		switch {
-		case !s.EnforceUse, client.Name() != "ClaudeBot", without.Verdict != Allowed, target != "/page":
+		case !s.EnforceUse, !slices.Contains([]string{"ClaudeBot", "MistralAI-Training"}, client.Name()), without.Verdict != Allowed, target != "/page":
 			t.Fatalf("%s (%v) is held to a preference for %s under %+v", client.Name(), identity, target, s)
 		case with.Action == Blocked && (!s.Enforce || s.Exempt.Has(client, identity) || s.Spares(client, identity)):
 			t.Fatalf("%s (%v) is blocked for %s under %+v", client.Name(), identity, target, s)

@@ -143,7 +143,7 @@ func TestWatched(t *testing.T) {
 		{"a new service", "", as("AcmeHook", "service", ""), ""},
 		{"a preview as it was", "", same("facebookexternalhit"), ""},
 		{"its note", "", strings.Replace(same("Feedly"), `{"token"`, `{"note": "read again", "token"`, 1), ""},
-		{"its day", "", known("Feedly", func(c *uaident.Crawler) { c.Date = "2026-11-24" }), ""},
+		{"its day", "", known("Feedly", func(c *uaident.Crawler) { c.Checked = "2026-11-24" }), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var editions [2]*edition.Edition

@@ -45,7 +45,7 @@ func TestExamples(t *testing.T) {
 	}
 	gptRead := &Reading{Site: "example.com", At: ago(30 * time.Hour), Status: 200, Version: old}
 	gpt := Crawler{
-		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://platform.openai.com/docs/bots", Class: "ai_training", Wildcard: true,
+		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://developers.openai.com/api/docs/bots", Class: "ai_training", Wildcard: true,
 		Identities: Identities{Claimed: 180, Verified: 60}, Counts: gptCounts, Compliance: percent(20), Action: "blocked",
 		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), Read: gptRead, SinceRead: 251,
 		Rate: Rate{PerMinute: 12.4, Day: 3.1, Peak: 31, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}, Sparkline: spark(10, 8),

@@ -17,10 +17,10 @@ const wantEntry = `an entry is an object such as {"token": "FooBot", "class": "s
 var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
-		"exact_case", "verification", "source", "checked", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_source",
+		"exact_case", "verification", "source", "checked", "provenance", "crawl_delay", "crawl_delay_max", "crawl_delay_wildcard", "crawl_delay_source",
 		"purposes", "purposes_source", "robots_lag", "robots_lag_source", "note",
 	}
-	verificationFields = []string{"rdns", "ranges", "web_bot_auth", "unsure"}
+	verificationFields = []string{"rdns", "ranges", "confirming_ranges", "web_bot_auth", "unsure"}
 )
 
 // The words of a provenance, of a crawl_delay and of purposes.
@@ -94,6 +94,8 @@ func (r *reader) entry() (e entry) {
 			e.CrawlDelay.Habit = uaident.DelayHabit(max(0, slices.Index(habits, r.word(field, habits))))
 		case "crawl_delay_max":
 			e.CrawlDelay.Max = time.Duration(r.number(field, 86400)) * time.Second
+		case "crawl_delay_wildcard":
+			e.CrawlDelay.Wildcard = r.flag(field)
 		case "crawl_delay_source":
 			e.CrawlDelay.Source = r.link(field)
 		case "purposes":
@@ -126,11 +128,9 @@ func (r *reader) verification(v *uaident.Verification) {
 		case "rdns":
 			v.RDNS = r.texts(field, maxText)
 		case "ranges":
-			_, at := r.Peek()
-			v.Ranges = r.texts(field, maxText)
-			for _, link := range v.Ranges {
-				r.checkLink(at, field, link)
-			}
+			v.Ranges = r.links(field)
+		case "confirming_ranges":
+			v.ConfirmingRanges = r.links(field)
 		case "web_bot_auth":
 			v.WebBotAuth = r.link(field)
 		case "unsure":
@@ -144,6 +144,16 @@ func (r *reader) link(field string) string {
 	text := r.text(field, maxText)
 	r.checkLink(r.At(), field, text)
 	return text
+}
+
+// links reads a list of https URLs.
+func (r *reader) links(field string) []string {
+	_, at := r.Peek()
+	links := r.texts(field, maxText)
+	for _, link := range links {
+		r.checkLink(at, field, link)
+	}
+	return links
 }
 
 func (r *reader) checkLink(at int, field, link string) {
@@ -172,12 +182,14 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 	}
 	d := e.CrawlDelay
 	switch {
-	case !delay && (d.Max > 0 || d.Source != ""):
-		fail("it has crawl_delay_max or crawl_delay_source and no crawl_delay; add obeys, ignores or undocumented")
+	case !delay && (d.Max > 0 || d.Wildcard || d.Source != ""):
+		fail("it has crawl_delay_max, crawl_delay_wildcard or crawl_delay_source and no crawl_delay; add obeys, ignores or undocumented")
 	case delay && d.Source == "":
 		fail("crawl_delay has no source; add crawl_delay_source, the page that says so")
 	case d.Max > 0 && d.Habit != uaident.DelayObeyed:
 		fail("crawl_delay_max is for crawlers that obey; remove it")
+	case d.Wildcard && d.Habit != uaident.DelayObeyed:
+		fail("crawl_delay_wildcard is for crawlers that obey; remove it")
 	}
 	if (e.Purposes.Of == 0) != (e.Purposes.Source == "") {
 		fail("purposes and purposes_source, the page that says so, go together; write both")

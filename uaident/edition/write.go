@@ -29,6 +29,7 @@ type written struct {
 	Provenance       string        `json:"provenance,omitempty"`
 	CrawlDelay       string        `json:"crawl_delay,omitempty"`
 	CrawlDelayMax    int           `json:"crawl_delay_max,omitempty"` // seconds
+	DelayWildcard    bool          `json:"crawl_delay_wildcard,omitempty"`
 	CrawlDelaySource string        `json:"crawl_delay_source,omitempty"`
 	Purposes         []string      `json:"purposes,omitempty"`
 	PurposesSource   string        `json:"purposes_source,omitempty"`
@@ -39,6 +40,7 @@ type written struct {
 type verification struct {
 	RDNS       []string `json:"rdns,omitempty"`
 	Ranges     []string `json:"ranges,omitempty"`
+	Confirming []string `json:"confirming_ranges,omitempty"`
 	WebBotAuth string   `json:"web_bot_auth,omitempty"`
 	Unsure     bool     `json:"unsure,omitempty"`
 }
@@ -48,7 +50,7 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	w := written{
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
 		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Checked: c.Checked,
-		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), CrawlDelaySource: c.CrawlDelay.Source,
+		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), DelayWildcard: c.CrawlDelay.Wildcard, CrawlDelaySource: c.CrawlDelay.Source,
 		Purposes: c.Purposes.Of.Words(), PurposesSource: c.Purposes.Source,
 		RobotsLag: int(c.RobotsLag.Most / time.Second), RobotsLagSource: c.RobotsLag.Source,
 	}
@@ -56,8 +58,8 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 		on := c.Wildcard == uaident.WildcardOn
 		w.Wildcard = &on
 	}
-	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.WebBotAuth) > 0 || v.Unsure {
-		w.Verification = &verification{v.RDNS, v.Ranges, v.WebBotAuth, v.Unsure}
+	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.ConfirmingRanges)+len(v.WebBotAuth) > 0 || v.Unsure {
+		w.Verification = &verification{v.RDNS, v.Ranges, v.ConfirmingRanges, v.WebBotAuth, v.Unsure}
 	}
 	if c.CrawlDelay.Source != "" {
 		w.CrawlDelay = c.CrawlDelay.Habit.String()

@@ -64,7 +64,7 @@ func TestRegistryCanBeUsed(t *testing.T) {
 	all := uaident.Default().Crawlers()
 	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: all, Ranges: true, ReverseDNS: true})
 	s := v.setup.Load()
-	has := func(c *uaident.Crawler) bool { return len(c.Verification.Ranges)+len(c.Verification.RDNS) > 0 }
+	has := func(c *uaident.Crawler) bool { return len(c.Verification.Ranges)+len(c.Verification.ConfirmingRanges)+len(c.Verification.RDNS) > 0 }
 	published := map[string]bool{} // by operator
 	for i := range all {
 		if c := &all[i]; runByOperator(c) && has(c) {
@@ -77,7 +77,7 @@ func TestRegistryCanBeUsed(t *testing.T) {
 		if want := has(c) || runByOperator(c) && published[c.Operator]; want != (p != nil) {
 			t.Errorf("%s can be verified: %t, want %t", c.Token, p != nil, want)
 		}
-		if p != nil && p.denies && (c.Class == uaident.Preview || c.Verification.Unsure || !has(c)) {
+		if p != nil && p.denies && (c.Class == uaident.Preview || c.Verification.Unsure || len(c.Verification.Ranges)+len(c.Verification.RDNS) == 0) {
 			t.Errorf("%s may be spoofed", c.Token)
 		}
 	}

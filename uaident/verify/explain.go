@@ -80,7 +80,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 func (e *Explanation) explainNoMethod(c *uaident.Crawler) {
 	has := c.Verification
 	switch {
-	case len(has.Ranges) == 0 && len(has.RDNS) == 0:
+	case len(has.Ranges)+len(has.ConfirmingRanges)+len(has.RDNS) == 0:
 		e.add(None, "It is not known that the operator of %s publishes addresses or domains to verify it by.", c.Token)
 	default:
 		e.add(None, "The operator of %s publishes what to verify it by, but no such method is switched on.", c.Token)

@@ -124,14 +124,14 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	}
 	published := &crawler.Verification
 	if c.Ranges {
-		for _, u := range published.Ranges {
+		for _, u := range slices.Concat(published.Ranges, published.ConfirmingRanges) {
 			l := List{For: crawler.Token, URL: u}
 			if err := l.validate(); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 			own.lists = append(own.lists, listKey{source: u})
-			own.sureRanges = !published.Unsure
+			own.sureRanges = !published.Unsure && len(published.Ranges) > 0 // a list that only confirms denies nothing
 		}
 	}
 	for _, l := range c.Lists {
@@ -186,6 +186,8 @@ func denies(c *uaident.Crawler, own facts) (bool, string) {
 		return false, "link previews are also fetched from the devices of readers, so no client is called spoofed for that"
 	case len(own.lists) == 0 && len(own.suffixes) == 0:
 		return false, "its operator publishes addresses or domains of other crawlers only, so that proves nothing"
+	case !own.sureRanges && !own.sureDNS && len(c.Verification.ConfirmingRanges) > 0:
+		return false, "the lists of its operator may lack some of its addresses, so it proves nothing that they lack this one"
 	case !own.sureRanges && !own.sureDNS:
 		return false, "what is known about its addresses is not from its operator, so it proves nothing that they do not fit"
 	case c.UserTriggered && !own.sureRanges:

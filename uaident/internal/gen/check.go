@@ -47,8 +47,8 @@ func check(entries []entry) error {
 				fail("rdns %q must be a dot and a domain in lower case", suffix)
 			}
 		}
-		links := append([]string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource, e.PurposesSource, e.RobotsLagSource}, e.Verification.Ranges...)
-		for _, link := range links {
+		links := []string{e.Verification.WebBotAuth, e.Source, e.CrawlDelaySource, e.PurposesSource, e.RobotsLagSource}
+		for _, link := range slices.Concat(links, e.Verification.Ranges, e.Verification.Confirming) {
 			if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 				fail("%q is not an https URL", link)
 			}
@@ -86,6 +86,8 @@ func checkDelay(e entry, fail func(format string, args ...any)) {
 		fail("crawl_delay has no source")
 	case e.CrawlDelayMax < 0 || e.CrawlDelayMax > 0 && e.CrawlDelay != "obeys":
 		fail("crawl_delay_max %d is for crawlers that obey, in seconds", e.CrawlDelayMax)
+	case e.DelayWildcard && e.CrawlDelay != "obeys":
+		fail("crawl_delay_wildcard is for crawlers that obey")
 	}
 }
 

@@ -41,6 +41,7 @@ func TestCheck(t *testing.T) {
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, CrawlDelay: "yes", CrawlDelaySource: good.Source}}, `unknown crawl_delay "yes"`},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, CrawlDelaySource: good.Source}}, "without crawl_delay"},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, CrawlDelay: "ignores", CrawlDelayMax: 10, CrawlDelaySource: good.Source}}, "for crawlers that obey"},
+		{[]entry{{Token: "A", Class: "seo", Source: good.Source, CrawlDelay: "ignores", DelayWildcard: true, CrawlDelaySource: good.Source}}, "crawl_delay_wildcard is for crawlers that obey"},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, CrawlDelay: "ignores", CrawlDelaySource: "http://example.com"}}, "is not an https URL"},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Purposes: []string{"training", "search"}, PurposesSource: good.Source}}, ""},
 		{[]entry{{Token: "A", Class: "seo", Source: good.Source, Purposes: []string{"training"}}}, "without purposes_source"},

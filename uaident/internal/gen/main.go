@@ -43,12 +43,14 @@ type entry struct {
 	Verification  struct {
 		RDNS       []string `json:"rdns"`
 		Ranges     []string `json:"ranges"`
+		Confirming []string `json:"confirming_ranges"`
 		WebBotAuth string   `json:"web_bot_auth"`
 		Unsure     bool     `json:"unsure"`
 	} `json:"verification"`
 	CrawlDelay       string `json:"crawl_delay"`
 	CrawlDelayMax    int    `json:"crawl_delay_max"` // seconds
 	CrawlDelaySource string `json:"crawl_delay_source"`
+	DelayWildcard    bool   `json:"crawl_delay_wildcard"`
 
 	Purposes       []string `json:"purposes"`
 	PurposesSource string   `json:"purposes_source"`
@@ -176,10 +178,11 @@ func writeEntry(b *bytes.Buffer, e entry) {
 	flag("Family", e.Family)
 	flag("App", e.App)
 	flag("ExactCase", e.ExactCase)
-	if v := e.Verification; len(v.RDNS)+len(v.Ranges)+len(v.WebBotAuth) > 0 {
+	if v := e.Verification; len(v.RDNS)+len(v.Ranges)+len(v.Confirming)+len(v.WebBotAuth) > 0 {
 		b.WriteString("Verification: Verification{")
 		list("RDNS", v.RDNS)
 		list("Ranges", v.Ranges)
+		list("ConfirmingRanges", v.Confirming)
 		text("WebBotAuth", v.WebBotAuth)
 		flag("Unsure", v.Unsure)
 		b.WriteString("}, ")
@@ -189,6 +192,7 @@ func writeEntry(b *bytes.Buffer, e entry) {
 		if e.CrawlDelayMax > 0 {
 			fmt.Fprintf(b, "Max: %d * time.Second, ", e.CrawlDelayMax)
 		}
+		flag("Wildcard", e.DelayWildcard)
 		fmt.Fprintf(b, "Source: %q}, ", e.CrawlDelaySource)
 	}
 	if len(e.Purposes) > 0 {
