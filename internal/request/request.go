@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // OriginalRequest returns the request as the client sent it, before any
@@ -62,16 +63,21 @@ func IsIncluded(r *http.Request) bool {
 
 // UserAgentOf returns the User-Agent of a request. Several fields count as one
 // (RFC 9110 section 5.3): a name in the second would else hide behind a
-// browser's in the first.
-func UserAgentOf(r *http.Request) string {
+// browser's in the first. A headless browser that the field Sec-CH-UA names follows it,
+// see [uaident.WithBrand].
+func UserAgentOf(r *http.Request) (userAgent string) {
 	switch fields := r.Header["User-Agent"]; len(fields) {
 	case 0:
 		return ""
 	case 1:
-		return fields[0]
+		userAgent = fields[0]
 	default:
-		return strings.Join(fields, ", ")
+		userAgent = strings.Join(fields, ", ")
 	}
+	for _, brands := range r.Header["Sec-Ch-Ua"] {
+		userAgent = uaident.WithBrand(userAgent, brands)
+	}
+	return userAgent
 }
 
 // IsRobotsTxt reports whether the robots.txt itself is asked for.

@@ -58,6 +58,27 @@ func TestUserAgentOf(t *testing.T) {
 	}
 }
 
+func TestUserAgentOfBrand(t *testing.T) {
+	for _, tc := range []struct {
+		brands []string
+		want   string
+	}{
+		{nil, "a/1"},
+		{[]string{`"Chromium";v="148", "Google Chrome";v="148"`}, "a/1"},
+		{[]string{`"Lightpanda";v="1"`}, "a/1 Lightpanda"},
+		{[]string{`"Chromium";v="148"`, `"Lightpanda";v="1"`}, "a/1 Lightpanda"},
+	} {
+		header := http.Header{"User-Agent": {"a/1"}, "Sec-Ch-Ua": tc.brands}
+		if got := UserAgentOf(&http.Request{Header: header}); got != tc.want {
+			t.Errorf("%q: %q, want %q", tc.brands, got, tc.want)
+		}
+	}
+	header := http.Header{"Sec-Ch-Ua": {`"Lightpanda";v="1"`}}
+	if got := UserAgentOf(&http.Request{Header: header}); got != "" {
+		t.Errorf("without a User-Agent: %q", got)
+	}
+}
+
 func TestIsIncluded(t *testing.T) {
 	connected := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{})
 	field := http.Header{"Caddy-Templates-Include": {"1"}}
