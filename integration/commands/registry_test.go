@@ -40,7 +40,7 @@ func TestRegistry(t *testing.T) {
 		{"registry show GPTBot Gogglebot", 2, `does not know "Gogglebot"; did you mean Googlebot?`},
 		{"registry show Gogglebot GPTBot", 2, `{"token":"GPTBot","operator":"OpenAI"`}, // what it does know is told
 		{"registry show GPTBot", 0, `"checked":"2026-11-`},
-		{"registry show --stale 36500d", 0, ""},
+		{"registry show --stale 36500d", 0, "entries was checked within the last 36500d"},
 		{"registry show --stale 0d --json GPTBot", 0, `{"token":"GPTBot",`},
 		{"registry show --stale soon", 2, `--stale "soon" is no duration; write one such as 180d or 12h`},
 		{"registry export > built-in.json && caddy robots-guard registry diff built-in.json", 0, "nothing differs"},

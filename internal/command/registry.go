@@ -100,7 +100,7 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	switch what, rest := args[0], args[1:]; {
 	case what == "show":
-		return g.show(out, rest)
+		return g.show(out, cmd.ErrOrStderr(), rest)
 	case what == "export" && len(rest) == 0:
 		_, err := out.Write(edition.Embedded())
 		return 0, err

@@ -13,8 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
-// show prints entries of the built-in registry, and an error for each unknown token.
-func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
+// show prints entries of the built-in registry, and an error for each unknown token. It
+// writes to notes if no entry is stale.
+func (g *registry) show(w, notes io.Writer, tokens []string) (code int, err error) {
 	keep := func(*uaident.Crawler) bool { return true }
 	if g.stale != "" {
 		if keep, err = notCheckedFor(g.stale, time.Now()); err != nil {
@@ -33,15 +34,20 @@ func (g *registry) show(w io.Writer, tokens []string) (code int, err error) {
 			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token)))
 		}
 	}
+	shown := 0
 	var line []byte
 	for i := range crawlers {
 		if !keep(&crawlers[i]) {
 			continue
 		}
+		shown++
 		line = append(edition.AppendEntry(line[:0], &crawlers[i]), '\n')
 		if _, err := w.Write(line); err != nil {
 			return 0, err
 		}
+	}
+	if g.stale != "" && shown == 0 && len(unknown) == 0 {
+		fmt.Fprintf(notes, "each of %d entries was checked within the last %s\n", len(crawlers), g.stale)
 	}
 	return 0, errors.Join(unknown...)
 }

@@ -64,7 +64,9 @@ func TestRegistryCanBeUsed(t *testing.T) {
 	all := uaident.Default().Crawlers()
 	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: all, Ranges: true, ReverseDNS: true})
 	s := v.setup.Load()
-	has := func(c *uaident.Crawler) bool { return len(c.Verification.Ranges)+len(c.Verification.ConfirmingRanges)+len(c.Verification.RDNS) > 0 }
+	has := func(c *uaident.Crawler) bool {
+		return len(c.Verification.Ranges)+len(c.Verification.ConfirmingRanges)+len(c.Verification.RDNS) > 0
+	}
 	published := map[string]bool{} // by operator
 	for i := range all {
 		if c := &all[i]; runByOperator(c) && has(c) {
