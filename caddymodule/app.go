@@ -201,7 +201,6 @@ func (a *App) Start() (err error) {
 	if a.unverify, err = a.state.Identities.Use(a.config(a.known.Load())); err != nil {
 		return err
 	}
-	finder().Warn(serversOf(a.ctx), a.logger)
 	if !a.used {
 		a.logger.Warn("the global option robots_guard guards no site by itself; write robots_guard into each site that is to be guarded")
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/preferences"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/internal/errorroutes"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -149,8 +148,11 @@ type Handler struct {
 	// The status of the answer to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`
 
-	// Handlers that take the place of that answer. If none of them responds,
-	// the request goes on to the next handler.
+	// Handlers that respond to a blocked request instead. If none of them
+	// responds, the request continues with the next handler. An `error` handler
+	// hands the block to the error routes of the server, which run with the
+	// requested path: a file server or proxy there needs a rewrite first, or it
+	// delivers the disallowed page. Not together with `decide`.
 	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
 
 	guard    *guard.Guard
@@ -193,34 +195,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	return h.guard.Serve(w, r, next)
 }
 
-// refuse answers a blocked request, or lets the configured handlers do so.
+// refuse responds to a blocked request, with the handlers of on_violation if
+// there are any. They do not apply to a rate limit or while robots.txt cannot be
+// read: those responses have a status of their own.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
-	if h.Decide != nil {
-		return refusal.Tell(w, r, j, h.Status)
-	}
 	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
 		return h.OnViolation.Compile(next).ServeHTTP(w, r)
 	}
 	return refusal.Write(w, r, j, h.Status)
-}
-
-// finder finds blocks of this module that can be undone.
-func finder() *errorroutes.Finder {
-	return &errorroutes.Finder{
-		GuardOf: func(handler caddyhttp.MiddlewareHandler) *errorroutes.Guard {
-			h, ok := handler.(*Handler)
-			if !ok || h.Decide != nil { // whose answer passes through no error route
-				return nil
-			}
-			return &errorroutes.Guard{
-				Blocks: h.Mode == modeEnforce, Status: h.Status, OnViolation: h.OnViolation, Slows: h.Rate.Enforces(),
-				Closes: h.Unreachable == unreachableDisallow || h.Unreachable == unreachableGoogle,
-			}
-		},
-		IsOfVerdict: func(matcher any) bool { _, ok := matcher.(*MatchDisallowed); return ok },
-		Block:       guard.Block,
-		Client:      origin.OutsideClient,
-	}
 }
 
 // Interface guards

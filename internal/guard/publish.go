@@ -12,7 +12,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
 // Var is the request variable in which matchers find the judgement.
@@ -73,16 +72,6 @@ func (g *Guard) settled(r *http.Request) *Judgement {
 func hasAccessLog(ctx context.Context) bool {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return !ok || server.Logs != nil
-}
-
-// Block makes a request one that a guard has blocked, for whatever handles it
-// next.
-func Block(r *http.Request) {
-	j := &Judgement{Site: new(request.Site), Result: judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked}}
-	caddyhttp.SetVar(r.Context(), Var, j)
-	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(j.placeholder)
-	}
 }
 
 // clearPlaceholders makes the placeholders empty for a request that was not judged:

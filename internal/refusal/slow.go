@@ -20,9 +20,8 @@ const (
 	concurrentPolicy = "concurrent"
 )
 
-// slow answers a request whose crawler is too fast: 429 (RFC 6585), with when it may
-// come again. It is written here in any case: an error route might answer 200, or with
-// the very page.
+// slow responds to a request of a crawler that is too fast: 429 (RFC 6585) with
+// the time after which it may come again.
 func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	header, wait := w.Header(), comeBack(w, j)
 	header.Set("RateLimit-Policy", policies(&j.Rate))
@@ -31,8 +30,8 @@ func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	return plain(w, r, http.StatusTooManyRequests, []byte(tooFast(j, wait)))
 }
 
-// shed answers a request of a crawler that is shed while the site is under load: 503, with
-// when it may come again. It is written here for the same reason.
+// shed responds to a crawler that is rejected while the site is under load: 503
+// with the time after which it may come again.
 func shed(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	wait := comeBack(w, j)
 	uncached(w.Header())

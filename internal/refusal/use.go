@@ -9,13 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// againstSummary says in a line why a crawler is held to a preference.
-func againstSummary(j *guard.Judgement) string {
-	line, number := j.Decided()
-	return fmt.Sprintf("robots.txt states that this page shall not train models, and %s fetches for nothing else: line %d, %s",
-		text.Printable(j.Client.Name()), number, text.Printable(line))
-}
-
 // againstUse tells a crawler's author which line it is held to, and that it forbids no
 // fetching by itself.
 func againstUse(j *guard.Judgement) string {
