@@ -23,6 +23,7 @@ type choice struct {
 	split  *matcher // extension lines part them; the same as joined in most files
 	both   Selection
 
+	wellKnown  wellKnown
 	statements *statements // nil if there are none
 	delay      Delay       // by Crawl-delay
 }

@@ -5,32 +5,30 @@ import (
 	"strings"
 )
 
-// dottedPaths adds the forms of a path whose slashes are decoded as far as they are, if
-// it has dot segments.
-func (t *Target) dottedPaths(out *alternatives, whole string, form Form, keepSlashes bool) {
-	if !hasDotSegment(whole) {
-		return
+// resolvedPaths adds what servers make of a canonical path with dot segments.
+// Some resolve them before they decode escaped slashes, others after; a
+// backslash is a slash to some. Unless keepSlashes is set, some servers merge
+// runs of slashes before they resolve, others after.
+func (t *Target) resolvedPaths(out *alternatives, canonical string, form Form, keepSlashes bool) {
+	for i, path := range [...]string{canonical, t.decoded(canonical, '\\', '/', false), t.decoded(canonical, '/', '/', false)} {
+		if !hasDotSegment(path) {
+			continue
+		}
+		form := form | FormDots
+		if i > 0 {
+			form |= FormSlashes
+		}
+		resolved := t.resolved(path)
+		if i == 0 || keepSlashes {
+			out.addResolved(path, resolved, form)
+		}
+		if keepSlashes {
+			continue
+		}
+		form |= FormSlashes
+		out.addResolved(path, t.resolved(t.merged(path)), form)
+		out.addResolved(path, t.merged(resolved), form)
 	}
-	path := whole
-	if !keepSlashes {
-		path = t.merged(whole)
-	}
-	if resolved := t.resolved(path); !t.hidesDots(resolved) {
-		out.addResolved(path, resolved, form)
-	}
-	if len(whole) == len(path) {
-		return
-	}
-	if resolved := t.merged(t.resolved(whole)); !t.hidesDots(resolved) {
-		out.addResolved(path, resolved, form)
-	}
-}
-
-// hidesDots reports whether a path gets dot segments by decoding a slash. Nobody serves
-// that as it is. Behind a backslash they may be part of a file's name.
-func (t *Target) hidesDots(path string) bool {
-	return (strings.Contains(path, "%2F.") || strings.Contains(path, ".%2F")) &&
-		hasDotSegment(t.decoded(path, '/', '/', false))
 }
 
 // merged returns a path with runs of slashes made one.

@@ -63,44 +63,16 @@ func isOnePath(path string, keepSlashes bool) bool {
 		!strings.Contains(path, "%2F") && !strings.Contains(path, "%5C")
 }
 
-// literalPaths adds the forms of a canonical path in which an escaped slash is
-// none. No client sends dot segments; a path that has them is compared only
-// resolved, or "Allow: /public/" would open /public/../private/.
-func (t *Target) literalPaths(out *alternatives, canonical string, form Form) {
-	resolved := canonical
-	dots := hasDotSegment(canonical)
-	if dots {
-		resolved = t.resolved(canonical)
-	}
-	if t.hidesDots(resolved) {
-		return
-	}
-	if !dots {
-		out.add(resolved, form)
-		return
-	}
-	out.addResolved(canonical, resolved, form|FormDots)
-}
-
-// slashedPaths adds the forms of a canonical path in which escaped slashes and
-// backslashes are slashes and, unless keepSlashes is set, runs of slashes are
-// one. Some servers merge them before they resolve dot segments, others after.
-// What those remove depends on what is a slash: a backslash is none to most
-// servers, and an escaped slash to some.
-func (t *Target) slashedPaths(out *alternatives, canonical string, form Form, keepSlashes bool) {
-	form |= FormSlashes
-	path := t.decoded(canonical, '\\', '/', !keepSlashes)
-	if !hasDotSegment(path) {
-		out.add(path, form)
-		return
-	}
-	form |= FormDots
-	t.dottedPaths(out, t.decoded(canonical, '\\', '/', false), form, keepSlashes)
-	if strings.Contains(canonical, "%5C") {
-		t.dottedPaths(out, t.decoded(canonical, '/', '/', false), form, keepSlashes)
-	}
-	if !keepSlashes && strings.Contains(canonical, "%2F") {
-		t.dottedPaths(out, canonical, form, false)
+// paths adds the forms of a canonical path: as sent, with escaped slashes and
+// backslashes as slashes and, unless keepSlashes is set, runs of slashes as one.
+// A path with dot segments is also added resolved: Express, Flask and Django
+// match the path as sent, while nginx, Caddy and Go resolve it first.
+func (t *Target) paths(out *alternatives, canonical string, form Form, keepSlashes bool) {
+	out.add(canonical, form)
+	slashed := t.decoded(canonical, '\\', '/', !keepSlashes)
+	out.add(slashed, form|FormSlashes)
+	if hasDotSegment(slashed) {
+		t.resolvedPaths(out, canonical, form, keepSlashes)
 	}
 }
 

@@ -114,11 +114,9 @@ func TestLiteralsInOneForm(t *testing.T) {
 	for i := range 2 * fewPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
+	others.WriteString("Disallow: /\n")                           // an allow rule is then seen to match
 	for _, also := range []string{"", "Disallow: /*%2Fother\n"} { // with it all forms are looked through
 		for _, tc := range []struct{ rule, target string }{
-			{"/*pdf/$", "/a.pdf/."},
-			{"/?qx*z", "x:abc?qxz"},
-			{"/abc?*qxyz", "x:abc?qxyz"},
 			{"/*x/yz?u=*", "/ax%2Fyz?u=%2F"},
 			{"/*x%2Fyz?u=*", "/ax%2Fyz?u=%2F"},
 			{"/*yz?u=/wx*", "/ax%2Fyz?u=%2Fwx"},
@@ -133,11 +131,26 @@ func TestLiteralsInOneForm(t *testing.T) {
 			{"/*/wxyz?%2Fabc*", "/v%5Cwxyz?/abc"},
 			{"/*wxyz?0123456*", "/v%5Cwxyz?0123456/"},
 		} {
-			r := Parse([]byte("User-agent: *\n" + others.String() + also + "Disallow: " + tc.rule + "\n"))
+			r := Parse([]byte("User-agent: *\n" + others.String() + also + "Allow: " + tc.rule + "\n"))
 			compareWithNaive(t, r, "x", tc.target)
-			if r.Select(true, "x").Judge(tc.target).Allowed {
-				t.Errorf("%s does not forbid %s", tc.rule, tc.target)
+			if !r.Select(true, "x").Judge(tc.target).Allowed {
+				t.Errorf("%s does not match %s", tc.rule, tc.target)
 			}
+		}
+	}
+}
+
+// TestLiteralsInOnePath has rules about what stands in one of the paths of a target only.
+func TestLiteralsInOnePath(t *testing.T) {
+	var others strings.Builder
+	for i := range 2 * fewPatterns {
+		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
+	}
+	for rule, target := range map[string]string{"/*pdf/$": "/a.pdf/.", "/?qx*z": "x:abc?qxz", "/abc?*qxyz": "x:abc?qxyz"} {
+		r := Parse([]byte("User-agent: *\n" + others.String() + "Disallow: " + rule + "\n"))
+		compareWithNaive(t, r, "x", target)
+		if r.Select(true, "x").Judge(target).Allowed {
+			t.Errorf("%s does not disallow %s", rule, target)
 		}
 	}
 }

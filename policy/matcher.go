@@ -42,11 +42,15 @@ func (m match) gives(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// take records that a rule matched. One of length 0 is none, and gives nothing.
+// take records that a rule matched a form of the target. A rule of length 0 is
+// none. Derived forms of the query count for allow rules only: RFC 9309 and
+// Google's library differ there, and a block needs both.
 func (o *outcome) take(allow bool, length, rule int32, form Form) {
 	kind := &o.disallow
 	if allow {
 		kind = &o.allow
+	} else if form&(FormQueryDecoded|FormQueryEncoded) != 0 {
+		return
 	}
 	if kind.gives(length, rule) {
 		*kind = match{length, rule, form}

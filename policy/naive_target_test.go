@@ -34,17 +34,23 @@ func naiveResolve(path string) string {
 
 // naivePath is a path that a server may take a target for, in all its forms, those first
 // in which nothing is decoded that not every server decodes.
-type naivePath struct{ literal, all []string }
+type naivePath struct{ literal, all []naiveForm }
+
+// naiveForm is a form of a target. Those of the query that are derived count for
+// allow rules only.
+type naiveForm struct {
+	text      string
+	allowOnly bool
+}
 
 // naivePaths returns what servers may take a target for: one path in several forms, or,
-// where dots are resolved or a scheme has no slash behind it, one for each way to do so.
+// with dot segments or a scheme without a slash, one path for each way to read it.
 func naivePaths(target string) []naivePath {
 	whole, query, hasQuery := strings.Cut(target, "?")
 	query = naiveCanonical(query, false)
-	queries, decoded := []string{""}, ""
+	queries := []naiveForm{{"", false}}
 	if hasQuery {
-		decoded = "?" + naiveDecoded.Replace(query)
-		queries = []string{"?" + query, "?" + naiveEncoded.Replace(query)}
+		queries = []naiveForm{{"?" + query, false}, {"?" + naiveDecoded.Replace(query), true}, {"?" + naiveEncoded.Replace(query), true}}
 	}
 	paths := []string{whole}
 	if !strings.HasPrefix(whole, "/") {
@@ -64,38 +70,35 @@ func naivePaths(target string) []naivePath {
 	add := func(p string, isLiteral bool) {
 		var path naivePath
 		for _, q := range queries {
-			path.all = append(path.all, p+q)
+			path.all = append(path.all, naiveForm{p + q.text, q.allowOnly && q.text != queries[0].text})
 		}
 		if isLiteral {
 			path.literal = slices.Clone(path.all)
 		}
-		path.all = append(path.all, p+decoded)
 		found = append(found, path)
 	}
 	apart := len(paths) > 1
 	for _, p := range paths {
 		p = naiveCanonical(p, false)
-		if a := naiveResolve(p); !naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
-			for _, end := range naiveEnds(p, a) {
-				add(end, true)
-			}
+		add(p, true)
+		add(naiveMerge(naiveSlashed.Replace(p)), false)
+		if !naiveHasDots(naiveSlashed.Replace(p)) {
+			continue
 		}
-		dots := naiveHasDots(naiveSlashed.Replace(p))
-		apart = apart || dots
-		for _, some := range []string{naiveSlashed.Replace(p), strings.ReplaceAll(p, "%2F", "/"), p} {
-			if dots && !naiveHasDots(some) {
+		apart = true
+		for i, some := range []string{p, naiveSlashed.Replace(p), strings.ReplaceAll(p, "%2F", "/")} {
+			if !naiveHasDots(some) {
 				continue // a server that decodes no more sees no dots
 			}
-			for _, a := range []string{naiveResolve(naiveMerge(some)), naiveMerge(naiveResolve(some))} {
-				if naiveHasDots(strings.ReplaceAll(a, "%2F", "/")) {
-					continue
+			if i == 0 {
+				for _, end := range naiveEnds(some, naiveResolve(some)) {
+					add(end, true)
 				}
+			}
+			for _, a := range []string{naiveResolve(naiveMerge(some)), naiveMerge(naiveResolve(some))} {
 				for _, end := range naiveEnds(some, a) {
 					add(end, false)
 				}
-			}
-			if !dots {
-				break
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func naiveReadAll(rules []Rule, paths []naivePath, literal bool) (allowed bool, 
 }
 
 // naiveRead judges by the longest rule that matches any of the forms.
-func naiveRead(rules []Rule, forms []string) (allowed bool, by Rule, length int) {
+func naiveRead(rules []Rule, forms []naiveForm) (allowed bool, by Rule, length int) {
 	var best [2]int
 	var rule [2]Rule
 	for _, r := range rules {
@@ -97,7 +97,7 @@ func naiveRead(rules []Rule, forms []string) (allowed bool, by Rule, length int)
 		}
 		kind := map[bool]int{false: 0, true: 1}[r.Allow]
 		for _, p := range patterns {
-			if len(p) > best[kind] && slices.ContainsFunc(forms, func(form string) bool { return naiveMatch(p, form) }) {
+			if len(p) > best[kind] && slices.ContainsFunc(forms, func(form naiveForm) bool { return (r.Allow || !form.allowOnly) && naiveMatch(p, form.text) }) {
 				best[kind], rule[kind] = len(p), r
 			}
 		}
@@ -184,8 +184,8 @@ func naiveRules(groups []Group, token string) (rules []Rule) {
 func naiveJudge(r *Robots, token, target string, forgiving bool) Verdict {
 	paths := naivePaths(target)
 	if !slices.ContainsFunc(paths, func(p naivePath) bool {
-		return slices.ContainsFunc(p.all, func(form string) bool {
-			path, _, _ := strings.Cut(form, "?")
+		return slices.ContainsFunc(p.all, func(form naiveForm) bool {
+			path, _, _ := strings.Cut(form.text, "?")
 			return path != "/robots.txt"
 		})
 	}) {

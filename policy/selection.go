@@ -245,10 +245,9 @@ func (s *side) judge(spellings []spelling) (v Verdict) {
 	return v
 }
 
-// decodedForms are those in which a target is compared that not every server
-// takes for the same: if only they are forbidden, by a wildcard, crawlers may
-// disagree.
-const decodedForms = FormSlashes | FormQueryDecoded
+// decodedForms are the forms that not every server takes for the same path. If a
+// wildcard disallows nothing but these, compliant crawlers may disagree.
+const decodedForms = FormSlashes
 
 // allowsLiteral reports whether a target has forms that are none of decodedForms
 // and these are allowed.

@@ -5,13 +5,16 @@ import (
 	"testing"
 )
 
-// smallPairs are the kinds of two rules, of which the first stands in line 2 and the second
-// in line 3.
-var smallPairs = []struct {
-	first, second string
+// smallPair is two rules.
+type smallPair struct {
+	first, second string // their keys
 	// read judges by their lengths, of which the one that does not match has 0.
 	read func(first, second int) (allowed bool, line int)
-}{
+}
+
+// smallPairs are the kinds of two rules, of which the first stands in line 2 and the second
+// in line 3.
+var smallPairs = []smallPair{
 	{"Disallow: ", "Allow: ", func(first, second int) (bool, int) {
 		switch {
 		case first > second:
@@ -76,10 +79,10 @@ func TestEveryPairOfSmallRules(t *testing.T) {
 				for i, first := range paths {
 					for j, target := range b.targets {
 						v := groups[i].JudgeTarget(&b.prepared[j])
-						allowed, line := b.read(pair.read, i, other, j, false)
+						allowed, line := b.read(pair, i, other, j, false)
 						doubt := false
 						if !allowed {
-							literally, _ := b.read(pair.read, i, other, j, true)
+							literally, _ := b.read(pair, i, other, j, true)
 							doubt = b.inDoubt([]int{i, other}[line-2], j, literally)
 						}
 						if v.Allowed != allowed || v.Rule.Line != line || v.Ambiguous != doubt {
@@ -96,12 +99,13 @@ func TestEveryPairOfSmallRules(t *testing.T) {
 
 // read judges the j-th target by two rules, in all forms or in those in which nothing is
 // decoded. Of several paths that it may be one that is forbidden counts.
-func (b *smallBlock) read(by func(first, second int) (bool, int), first, second, j int, literal bool) (allowed bool, line int) {
+func (b *smallBlock) read(pair smallPair, first, second, j int, literal bool) (allowed bool, line int) {
+	kinds, by := [2]int{kindOf(pair.first), kindOf(pair.second)}, pair.read
 	matching := b.all
 	if literal {
 		matching = b.literal
 	}
-	if allowed, line = by(b.length(first, matching, j), b.length(second, matching, j)); len(b.paths[j]) == 1 {
+	if allowed, line = by(b.length(first, matching[kinds[0]], j), b.length(second, matching[kinds[1]], j)); len(b.paths[j]) == 1 {
 		return allowed, line
 	}
 	allowed, line = true, 0
@@ -111,7 +115,7 @@ func (b *smallBlock) read(by func(first, second int) (bool, int), first, second,
 		if literal {
 			forms = path.literal
 		}
-		lengths := map[int]int{2: b.rules.longest(first, forms), 3: b.rules.longest(second, forms)}
+		lengths := map[int]int{2: b.rules.longest(first, forms, kinds[0]), 3: b.rules.longest(second, forms, kinds[1])}
 		ok, decides := by(lengths[2], lengths[3])
 		switch length := lengths[decides]; {
 		case ok && !allowed:
@@ -122,10 +126,20 @@ func (b *smallBlock) read(by func(first, second int) (bool, int), first, second,
 	return allowed, line
 }
 
-// longest returns the length of a rule if it matches one of the forms, 0 if it does not.
-func (r *smallRules) longest(rule int, forms []string) int {
+// kindOf returns the index of a key's kind in smallMatches.
+func kindOf(key string) int {
+	if key == "Allow: " {
+		return 1
+	}
+	return 0
+}
+
+// longest returns the length of a rule of a kind if it matches one of the forms, 0 if it does not.
+func (r *smallRules) longest(rule int, forms []naiveForm, kind int) int {
 	i := r.of[rule]
-	if slices.ContainsFunc(forms, func(form string) bool { return slices.Contains(r.matching(form), i) }) {
+	if slices.ContainsFunc(forms, func(form naiveForm) bool {
+		return (kind == 1 || !form.allowOnly) && slices.Contains(r.matching(form.text), i)
+	}) {
 		return len(r.patterns[i])
 	}
 	return 0

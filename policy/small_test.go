@@ -133,17 +133,31 @@ type smallBlock struct {
 	targets    []string
 	prepared   []Target
 	paths      [][]naivePath
-	hasLiteral uint64   // there are forms in which nothing is decoded
-	literal    []uint64 // by pattern: it matches one of these
-	all        []uint64 // by pattern: it matches any form
+	hasLiteral uint64       // there are forms in which nothing is decoded
+	literal    smallMatches // in these
+	all        smallMatches // in any form
 }
 
 const smallBlockSize = 64
 
+// smallMatches are the targets that a pattern matches, by pattern: first those of
+// a disallow rule, then those of an allow rule.
+type smallMatches [2][]uint64
+
+// add records what matches a form of the j-th target.
+func (m *smallMatches) add(r *smallRules, form naiveForm, j int) {
+	for _, i := range r.matching(form.text) {
+		m[1][i] |= 1 << j
+		if !form.allowOnly {
+			m[0][i] |= 1 << j
+		}
+	}
+}
+
 // block finds which patterns match some of the targets.
 func (r *smallRules) block(targets []string) *smallBlock {
 	n := len(r.patterns)
-	b := &smallBlock{rules: r, targets: targets, prepared: make([]Target, len(targets)), paths: make([][]naivePath, len(targets)), literal: make([]uint64, n), all: make([]uint64, n)}
+	b := &smallBlock{rules: r, targets: targets, prepared: make([]Target, len(targets)), paths: make([][]naivePath, len(targets)), literal: smallMatches{make([]uint64, n), make([]uint64, n)}, all: smallMatches{make([]uint64, n), make([]uint64, n)}}
 	for j, target := range targets {
 		b.prepared[j].Set(target, false)
 		b.paths[j] = naivePaths(target)
@@ -152,14 +166,10 @@ func (r *smallRules) block(targets []string) *smallBlock {
 				b.hasLiteral |= 1 << j
 			}
 			for _, form := range path.literal {
-				for _, i := range r.matching(form) {
-					b.literal[i] |= 1 << j
-				}
+				b.literal.add(r, form, j)
 			}
 			for _, form := range path.all {
-				for _, i := range r.matching(form) {
-					b.all[i] |= 1 << j
-				}
+				b.all.add(r, form, j)
 			}
 		}
 	}
@@ -222,8 +232,8 @@ func TestEverySmallRule(t *testing.T) {
 			for i, path := range paths {
 				for j, target := range b.targets {
 					v := groups[i].JudgeTarget(&b.prepared[j])
-					forbids := b.length(i, b.all, j) > 0
-					doubt := forbids && b.inDoubt(i, j, b.length(i, b.literal, j) == 0)
+					forbids := b.length(i, b.all[0], j) > 0
+					doubt := forbids && b.inDoubt(i, j, b.length(i, b.literal[0], j) == 0)
 					if v.Allowed == forbids || v.Ambiguous != doubt || forbids != (v.Rule.Line == 2) {
 						t.Errorf("Disallow: %s and %s: %+v, want allowed %t, ambiguous %t", path, target, v, !forbids, doubt)
 					}

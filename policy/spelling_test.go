@@ -15,7 +15,7 @@ func TestEveryPartOfAFormIsFound(t *testing.T) {
 	}
 	for _, url := range []string{
 		"/wiki/AC%2Fmain//edit?next=/login%3Fx&back=%2Fhome",
-		"/x//y?/", "/x%2Fy?%2f", "/%2F?/%3F", "/a%5c../b?c/d?e", "/long/enough/path%2Fz?q",
+		"/x//y?/", "/x%2Fy?%2f", "/%2F?/%3F", "/long/enough/path%2Fz?q", "/a%5c../b",
 	} {
 		var target Target
 		target.Set(url, false)
@@ -26,8 +26,12 @@ func TestEveryPartOfAFormIsFound(t *testing.T) {
 					if !isCanonicalRule(part) && string(appendCanonical(nil, part, true)) != part {
 						continue // cuts an escape
 					}
-					r := Parse([]byte(filler + "Disallow: *" + part + "\n"))
-					if r.Select(true, "x").Judge(url).Allowed {
+					rule, allows := "Disallow: *", x.form&(FormQueryDecoded|FormQueryEncoded) != 0
+					if allows { // derived forms of the query count for these only
+						rule = "Disallow: /\nAllow: *"
+					}
+					r := Parse([]byte(filler + rule + part + "\n"))
+					if r.Select(true, "x").Judge(url).Allowed != allows {
 						t.Errorf("%q in form %q of %q is not found", part, x.text, url)
 					}
 				}

@@ -67,11 +67,12 @@ func originForm(target string) string {
 	return target[i:]
 }
 
-// Bounds of the forms of a target. Two paths can stand in it (see afterScheme),
-// each of which has two literal forms and four with its slashes decoded, and as many
-// with some of them or none; a query has three forms.
+// Bounds of the forms of a target. Two paths can stand in it (see afterScheme).
+// Each has two forms as sent. Resolved, it has six forms with its slashes as they
+// are and four for each of two ways to decode them, half of which are without the
+// final slash. A query has three forms.
 const (
-	maxPaths   = 2 * (2 + 3*4)
+	maxPaths   = 2 * (2 + 6 + 2*4)
 	maxQueries = 3
 )
 
@@ -138,17 +139,12 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	}
 
 	var paths alternatives
-	t.literalPaths(&paths, canonical[:end], 0)
-	if !isOpaque {
-		t.slashedPaths(&paths, canonical[:end], 0, keepSlashes)
-	} else {
+	t.paths(&paths, canonical[:end], 0, keepSlashes)
+	if isOpaque {
 		opaque, _, _ = strings.Cut(opaque, "?")
 		start := len(t.buf)
 		t.buf = appendCanonical(append(t.buf, '/'), opaque, false)
-		second := t.since(start)
-		t.literalPaths(&paths, second, FormOpaque)
-		t.slashedPaths(&paths, canonical[:end], 0, keepSlashes)
-		t.slashedPaths(&paths, second, FormOpaque, keepSlashes)
+		t.paths(&paths, t.since(start), FormOpaque, keepSlashes)
 	}
 	decoded := paths.count - 1 // the path that has its slashes decoded, the last one
 	if isOpaque || paths.list[decoded].form&FormDots != 0 {

@@ -70,7 +70,7 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case q.Token == "" && q.Client.Class == uaident.Browser:
 		r.Verdict, r.Reason = Exempt, NobodyJudged
 		return
-	case IsACMEChallenge(q.Method, q.DecodedPath()):
+	case IsACMEChallenge(q.Method, q.Target):
 		r.Verdict, r.Reason = Exempt, Challenge
 		return
 	case q.DecodedPath() == robotsTxt, len(rules.Via) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.Via, q.Target):
@@ -106,11 +106,18 @@ func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 func (s *Settings) judgeBy(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
 	subject := q.Subject(scratch.names[:0], s.wildcard(q))
 	var exempt bool
-	if r.Group, r.Named, exempt = q.Bound.group(subject, robots); exempt {
+	if r.Group, r.Named, exempt = q.Bound.group(subject, robots); exempt && !subject.WellKnown {
 		r.Verdict, r.Reason = Exempt, s.exemption(q)
 		return
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
+	if exempt {
+		r.Verdict, r.Reason = Exempt, ForPrograms
+		if evidence := r.Group.WellKnown().JudgeTarget(&scratch.Target); !evidence.Allowed {
+			r.Evidence, r.Verdict, r.Reason = evidence, Disallowed, ByRule
+		}
+		return
+	}
 	r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
 	if r.Evidence.Allowed {
 		r.Preferences = r.Group.TargetPreferences(&scratch.Target)

@@ -78,15 +78,27 @@ func TestIsACMEChallenge(t *testing.T) {
 		want         bool
 	}{
 		{"GET", "/.well-known/acme-challenge/token", true},
-		{"HEAD", "//.well-known/x/../acme-challenge/token", true},
+		{"HEAD", "/.well-known/acme-challenge/token", true},
+		{"", "/.well-known/acme-challenge/token", true},
+		{"GET", "/.well-known/acme-challenge/token?x", true},
+		{"GET", "/.well-known/acme-challenge/a-Z_9", true},
+		{"GET", "/.well-known/acme-challenge/azAZ09", true},
 		{"POST", "/.well-known/acme-challenge/token", false},
 		{"GET", "/.well-known/acme-challenge/", false},
 		{"GET", "/.well-known/acme-challenge/a/b", false},
-		{"GET", "/.well-known/acme-challenge/a-Z_9", true},
-		{"GET", "/.well-known/acme-challenge/azAZ09", true},
+		{"GET", "/.well-known/acme-challenge/a/", false},
+		{"GET", "/.well-known/acme-challenge/%61", false},
+		{"GET", "/.well-known/acme%2dchallenge/a", false},
+		{"GET", "/%2ewell-known/acme-challenge/a", false},
+		{"GET", "//.well-known/acme-challenge/token", false},
+		{"GET", "//.well-known/x/../acme-challenge/token", false},
+		{"GET", "/private/x/../../.well-known/acme-challenge/a", false},
+		{"GET", "/./.well-known/acme-challenge/a", false},
+		{"GET", "http://a.test/.well-known/acme-challenge/a", false},
 		{"GET", `/.well-known/acme-challenge/..\..\private`, false},
 		{"GET", "/.well-known/acme-challenge/a;b", false},
 		{"GET", "/.well-known/acme-challenge/../../private", false},
+		{"GET", "/.well-known/acme-challenge/..", false},
 	} {
 		if got := IsACMEChallenge(tc.method, tc.path); got != tc.want {
 			t.Errorf("%s %s: %t", tc.method, tc.path, got)

@@ -3,7 +3,6 @@ package judge
 import (
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -67,22 +66,28 @@ func (r *Request) isOpaque() bool {
 // robotsTxt is where the rules stand (RFC 9309 section 2.3).
 const robotsTxt = "/robots.txt"
 
-// IsACMEChallenge reports whether a certificate validator asks for its token
-// (RFC 8555 section 8.3). It is no crawler, whatever it calls itself. The path
-// is the decoded one, without the query; an empty method is GET.
-func IsACMEChallenge(method, p string) bool {
+// acmeChallenges is the directory of the tokens of certificate validation.
+const acmeChallenges = "/.well-known/acme-challenge/"
+
+// IsACMEChallenge reports whether a request is for a token of certificate
+// validation (RFC 8555 section 8.3). A validator is no crawler, whatever its
+// User-Agent says. The target is the request target as sent, in exactly this
+// spelling: an escape or a dot segment may lead to another page. An empty method
+// is GET.
+func IsACMEChallenge(method, target string) bool {
 	if method != http.MethodGet && method != http.MethodHead && method != "" {
 		return false
 	}
-	if !strings.Contains(p, "acme-challenge") {
+	rest, ok := strings.CutPrefix(target, acmeChallenges)
+	if !ok {
 		return false
 	}
-	directory, token := path.Split(path.Clean("/" + p))
-	return directory == "/.well-known/acme-challenge/" && token != "" && !strings.HasSuffix(p, "/") && !strings.ContainsFunc(token, notInToken)
+	token, _, _ := strings.Cut(rest, "?")
+	return token != "" && !strings.ContainsFunc(token, notInToken)
 }
 
-// notInToken reports whether no token of a validator has a character (RFC 8555 section
-// 8.1): some servers take a backslash for a slash.
+// notInToken reports whether a character cannot stand in a token (RFC 8555
+// section 8.1).
 func notInToken(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
 }

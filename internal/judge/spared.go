@@ -15,9 +15,10 @@ const (
 	// something or asks for an answer, and only who is known to crawl is told
 	// from that by its name.
 	NoCrawling
-	// WellKnown: what lies under /.well-known/ (RFC 8615) is there for programs
-	// to ask for: validators of certificates and domains, other servers of a
-	// federation, apps that a site declares its own.
+	// WellKnown: URLs under /.well-known/ (RFC 8615) are there for programs:
+	// validators of certificates and domains, other servers of a federation, apps
+	// that belong to the site. "Disallow: /" does not mean them. Only a rule that
+	// itself begins with /.well-known/ does.
 	WellKnown
 )
 
@@ -27,7 +28,7 @@ func (s Sparing) String() string {
 	case NoCrawling:
 		return "the * group judges other methods than GET and HEAD only of crawlers in the registry"
 	case WellKnown:
-		return "the * group does not judge /.well-known/"
+		return "the * group judges /.well-known/ only by rules that begin with it"
 	}
 	return ""
 }
@@ -38,13 +39,17 @@ func (r *Request) Spared() Sparing {
 	switch {
 	case r.Token != "":
 		return NotSpared // whoever asks by a name alone means what the * group says
+	case !isCrawling(r.Method) && (r.Client.Crawler == nil || !r.Client.Class.IsCrawler()):
+		return NoCrawling
 	case isWellKnown(r.Target):
 		return WellKnown
-	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == "":
-	case r.Client.Crawler == nil, !r.Client.Class.IsCrawler():
-		return NoCrawling
 	}
 	return NotSpared
+}
+
+// isCrawling reports whether crawlers use a method. An empty one is GET.
+func isCrawling(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == ""
 }
 
 const wellKnown = "/.well-known/"

@@ -12,7 +12,7 @@ import (
 // TestRequests judges requests by a file that closes the site to everybody, and
 // names two clients.
 func TestRequests(t *testing.T) {
-	robots := policy.Parse([]byte("User-agent: *\nDisallow: /\n\nUser-agent: CCBot\nUser-agent: curl\nDisallow: /.well-known/\nDisallow: /form\n"))
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /\nDisallow: /.well-known/written\n\nUser-agent: CCBot\nUser-agent: curl\nDisallow: /.well-known/\nDisallow: /form\n"))
 	for _, tc := range []struct {
 		name, userAgent, method, target string
 		spoofed, allowed                bool
@@ -28,6 +28,8 @@ func TestRequests(t *testing.T) {
 		{"a group that names the client judges all methods", "curl/8.7.1", "POST", "/form", false, false},
 		{"what is well known is for programs", "GPTBot/1.2", "GET", "/.well-known/security.txt", false, true},
 		{"in absolute form", "GPTBot/1.2", "GET", "http://a.test/.well-known/security.txt", false, true},
+		{"a rule that is written out applies", "Bytespider", "GET", "/.well-known/written", false, false},
+		{"also with a query", "Bytespider", "GET", "/.well-known/written?x", false, false},
 		{"a query is no path", "GPTBot/1.2", "GET", "/private/x?u=http://h/.well-known/a", false, false},
 		{"nor is one behind a scheme without a slash", "GPTBot/1.2", "GET", "x:private/x.txt?u=http://h/.well-known/a", false, false},
 		{"nor one behind an authority", "GPTBot/1.2", "GET", "http://a.test?/.well-known/x", false, false},

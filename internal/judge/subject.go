@@ -10,6 +10,7 @@ import (
 type Subject struct {
 	Chain     []string // the names to try
 	Wildcard  bool     // whether the * group is meant for its request
+	WellKnown bool     // it is, but only rules that begin with /.well-known/ apply, see [policy.Selection.WellKnown]
 	Forgiving bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
 	False     bool     // it is known not to be who it says
 	Stranger  bool     // nothing but its first product is known of it, see [isLonger]
@@ -30,9 +31,11 @@ func (r *Request) Subject(names []string, wildcard bool) Subject {
 	if chain == nil {
 		chain = r.Client.AppendChain(names)
 	}
+	spared := r.Spared()
 	return Subject{
 		Chain:     chain,
-		Wildcard:  (wildcard || isFalse) && r.Spared() == NotSpared,
+		Wildcard:  (wildcard || isFalse) && spared == NotSpared,
+		WellKnown: (wildcard || isFalse) && spared == WellKnown,
 		Forgiving: r.Client.Forgiving(),
 		False:     isFalse,
 		Stranger:  isStranger(r.Client),
@@ -62,11 +65,14 @@ func (s Subject) choose(robots *policy.Robots, global bool) *policy.Selection {
 	return robots.Select(global, s.Chain...)
 }
 
-// Verdict judges a target. A client that the * group is not meant for may fetch
+// Verdict judges a target. A client that the * group does not apply to may fetch
 // everything.
 func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
 	group, _, exempt := s.Group(robots)
-	if exempt {
+	switch {
+	case exempt && s.WellKnown:
+		return group.WellKnown().JudgeTarget(target)
+	case exempt:
 		return policy.Verdict{Allowed: true}
 	}
 	return s.judge(robots, group, target)

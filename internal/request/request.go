@@ -83,7 +83,7 @@ func UserAgentOf(r *http.Request) (userAgent string) {
 // IsRobotsTxt reports whether the robots.txt itself is asked for.
 func IsRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
 
-// IsACMEChallenge reports whether a certificate validator asks for its token.
+// IsACMEChallenge reports whether a request is for a token of certificate validation.
 func IsACMEChallenge(original *http.Request) bool {
-	return judge.IsACMEChallenge(original.Method, original.URL.Path)
+	return judge.IsACMEChallenge(original.Method, TargetOf(original))
 }

@@ -1,0 +1,76 @@
+package policy
+
+import (
+	"strings"
+	"sync"
+)
+
+// wellKnown are the rules of a choice that judge paths below /.well-known/,
+// compiled when they are first needed.
+type wellKnown struct {
+	once          sync.Once
+	joined, split *matcher // as in choice; nil if no disallow rule is left
+}
+
+// WellKnown returns the part of a * group that applies to paths below
+// /.well-known/: its allow rules, and those disallow rules that themselves begin
+// with /.well-known/. "Disallow: /" does not mean what programs fetch there
+// (RFC 8615), a rule that is written out does. It returns nil, which allows
+// everything, if the group has no such disallow rule.
+func (s *Selection) WellKnown() *Selection {
+	if s == nil {
+		return nil
+	}
+	forgiving, strict := s.forgiving.wellKnown(), s.strict.wellKnown()
+	if forgiving.choice == nil {
+		return nil // a block takes both interpretations
+	}
+	return &Selection{forgiving: forgiving, strict: strict}
+}
+
+// wellKnown returns the part of one interpretation, without a choice if it has no
+// disallow rule.
+func (s side) wellKnown() side {
+	if s.choice == nil {
+		return s
+	}
+	w := &s.choice.wellKnown
+	w.once.Do(func() {
+		w.joined = s.choice.wellKnownRules(false)
+		w.split = w.joined
+		if s.choice.split != s.choice.joined {
+			w.split = s.choice.wellKnownRules(true)
+		}
+	})
+	rules := w.joined
+	if s.rules == s.choice.split {
+		rules = w.split
+	}
+	if rules == nil {
+		return side{}
+	}
+	return side{s.choice, rules}
+}
+
+// wellKnownRules compiles the rules, nil if no disallow rule is among them. split
+// is as for groupsOf.
+func (c *choice) wellKnownRules(split bool) *matcher {
+	r, disallows := c.robots, false
+	var rules []int32
+	for _, g := range r.groupsOf(c.agents, split) {
+		for i := r.groups[g].ruleFrom; i < r.groups[g].ruleTo; i++ {
+			x := r.rules[i]
+			if !x.allow {
+				if !strings.HasPrefix(canonicalRule(x.path), "/.well-known/") {
+					continue
+				}
+				disallows = true
+			}
+			rules = append(rules, i)
+		}
+	}
+	if !disallows {
+		return nil
+	}
+	return newMatcher(r, rules)
+}
