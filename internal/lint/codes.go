@@ -17,6 +17,11 @@ const (
 	Retired           policy.Code = "retired-crawler"          // a crawler that is gone or has another name now
 	NamesNobody       policy.Code = "names-nobody"             // a word that no crawler can be told by
 	NamesApp          policy.Code = "names-app"                // an app that people use, and no robot
+	LookAlike         policy.Code = "look-alike"               // characters that only look like ASCII
+	RegexpInName      policy.Code = "regexp-in-name"           // a name is no regular expression
+	LinesJoined       policy.Code = "lines-joined"             // several lines in one
+	WrittenBreak      policy.Code = "written-line-break"       // \n as two characters
+	DoubleSlash       policy.Code = "double-slash"             // matches only URLs with //
 	NameVersion       policy.Code = "name-with-version"        // some parsers compare the version, too
 	SplitCrawler      policy.Code = "shadowed-group"           // a crawler's other name has the group that counts
 	OpensSite         policy.Code = "group-opens-site"         // no rule for it, so what * forbids is open to it
@@ -96,6 +101,11 @@ var kinds = []kind{
 	{Retired, policy.Info, "A crawler is gone or has another name"},
 	{NamesNobody, policy.Warning, "No crawler can be told by this name"},
 	{NamesApp, policy.Warning, "A group blocks people who use an app"},
+	{LookAlike, policy.Error, "A character only looks like the right one"},
+	{RegexpInName, policy.Warning, "A name is written as a regular expression"},
+	{LinesJoined, policy.Error, "Several lines stand in one"},
+	{WrittenBreak, policy.Error, "A line break is written as a backslash and n"},
+	{DoubleSlash, policy.Warning, "A path has two slashes in a row"},
 	{NameVersion, policy.Warning, "A crawler's name has a version"},
 	{SplitCrawler, policy.Info, "Two groups name one crawler differently"},
 	{OpensSite, policy.Warning, "A group without rules opens what the * group forbids"},

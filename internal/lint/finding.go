@@ -82,6 +82,7 @@ func Look(robots *policy.Robots, options Options) *Report {
 	c.groups = c.robots.Groups()
 	c.takeParsed()
 	if c.lines.len() > 0 && !c.found(policy.HTML) {
+		c.checkLines()
 		c.checkKeys()
 		c.checkNames()
 		c.checkGroups()

@@ -72,12 +72,15 @@ func (c *checker) checkNames() {
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			folded := strings.ToLower(a.Name)
-			if a.Name == "" || a.Name[0] == '*' || seen[folded] {
+			if a.Name == "" || isGlobal(a.Name) || seen[folded] {
 				continue
 			}
 			seen[folded] = true
 			name := nameOf(a.Name)
 			crawler, token := crawlerOf(a.Name)
+			if c.checkSpelling(a) {
+				continue
+			}
 			c.checkList(a, token)
 			if crawler == nil {
 				token = name

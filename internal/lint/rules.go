@@ -105,9 +105,16 @@ func (c *checker) checkPath(number int, l line) {
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
 		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
 	}
+	if writtenBreak.MatchString(l.raw) {
+		return // see checkLines
+	}
+	c.checkSlashes(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
 		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is no regular expression; write * for any run of characters and $ for the end of the URL",
 			quoted(escape), quoted(l.value))
+	}
+	if joinedKey.MatchString(l.value) {
+		return // see checkLines
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(space, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
@@ -212,6 +219,9 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	v := s.selection.Judge(probe)
 	switch {
 	case v.Ambiguous || s.everybody.Judge(probe).Ambiguous:
+	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
+		s.tell(NeverWins, r.Line, "%s in line %d allows all URLs that this rule matches and is not shorter, so it wins and this rule disallows nothing; shorten or remove that Allow, or make this rule longer than %d bytes",
+			quoted(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)

@@ -1,0 +1,140 @@
+package lint
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+const someKeys = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap)`
+
+var (
+	// joinedKey matches a key behind a value in the same line. A star may touch it.
+	joinedKey = regexp.MustCompile(`(?:[ \t;,|]|\*)(` + someKeys + `)[ \t]*:`)
+	// writtenBreak matches a line break, or a tab, that is written as a backslash and
+	// a letter, before a key, a comment or the end of the line.
+	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + someKeys + `[ \t]*:|#|$)`)
+	// regexpName matches what names have in a regular expression and in no crawler's name.
+	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\(\?|^\^|\$$|\([^)]*\|[^)]*\)|^\(.*\)[?*+]?$`)
+)
+
+// checkLines looks for lines that are not what they seem to be.
+func (c *checker) checkLines() {
+	for i := range c.lines.len() {
+		l := c.lines.at(i)
+		if at := writtenBreak.FindStringIndex(l.raw); at != nil {
+			c.add(WrittenBreak, i+1, columns(l.raw[:at[0]]), "%s is a backslash and a letter here and ends no line; in a Caddyfile write the text in backticks or as a heredoc, since double quotes keep it",
+				quoted(l.raw[at[0]:at[0]+2]))
+			continue
+		}
+		if key := unmasked(l.key); key != l.key && isKnownKey(key) {
+			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
+		}
+		if m := joinedKey.FindStringSubmatchIndex(l.value); m != nil && isKnownKey(unmasked(l.key)) {
+			c.add(LinesJoined, i+1, columns(l.raw[:l.valueAt+m[2]]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
+				quoted(l.value[m[2]:]), l.key)
+		}
+	}
+}
+
+// isKnownKey reports whether a key has a meaning in a robots.txt.
+func isKnownKey(key string) bool {
+	switch strings.ToLower(key) {
+	case "user-agent", "useragent", "allow", "disallow", "crawl-delay", "sitemap":
+		return true
+	}
+	return false
+}
+
+// checkSpelling looks for names that no crawler can have. It reports whether it
+// found one.
+func (c *checker) checkSpelling(a policy.Agent) bool {
+	switch plain := unmasked(a.Name); {
+	case joinedKey.MatchString(a.Name), writtenBreak.MatchString(a.Name): // see checkLines
+	case plain != a.Name && isASCII(plain):
+		c.addValue(LookAlike, a.Line, "%s has characters that only look like %s, so no crawler goes by it; write %s", quoted(a.Name), quoted(plain), quoted(plain))
+	case regexpName.MatchString(a.Name):
+		c.addValue(RegexpInName, a.Line, "%s is read as it stands, since a name is no regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
+	case strings.ContainsAny(a.Name, "|;"):
+		c.addValue(policy.NameList, a.Line, "only one name can stand in a line, and %s is none; give each its own user-agent line", quoted(a.Name))
+	default:
+		return false
+	}
+	return true
+}
+
+// checkSlashes looks for a rule whose path has a doubled slash, which matches
+// only URLs that have it, too.
+func (c *checker) checkSlashes(number int, l line) {
+	path, _, _ := strings.Cut(l.value, "?")
+	i := strings.Index(path, "//")
+	if i < 0 || i > 0 && path[i-1] == ':' { // a URL
+		return
+	}
+	plain := doubled.ReplaceAllString(path, "/") + l.value[len(path):]
+	c.addValue(DoubleSlash, number, "%s matches only URLs with // in them, and links have one slash; write %s", quoted(l.value), quoted(plain))
+}
+
+var doubled = regexp.MustCompile(`//+`)
+
+// unmasked returns s with characters that look like ASCII replaced by these, and
+// without those that nobody sees. Invalid UTF-8 stays as it is.
+func unmasked(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case '\uff01' <= r && r <= '\uff5e': // full width
+			return r - '\uff01' + '!'
+		case strings.ContainsRune(hyphens, r):
+			return '-'
+		case strings.ContainsRune(invisible, r):
+			return -1
+		case strings.ContainsRune(spaces, r):
+			return ' '
+		}
+		if plain, ok := lookAlikes[r]; ok {
+			return plain
+		}
+		return r
+	}, s)
+}
+
+// Characters that stand for another one (Unicode's confusables.txt names them).
+const (
+	hyphens   = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\u02d7\ufe58\ufe63\u058a\u2cba"
+	invisible = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u180e\ufeff"
+	spaces    = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
+
+// lookAlikes maps letters of other scripts to the Latin ones that they look like.
+var lookAlikes = pairs(
+	"АВЕЗКМНОРСТУХЅІЈҮԌԚԜаеорсухѕіјһԁԛԝґѵҽӏ", "ABE3KMHOPCTYXSIJYGQWaeopcyxsijhdqwrvel",
+	"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϳανιορτυκχϲ", "ABEZHIKMNOPTYXCjavioptukxc",
+	"ıɡℓⅼⅽⅾⅿⅰⅴⅹ", "igllcdmivx",
+)
+
+// pairs maps each letter of a text to the one at its place in the next text.
+func pairs(texts ...string) map[rune]rune {
+	m := make(map[rune]rune)
+	for i := 0; i < len(texts); i += 2 {
+		plain := texts[i+1]
+		n := 0
+		for _, r := range texts[i] {
+			m[r] = rune(plain[n])
+			n++
+		}
+	}
+	return m
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,115 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// TestMistakes has files that are not what their owners see.
+func TestMistakes(t *testing.T) {
+	const rule = "\nDisallow: /private/\n"
+	for _, tc := range []struct {
+		name, file string
+		code       policy.Code // "" for none of these
+		line       int
+		says       string
+	}{
+		{"two lines in one", "User-agent: * Disallow: /\n", LinesJoined, 1, `"Disallow: /" is part of the value of User-agent`},
+		{"two lines in one, of a name", "User-agent: GPTBot Disallow: /\n", LinesJoined, 1, "begin a new line"},
+		{"without a space", "User-agent: *Disallow: /\n", LinesJoined, 1, ""},
+		{"by a semicolon", "user-agent: gptbot; disallow: /\n", LinesJoined, 1, ""},
+		{"a rule and a rule", "User-agent: *\nDisallow: / Allow: /x\n", LinesJoined, 2, ""},
+		{"a rule and a name", "User-agent: *\nDisallow: / User-agent: b\n", LinesJoined, 2, ""},
+		{"a sitemap", "User-agent: *\nDisallow: /a\nSitemap: https://example.com/s.xml User-agent: b\n", LinesJoined, 3, ""},
+		{"a key in a comment", "User-agent: * # Disallow: /" + rule, "", 0, ""},
+		{"a URL in a rule", "User-agent: *\nDisallow: /go?url=https://example.com/allow:x\n", "", 0, ""},
+
+		{"names with a bar", "User-agent: GPTBot|CCBot|ClaudeBot" + rule, policy.NameList, 1, "only one name"},
+		{"names with spaced bars", "User-agent: GPTBot | CCBot" + rule, policy.NameList, 1, ""},
+		{"names with a semicolon", "User-agent: GPTBot; CCBot" + rule, policy.NameList, 1, ""},
+		{"names with a comma", "User-agent: GPTBot, CCBot" + rule, policy.NameList, 1, ""},
+
+		{"a hyphen", "User-agent: Claude\u2010SearchBot" + rule, LookAlike, 1, `write "Claude-SearchBot"`},
+		{"a non-breaking hyphen", "User-agent: Claude\u2011SearchBot" + rule, LookAlike, 1, ""},
+		{"a dash", "User-agent: Claude\u2013SearchBot" + rule, LookAlike, 1, ""},
+		{"a minus", "User-agent: Claude\u2212SearchBot" + rule, LookAlike, 1, ""},
+		{"a soft hyphen", "User-agent: GPT\u00adBot" + rule, LookAlike, 1, `write "GPTBot"`},
+		{"a zero-width space", "User-agent: GPTBot\u200b" + rule, LookAlike, 1, ""},
+		{"a non-breaking space", "User-agent: Yandex\u00a0Bot" + rule, LookAlike, 1, ""},
+		{"full width", "User-agent: ＧＰＴＢｏｔ" + rule, LookAlike, 1, `write "GPTBot"`},
+		{"a Cyrillic letter", "User-agent: GPTB\u043et" + rule, LookAlike, 1, ""},
+		{"a Greek letter", "User-agent: GP\u03a4Bot" + rule, LookAlike, 1, ""},
+		{"a key with a hyphen", "User\u2011agent: GPTBot" + rule, LookAlike, 1, "write User-agent"},
+		{"a key with a Cyrillic letter", "User-agent: *\nDis\u0430llow: /\n", LookAlike, 2, "write Disallow"},
+		{"a star with a zero-width space", "User-agent: \u200b*" + rule, LookAlike, 1, `write "*"`},
+		{"a name of another script", "User-agent: Яндекс" + rule, "", 0, ""},
+
+		{"an escaped slash", `User-agent: GPTBot\/1.2` + rule, RegexpInName, 1, ""},
+		{"an escaped dot", `User-agent: archive\.org_bot` + rule, RegexpInName, 1, ""},
+		{"any run", "User-agent: .*bot.*" + rule, RegexpInName, 1, ""},
+		{"anchors", "User-agent: ^GPTBot$" + rule, RegexpInName, 1, ""},
+		{"an end", "User-agent: GPTBot$" + rule, RegexpInName, 1, ""},
+		{"alternatives", "User-agent: (GPTBot|CCBot)" + rule, RegexpInName, 1, ""},
+		{"a flag", "User-agent: (?i)gptbot" + rule, RegexpInName, 1, ""},
+		{"a class of characters", "User-agent: [Gg]PTBot" + rule, RegexpInName, 1, ""},
+		{"a name with a dot", "User-agent: archive.org_bot" + rule, "", 0, ""},
+		{"a name with a bang", "User-agent: Yahoo! Slurp" + rule, "", 0, ""},
+
+		{"two slashes", "User-agent: *\nDisallow: //private/\n", DoubleSlash, 2, `write "/private/"`},
+		{"two slashes inside", "User-agent: *\nDisallow: /a//b?c=//\n", DoubleSlash, 2, `write "/a/b?c=//"`},
+		{"two slashes behind a wildcard", "User-agent: *\nDisallow: /*//\n", DoubleSlash, 2, ""},
+		{"two slashes alone", "User-agent: *\nDisallow: //\n", DoubleSlash, 2, `write "/"`},
+		{"a URL in the path", "User-agent: *\nDisallow: /proxy/https://\n", "", 0, ""},
+		{"a URL in the query", "User-agent: *\nDisallow: /*?u=//\n", "", 0, ""},
+
+		{"a written line break", `User-agent: *\nDisallow: /` + "\n", WrittenBreak, 1, "backticks"},
+		{"and a return", `User-agent: *\r\nDisallow: /` + "\n", WrittenBreak, 1, ""},
+		{"at the end", `User-agent: *\n` + rule, WrittenBreak, 1, ""},
+		{"at the end of a rule", "User-agent: *\nDisallow: /private/\\n\n", WrittenBreak, 2, ""},
+		{"two of them", `User-agent: *\nDisallow: /a\n\nUser-agent: b\nDisallow: /` + "\n", WrittenBreak, 1, ""},
+		{"before a comment", `User-agent: *\n# all` + rule, WrittenBreak, 1, ""},
+		{"a backslash in a path", "User-agent: *\nDisallow: /new\\new/\n", "", 0, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			report := Check("x", []byte(tc.file), Options{})
+			ours := []policy.Code{LinesJoined, LookAlike, RegexpInName, DoubleSlash, WrittenBreak, policy.NameList, SpaceInPath}
+			var found []Finding
+			for _, f := range report.Findings {
+				if slices.Contains(ours, f.Code) {
+					found = append(found, f)
+				}
+			}
+			switch {
+			case tc.code == "" && len(found) > 0:
+				t.Errorf("found %+v", found)
+			case tc.code != "" && (len(found) != 1 || found[0].Code != tc.code || found[0].Line != tc.line || !strings.Contains(found[0].Message, tc.says)):
+				t.Errorf("found %+v, want %s in line %d with %q", found, tc.code, tc.line, tc.says)
+			}
+		})
+	}
+}
+
+// TestNeverWinsNames names the Allow that wins as the reason.
+func TestNeverWinsNames(t *testing.T) {
+	for _, tc := range []struct{ rules, says string }{
+		{"Disallow: /*?\nAllow: /*\n", ""},
+		{"Disallow: /a/*b\nAllow: /a/\nAllow: /a/*b\n", ""},
+		{"Disallow: /*/x\nAllow: /*/*/\n", ""},
+		{"Allow: /shop/\nDisallow: /shop*\n", ""},
+		{"Disallow: /p/*\nAllow: /p/*\n", ""},
+		{"Allow: /*/b*/\nDisallow: /*/b/\n", "disallows nothing"},
+	} {
+		var messages []string
+		for _, f := range Check("x", []byte("User-agent: *\n"+tc.rules), Options{}).Findings {
+			if f.Code == NeverWins {
+				messages = append(messages, f.Message)
+			}
+		}
+		if (len(messages) > 0) != (tc.says != "") || tc.says != "" && (!strings.Contains(messages[0], tc.says) || strings.Contains(messages[0], "remove it")) {
+			t.Errorf("%q: %q", tc.rules, messages)
+		}
+	}
+}
