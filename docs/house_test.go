@@ -21,11 +21,7 @@ import (
 const (
 	modulePath = "github.com/robotsguard/caddy-robots-guard"
 	guidePath  = "../CONTRIBUTING.md"
-	maxLines   = 300 // of a file
 )
-
-// generated is how Go marks files that nobody edits.
-var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
 // house is what the repository holds, of all its modules.
 type house struct {
@@ -193,15 +189,6 @@ func TestGuideNamesWhatIsThere(t *testing.T) {
 			if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(name))); err != nil {
 				t.Errorf("CONTRIBUTING.md:%d: there is no %s", i+1, name)
 			}
-		}
-	}
-}
-
-// TestFilesAreShort bounds files that people write.
-func TestFilesAreShort(t *testing.T) {
-	for name, text := range readHouse(t).files {
-		if lines := strings.Count(text, "\n"); lines > maxLines && !generated.MatchString(text) {
-			t.Errorf("%s has %d lines, more than %d: split it by idea", name, lines, maxLines)
 		}
 	}
 }
