@@ -13,7 +13,10 @@ import (
 
 func TestIdentifyStreams(t *testing.T) {
 	t.Parallel()
-	const lines = 1_000_000
+	lines := 200_000
+	if harness.Long() {
+		lines = 5_000_000
+	}
 	printed, memory := stream(t, []string{"identify"}, lines,
 		func(w *bufio.Writer, i int) {
 			switch i % 3 {
