@@ -30,8 +30,8 @@ and its group.
 each URL's own site is fetched.
 
 --user-agent is identified as the server does it: a browser is not judged, and
-the * group is not meant for every kind of client, nor for every request: not for
-/.well-known/, and for a --method other than GET and HEAD only if the registry
+the * group is not meant for every kind of client, nor for every request: for
+/.well-known/ only by rules that begin with it, and for a --method other than GET and HEAD only if the registry
 knows the crawler. --token is judged as exactly that product token, which obeys
 the * group. Without either, only the * group counts.
 
