@@ -24,7 +24,7 @@ import (
 // decidedRobots is what all decisions are made by.
 const decidedRobots = `User-agent: *
 Disallow: /private/
-Disallow: /.well-known/
+Disallow: /.well-known/written
 Disalow: /typo/
 
 User-agent: Googlebot
@@ -67,6 +67,7 @@ var decisions = []struct {
 	{"a certificate's challenge", "", "CCBot/2.0", verify.Claimed, "", "/.well-known/acme-challenge/token", judge.Exempt, judge.None, ""},
 	{"no challenge", "", "CCBot/2.0", verify.Claimed, "POST", "/.well-known/acme-challenge/token", judge.Disallowed, judge.Blocked, "Disallow: /"},
 	{"what is well known", "", "GPTBot/1.3", verify.Claimed, "", "/.well-known/security.txt", judge.Exempt, judge.None, ""},
+	{"unless a rule is written for it", "", "GPTBot/1.3", verify.Claimed, "", "/.well-known/written", judge.Disallowed, judge.Blocked, "Disallow: /.well-known/written"},
 	{"unless a group names it", "", "CCBot/2.0", verify.Claimed, "", "/.well-known/security.txt", judge.Disallowed, judge.Blocked, "Disallow: /"},
 	{"a library", "", "python-requests/2.32", verify.Claimed, "", "/private/", judge.Exempt, judge.None, ""},
 	{"a library that is named", "", "curl/8.7.1", verify.Claimed, "", "/named/", judge.Disallowed, judge.Blocked, "Disallow: /named/"},

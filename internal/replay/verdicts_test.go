@@ -152,7 +152,7 @@ func TestStale(t *testing.T) {
 		{name: "after another has read the new one", log: combined("21/Nov/2026:14:00:00", robots, googlebot) + combined("21/Nov/2026:15:00:00", forbidden, gptbot), stale: 1},
 		{name: "after its name has read it from elsewhere", log: strings.Replace(combined("21/Nov/2026:14:00:00", robots, gptbot), "192.0.2.1", "198.51.100.1", 1) +
 			combined("21/Nov/2026:15:00:00", forbidden, gptbot), stale: 1},
-		{name: "what both forbid", log: combined("21/Nov/2026:13:00:00", "GET /private/../else/x", gptbot)},
+		{name: "what both forbid", log: combined("21/Nov/2026:13:00:00", "GET /private/../else/x", gptbot), disallowed: 1},
 	} {
 		r := replayed(t, tc.log, func(o *Options) { o.Versions = versions })
 		if r.Disallowed != tc.disallowed || r.Stale != tc.stale {
