@@ -7,35 +7,64 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-const someKeys = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap)`
+const someKeys = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noindex|request-rate|visit-time|content-signal|content-usage)`
 
 var (
-	// joinedKey matches a key behind a value in the same line. A star may touch it.
-	joinedKey = regexp.MustCompile(`(?:[ \t;,|]|\*)(` + someKeys + `)[ \t]*:`)
+	// joinedKey matches a key behind a value in the same line: with a colon, or
+	// before a path without one.
+	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + someKeys + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
+	// keyOfTwo matches what stands before the first colon if the line has another key there.
+	keyOfTwo = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + someKeys + `)$`)
 	// writtenBreak matches a line break, or a tab, that is written as a backslash and
-	// a letter, before a key, a comment or the end of the line.
-	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + someKeys + `[ \t]*:|#|$)`)
+	// a letter, before a key, a comment or the end of the line, or behind a colon.
+	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + someKeys + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
+	// writtenInName matches a written line break in a name.
+	writtenInName = regexp.MustCompile(`\\[nr]`)
 	// regexpName matches what names have in a regular expression and in no crawler's name.
-	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\(\?|^\^|\$$|\([^)]*\|[^)]*\)|^\(.*\)[?*+]?$`)
+	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 
 // checkLines looks for lines that are not what they seem to be.
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
-		if at := writtenBreak.FindStringIndex(l.raw); at != nil {
-			c.add(WrittenBreak, i+1, columns(l.raw[:at[0]]), "%s is a backslash and a letter here and ends no line; in a Caddyfile write the text in backticks or as a heredoc, since double quotes keep it",
-				quoted(l.raw[at[0]:at[0]+2]))
+		if at := brokenAt(l); at >= 0 {
+			c.add(WrittenBreak, i+1, columns(l.raw[:at]), "%s is a backslash and a letter here and ends no line; in a Caddyfile write the text in backticks or as a heredoc, since double quotes keep it",
+				quoted(l.raw[at:at+2]))
 			continue
 		}
 		if key := unmasked(l.key); key != l.key && isKnownKey(key) {
 			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
 		}
-		if m := joinedKey.FindStringSubmatchIndex(l.value); m != nil && isKnownKey(unmasked(l.key)) {
-			c.add(LinesJoined, i+1, columns(l.raw[:l.valueAt+m[2]]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
-				quoted(l.value[m[2]:]), l.key)
+		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
+			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the line before its colon, since a line holds one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
+		} else if at := joinedAt(l.value); at >= 0 && isKnownKey(unmasked(l.key)) {
+			c.add(LinesJoined, i+1, columns(l.raw[:l.valueAt+at]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
+				quoted(l.value[at:]), l.key)
 		}
 	}
+}
+
+// joinedAt returns where another key begins in a value, -1 for nowhere.
+func joinedAt(value string) int {
+	for i, at := range joinedKey.FindStringSubmatchIndex(value) {
+		if i > 1 && at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
+// brokenAt returns where a written line break begins in a line, -1 for nowhere.
+func brokenAt(l line) int {
+	at := writtenBreak.FindStringIndex(l.raw)
+	if at == nil && strings.EqualFold(l.key, "User-agent") {
+		at = writtenInName.FindStringIndex(l.raw)
+	}
+	if at == nil {
+		return -1
+	}
+	return at[0] + strings.IndexByte(l.raw[at[0]:], '\\')
 }
 
 // isKnownKey reports whether a key has a meaning in a robots.txt.
@@ -51,12 +80,12 @@ func isKnownKey(key string) bool {
 // found one.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := unmasked(a.Name); {
-	case joinedKey.MatchString(a.Name), writtenBreak.MatchString(a.Name): // see checkLines
+	case brokenAt(c.lines.at(a.Line-1)) >= 0, joinedAt(a.Name) >= 0: // see checkLines
 	case plain != a.Name && isASCII(plain):
-		c.addValue(LookAlike, a.Line, "%s has characters that only look like %s, so no crawler goes by it; write %s", quoted(a.Name), quoted(plain), quoted(plain))
+		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoted(a.Name), quoted(plain), quoted(plain))
 	case regexpName.MatchString(a.Name):
 		c.addValue(RegexpInName, a.Line, "%s is read as it stands, since a name is no regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
-	case strings.ContainsAny(a.Name, "|;"):
+	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
 		c.addValue(policy.NameList, a.Line, "only one name can stand in a line, and %s is none; give each its own user-agent line", quoted(a.Name))
 	default:
 		return false

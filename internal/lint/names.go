@@ -108,7 +108,10 @@ func (c *checker) checkList(a policy.Agent, token string) {
 	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
 		return
 	}
-	for i, word := range strings.Fields(a.Name) {
+	if strings.Contains(a.Name, "(") { // a whole User-Agent
+		return
+	}
+	for i, word := range strings.FieldsFunc(a.Name, func(r rune) bool { return strings.ContainsRune(" \t/&+", r) }) {
 		if i > 0 && !strings.Contains(token, word) && uaident.Default().Lookup(word) != nil {
 			c.addValue(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoted(a.Name))
 			return

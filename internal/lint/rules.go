@@ -105,7 +105,7 @@ func (c *checker) checkPath(number int, l line) {
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
 		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
 	}
-	if writtenBreak.MatchString(l.raw) {
+	if brokenAt(l) >= 0 {
 		return // see checkLines
 	}
 	c.checkSlashes(number, l)
@@ -113,7 +113,7 @@ func (c *checker) checkPath(number int, l line) {
 		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is no regular expression; write * for any run of characters and $ for the end of the URL",
 			quoted(escape), quoted(l.value))
 	}
-	if joinedKey.MatchString(l.value) {
+	if joinedAt(l.value) >= 0 {
 		return // see checkLines
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(space, c) }) {
