@@ -3,6 +3,7 @@ package evasion
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,12 +23,13 @@ var resolvedSpellings = []string{
 	"/doc.pdf/x/y/../..", "/a/../doc.pdf/.", "/./doc.pdf/x/%2e%2e", "//doc.pdf/.",
 	"/private//..%2Fx.txt", "/private//..%2fx.txt", "/private//%2e%2e/x.txt", "/private%2F/..%2fx.txt", "/private///..%2F..%2Fx.txt", "/private//../x.txt", "//x//..%2F..%2Fprivate//..%2Fx.txt",
 	"/x%5Cy//../private/x.txt", "/x\\y//../private/x.txt", "/x%5cy%2F../private/x.txt", "/x%2F%5Cy//../../private/x.txt", "/public/pages/b//c//../../../../private/x.txt",
+	"/private/..%2Fx.txt", "/private/../x.txt", "/private/x/../../public", "/private/x/../../.well-known/acme-challenge/a", "/private/%2e%2e/public",
 	"x:private/x.txt", "http:private/x.txt", "https:private/x.txt", "HTTP:private/x.txt", "a+b:private/x.txt", "x:private/x.txt?a", "x:a/../private/x.txt", "x:%70rivate/x.txt", "x:doc.pdf", "x:doc.pdf/.",
 }
 
 // allowedSpellings are for the same robots.txt targets that name something else.
 var allowedSpellings = []string{
-	"/doc.pdf?a=b", "/doc.pdf/", "/doc.pdf/x", "/doc.pdf.html", "/x.pdf/..", "/private/..%2Fx.txt", "/private/../x.txt", "/public/y.txt", "/public/./y.txt", "/public/x/..", "x:public/y.txt", "/x:private/x.txt", "/?x:private/x.txt",
+	"/doc.pdf?a=b", "/doc.pdf/", "/doc.pdf/x", "/doc.pdf.html", "/x.pdf/..", "/public/y.txt", "/public/./y.txt", "/public/x/..", "x:public/y.txt", "/x:private/x.txt", "/?x:private/x.txt",
 }
 
 // serveLiteral runs an origin that reads the request line by itself and takes
@@ -96,6 +98,15 @@ func TestEvasionPaths(t *testing.T) {
 	})
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))
 	t.Cleanup(server.Close)
+	asSent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // as Express, Flask and Django do
+		switch {
+		case r.URL.Path == "/robots.txt":
+			_, _ = io.WriteString(w, robots)
+		case strings.HasPrefix(r.URL.Path, "/private/"):
+			_, _ = io.WriteString(w, "SECRET")
+		}
+	}))
+	t.Cleanup(asSent.Close)
 	for name, tc := range map[string]struct {
 		site   func(*testing.T) string
 		served string // that it serves, so that the test is one
@@ -107,6 +118,7 @@ func TestEvasionPaths(t *testing.T) {
 		"nginx, merge_slashes off": {func(t *testing.T) string {
 			return "reverse_proxy " + serveNginx(t, root, "merge_slashes off;")
 		}, "/private//..%2Fx.txt"},
+		"as sent":                {func(*testing.T) string { return "reverse_proxy " + asSent.Listener.Addr().String() }, "/private/x/../../public"},
 		"what follows the colon": {func(t *testing.T) string { return "reverse_proxy " + serveLiteral(t, robots) }, "x:private/x.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
