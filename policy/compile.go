@@ -26,6 +26,7 @@ type choice struct {
 	wellKnown  wellKnown
 	statements *statements // nil if there are none
 	delay      Delay       // by Crawl-delay
+	hasDelay   bool        // there is a Crawl-delay line, perhaps of 0
 }
 
 // choices are the groups compiled so far. They never change: a longer set takes
@@ -102,7 +103,7 @@ func (r *Robots) compile(agents []int32) *choice {
 	if r.contested {
 		c.split = r.matcher(r.groupsOf(agents, true))
 	}
-	c.delay = r.delayOf(agents)
+	c.delay, c.hasDelay = r.delayOf(agents)
 	c.statements = r.statements(agents)
 	c.both = Selection{forgiving: side{c, c.joined}, strict: side{c, c.split}}
 	r.weight += 1 + len(agents)

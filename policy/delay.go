@@ -42,6 +42,15 @@ func (s *Selection) Delay() Delay {
 	return a
 }
 
+// DelayOrGlobal returns Delay or, if the group has no Crawl-delay line with a number, what
+// the * group asks for. "Crawl-delay: 0" is such a line. It does not allocate in most files.
+func (s *Selection) DelayOrGlobal() Delay {
+	if s == nil || s.forgiving.choice == nil || s.forgiving.choice.hasDelay || s.strict.choice != nil && s.strict.choice.hasDelay {
+		return s.Delay()
+	}
+	return s.forgiving.choice.robots.Select(true).Delay()
+}
+
 // delayLine is a Crawl-delay line with a number in a group.
 type delayLine struct {
 	Delay
@@ -58,17 +67,17 @@ func (p *parser) delay(key, value string) {
 }
 
 // delayOf returns what the groups of the agents, which are in the order of the file,
-// ask for.
-func (r *Robots) delayOf(agents []int32) (least Delay) {
+// ask for, and whether they have such a line.
+func (r *Robots) delayOf(agents []int32) (least Delay, found bool) {
 	for _, line := range r.delays {
 		if (least.Line == 0 || line.Every < least.Every) && r.isUnder(line, agents) {
 			least = line.Delay
 		}
 	}
 	if least.Every == 0 {
-		return Delay{} // "Crawl-delay: 0" asks for nothing
+		return Delay{}, least.Line > 0 // "Crawl-delay: 0" asks for nothing
 	}
-	return least
+	return least, true
 }
 
 // isUnder reports whether a line is for one of the agents by all parsers: where an

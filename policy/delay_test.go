@@ -57,3 +57,25 @@ func TestDelayCosts(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestDelayOrGlobal(t *testing.T) {
+	const everybody = "\nUser-agent: *\nCrawl-delay: 10\nDisallow: /y\n"
+	for _, tc := range []struct {
+		name, file string
+		want       Delay
+	}{
+		{"no group", "User-agent: b\nCrawl-delay: 3\n", Delay{}},
+		{"the * group alone", "User-agent: *\nCrawl-delay: 10\n", Delay{10 * time.Second, 2}},
+		{"a group without one", "User-agent: a\nDisallow: /x\n" + everybody, Delay{10 * time.Second, 5}},
+		{"a group with its own", "User-agent: a\nCrawl-delay: 3\n" + everybody, Delay{3 * time.Second, 2}},
+		{"a group with a longer one", "User-agent: a\nCrawl-delay: 30\n" + everybody, Delay{30 * time.Second, 2}},
+		{"nought is one", "User-agent: a\nCrawl-delay: 0\n" + everybody, Delay{}},
+		{"no number is none", "User-agent: a\nCrawl-delay: slow\n" + everybody, Delay{10 * time.Second, 5}},
+		{"no delay in either", "User-agent: a\nDisallow: /x\n\nUser-agent: *\nDisallow: /y\n", Delay{}},
+		{"no * group", "User-agent: a\nDisallow: /x\n", Delay{}},
+	} {
+		if got := Parse([]byte(tc.file)).Select(true, "a").DelayOrGlobal(); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
+		}
+	}
+}

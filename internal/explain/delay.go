@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -21,7 +22,7 @@ func (c *Client) setHabit(habit uaident.CrawlDelay) {
 
 // delayOf describes what a group asks of a client, nil for nothing.
 func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
-	asked := s.Delay()
+	asked := judge.Delay(s, habit)
 	if asked.Line == 0 {
 		return nil
 	}
@@ -35,6 +36,9 @@ func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 		d.Why = fmt.Sprintf("%s keeps to it as to %g seconds, the longest that its operator names", c.Name, habit.Max.Seconds())
 	default:
 		d.Why = c.Name + " keeps to it, as its operator says"
+	}
+	if asked != s.Delay() {
+		d.Why += "; it is that of the * group, which " + c.Name + " also keeps where its own group has no Crawl-delay"
 	}
 	switch {
 	case habit.Habit == uaident.DelayIgnored:

@@ -23,7 +23,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	if s.Rate == nil || r.Reason == judge.RobotsTxt || r.Reason == judge.Configured || r.Action == judge.Blocked {
 		return nil
 	}
-	path, limit, delay := q.DecodedPath(), s.Rate.LimitOf(q.Client), r.Group.Delay().Every
+	path, limit, delay := q.DecodedPath(), s.Rate.LimitOf(q.Client), judge.Delay(r.Group, q.Client.CrawlDelay()).Every
 	switch {
 	case !rate.MayStop(q.Method, path, robots):
 		return nil

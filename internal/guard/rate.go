@@ -40,7 +40,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	limit, robots := g.Rate.LimitOf(j.Client), j.robots()
 	var delay policy.Delay
 	if j.Version != nil && !g.Rate.IgnoreDelay {
-		delay = j.Group.Delay()
+		delay = judge.Delay(j.Group, j.Client.CrawlDelay())
 	}
 	if delay.Every == 0 && limit == nil || !g.Rate.Counts(j.Method, j.Path, robots) {
 		return
@@ -157,7 +157,7 @@ func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) 
 	if result.Verdict == judge.Exempt {
 		return policy.Delay{} // its group is not meant for the request
 	}
-	return result.Group.Delay()
+	return judge.Delay(result.Group, q.Client.CrawlDelay())
 }
 
 // addRate writes into a log line how fast the crawler asks.

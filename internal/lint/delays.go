@@ -45,8 +45,8 @@ func (c *checker) checkDelay(r policy.Record) {
 		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages are %.0f days, so what is found first is old before the last is read; write %.2g at most for a month, or forbid what nobody needs to find",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
-	if by.global && delay >= bingsLeast && !c.robots.Named("bingbot") {
-		c.add(DelayBindsBing, r.Line, at, "a Crawl-delay of the * group binds Bing, which fetches at most %d pages a day then; give bingbot a group of its own, with the same rules, if that is not meant", int(24*time.Hour/delay))
+	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= bingsLeast && bing.DelayOrGlobal().Line == r.Line {
+		c.add(DelayBindsBing, r.Line, at, "a Crawl-delay of the * group binds Bing, which then fetches at most %d pages a day; a group for bingbot changes that only if it has a Crawl-delay of its own, such as 1", int(24*time.Hour/delay))
 	}
 }
 

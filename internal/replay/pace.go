@@ -39,7 +39,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	}
 	q := w.requestOf(who)
 	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
-		a.delay = w.result.Group.Delay().Every
+		a.delay = judge.Delay(w.result.Group, who.client.CrawlDelay()).Every
 	}
 	if a.limit = w.rate.LimitOf(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not say what was under way at once
@@ -63,7 +63,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 		if result.Verdict == judge.Exempt {
 			result.Group = nil // it is not meant for the request
 		}
-		k.delays = append(k.delays, result.Group.Delay().Every)
+		k.delays = append(k.delays, judge.Delay(result.Group, who.client.CrawlDelay()).Every)
 	}
 	a.held[1] = len(k.delays)
 	return a
