@@ -77,7 +77,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
-	m.overlay = m.app.registry.Overlay(m.clients.New)
+	m.overlay = m.app.registry.Overlay(m.clients.New).WithApplications()
 	return m.At(err)
 }
 

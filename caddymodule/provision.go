@@ -149,6 +149,7 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 	if s.OnlyLog, err = judge.ParseClients(registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
 		return s, fmt.Errorf("only_log: %w", err)
 	}
+	s.NameClients(registry)
 	return s, nil
 }
 

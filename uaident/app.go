@@ -1,6 +1,7 @@
 package uaident
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
@@ -60,4 +61,55 @@ func (s *scan) hasOne(texts []string) bool {
 		}
 	}
 	return false
+}
+
+// What WebKit's and Chromium's User-Agents end with, behind the products of an application.
+var engineEnds = [...]string{" Chrome/", " Safari/", " Electron/"}
+
+// ofApplication reports whether a name in a browser's User-Agent is that of an application
+// on a browser engine, which a person uses: "(KHTML, like Gecko) Code/1.99.3 Chrome/132.0.6834.210
+// Electron/34.5.1 Safari/537.36". Crawlers in a browser write their name behind all that, after
+// "compatible;" or next to a contact.
+func (s *scan) ofApplication(start, end int) bool {
+	before, after := s.ua[:start], s.ua[end:]
+	engine := strings.Contains(before, "AppleWebKit/")
+	switch name := s.ua[start:end]; {
+	case s.byApp(), strings.Contains(s.ua, "QtWebEngine/"):
+		return true
+	case !engine || robotLike(name):
+		return false
+	case strings.Contains(before, " Edg/"): // an application in Edge's WebView2
+		return true
+	case !strings.Contains(s.ua, "Safari/") && !strings.Contains(s.ua, "Chrome/"): // in the WebKit of macOS
+		return true
+	default:
+		for _, text := range engineEnds {
+			if strings.Contains(after, text) {
+				return true
+			}
+		}
+		return IsApplication(name)
+	}
+}
+
+// applications are names of applications and of browsers that people use, in lower case and
+// in order. No crawler sends them.
+var applications = [...]string{
+	"1password", "antigravity", "arc", "atlas", "bitwarden", "chatgpt atlas", "code", "code - insiders", "code - oss",
+	"codebuddy", "comet", "cursor", "dia", "dingtalk", "discord", "epicgameslauncher", "feishu", "figma", "figmaagent",
+	"genspark", "github desktop", "githubdesktop", "gitkraken", "insomnia", "joplin", "kiro", "lark", "linear", "logseq",
+	"mattermost", "messenger", "microsoft teams", "mongodb compass", "notion", "obsidian", "oneoutlook", "operator",
+	"outlook", "pearai", "postman", "qoder", "qq", "raycast", "rocket.chat", "signal", "signal-desktop", "skype", "slack",
+	"slack_ssb", "spotify", "steam", "teams", "thunderbird", "todoist", "trae", "trello", "vscode", "vscodium", "warp",
+	"wechat", "whatsapp", "windsurf", "zed", "zoom",
+}
+
+// IsApplication reports whether a name is that of an application or a browser that people use,
+// such as Code for VS Code, whatever its case. The list holds well-known names only.
+func IsApplication(name string) bool {
+	if len(name) > maxName {
+		return false
+	}
+	_, found := slices.BinarySearch(applications[:], strings.ToLower(name))
+	return found
 }

@@ -35,7 +35,8 @@ func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil)
 // of the registry; o may be nil. Such a name counts, after the registry's or where it
 // stands before one of these, if it stands as a product: with a version or a contact,
 // after "compatible;", as the first product, or if it looks like a robot's. A version may
-// run into it. A browser that is identified by one is of class [Other].
+// run into it. A browser that is identified by one is of class [Other]. The name of an
+// application on a browser engine counts only with [Overlay.WithApplications].
 func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	var s scan
 	s.split(r, ua)

@@ -17,6 +17,18 @@ const maxName = 100
 type Overlay struct {
 	names []overlayName
 	firsts
+	applications bool // the names also count in the User-Agent of an application
+}
+
+// WithApplications returns a copy of o whose names also identify applications on a browser
+// engine, which are browsers by default: VS Code by the name Code. It returns nil for nil.
+func (o *Overlay) WithApplications() *Overlay {
+	if o == nil {
+		return nil
+	}
+	with := *o
+	with.applications = true
+	return &with
 }
 
 // firsts are the hashes of the first words of names, as far as a bit for each tells: a
@@ -114,7 +126,7 @@ func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 			end := int(w.start) + len(n.text)
 			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.text) ||
 				!s.nameEnds(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.text, ' ')+1, end)) ||
-				!s.isProduct(i, end) || s.escapedTo(end) > end {
+				!s.isProduct(i, end, o.applications) || s.escapedTo(end) > end {
 				continue
 			}
 			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.name}
@@ -133,8 +145,8 @@ func (s *scan) versionFollows(start, at int) bool {
 }
 
 // isProduct reports whether the name that is word i and ends at end stands
-// where products do.
-func (s *scan) isProduct(i, end int) bool {
+// where products do. The name of an application counts only if applications is true.
+func (s *scan) isProduct(i, end int, applications bool) bool {
 	w := &s.words[i]
 	if i == s.firstProduct() && !s.likeBrowser() {
 		return true
@@ -142,7 +154,13 @@ func (s *scan) isProduct(i, end int) bool {
 	if w.flags&inDevice != 0 {
 		return false
 	}
-	if w.flags&afterCompatible != 0 || s.contactOf(i) >= 0 || robotLike(s.ua[w.start:end]) {
+	if w.flags&afterCompatible != 0 || s.contactOf(i) >= 0 {
+		return true
+	}
+	if !applications && s.ofApplication(int(w.start), end) {
+		return false
+	}
+	if robotLike(s.ua[w.start:end]) {
 		return true
 	}
 	return end < len(s.ua) && s.ua[end] == '/' && w.comment == 0 ||

@@ -32,7 +32,7 @@ func TestOverlay(t *testing.T) {
 		// A product of a browser: the owner has named it.
 		{chrome + " Zorbl/1.0", "Zorbl", "Zorbl", Other},
 		{chrome + " ZORBL/1.0", "ZORBL", "Zorbl", Other},
-		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Code/1.101.0 Chrome/134.0.6998.205 Electron/35.5.1 Safari/537.36", "Code", "Code", Other},
+		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Code/1.101.0 Chrome/134.0.6998.205 Electron/35.5.1 Safari/537.36", "", "", Browser},
 		// The first product.
 		{"Zorbl", "Zorbl", "Zorbl", Other},
 		{"zorbl/7 (Windows)", "zorbl", "Zorbl", Other},

@@ -51,7 +51,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	if from.Robots != nil {
 		overlay = s.Registry.Overlay(from.Robots.Names())
 	}
-	client := s.Registry.IdentifyWith(cmp.Or(r.Token, r.UserAgent), overlay)
+	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
 	q := judge.Request{Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
 	var scratch judge.Scratch
 	var result judge.Result

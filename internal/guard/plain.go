@@ -36,6 +36,16 @@ func (g *Guard) momentOf(registry *uaident.Registry) *moment {
 // the registry does not. Most know none, and a browser's request need not look further.
 func (k *keptSite) isPlain(now *moment) bool { return k != nil && k.plain.Load() == now.number }
 
+// clientOf identifies a client by a registry, the names of a robots.txt, and those of the
+// settings. It also returns the User-Agent as it is remembered, nil if it is not.
+func (g *Guard) clientOf(registry *uaident.Registry, userAgent string, beside *overlayBeside) (uaident.Identity, *familiarAgent) {
+	client, agent := g.shared.familiar.identify(registry, userAgent, beside)
+	if client.Class == uaident.Browser && g.Settings.Named != nil {
+		client = registry.IdentifyWith(userAgent, g.Settings.Named)
+	}
+	return client, agent
+}
+
 // identify tells who a client is, and, unless it is a browser, what is known of the site
 // without reading anything, nil where there is nothing.
 func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (client uaident.Identity, agent *familiarAgent, entry *policy.Entry, atHand *policy.State) {
@@ -43,7 +53,7 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	now := g.momentOf(registry) // before the text is looked at, which may become another meanwhile
 	plain := kept.isPlain(now)
 	if plain {
-		if client, agent = g.shared.familiar.identify(registry, userAgent, &noOverlay); client.Class == uaident.Browser {
+		if client, agent = g.clientOf(registry, userAgent, &noOverlay); client.Class == uaident.Browser {
 			return client, nil, nil, nil
 		}
 	}
@@ -56,7 +66,7 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	case kept != nil && beside.overlay == nil:
 		kept.plain.Store(now.number)
 	}
-	client, agent = g.shared.familiar.identify(registry, userAgent, beside)
+	client, agent = g.clientOf(registry, userAgent, beside)
 	return client, agent, entry, atHand
 }
 
@@ -73,7 +83,7 @@ func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy
 	if beside.overlay == overlayOf(registry, before).overlay {
 		return now
 	}
-	client, agent := g.shared.familiar.identify(registry, request.UserAgentOf(r), beside)
+	client, agent := g.clientOf(registry, request.UserAgentOf(r), beside)
 	if client.Class == uaident.Browser {
 		return before
 	}
@@ -113,7 +123,7 @@ func (g *Guard) asIfNamedBy(r *http.Request, j *Judgement, version *policy.Versi
 		return q
 	}
 	registry := g.Registry.Load()
-	client, agent := g.shared.familiar.identify(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
+	client, agent := g.clientOf(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
 	if q.Client, q.Names = client, nil; agent != nil {
 		q.Names = agent.names
 	}

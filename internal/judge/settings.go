@@ -26,6 +26,29 @@ type Settings struct {
 	OnlyLog Clients
 	// FalseName is what to do about clients under a false name.
 	FalseName FalseName
+	// Named are the product tokens that the options name and the registry does not know,
+	// nil for none. They also identify applications on a browser engine.
+	Named *uaident.Overlay
+}
+
+// NameClients sets Named by the lists of clients.
+func (s *Settings) NameClients(registry *uaident.Registry) {
+	lists := []*Selector{&s.EnforceOnly, &s.Exempt.claimed, &s.Exempt.verified, &s.OnlyLog.claimed, &s.OnlyLog.verified}
+	var names []string
+	for _, list := range lists {
+		names = append(names, list.New...)
+	}
+	s.Named = registry.Overlay(names).WithApplications()
+}
+
+// Identify identifies a client by a registry, the names that only a robots.txt knows, and
+// those of the settings.
+func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
+	client := registry.IdentifyWith(userAgent, names)
+	if client.Class == uaident.Browser && s.Named != nil {
+		client = registry.IdentifyWith(userAgent, s.Named)
+	}
+	return client
 }
 
 // FalseName is what to do about requests under a false name.

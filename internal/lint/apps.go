@@ -54,12 +54,18 @@ func likeness(token, name string) int {
 	return 0
 }
 
-// checkApp tells of a group that blocks who uses an app, and reports whether it is one.
+// checkApp reports whether a group that forbids something names an application, and adds
+// the finding.
 func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	robots := appRobots()[strings.ToLower(name)]
 	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.Canonical() != "" })
-	if robots == nil || forbids < 0 {
+	if forbids < 0 || robots == nil && !uaident.IsApplication(name) {
 		return false
+	}
+	if robots == nil {
+		c.addValue(NamesApp, a.Line, "no crawler calls itself %s, but an application does that people use; robots_guard does not apply the group to people in its browser; "+
+			"remove the name, or write token:%s in the configuration to block them", quoted(name), text.Printable(name))
+		return true
 	}
 	instead := robots[0]
 	if more := robots[1:]; len(more) > 0 {

@@ -60,7 +60,7 @@ func (w *worker) meet(who *identity, userAgent string) {
 // meetBy identifies a User-Agent with the names of a version, as the handler
 // does.
 func (w *worker) meetBy(who *identity, userAgent string, current *version) {
-	who.client = w.registry.IdentifyWith(userAgent, current.overlay)
+	who.client = w.settings.Identify(w.registry, userAgent, current.overlay)
 	who.bound = judge.Bound{}
 	if who.browser = who.client.Class == uaident.Browser; who.browser {
 		return

@@ -47,6 +47,7 @@ func FromRobots(registry *uaident.Registry, robots *policy.Robots) (in Imported,
 	}
 	in.Notes = alike(told)
 	for _, name := range robots.Names() {
+		in.noteApplication(registry, tokenOf(name))
 		if tokenOf(name) == "" && escaped(name) != name {
 			in.Notes = append(in.Notes, fmt.Sprintf("%.80q can be no product token and is left out", name))
 		}
@@ -65,6 +66,17 @@ func FromRobots(registry *uaident.Registry, robots *policy.Robots) (in Imported,
 	in.takeRecords(robots)
 	_, err = schedule(registry, in.Rules, in.Sitemaps, nil)
 	return in, err
+}
+
+// noteApplication adds a note if a name is that of an application.
+func (in *Imported) noteApplication(registry *uaident.Registry, name string) {
+	if registry.Lookup(name) != nil || !uaident.IsApplication(name) {
+		return
+	}
+	note := fmt.Sprintf("%s is the name of an application that people use, and of no crawler; take it out of the rule", name)
+	if !slices.Contains(in.Notes, note) {
+		in.Notes = append(in.Notes, note)
+	}
 }
 
 // alike tells of names that no text can tell apart: a group for "Sogou web spider"

@@ -42,6 +42,7 @@ func FromNames(registry *uaident.Registry, data []byte) (in Imported, err error)
 			continue
 		}
 		word := judge.MeantToken + token
+		in.noteApplication(registry, token)
 		if c := registry.Lookup(token); c != nil {
 			word = c.Token
 			if c.Class == uaident.Search {
