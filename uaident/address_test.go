@@ -37,7 +37,9 @@ func TestAddressOfBrowser(t *testing.T) {
 		"Mozilla/5.0 (compatible; http://www.uptimeacme.example/bot/ )",
 		"Mozilla/5.0 (Linux; U; Android 4.2.2; en-us; ACME Y511) AppleWebKit/534.30 (KHTML, like Gecko) Version/4.0 Mobile Safari/534.30 x-wap-profile http://wap.acme.example/uaprof/Y511.xml",
 		"Mozilla/5.0 (Linux; Android 13; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36 Electron/27.0.0 https://github.com/acme/chatbot",
-		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 https://acme.example/bot",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 https://acme.example",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 https://acme.example/about",
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 Helper https://acme.example/bot",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 (crawlers@acme.example)",
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 CFNetwork/1335.0.3 Darwin/21.6.0 (+https://acme.example/bot)",
 		"https://acme.example/about",
@@ -70,6 +72,46 @@ func TestAddressOfCrawler(t *testing.T) {
 	for _, host := range []string{"yandex-shop.example", "baiduspider-fan.example"} {
 		if id := Identify(chrome + "(+https://" + host + "/bot)"); id.Token != host || id.Crawler != nil {
 			t.Errorf("%s is %q of %v", host, id.Token, id.Crawler)
+		}
+	}
+}
+
+// TestAddressWithoutPlus finds a robot by an address without a plus sign behind all that a
+// browser sends: by its path, or by a group that names the label of its host.
+func TestAddressWithoutPlus(t *testing.T) {
+	const (
+		safari  = "Mozilla/5.0 (iPhone; CPU iPhone OS 8_3 like Mac OS X) AppleWebKit/600.1.4 (KHTML, like Gecko) Version/8.0 Mobile/12F70 Safari/600.1.4 "
+		android = "Mozilla/5.0 (Linux; Android 10; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Mobile Safari/537.36 "
+	)
+	o := Default().Overlay([]string{"acmescan", "deepcrawl"})
+	for _, tt := range []struct {
+		ua           string
+		plain, named string // the tokens without and with the overlay
+	}{
+		{safari + "https://deepcrawl.com/bot", "deepcrawl", "deepcrawl"}, // in the registry
+		{safari + "https://acmescan.example/bot", "acmescan.example", "acmescan"},
+		{safari + "(https://acmescan.example/crawler.html)", "acmescan.example", "acmescan"},
+		{safari + "http://www.acmescan.co.uk/spider/", "acmescan.co.uk", "acmescan"},
+		{safari + "https://bots.acmescan.example/info/spider-1", "bots.acmescan.example", "acmescan"},
+		{chrome + " https://acmescan.example/bot", "acmescan.example", "acmescan"},
+		{android + "https://acmescan.example/bot", "acmescan.example", "acmescan"},
+		{chrome + " https://acmescan.example/about", "", "acmescan"}, // by its group alone
+		// No evidence: a home page, another host, a program's source, somebody served, an extension, a mail address.
+		{chrome + " https://acmescan.example", "", ""},
+		{chrome + " https://acmescan.example/", "", ""},
+		{chrome + " https://other.example/acmescan", "", ""},
+		{chrome + " https://github.com/acmescan/acmescan", "", ""},
+		{chrome + " https://acmescan.example/link-preview-bot", "", ""},
+		{chrome + " https://other.example/FooBot", "", ""},
+		{chrome + " Helper https://acmescan.example/about", "", ""},
+		{chrome + " x-wap-profile http://wap.acmescan.example/uaprof/Y511.xml", "", ""},
+		{chrome + " (crawlers@acmescan.example)", "", ""},
+	} {
+		if id := Identify(tt.ua); id.Token != tt.plain || (tt.plain != "") != id.Wildcard() {
+			t.Errorf("%s\n\tis %q, class %s by %s, want %q", tt.ua, id.Token, id.Class, id.Evidence, tt.plain)
+		}
+		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.named {
+			t.Errorf("%s\n\tis %q, class %s by %s with the group, want %q", tt.ua, id.Token, id.Class, id.Evidence, tt.named)
 		}
 	}
 }

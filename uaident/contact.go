@@ -76,6 +76,28 @@ func saysRobot(contact string) bool {
 	return addressSays(path)
 }
 
+// robotPaths are what a part of a path is called where a robot is described.
+var robotPaths = [...]string{"bot", "bots", "crawl", "crawler", "crawlers", "spider", "spiders", "robot", "robots"}
+
+// pathSaysRobot reports whether a part of a URL's path says robot and no more, such as /bot,
+// /crawler.html or /spider-info.
+func pathSaysRobot(contact string) bool {
+	_, path := splitAddress(contact)
+	if strings.Contains(contact, "@") || !saysRobot(contact) {
+		return false
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		end := 0
+		for end < len(part) && words.Fold[part[end]]&words.Letter != 0 {
+			end++
+		}
+		if isOneOf(part[:end], robotPaths[:]) {
+			return true
+		}
+	}
+	return false
+}
+
 // splitAddress returns the host of a URL, which may have no scheme, and its path.
 func splitAddress(contact string) (host, path string) {
 	_, rest, ok := strings.Cut(contact, "://")

@@ -45,7 +45,7 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	}
 	if s.likeBrowser() && s.signs&signsOfRobots == 0 &&
 		(s.signs&signPlain == 0 || s.signs&sign(words.Contact) == 0 && s.stops > 1) && !s.hasRobotContact() {
-		if o == nil || s.signs&signPlain == 0 {
+		if o == nil || s.signs&(signPlain|sign(words.Contact)) == 0 {
 			return Identity{}
 		}
 		return s.named(o, len(s.ua))

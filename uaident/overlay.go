@@ -90,14 +90,20 @@ func hasLetter(s string) bool {
 	return false
 }
 
-// named looks for a name of the overlay that stands as a product, and then for one that a
-// version runs into: a crawler that calls itself FooBot-2.0 obeys the group of FooBot. The
-// name has to begin before the given place.
+// named looks for a name of the overlay that stands as a product, then for one that a
+// version runs into: a crawler that calls itself FooBot-2.0 obeys the group of FooBot, and then
+// for one that is the label of a host. The name has to begin before the given place.
 func (s *scan) named(o *Overlay, until int) Identity {
 	if id := s.namedAs(o, until, false); id.Token != "" {
 		return id
 	}
-	return s.namedAs(o, until, true)
+	if id := s.namedAs(o, until, true); id.Token != "" {
+		return id
+	}
+	if until < len(s.ua) {
+		return Identity{}
+	}
+	return s.namedByHost(o)
 }
 
 // namedAs is named with a version at the end of the name, or without.
