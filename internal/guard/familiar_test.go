@@ -174,7 +174,7 @@ func TestFamiliarUserAgentsKeepNoRobotsTxt(t *testing.T) {
 // in the place of one that did not.
 func TestFamiliarBrowsersByPolicy(t *testing.T) {
 	f, registry := newFamiliar(), uaident.Default()
-	const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ShopTool/2.0 Chrome/140.0.0.0 Safari/537.36"
+	const userAgent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 ShopTool/2.0"
 	browser := func(names ...string) bool {
 		beside, last := besideOf(registry, registry.Overlay(names)), uaident.Identity{}
 		for range 4 {

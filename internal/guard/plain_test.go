@@ -23,7 +23,7 @@ func TestPlainSites(t *testing.T) {
 		r.Header.Set("User-Agent", userAgent)
 		return g.Judge(r)
 	}
-	const tool = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ShopTool/2.0 Chrome/140.0.0.0 Safari/537.36"
+	const tool = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 ShopTool/2.0"
 	isPlain := func(url string) bool { return g.namedSite(askAt(server, url)).isPlain(g.momentOf(g.Registry.Load())) }
 	check := func(when string, named bool) {
 		t.Helper()
@@ -100,7 +100,7 @@ func TestPlainSiteWithoutAText(t *testing.T) {
 	at(policy.Key{Host: "a.example:8080", Site: "a.example"}, http.StatusOK, "User-agent: ShopTool\nDisallow: /\n")
 	at(policy.Key{Host: "a.example", Site: "a.example"}, http.StatusServiceUnavailable, "")
 	r := askAt(twoHosts(), "http://a.example/")
-	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ShopTool/2.0 Chrome/140.0.0.0 Safari/537.36")
+	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 ShopTool/2.0")
 	for range 3 {
 		if g.Judge(r) != nil {
 			t.Error("it is named where nothing is known of the site by this authority but an error")
