@@ -74,6 +74,14 @@ func (a *App) Verifies() bool {
 	return c.Confirms() || a.Verify != nil && a.Verify.WebBotAuth
 }
 
+// Published returns the address ranges of some operators, nil if no lists are read.
+func (a *App) Published(operators ...string) *verify.Published {
+	if a.Verify == nil || a.Verify.Ranges == rangesOff {
+		return nil
+	}
+	return a.state.Identities.Verifier.Published(operators...)
+}
+
 // checkLists reads the lists of addresses that are files, so that one that cannot
 // be used fails before anything has changed.
 func (a *App) checkLists() error {

@@ -15,9 +15,10 @@ import (
 // setup is a configuration in use. It is immutable; the lists in it are not, and
 // outlive it.
 type setup struct {
-	plans map[string]*plan // by token
-	lists map[listKey]*list
-	users map[*list][]string // tokens
+	plans     map[string]*plan    // by token
+	operators map[string]*methods // by operator in lower case
+	lists     map[listKey]*list
+	users     map[*list][]string // tokens
 }
 
 type listKey struct {
@@ -45,7 +46,7 @@ type methods struct {
 // newSetup makes a setup. It takes over the lists of old that are still in use,
 // and reads those of files. It changes no list; files returns what was read.
 func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fileContent, err error) {
-	s = &setup{plans: map[string]*plan{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
+	s = &setup{plans: map[string]*plan{}, operators: map[string]*methods{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
 	server, err := serverAddress(c.DNSServer)
 	if err != nil {
 		return nil, nil, err
@@ -54,8 +55,7 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 	if resolver == nil {
 		resolver = newResolver(server)
 	}
-	operators := map[string]string{}    // by token in lower case
-	ofOperator := map[string]*methods{} // by operator in lower case
+	operators := map[string]string{} // by token in lower case
 	for i := range c.Crawlers {
 		operators[strings.ToLower(c.Crawlers[i].Token)] = c.Crawlers[i].Operator
 	}
@@ -67,10 +67,10 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 		m := new(methods)
 		if runByOperator(crawler) {
 			name := strings.ToLower(crawler.Operator)
-			if ofOperator[name] == nil {
-				ofOperator[name] = m
+			if s.operators[name] == nil {
+				s.operators[name] = m
 			}
-			m = ofOperator[name]
+			m = s.operators[name]
 		}
 		for _, key := range own.lists {
 			s.add(m, key, crawler.Token, old)

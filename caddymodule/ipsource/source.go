@@ -1,0 +1,116 @@
+// Package ipsource provides the address ranges of operators to other modules: the IP source
+// robots_guard.
+package ipsource
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+func init() { caddy.RegisterModule(new(OperatorRanges)) }
+
+// OperatorRanges provides the address ranges that operators of crawlers publish, for
+// `trusted_proxies` and for other modules that take a source of IP ranges.
+//
+// They come from the lists that `verify` reads, which must be on. A list that is not loaded
+// yet provides no ranges.
+type OperatorRanges struct {
+	// The operators, such as `Google` or `OpenAI`, in any case.
+	Operators []string `json:"operators,omitempty"`
+
+	option.Written // the line that names an operator that the built-in registry does not know
+
+	published *verify.Published
+}
+
+// CaddyModule returns the Caddy module information.
+func (*OperatorRanges) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.ip_sources.robots_guard",
+		New: func() caddy.Module { return new(OperatorRanges) },
+	}
+}
+
+// UnmarshalCaddyfile sets up the source from Caddyfile tokens. Syntax:
+//
+//	robots_guard <operator...>
+func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	if o.Operators = d.RemainingArgs(); len(o.Operators) == 0 {
+		return d.Err("robots_guard needs the name of an operator, such as Google")
+	}
+	if d.NextBlock(0) {
+		return d.Err("robots_guard takes no block here")
+	}
+	if o.check(uaident.Default()) != nil { // which a crawler option may add
+		o.Mark(d)
+	}
+	return nil
+}
+
+// Provision sets up the source.
+func (o *OperatorRanges) Provision(ctx caddy.Context) error {
+	app, err := caddymodule.AppOf(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.check(app.Registry()); err != nil {
+		return o.At(err)
+	}
+	if o.published = app.Published(o.Operators...); o.published == nil {
+		return o.At(errors.New("the IP source robots_guard takes the lists of addresses that verify reads, and none are read; " +
+			"write verify on into robots_guard { ... } of the global options"))
+	}
+	return nil
+}
+
+// check returns an error for the first operator that a registry does not know.
+func (o *OperatorRanges) check(registry *uaident.Registry) error {
+	if len(o.Operators) == 0 {
+		return errors.New("the IP source robots_guard needs operators, such as Google")
+	}
+	known := make(map[string]bool)
+	var names []string
+	for _, c := range registry.Crawlers() {
+		if folded := strings.ToLower(c.Operator); c.Operator != "" && !known[folded] {
+			known[folded] = true
+			names = append(names, c.Operator)
+		}
+	}
+	for _, name := range o.Operators {
+		if known[strings.ToLower(name)] {
+			continue
+		}
+		hint := "caddy robots-guard registry show <crawler> prints the operator of a crawler"
+		if c := registry.Lookup(name); c != nil && c.Operator != "" {
+			hint = fmt.Sprintf("did you mean %s, the operator of %s?", c.Operator, c.Token)
+		} else if near := spelling.Near(name, names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return fmt.Errorf("%q is no known operator of crawlers; %s", name, hint)
+	}
+	return nil
+}
+
+// GetIPRanges returns the ranges of the lists that are loaded.
+func (o *OperatorRanges) GetIPRanges(*http.Request) []netip.Prefix { return o.published.Prefixes() }
+
+// Interface guards
+var (
+	_ caddy.Provisioner       = (*OperatorRanges)(nil)
+	_ caddyfile.Unmarshaler   = (*OperatorRanges)(nil)
+	_ caddyhttp.IPRangeSource = (*OperatorRanges)(nil)
+)
