@@ -3,6 +3,7 @@ package policy
 import (
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -117,9 +118,9 @@ func (h history) smaller(q question, f Freshness) history {
 // TestStateKeepsTheRules runs random sequences of answers and times, and
 // compares what is known and what is to be done at random times with the model.
 func TestStateKeepsTheRules(t *testing.T) {
-	sequences, most := 300, 60
-	if raceEnabled || testing.Short() {
-		sequences = 50
+	sequences, most := 80, 60
+	if os.Getenv("LONG_TESTS") != "" && !raceEnabled {
+		sequences = 3000
 	}
 	f := Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: 36 * time.Hour}
 	steps, asked := 0, 0

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // TestPaths holds Google's table of example path matches.
 func TestPaths(t *testing.T) {
@@ -193,8 +196,12 @@ Disallow: /*?v=%2Fedit
 // TestManyPatterns compares the index of many wildcard rules with the naive
 // matcher; fuzzing rarely writes enough rules for it.
 func TestManyPatterns(t *testing.T) {
+	seeds := uint64(1)
+	if os.Getenv("LONG_TESTS") != "" {
+		seeds = 10
+	}
 	for _, n := range []int{fewPatterns, fewPatterns + 3, 40, 400} {
-		for seed := range uint64(3) {
+		for seed := range seeds {
 			r := Parse([]byte("User-agent: *\n" + generateRules(n, 90, seed)))
 			for _, target := range generateTargets(40, seed) {
 				compareWithNaive(t, r, "x", target)
