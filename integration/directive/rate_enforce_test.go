@@ -97,35 +97,3 @@ func checkSlowed(t *testing.T, h http.Header) {
 		t.Errorf("Retry-After %d, and RateLimit says %v", after, reset)
 	}
 }
-
-// TestSlowingUndone warns of a site whose own routes answer 429 by the page.
-func TestSlowingUndone(t *testing.T) {
-	t.Parallel()
-	root := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n", "page.html": "the page"})
-	s := harness.Serve(t, `http://a.test:$PORT {
-		root $ROOT
-		route {
-			intercept {
-				@slowed status 429
-				handle_response @slowed {
-					file_server
-				}
-			}
-			robots_guard {
-				rate enforce {
-					limit GPTBot 1/1h
-				}
-			}
-			file_server
-		}
-	}`, "$ROOT", root)
-	s.Warm("/page.html")
-	got := ""
-	for range 3 {
-		got = harness.Get(t, s.URL("/page.html"), harness.GPTBot).Body
-	}
-	const warning = "a crawler that is slowed can get the page nevertheless: intercept of this site answers"
-	if logs := s.Logs.String(); got != "the page" || !strings.Contains(logs, warning) || strings.Contains(logs, "a blocked crawler can get") {
-		t.Errorf("it got %q\n%s", got, logs)
-	}
-}

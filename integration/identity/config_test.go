@@ -16,7 +16,7 @@ func TestVerifyLoadErrors(t *testing.T) {
 		{"missing", "", "no such file"},
 		{"empty", "\n", "no address"},
 		{"too wide", "0.0.0.0/0\n", "0.0.0.0/0"},
-		{"no list", "<html>not found</html>", "neither an address nor a prefix"},
+		{"no list", "<html>not found</html>", "a web page without a list of addresses"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
