@@ -70,7 +70,9 @@ func TestFaultForeignHeaders(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
 	s := harness.Serve(t, `http://a.test:$PORT {
-		robots_guard enforce
+		robots_guard enforce {
+			fetch_wait 20s
+		}
 		reverse_proxy $ORIGIN
 	}`, "$ORIGIN", o.Address())
 	a := harness.Get(t, s.URL("/private/x?a=b"), harness.Bingbot, harness.Method(http.MethodPost),
