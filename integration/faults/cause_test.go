@@ -71,7 +71,7 @@ func TestFaultForeignHeaders(t *testing.T) {
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
 	s := harness.Serve(t, `http://a.test:$PORT {
 		robots_guard enforce {
-			fetch_wait 20s
+			fetch_wait 5s
 		}
 		reverse_proxy $ORIGIN
 	}`, "$ORIGIN", o.Address())
