@@ -12,7 +12,7 @@ import (
 // TestRequests judges requests by a file that closes the site to everybody, and
 // names two clients.
 func TestRequests(t *testing.T) {
-	robots := policy.Parse([]byte("User-agent: *\nDisallow: /\nDisallow: /.well-known/written\n\nUser-agent: CCBot\nUser-agent: curl\nDisallow: /.well-known/\nDisallow: /form\n"))
+	robots := policy.Parse([]byte("User-agent: *\nDisallow: /\nDisallow: /.well-known/written\n\nUser-agent: CCBot\nUser-agent: curl\nDisallow: /.well-known/\nDisallow: /form\n\nUser-agent: Applebot\nDisallow: /form\n"))
 	for _, tc := range []struct {
 		name, userAgent, method, target string
 		spoofed, allowed                bool
@@ -29,6 +29,8 @@ func TestRequests(t *testing.T) {
 		{"what is well known is for programs", "GPTBot/1.2", "GET", "/.well-known/security.txt", false, true},
 		{"in absolute form", "GPTBot/1.2", "GET", "http://a.test/.well-known/security.txt", false, true},
 		{"a rule that is written out applies", "Bytespider", "GET", "/.well-known/written", false, false},
+		{"also to a false name with a group of its own", "Applebot/0.1", "GET", "/.well-known/written", true, false},
+		{"but not to a true one", "Applebot/0.1", "GET", "/.well-known/written", false, true},
 		{"also with a query", "Bytespider", "GET", "/.well-known/written?x", false, false},
 		{"a query is no path", "GPTBot/1.2", "GET", "/private/x?u=http://h/.well-known/a", false, false},
 		{"nor is one behind a scheme without a slash", "GPTBot/1.2", "GET", "x:private/x.txt?u=http://h/.well-known/a", false, false},

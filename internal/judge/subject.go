@@ -83,10 +83,19 @@ func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Ve
 // group judges at all.
 func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
-	if s.False && s.Wildcard && verdict.Allowed {
-		if everybody := robots.Select(true).JudgeTarget(target); !everybody.Allowed {
-			return everybody
-		}
+	if !s.False || !verdict.Allowed {
+		return verdict
+	}
+	everybody := robots.Select(true)
+	switch {
+	case s.Wildcard:
+	case s.WellKnown:
+		everybody = everybody.WellKnown()
+	default:
+		return verdict
+	}
+	if strict := everybody.JudgeTarget(target); !strict.Allowed {
+		return strict
 	}
 	return verdict
 }

@@ -13,7 +13,7 @@ var (
 	// joinedKey matches a key behind a value in the same line: with a colon, or
 	// before a path without one.
 	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + someKeys + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
-	// keyOfTwo matches what stands before the first colon if the line has another key there.
+	// keyOfTwo matches the text before the first colon if it holds two keys.
 	keyOfTwo = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + someKeys + `)$`)
 	// writtenBreak matches a line break, or a tab, that is written as a backslash and
 	// a letter, before a key, a comment or the end of the line, or behind a colon.
@@ -24,7 +24,7 @@ var (
 	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 
-// checkLines looks for lines that are not what they seem to be.
+// checkLines looks for lines that crawlers read in another way than people do.
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
