@@ -18,7 +18,7 @@ import (
 func lintCommand(config Config) *cobra.Command {
 	l := linting{config: config}
 	cmd := &cobra.Command{
-		Use:   "lint [--format text|json|github|sarif] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
+		Use:   "lint [--format text|json|github] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
 		Short: "Finds what is wrong or odd in a robots.txt",
 		Long: `
 Tells what crawlers make of a robots.txt: what they do not read, what they read
@@ -32,8 +32,7 @@ Where Googlebot, Bingbot, YandexBot, GPTBot and a crawler that knows RFC 9309
 only read the file differently they are shown side by side, and always with
 --readings.
 
-The format github annotates a pull request on GitHub; sarif is SARIF 2.1.0, for
-code scanning.
+The format github annotates a pull request on GitHub.
 
 Exit status: 0 if nothing was found that --fail-on asks for, 1 if so, 2 if a
 file cannot be read.

@@ -11,7 +11,7 @@ import (
 )
 
 // Formats are the names of the output formats.
-func Formats() []string { return []string{"text", "json", "github", "sarif"} }
+func Formats() []string { return []string{"text", "json", "github"} }
 
 // Write prints reports in a format of [Formats].
 func Write(w io.Writer, format string, reports []*Report) error {
@@ -22,8 +22,6 @@ func Write(w io.Writer, format string, reports []*Report) error {
 		return writeJSON(w, reports)
 	case "github":
 		return writeGitHub(w, reports)
-	case "sarif":
-		return writeSARIF(w, reports)
 	}
 	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
 }
