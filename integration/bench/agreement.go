@@ -201,7 +201,13 @@ func agreementTable(what, yes string, peers []string, kinds []agreement) string 
 	for _, same := range total {
 		fmt.Fprintf(&b, " | %s", percent(same, questions))
 	}
-	b.WriteString(" |\n\nOne difference of each kind:\n\n")
+	b.WriteString(" |\n")
+	return b.String()
+}
+
+// differenceExamples lists one difference of each kind, where there is one.
+func differenceExamples(kinds []agreement) string {
+	var b strings.Builder
 	for _, a := range kinds {
 		if a.example != "" {
 			fmt.Fprintf(&b, "- %s: %s.\n", a.kind, a.example)
@@ -210,4 +216,4 @@ func agreementTable(what, yes string, peers []string, kinds []agreement) string 
 	return b.String()
 }
 
-func percent(n, of int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(of)) }
+func percent(n, of int) string { return fmt.Sprintf("%.0f%%", 100*float64(n)/float64(of)) }

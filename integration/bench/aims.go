@@ -192,32 +192,13 @@ func requestsAims(duels []duel) (aims []aim) {
 	return append(aims, p99, faster)
 }
 
-// aimLines renders aims of a section as rows of the page's first table.
-func aimLines(link string, aims []aim) string {
+// aimLines renders the aims of a section as rows of a table.
+func aimLines(aims []aim) string {
 	var b strings.Builder
 	for _, a := range aims {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", link, a.goal, a.measured, a.outcome)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", a.goal, a.measured, a.outcome)
 	}
 	return b.String()
 }
 
-const aimsHead = "| of | aim | measured | outcome |\n|---|---|---|---|\n"
-
-// mergeAims puts the aims of one section in the place of those that it had in the
-// table. Links tell what is whose, and in what order.
-func mergeAims(table, link string, aims []aim, links []string) string {
-	of := map[string]string{link: aimLines(link, aims)}
-	for line := range strings.Lines(table) {
-		for _, other := range links {
-			if other != link && strings.HasPrefix(line, "| "+other+" |") {
-				of[other] += line
-			}
-		}
-	}
-	var b strings.Builder
-	b.WriteString(aimsHead)
-	for _, other := range links {
-		b.WriteString(of[other])
-	}
-	return b.String()
-}
+const aimsHead = "| aim | measured | outcome |\n|---|---|---|\n"

@@ -37,17 +37,6 @@ func TestOverIsByRounds(t *testing.T) {
 	}
 }
 
-func TestAimsOfOtherTablesStay(t *testing.T) {
-	links := []string{"[parse](#p)", "[verdict](#v)", "[chain](#c)"}
-	table := mergeAims("", links[2], []aim{{"c", "3", "met"}}, links)
-	table = mergeAims(table, links[0], []aim{{"a", "1", "met"}, {"b", "2", "met"}}, links)
-	table = mergeAims(table, links[2], []aim{{"c", "4", "open"}}, links)
-	want := aimsHead + "| [parse](#p) | a | 1 | met |\n| [parse](#p) | b | 2 | met |\n| [chain](#c) | c | 4 | open |\n"
-	if table != want {
-		t.Errorf("got\n%s\nwant\n%s", table, want)
-	}
-}
-
 // TestAFailureIsAnError also where a table panics.
 func TestAFailureIsAnError(t *testing.T) {
 	bad := errors.New("bad")

@@ -135,8 +135,34 @@ func (c contest) at(results [][]result, row, who string) result {
 }
 
 // table renders results as Markdown: a line for each row, a column for each
-// contestant with time, ratio to ours (quartiles) and allocations.
+// contestant. Ours has its time and allocations, the others their time and how
+// many times ours that is.
 func (c contest) table(results [][]result) string {
+	return c.render(results, func(row contestRow, at int, r result) string {
+		if at > 0 {
+			return fmt.Sprintf("%s, **%s**", duration(r.ns.middle), times(r.ratio.middle))
+		}
+		text := duration(r.ns.middle)
+		if row.bytes > 0 {
+			text += fmt.Sprintf(", %.0f MB/s", float64(row.bytes)/r.ns.middle*1e3)
+		}
+		return text + ", " + count(r.allocs)
+	})
+}
+
+// details renders the quartiles of the ratios and the allocations.
+func (c contest) details(results [][]result) string {
+	return c.render(results, func(_ contestRow, _ int, r result) string {
+		text := fmt.Sprintf("%s to %s", figure(r.ratio.low), figure(r.ratio.high))
+		if r.allocs >= 0 {
+			text += ", " + count(r.allocs)
+		}
+		return text
+	})
+}
+
+// render renders a table with a cell for each result.
+func (c contest) render(results [][]result, cell func(contestRow, int, result) string) string {
 	var b strings.Builder
 	b.WriteString("| ")
 	b.WriteString(c.name)
@@ -151,16 +177,7 @@ func (c contest) table(results [][]result) string {
 				b.WriteString(" | not measured")
 				continue
 			}
-			fmt.Fprintf(&b, " | %s", duration(r.ns.middle))
-			if row.bytes > 0 && at == 0 {
-				fmt.Fprintf(&b, ", %.0f MB/s", float64(row.bytes)/r.ns.middle*1e3)
-			}
-			if at > 0 {
-				fmt.Fprintf(&b, ", **%s** (%s to %s)", times(r.ratio.middle), figure(r.ratio.low), figure(r.ratio.high))
-			}
-			if r.allocs >= 0 {
-				fmt.Fprintf(&b, ", %s", count(r.allocs))
-			}
+			b.WriteString(" | " + cell(row, at, r))
 		}
 		b.WriteString(" |\n")
 	}

@@ -151,32 +151,45 @@ func fightAll(e effort) (duels []duel, err error) {
 	return duels, errors.Join(errs...)
 }
 
-// requestsTable renders duels as Markdown.
+// requestsTable renders the precise duels, and those of other programs, as Markdown for the page.
 func requestsTable(duels []duel, e effort) string {
 	var b strings.Builder
-	b.WriteString("| server | traffic | requests/s | requests/s to stock | processor time a request | processor time to stock | p99 to stock |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| server | traffic | requests/s | processor time a request |\n|---|---|---|---|\n")
 	for _, d := range duels {
-		if d.perSecond == 0 {
-			fmt.Fprintf(&b, "| %s | %s | not measured | | | | |\n", d.subject, d.traffic)
-			continue
+		switch {
+		case !d.precise && d.subject != regexpSubject && d.subject != nginxSubject:
+		case d.perSecond == 0:
+			fmt.Fprintf(&b, "| %s | %s | not measured | |\n", d.subject, d.traffic)
+		default:
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.subject, d.traffic, d.requests, d.cpuRatio())
 		}
-		cpu, to := "unknown", "unknown"
-		if d.cpu > 0 {
-			cpu, to = duration(d.cpu)+", stock "+duration(d.baseCPU), d.cpuTo.String()
-		}
-		fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s | %s | %s |\n", d.subject, d.traffic, d.perSecond, d.requests, cpu, to, d.p99)
 	}
-	fmt.Fprintf(&b, "\nIn brackets the interval in which the median lies with 95 %% probability, by resampling starts and rounds; from fewer than %d starts, the range. "+
-		"Rows that an aim is about: %d starts of both servers with %d rounds each, %d with the most sites; the others %d with %d. "+
-		"A round has two turns of %v for each server; %d connections.", fewestGroups, e.starts, e.turns, min(e.starts, fewestGroups), max(1, e.starts/3), max(1, e.turns/2), e.turn, connections)
-	if len(processors()) > 1 {
-		b.WriteString(" Servers stay on one processor, the clients on the others.")
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "\n%d starts of both servers with %d rounds each (%d starts with the most sites); %d connections.\n", e.starts, e.turns, min(e.starts, fewestGroups), connections)
 	for _, d := range duels {
 		if d.sites > 1 && d.blocks != nil && d.traffic == "crawlers" && d.memory > 0 {
-			fmt.Fprintf(&b, "\nIn main memory, with %s sites that crawlers have asked: %d MiB, stock Caddy %d MiB.\n", thousands(d.sites), d.memory>>20, d.baseMemory>>20)
+			fmt.Fprintf(&b, "\nMain memory with %s sites that crawlers have requested: %d MiB, stock Caddy %d MiB.\n", thousands(d.sites), d.memory>>20, d.baseMemory>>20)
 		}
 	}
 	return b.String()
+}
+
+// requestsDetails renders all duels, with absolute figures.
+func requestsDetails(duels []duel) string {
+	var b strings.Builder
+	b.WriteString("| server | traffic | requests/s | of stock | processor time a request | of stock | p99 of stock |\n|---|---|---|---|---|---|---|\n")
+	for _, d := range duels {
+		if d.perSecond > 0 {
+			fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %s, stock %s | %s | %s |\n",
+				d.subject, d.traffic, d.perSecond, d.requests, duration(d.cpu), duration(d.baseCPU), d.cpuRatio(), d.p99)
+		}
+	}
+	return b.String()
+}
+
+// cpuRatio renders the ratio of processor times.
+func (d duel) cpuRatio() string {
+	if d.cpu == 0 {
+		return "unknown"
+	}
+	return d.cpuTo.String()
 }

@@ -47,25 +47,26 @@ func (e effort) times(n float64) effort {
 
 var started = time.Now()
 
-// section is one table of the page.
+// section is one measurement.
 type section struct {
 	name   string
-	anchor string // of its heading on the page
+	anchor string // of its heading on the page; "" for a section that is only printed
 	render func(effort, *google) (outcome, error)
 }
 
 // outcome is what a section showed.
 type outcome struct {
-	text string // Markdown
-	aims []aim
-	plot string // SVG, "" for none
+	text   string // Markdown for the page
+	detail string // Markdown that is only printed
+	aims   []aim  // only printed
+	plot   string // SVG, "" for none
 }
 
 func contestSection(name, anchor string, make func(*google) contest, aims func(contest, [][]result) []aim) section {
 	return section{name, anchor, func(e effort, g *google) (outcome, error) {
 		c := make(g)
 		results := c.measure(e)
-		return outcome{text: c.table(results), aims: aims(c, results)}, nil
+		return outcome{text: c.table(results), detail: c.details(results), aims: aims(c, results)}, nil
 	}}
 }
 
@@ -84,25 +85,25 @@ var sections = []section{
 		c := growthContest(g)
 		e.rounds = max(1, e.rounds/2)
 		results := c.measure(e)
-		return outcome{c.table(results), growthAims(c, results), growthPlot(c, results)}, nil
+		return outcome{detail: c.table(results), aims: growthAims(c, results), plot: growthPlot(c, results)}, nil
 	}},
 	{"agreement", "do-they-answer-the-same", func(e effort, g *google) (outcome, error) {
 		peers, kinds := verdictAgreement(e.questions, g)
-		return outcome{text: agreementTable("kind of question", "we forbid", peers, kinds)}, nil
+		return outcome{text: agreementTable("kind of question", "we forbid", peers, kinds), detail: differenceExamples(kinds)}, nil
 	}},
 	contestSection("identify", "identifying-a-client", func(*google) contest { return identifyContest() }, identifyAims),
-	tableSection("identify-agreement", "do-they-say-the-same", func(e effort) (string, error) {
+	{"identify-agreement", "", func(e effort, _ *google) (outcome, error) {
 		peers, kinds := identifyAgreement(e.questions)
-		return agreementTable("kind of client", "we say robot", peers, kinds), nil
-	}),
+		return outcome{detail: agreementTable("kind of client", "we say robot", peers, kinds) + "\n" + differenceExamples(kinds)}, nil
+	}},
 	{"requests", "whole-requests", func(e effort, _ *google) (outcome, error) {
 		duels, err := fightAll(e)
 		if len(duels) == 0 {
 			return outcome{}, err
 		}
-		return outcome{requestsTable(duels, e), requestsAims(duels), requestsPlot(duels)}, err
+		return outcome{requestsTable(duels, e), requestsDetails(duels), requestsAims(duels), requestsPlot(duels)}, err
 	}},
-	{"chain", "through-the-handlers", func(e effort, _ *google) (outcome, error) {
+	{"chain", "", func(e effort, _ *google) (outcome, error) {
 		handlers, err := startChains()
 		if err != nil {
 			return outcome{}, err
@@ -110,13 +111,13 @@ var sections = []section{
 		defer handlers.stop()
 		c := handlers.contest()
 		results := c.measure(e)
-		return outcome{text: c.table(results), aims: chainAims(c, results)}, nil
+		return outcome{text: c.table(results), detail: c.details(results), aims: chainAims(c, results)}, nil
 	}},
-	tableSection("cold", "where-a-crawlers-time-goes", coldTable),
+	tableSection("cold", "", coldTable),
 	{"start", "starting", func(e effort, _ *google) (outcome, error) { return startTable(e) }},
 	tableSection("reload", "reloading", reloadTable),
 	tableSection("memory", "memory", memoryTable),
-	tableSection("contention", "many-processors", contentionTable),
+	tableSection("contention", "", contentionTable),
 }
 
 func main() {
@@ -171,12 +172,12 @@ func (s section) run(e effort, g *google, o options) (err error) {
 	}()
 	circumstances, begin := machine(o.short), time.Now()
 	shown, err := s.render(e, g)
-	if shown.text == "" {
+	if shown.text == "" && shown.detail == "" {
 		return err
 	}
-	fmt.Printf("## %s\n\n%s\n%s\n\n", s.name, shown.text, circumstances)
+	fmt.Printf("## %s\n\n%s\n%s\n%s\n\n", s.name, shown.text, shown.detail, circumstances)
 	if len(shown.aims) > 0 {
-		fmt.Println(aimsHead + aimLines(s.link(), shown.aims))
+		fmt.Println(aimsHead + aimLines(shown.aims))
 	}
 	fmt.Fprintf(os.Stderr, "bench: %s took %v\n", s.name, time.Since(begin).Round(time.Second))
 	if o.write {

@@ -37,9 +37,6 @@ func plotFile(section string) string {
 	return filepath.Join(filepath.Dir(page), "images", "benchmarks-"+section+".svg")
 }
 
-// link leads to the section on the page.
-func (s section) link() string { return "[" + s.name + "](#" + s.anchor + ")" }
-
 // write puts what a section showed into the page.
 func (s section) write(shown outcome, circumstances string) error {
 	if shown.plot != "" {
@@ -47,25 +44,19 @@ func (s section) write(shown outcome, circumstances string) error {
 			return err
 		}
 	}
-	if err := rewrite(page, s.name, shown.text+"\n"+circumstances+"\n"); err != nil || len(shown.aims) == 0 {
-		return err
+	if !s.onPage() {
+		return nil
 	}
-	links := make([]string, len(sections))
-	for i, other := range sections {
-		links[i] = other.link()
+	text := circumstances + "\n"
+	if shown.text != "" {
+		text = shown.text + "\n" + text
 	}
-	content, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	begin, end := markers(aimsTable)
-	_, table, _ := strings.Cut(string(content), begin)
-	table, _, _ = strings.Cut(table, end)
-	return rewrite(page, aimsTable, mergeAims(table, s.link(), shown.aims, links))
+	return rewrite(page, s.name, text)
 }
 
-// aimsTable is the page's first table, of which each section writes its part.
-const aimsTable = "aims"
+// onPage reports whether the page has a place for the section. The results of
+// the others are only printed.
+func (s section) onPage() bool { return s.anchor != "" }
 
 // machine tells under what circumstances figures are taken.
 func machine(short bool) string {
