@@ -97,7 +97,31 @@ func (r *result) String() string {
 	return b.String()
 }
 
-// write puts the table into proof.md, and soak.svg beside it.
+// summary is the table for proof.md.
+func (r *result) summary() string {
+	var b strings.Builder
+	b.WriteString("| figure | value |\n|---|---|\n")
+	row := func(what, format string, values ...any) {
+		fmt.Fprintf(&b, "| %s | %s |\n", what, fmt.Sprintf(format, values...))
+	}
+	row("duration, requests", "%s, %d", r.took.Round(time.Second), r.sent)
+	row("wrong answers", "**%d**", r.wrongs)
+	row("forbidden requests that passed while the served file was unknown", "%d", r.pending)
+	row("requests without an answer (instance killed, reload)", "%d", r.broken.all())
+	row("reloads, robots.txt changes, outages, kills", "%d, %d, %d, %d", r.reloads, r.texts, r.outages, r.kills)
+	row("slowest page for a browser", "%s", r.slowest.Round(time.Millisecond))
+	for i, samples := range r.samples {
+		for _, s := range watched {
+			if s.name == "heap" && len(samples) >= 8 {
+				row(fmt.Sprintf("heap of instance %c, second and last quarter", 'A'+i),
+					"%.1f%s, %.1f%s", s.quarter(samples, false)*s.scale, s.unit, s.quarter(samples, true)*s.scale, s.unit)
+			}
+		}
+	}
+	return b.String()
+}
+
+// write puts the summary into proof.md, and soak.svg beside it.
 func (r *result) write(folder string) error {
 	const begin, end = "<!-- written by integration/soak -->\n", "<!-- end -->\n"
 	page := filepath.Join(folder, "proof.md")
@@ -112,7 +136,7 @@ func (r *result) write(folder string) error {
 	}
 	when := fmt.Sprintf("\nMeasured %s with %s on %s/%s, %d processors.\n",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	if err := os.WriteFile(page, []byte(before+begin+r.String()+when+end+after), 0o644); err != nil {
+	if err := os.WriteFile(page, []byte(before+begin+r.summary()+when+end+after), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, "soak.svg"), []byte(plot(r.samples)), 0o644)
