@@ -33,11 +33,6 @@ func (l *auditedLogs) addFlags(cmd *cobra.Command) {
 	completeWords(cmd, "format", logformat.Names()...)
 }
 
-// chosen reports whether a flag chooses requests.
-func (l *auditedLogs) chosen() bool {
-	return len(l.sites) > 0 || l.since != "" || l.until != "" || l.format != ""
-}
-
 // options makes options of the flags.
 func (l *auditedLogs) options(cmd *cobra.Command) (replay.Options, error) {
 	now := time.Now()

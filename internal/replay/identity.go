@@ -20,7 +20,6 @@ type identity struct {
 	client  uaident.Identity // refers to userAgent
 	bound   judge.Bound      // by the rules of the version
 	crawler int32
-	before  *identity // what it is by the text before the edit
 }
 
 // Bounds of the memory for User-Agents: how many, and how long ones.
@@ -48,18 +47,10 @@ func (w *worker) identify(userAgent []byte) *identity {
 	return who
 }
 
-// meet identifies a User-Agent.
+// meet identifies a User-Agent with the names of the current version, as the
+// handler does.
 func (w *worker) meet(who *identity, userAgent string) {
-	if w.before != nil {
-		w.meetTwice(who, userAgent)
-		return
-	}
-	w.meetBy(who, userAgent, &w.versions[w.version])
-}
-
-// meetBy identifies a User-Agent with the names of a version, as the handler
-// does.
-func (w *worker) meetBy(who *identity, userAgent string, current *version) {
+	current := &w.versions[w.version]
 	who.client = w.settings.Identify(w.registry, userAgent, current.overlay)
 	who.bound = judge.Bound{}
 	if who.browser = who.client.Class == uaident.Browser; who.browser {

@@ -54,8 +54,7 @@ type Options struct {
 	// Now is the time of the report. Zero for no time.
 	Now time.Time
 
-	maxLine int      // 0 for the default
-	before  *Version // the text before an edit, nil if none is looked at
+	maxLine int // 0 for the default
 }
 
 // Run replays logs. When ctx is done it stops early, and returns the report of
@@ -91,15 +90,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		total.merge(w.tally)
 	}
 	report.fill(p, total, s, &o, logs)
-	if p.before != nil {
-		report.fillEdit(p, total)
-	}
 	if err != nil {
 		err = s.located(err)
 		report.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
-		if report.edit != nil {
-			report.edit.Incomplete = report.Incomplete
-		}
 	}
 	return report, err
 }
@@ -127,13 +120,6 @@ func (o *Options) plan() (*plan, []*input, error) {
 		return nil, nil, err
 	}
 	p.byHost = hostSpans(p.versions)
-	if o.before != nil {
-		before, err := prepare([]Version{*o.before}, p.registry)
-		if err != nil {
-			return nil, nil, err
-		}
-		p.before = &before[0]
-	}
 	if p.sites, err = parseSites(o.Sites); err != nil {
 		return nil, nil, err
 	}

@@ -49,8 +49,6 @@ type Report struct {
 	Incomplete string `json:"incomplete,omitempty"`
 
 	paced bool // it was looked at how fast crawlers asked
-
-	edit *EditReport // nil if no edit is looked at
 }
 
 // LogReport is about one log.

@@ -17,8 +17,8 @@ type tables struct {
 
 // kinds are of the columns that are not names or numbers.
 var kinds = map[string]text.Kind{
-	"LOG": text.Long, "RULE": text.Long, "PATH": text.Long, "BEFORE": text.Long, "NOW": text.Long,
-	"CRAWLERS": text.List, "FORMAT": text.List, "ROBOTS.TXT READ": text.Prose, "CHANGE": text.Verdict,
+	"LOG": text.Long, "RULE": text.Long, "PATH": text.Long,
+	"CRAWLERS": text.List, "FORMAT": text.List, "ROBOTS.TXT READ": text.Prose,
 }
 
 // table begins a table.

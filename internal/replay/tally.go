@@ -115,7 +115,6 @@ type tally struct {
 	day                       int32 // the one that was looked up last
 	dayOf                     *dayCount
 	visits                    [parity.NumAssistants]uint64
-	changes                   *changeTally // nil if no edit is looked at
 }
 
 func newTally() *tally {
@@ -199,12 +198,6 @@ func (t *tally) browser(r *logformat.Record) {
 
 // merge takes in the counts of another tally.
 func (t *tally) merge(o *tally) {
-	if o.changes != nil {
-		if t.changes == nil {
-			t.changes = newChangeTally()
-		}
-		t.changes.merge(o.changes)
-	}
 	t.lines += o.lines
 	t.malformed += o.malformed
 	t.tooLong += o.tooLong

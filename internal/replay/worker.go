@@ -16,7 +16,6 @@ type plan struct {
 	registry     *uaident.Registry
 	versions     []version
 	byHost       map[string]span // which are of which host; nil if they are of all
-	before       *version        // of the text before an edit, nil if none is looked at
 	sites        siteList
 	since, until int64
 	crawlers     *crawlers
@@ -44,12 +43,8 @@ type worker struct {
 }
 
 func newWorker(p *plan) *worker {
-	t := newTally()
-	if p.before != nil {
-		t.changes = newChangeTally()
-	}
 	return &worker{
-		plan: p, tally: t, span: span{0, len(p.versions)}, parsers: make(map[*logformat.Format]logformat.Parser),
+		plan: p, tally: newTally(), span: span{0, len(p.versions)}, parsers: make(map[*logformat.Format]logformat.Parser),
 		known: make([]identity, knownIdentities+1), seed: maphash.MakeSeed(),
 	}
 }
@@ -100,10 +95,6 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 func (w *worker) judge(k *chunk) {
 	r, t := &w.record, w.tally
 	if !w.isAskedAbout() {
-		return
-	}
-	if w.before != nil {
-		w.compare()
 		return
 	}
 	w.current()
