@@ -65,7 +65,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    staging     [<host...>]
 //	    gate        error|warning|off
 //	    confirm     search|any|off
-//	    rollout     now|shadow <duration>|hosts <host...> [<duration>]|crawlers <percent> [<duration>]
+//	    rollout     now|shadow <duration>|hosts <host...> [<duration>]
 //	    max_age     <duration>
 //	}
 //
@@ -103,7 +103,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: option.One(&h.Gate, option.WordOf(gateWords...))},
 		{Name: "confirm", Usage: "search, any or off", Set: option.One(&h.Confirm, option.WordOf(confirmWords...))},
-		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, hosts, some hosts and perhaps a duration, or crawlers, a percentage such as 10 and perhaps a duration", Set: h.setRollout, Mark: h.markRollout},
+		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, some hosts and perhaps a duration", Set: h.setRollout, Mark: h.markRollout},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
 	}
 }

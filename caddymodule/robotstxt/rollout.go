@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -19,19 +18,15 @@ import (
 type Rollout struct {
 	// What comes first: `shadow` judges the change beside what is published, on live
 	// requests and without any effect, and publishes it after the time unless a search
-	// engine would be newly forbidden something. `hosts` serves it at some hosts, and
-	// `crawlers` to the verified crawlers of some operators; both end like that, too.
+	// engine would be newly forbidden something. `hosts` serves it at some hosts, and ends
+	// like that, too.
 	Stage string `json:"stage"`
 
 	// The hosts that have it first, such as `shop.example.com` or `*.example.com`.
 	Hosts []string `json:"hosts,omitempty"`
 
-	// How many of a hundred operators have it first, from 1 to 100: which ones is another
-	// choice for each change. Search engines have it at 100 only.
-	Percent int `json:"percent,omitempty"`
-
-	// How long that takes, from `1m` to `30d`. At hosts and for crawlers it may be left
-	// out: then somebody has to promote the change.
+	// How long that takes, from `1m` to `30d`. At hosts it may be left out: then somebody
+	// has to promote the change.
 	Duration caddy.Duration `json:"duration,omitempty"`
 
 	option.Written // whether it goes with the site is known when all sites are there
@@ -51,8 +46,6 @@ func (h *Handler) setRollout(args []string) error {
 		if d, err := caddy.ParseDuration(args[last]); err == nil && last > 1 {
 			h.Rollout.Hosts, h.Rollout.Duration = args[1:last], caddy.Duration(d)
 		}
-	case (len(args) == 2 || len(args) == 3) && args[0] == string(publication.Crawlers):
-		return h.setCohort(args)
 	case len(args) == 0:
 		return option.ErrCount
 	default:
@@ -68,19 +61,6 @@ func (h *Handler) markRollout(d *caddyfile.Dispenser) {
 	}
 }
 
-// setCohort reads how many operators have a change first, and perhaps for how long.
-func (h *Handler) setCohort(args []string) error {
-	percent, err := strconv.Atoi(args[1])
-	if err != nil {
-		return option.ErrValue
-	}
-	h.Rollout = &Rollout{Stage: args[0], Percent: percent}
-	if len(args) == 3 {
-		return option.One(&h.Rollout.Duration, option.Duration)(args[2:])
-	}
-	return nil
-}
-
 // Bounds of Rollout.Duration.
 const (
 	shortestRollout = time.Minute
@@ -94,14 +74,10 @@ func (r *Rollout) validate() error {
 	}
 	stage := publication.Stage(r.Stage)
 	switch {
-	case stage != publication.Shadow && stage != publication.Hosts && stage != publication.Crawlers:
-		return fmt.Errorf("unknown stage %q of rollout; use shadow, hosts or crawlers, or leave rollout out", r.Stage)
+	case stage != publication.Shadow && stage != publication.Hosts:
+		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
 	case (stage == publication.Hosts) != (len(r.Hosts) > 0):
 		return errors.New("rollout hosts has to name the hosts that have a change first, and nothing else does")
-	case stage != publication.Crawlers && r.Percent != 0:
-		return errors.New("rollout has a percentage for crawlers only")
-	case stage == publication.Crawlers && (r.Percent < 1 || r.Percent > 100):
-		return fmt.Errorf("rollout crawlers %d cannot be; use a percentage of the operators from 1 to 100", r.Percent)
 	case stage != publication.Shadow && r.Duration == 0: // until somebody promotes it
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
 		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.Short(r.Duration))
@@ -114,15 +90,15 @@ func (r *Rollout) steps() publication.Rollout {
 	if r == nil {
 		return publication.Rollout{}
 	}
-	return publication.Rollout{Stage: publication.Stage(r.Stage), Hosts: r.Hosts, Percent: r.Percent, Seconds: int64(time.Duration(r.Duration) / time.Second)}
+	return publication.Rollout{Stage: publication.Stage(r.Stage), Hosts: r.Hosts, Seconds: int64(time.Duration(r.Duration) / time.Second)}
 }
 
 // check makes sure that it goes with the hosts and the places of its robots_txt.
-func (r *Rollout) check(hosts []string, places []placement.Text, verifies bool) error {
+func (r *Rollout) check(hosts []string, places []placement.Text) error {
 	if r == nil {
 		return nil
 	}
-	return r.At(cmp.Or(r.checkHosts(hosts), r.checkShadow(places), r.checkCrawlers(places, verifies)))
+	return r.At(cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
 }
 
 // checkHosts makes sure that the hosts are some of the site.
@@ -134,31 +110,6 @@ func (r *Rollout) checkHosts(hosts []string) error {
 	for _, host := range r.Hosts {
 		if !has(host) {
 			return fmt.Errorf("rollout: this site has no host %q; %s", host, hintOf(host, hosts))
-		}
-	}
-	return nil
-}
-
-// checkCrawlers makes sure that it is known who crawlers are at all places of a
-// robots_txt, and that none is served what is meant for another.
-func (r *Rollout) checkCrawlers(places []placement.Text, verifies bool) error {
-	if r.Stage != string(publication.Crawlers) {
-		return nil
-	}
-	if !verifies {
-		return errors.New("rollout crawlers goes by who crawlers are, and nobody is verified; write verify on into the global option robots_guard, or use rollout hosts")
-	}
-	if len(places) == 0 {
-		return errors.New("rollout crawlers: robots_txt stands in routes that cannot be looked at, such as those of invoke; write it into the site itself, behind a robots_guard")
-	}
-	for i := range places {
-		switch p := &places[i]; {
-		case !p.Guarded:
-			return fmt.Errorf("rollout crawlers: at %s requests come to robots_txt that have not come through a robots_guard, which tells who crawlers are; "+
-				"add robots_guard before it, with the same matcher or none", p.Site())
-		case p.Cached != "":
-			return fmt.Errorf("rollout crawlers: at %s %s stands before robots_txt and could answer one crawler with the text of another; "+
-				"write robots_guard and robots_txt before it in a route, or leave /robots.txt out of it by a matcher", p.Site(), p.Cached)
 		}
 	}
 	return nil

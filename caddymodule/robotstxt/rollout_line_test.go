@@ -14,7 +14,6 @@ import (
 func TestLineOfRollout(t *testing.T) {
 	for rollout, want := range map[string]string{
 		"hosts shop.test": `rollout: this site has no host "shop.test"; it has b.test, at Caddyfile:9`,
-		"crawlers 10":     "or use rollout hosts, at Caddyfile:9",
 		"shadow 1h":       "or use another rollout, at Caddyfile:9",
 		"hosts b.test":    "",
 	} {

@@ -100,7 +100,7 @@ func allows(robots *policy.Robots, token, page string) bool {
 // read lets a crawler read the robots.txt, where no guard sees that if it is unseen.
 func (w *world) read(c *crawler, i *instance, s *site, address string, unseen bool) (status int, text string, hops int) {
 	if unseen && w.owner != nil {
-		page := i.page(s.host, "")
+		page := i.page(s.host)
 		return page.Code, page.Body.String(), 0
 	}
 	return w.follows(c, i, s, address, unseen)
@@ -121,7 +121,7 @@ func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (a
 		switch {
 		case code == http.StatusOK:
 			known = &reading{robots: policy.Parse([]byte(text)), text: text, at: time.Now(), from: i, odd: w.isOdd(s), seen: text, unseen: unseen, led: hops > 0}
-			known.apart = unseen && w.owner != nil && i.text(s.host, uaident.Default().Lookup(c.token).Operator) != text
+			known.apart = unseen && w.owner != nil && i.text(s.host) != text
 			if hops > mostHops {
 				known.seen = ""
 			}

@@ -30,9 +30,9 @@ type owner struct {
 type published struct {
 	*release.Release
 	publisher *managed.Publisher
-	shown     map[*site]string // to who is not verified, at the last look
+	shown     map[*site]string // at the last look
 	under     map[*site]seenUnder
-	texts     map[askedPage]knownPage
+	texts     map[string]knownPage // by host
 }
 
 // looksEvery is how often instances look at the history: more seldom than real ones, so that
@@ -44,15 +44,11 @@ func newOwner(dice *rand.Rand, p plan) *owner {
 	o := &owner{rules: newRules(dice), maxAge: []time.Duration{time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(3)], meant: make(map[string]bool)}
 	o.before = o.rules
 	hours := int64(1+dice.IntN(12)) * 3600
-	switch dice.IntN(4) {
+	switch dice.IntN(3) {
 	case 0:
 		o.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: hours}
 	case 1:
 		o.rollout = publication.Rollout{Stage: publication.Hosts, Seconds: hours, Hosts: []string{fmt.Sprintf("%c.test", 'a'+p.hosts-1)}}
-	default:
-		if p.verifies {
-			o.rollout = publication.Rollout{Stage: publication.Crawlers, Seconds: hours, Percent: 60}
-		}
 	}
 	return o
 }
@@ -105,7 +101,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	if i.published != nil {
 		shown, under = i.published.shown, i.published.under
 	}
-	i.published = &published{next, p, shown, under, make(map[askedPage]knownPage)}
+	i.published = &published{next, p, shown, under, make(map[string]knownPage)}
 	stop := next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
 	ended := make(chan struct{})
 	go func() {
@@ -227,16 +223,10 @@ func (w *world) undone() *instance {
 // sees notes what an instance serves at a site.
 func (i *instance) sees(s *site) {
 	w, now := i.world, time.Now()
-	texts := []string{i.text(s.host, "")}
-	for _, operator := range w.operators {
-		texts = append(texts, i.text(s.host, operator))
-	}
-	text := texts[0]
+	text := i.text(s.host)
 	before, known := i.published.shown[s]
 	w.mu.Lock()
-	for _, text := range texts {
-		s.note(text, now)
-	}
+	s.note(text, now)
 	if known && before != text || !known {
 		s.changed, s.settled = now, now
 	}

@@ -12,31 +12,26 @@ import (
 )
 
 // page is what an instance answers for the robots.txt of a host, as the owner publishes
-// it, to an operator's verified crawlers, or to all others for "".
-func (i *instance) page(host, operator string) *httptest.ResponseRecorder {
+// it.
+func (i *instance) page(host string) *httptest.ResponseRecorder {
 	rw := httptest.NewRecorder()
 	r := i.request(rw, host, "/robots.txt")
-	i.servePage(rw, r.WithContext(origin.WithOperator(r.Context(), operator)))
+	i.servePage(rw, r)
 	return rw
 }
 
 // text is what page answers, as long as the page is the same one.
-func (i *instance) text(host, operator string) string {
-	of := askedPage{host, operator}
-	known := i.published.texts[of]
+func (i *instance) text(host string) string {
+	known := i.published.texts[host]
 	if known.request == nil {
-		r := i.request(httptest.NewRecorder(), host, "/robots.txt")
-		known.request = r.WithContext(origin.WithOperator(r.Context(), operator))
+		known.request = i.request(httptest.NewRecorder(), host, "/robots.txt")
 	}
 	if page, _ := i.published.publisher.Page(known.request); page != known.page || page == nil {
-		known.page, known.text = page, i.page(host, operator).Body.String()
+		known.page, known.text = page, i.page(host).Body.String()
 	}
-	i.published.texts[of] = known
+	i.published.texts[host] = known
 	return known.text
 }
-
-// askedPage is whose robots.txt is asked for, and by whose crawler.
-type askedPage struct{ host, operator string }
 
 // knownPage is a page with its text.
 type knownPage struct {
@@ -54,19 +49,18 @@ func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
 	page.Serve(rw, r, managed.Lifetime(i.world.owner.maxAge, time.Now(), until))
 }
 
-// shows returns the text of a site as all are served it who are not verified, at an
-// instance.
+// shows returns the text of a site at an instance.
 func (i *instance) shows(s *site) string {
 	if i.world.owner == nil {
 		return s.shown()
 	}
-	return i.text(s.host, "")
+	return i.text(s.host)
 }
 
 // fetchPage is how the guard reads what the owner publishes.
 func (i *instance) fetchPage(s *site, as origin.Witness) policy.Answer {
-	w := i.page(s.host, as.Operator)
-	if as.Operator == "" && as.UserAgent == "" {
+	w := i.page(s.host)
+	if as.UserAgent == "" {
 		i.world.mu.Lock()
 		defer i.world.mu.Unlock()
 		i.sawText(s, w.Body.String())

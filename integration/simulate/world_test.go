@@ -41,7 +41,6 @@ type world struct {
 	setsClocks  bool         // they are set meanwhile
 	set         time.Time    // when the last one was
 	owner       *owner       // nil where sites write their robots.txt themselves
-	operators   []string     // of crawlers that are verified
 	ways        int          // that sites have redirected to
 	hasLimits   bool         // the owner has set some
 	takes       atomic.Int64 // how long a page takes, in nanoseconds
@@ -179,7 +178,6 @@ func (w *world) verify(t *testing.T) {
 	w.verified = append(slices.Clone(tokens[:5]), slow)
 	for _, token := range w.verified {
 		c.Lists = append(c.Lists, verify.List{For: token, File: list})
-		w.operators = append(w.operators, uaident.Default().Lookup(token).Operator)
 	}
 	w.verifier = verify.New(verify.Options{KeepVerified: 64, KeepOthers: 64})
 	if err := w.verifier.Configure(c); err != nil {

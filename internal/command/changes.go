@@ -146,11 +146,8 @@ func printState(out io.Writer, s admin.ManagedState) {
 	}
 	if c := s.Candidate; c != nil {
 		state := "tried: " + string(c.Stage)
-		switch c.Stage {
-		case publication.Confirmation:
+		if c.Stage == publication.Confirmation {
 			state = "waits for confirmation"
-		case publication.Crawlers:
-			state += fmt.Sprintf(" (%d%% of the operators)", c.Cohort)
 		}
 		if !c.Until.IsZero() {
 			state += " until " + c.Until.UTC().Format(changeTime)

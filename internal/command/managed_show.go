@@ -92,12 +92,9 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	}
 }
 
-// trialWords tells who is served a change before others.
+// trialWords describes the change that a host is served before others.
 func trialWords(t *report.ManagedTrial) string {
 	words := fmt.Sprintf("change %s is tried at this host", text.Printable(t.Change))
-	if t.Percent > 0 {
-		words = fmt.Sprintf("change %s is tried: %d%% of the operators are served it", text.Printable(t.Change), t.Percent)
-	}
 	if !t.Until.IsZero() {
 		words += ", until " + shortTime(t.Until)
 	}

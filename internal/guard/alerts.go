@@ -52,17 +52,6 @@ func (s *State) ChangesWaiting() (n int) {
 	return n
 }
 
-// CanaryPercent returns how many of a hundred operators are served a change of robots_txt
-// before others, the most of all sites.
-func (s *State) CanaryPercent() (most int) {
-	for _, state := range s.Changes() {
-		if c := state.Candidate; c != nil && c.Stage == publication.Crawlers {
-			most = max(most, c.Cohort)
-		}
-	}
-	return most
-}
-
 // NextText returns when the next robots.txt of robots_txt comes into force, zero for
 // never.
 func (s *State) NextText() time.Time { return s.Texts.Next(time.Now()) }

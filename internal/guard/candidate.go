@@ -107,3 +107,13 @@ func (c *candidate) read(into *policy.Entry, host string) (done <-chan struct{})
 func (t *tried) isAt() bool {
 	return t.candidate != nil && t.candidate.IsAt != nil && t.candidate.IsAt(t.host)
 }
+
+// Changed says that hosts are served another robots.txt than until now: our copies of
+// it are due.
+func (s *State) Changed(has func(host string) bool) {
+	for _, e := range s.Cache.Entries() {
+		if host, _ := addr.CutPort(e.Key().Host); e.Key().Source == "" && has(host) {
+			e.MakeDue()
+		}
+	}
+}

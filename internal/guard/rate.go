@@ -117,15 +117,6 @@ func (j *Judgement) pass() {
 // stale says that the current one asks for more.
 func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, texts []*policy.Version, now time.Time) (known policy.Delay, stale bool) {
 	known = delay
-	if j.Identity == verify.Verified {
-		for _, c := range g.changesFor(r, j) {
-			for _, text := range c.versions(r, false, now, now, g.graceOf(j)) {
-				if asked := g.delayBy(r, j, text); asked.Every < known.Every {
-					known, stale = asked, true
-				}
-			}
-		}
-	}
 	for _, text := range texts {
 		if asked := g.delayBy(r, j, text); asked.Every < known.Every {
 			known = asked

@@ -33,9 +33,6 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		a.sure = isCanonical(r, *a.site.Own()) && request.OriginalRequest(r).URL.RawQuery == "" && (j.Identity == verify.Verified || !request.MaybeInvented(r))
 	}
 	asks := r.Clone(r.Context())
-	if j != nil && j.Identity == verify.Verified {
-		r = r.WithContext(origin.WithOperator(r.Context(), operatorOf(j))) // who may be served a text of its own
-	}
 	watched := watch(w, r.Method)
 	err := next.ServeHTTP(watched, r)
 	answer := watched.seen(err)

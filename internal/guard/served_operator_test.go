@@ -63,29 +63,6 @@ func TestTextOfAnOperator(t *testing.T) {
 	}
 }
 
-// TestOperatorIsHandedOn tells the handlers behind whose crawler asks for the
-// robots.txt, if that is verified.
-func TestOperatorIsHandedOn(t *testing.T) {
-	s := newTwoTexts(t, nil)
-	for who, want := range map[verify.State]string{verify.Verified: "Google", verify.Claimed: "", verify.Unknown: "", verify.Spoofed: ""} {
-		r := from(requestBy("Googlebot/2.1", "/robots.txt"), "192.0.2.1")
-		j := s.g.Judge(r)
-		j.Identity = who
-		got := "nobody was asked"
-		err := s.g.passRobots(httptest.NewRecorder(), r, j, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-			got = origin.OperatorOf(r.Context())
-			_, err := fmt.Fprint(w, s.text)
-			return err
-		}))
-		if err != nil || got != want {
-			t.Errorf("%s: the operator is %q, want %q; %v", who, got, want, err)
-		}
-		if origin.OperatorOf(r.Context()) != "" {
-			t.Error("it is handed on to what stands before the guard")
-		}
-	}
-}
-
 // TestWhatPeopleHaveRead has somebody send a tool of a search engine to a new robots.txt.
 // Its crawlers have not read that, and may follow the old one.
 func TestWhatPeopleHaveRead(t *testing.T) {

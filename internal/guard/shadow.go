@@ -25,7 +25,6 @@ type tries struct {
 	trials  *shadow.Trials
 
 	candidates candidates
-	ofSome     candidates // that some operators are served before others, or were lately
 }
 
 func newTries() *tries {

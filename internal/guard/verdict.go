@@ -87,9 +87,6 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, stat
 	}
 	if ours != nil {
 		g.judgeServed(r, j, state, texts, pending, now, until)
-		if j.Verdict == judge.Disallowed && !elsewhere && g.knowsChange(r, j, waits, now, until) {
-			g.Settings.Excuse(&j.Request, &j.Result)
-		}
 	}
 	return state, texts
 }

@@ -77,10 +77,8 @@ func (p *Publisher) ComposeAhead(ctx context.Context, turn time.Time) {
 		return
 	}
 	p.eachAsked(ctx, func(site policy.Key) {
-		for _, at := range e.spotsOf(site, turn) {
-			if at.table.start(at.turn).Equal(turn) {
-				p.composeAhead(site, at)
-			}
+		if at := e.spotOf(site, turn); at.table.start(at.turn).Equal(turn) {
+			p.composeAhead(site, at)
 		}
 	})
 }

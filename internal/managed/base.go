@@ -124,10 +124,9 @@ func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fe
 // Ready makes the page of a base before a request has to.
 func (p *Publisher) Ready(key policy.Key, base *policy.Version) {
 	if e := p.serving.Load(); e != nil && key.Source == "" {
-		for _, at := range e.spotsOf(key, p.Now()) {
-			at.ahead = true
-			p.composed(base, at)
-		}
+		at := e.spotOf(key, p.Now())
+		at.ahead = true
+		p.composed(base, at)
 	}
 }
 

@@ -9,14 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// edition is what sites are served: a schedule, or at some hosts, or to some crawlers,
-// another one that is tried there. It is immutable.
+// edition is what sites are served: a schedule, or at some hosts another one that is
+// tried there. It is immutable.
 type edition struct {
-	all      version
-	trial    version        // without a schedule if none is tried
-	hosts    *request.Hosts // that have the trial
-	servedTo func(operator string) bool
-	told     Trial // what was said of the trial
+	all   version
+	trial version        // without a schedule if none is tried
+	hosts *request.Hosts // that have the trial
+	told  Trial          // what was said of the trial
 }
 
 // version is a schedule with the time since which it is served.
@@ -25,24 +24,19 @@ type version struct {
 	since    time.Time
 }
 
-// Trial is a schedule that some hosts, or the verified crawlers of some operators, have
-// before others.
+// Trial is a schedule that some hosts have before others.
 type Trial struct {
 	Schedule *Schedule
 	Hosts    []string // may have wildcards such as *.example.com
-	// ServedTo reports whether an operator has it, "" for who is not verified. It is nil
-	// if that is decided by hosts.
-	ServedTo func(operator string) bool
-	// ID is that of the change, Percent how many of a hundred operators have it, and
-	// Until when the trial ends by itself, zero for never. They are for reports.
-	ID      string
-	Percent int
-	Until   time.Time
+	// ID is that of the change, and Until when the trial ends by itself, zero for never.
+	// They are for reports.
+	ID    string
+	Until time.Time
 }
 
-// at returns what holds at a host, for all but those for whom servedTo is true.
+// at returns what holds at a host.
 func (e *edition) at(host string) version {
-	if e.trial.schedule != nil && e.servedTo == nil && e.hosts.Has(host) {
+	if e.trial.schedule != nil && e.hosts.Has(host) {
 		return e.trial
 	}
 	return e.all
@@ -70,19 +64,9 @@ func (e *edition) next(now time.Time) time.Time {
 	return turn
 }
 
-// spotOf returns the spot of a site at a time, for all but those for whom servedTo is
-// true.
+// spotOf returns the spot of a site at a time.
 func (e *edition) spotOf(site policy.Key, now time.Time) spot {
 	return e.at(nameOf(site)).spotOf(site, now)
-}
-
-// spotsOf returns all spots of a site at a time.
-func (e *edition) spotsOf(site policy.Key, now time.Time) []spot {
-	spots := []spot{e.spotOf(site, now)}
-	if e.servedTo != nil {
-		spots = append(spots, e.trial.spotOf(site, now))
-	}
-	return spots
 }
 
 func (v version) spotOf(site policy.Key, now time.Time) spot {
@@ -157,14 +141,10 @@ func (p *Publisher) Serve(ctx context.Context, next *Schedule, trial Trial) {
 	if before := p.serving.Load(); before != nil {
 		e.keepTimes(before)
 	}
-	if e.hosts.Add(trial.Hosts); trial.Schedule != nil {
-		e.servedTo = trial.ServedTo
-	}
+	e.hosts.Add(trial.Hosts)
 	for range 2 { // then those of sites that were asked for the first time meanwhile
 		p.eachAsked(ctx, func(site policy.Key) {
-			for _, at := range e.spotsOf(site, p.Now()) {
-				p.composeAhead(site, at)
-			}
+			p.composeAhead(site, e.spotOf(site, p.Now()))
 		})
 	}
 	if ctx.Err() != nil {

@@ -95,3 +95,22 @@ func BenchmarkServeAnother(b *testing.B) {
 		b.Errorf("served is %q", page.text)
 	}
 }
+
+// What is tried is told of the hosts that it is about.
+func TestTrialIsTold(t *testing.T) {
+	first, next := newSchedule(t, disallow("GPTBot", "/a")), newSchedule(t, disallow("GPTBot", "/b"))
+	p := newPublisher(first, nil, time.Now)
+	p.Hosts = []string{"a.test", "b.test"}
+	var r Running
+	defer r.Add(p)()
+	until := time.Now().Add(time.Hour)
+	for _, trial := range []Trial{{}, {Schedule: next, Hosts: []string{"b.test"}, ID: "1", Until: until}} {
+		p.Serve(t.Context(), first, trial)
+		for _, s := range r.Sites(time.Now()) {
+			tried := s.Host == "b.test" && trial.Schedule != nil
+			if (s.Trial != nil) != tried || tried && (s.Trial.Change != "1" || !s.Trial.Until.Equal(until)) {
+				t.Errorf("%s: the trial is %+v", s.Host, s.Trial)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package managed
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,4 +41,16 @@ func TestWhoGoesByDates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// answerOf returns what a request is answered with.
+func answerOf(t *testing.T, p *Publisher, r *http.Request) *http.Response {
+	t.Helper()
+	page, until := p.Page(r)
+	if page == nil {
+		t.Fatal("there is no page")
+	}
+	w := httptest.NewRecorder()
+	page.Serve(w, r, Lifetime(time.Hour, p.Now(), until))
+	return w.Result()
 }

@@ -118,30 +118,13 @@ type spot struct {
 // behind answer has to stand: while there is no base that can be read, and none
 // that once could.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
-	key, e, now := p.keyOf(r), p.edition(r.Context()), p.Now()
-	if e.servedTo == nil {
-		return p.pageAt(r, key, e.spotOf(key, now), false)
-	}
-	if e.servedTo(origin.OperatorOf(r.Context())) {
-		page, until = p.pageAt(r, key, e.trial.spotOf(key, now), true)
-	}
-	if page == nil { // also where that text is refused
-		page, until = p.pageAt(r, key, e.spotOf(key, now), false)
-	}
-	return page.forSome(), until
-}
-
-// pageAt returns the page of a site at a spot. Of one that is only tried nothing is
-// kept for when there is no other.
-func (p *Publisher) pageAt(r *http.Request, key policy.Key, at spot, tried bool) (page *Page, until time.Time) {
+	key := p.keyOf(r)
+	at := p.edition(r.Context()).spotOf(key, p.Now())
 	if at.staging {
 		of := pageKey{base: sha256.Sum256([]byte(Staging)), since: at.since.UnixNano()}
 		return p.page(policy.Named, of, func() made { return made{page: newPage(Staging, at.since)} }).page, time.Time{}
 	}
 	last, first := p.meet(key) // and from now on its next page is made ahead
-	if tried {
-		last = nil
-	}
 	if p.Source == nil {
 		page = p.inTurn(nil, at, last)
 	} else {
@@ -151,7 +134,7 @@ func (p *Publisher) pageAt(r *http.Request, key policy.Key, at spot, tried bool)
 		}
 		page = p.best(base, p.base(r, base, first), at, last)
 	}
-	if page != last && !tried {
+	if page != last {
 		p.remember(key, page)
 	}
 	return page, at.table.end(at.turn)

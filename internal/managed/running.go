@@ -161,8 +161,8 @@ func (l *look) site() report.ManagedSite {
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.from; e.trial.schedule != nil && (e.servedTo != nil || e.hosts.Has(l.host)) {
-		s.Trial = &report.ManagedTrial{Change: e.told.ID, Percent: e.told.Percent, Until: e.told.Until}
+	if e := l.from; e.trial.schedule != nil && e.hosts.Has(l.host) {
+		s.Trial = &report.ManagedTrial{Change: e.told.ID, Until: e.told.Until}
 	}
 	if l.Lists != nil {
 		s.Lists = l.Lists()

@@ -19,7 +19,6 @@ type ManagedMetrics struct {
 	changes  *prometheus.CounterVec
 	next     prometheus.GaugeFunc
 	waiting  prometheus.GaugeFunc
-	canary   prometheus.GaugeFunc
 }
 
 // stages are where the text of a robots_txt can fail: its base or a list of rules cannot
@@ -52,10 +51,6 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 			Name: name("changes_waiting"),
 			Help: "Changes of robots_txt that wait for confirmation.",
 		}, func() float64 { return float64(from.ChangesWaiting()) }),
-		canary: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: name("changes_canary_percent"),
-			Help: "How many of a hundred operators are served a change of robots_txt before others, the most of all sites; 0 for none.",
-		}, func() float64 { return float64(from.CanaryPercent()) }),
 		next: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: name("next_text_timestamp_seconds"),
 			Help: "When the next text of a robots_txt comes into force, 0 for never.",
@@ -78,7 +73,7 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 }
 
 func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes, m.next, m.waiting, m.canary}
+	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes, m.next, m.waiting}
 }
 
 // Composed notes how long a text took.

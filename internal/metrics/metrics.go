@@ -55,9 +55,6 @@ type Observed interface {
 	NextText() time.Time
 	// ChangesWaiting is how many changes of robots_txt wait for confirmation.
 	ChangesWaiting() int
-	// CanaryPercent is how many of a hundred operators are served a change of robots_txt
-	// before others, the most of all sites.
-	CanaryPercent() int
 	// ParityFindings are how many verified crawlers do not get what a robots.txt allows.
 	ParityFindings() map[ParityFinding]int
 	// SheddingHosts are those at which crawlers are shed, or would be with rate enforce.

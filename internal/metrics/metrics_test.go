@@ -89,7 +89,6 @@ func (nothing) NotProtecting() map[string]string            { return nil }
 func (nothing) VerifierStats() verify.Stats                 { return verify.Stats{} }
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
 func (nothing) ChangesWaiting() int                         { return 0 }
-func (nothing) CanaryPercent() int                          { return 0 }
 func (nothing) NextText() time.Time                         { return time.Time{} }
 func (nothing) SheddingHosts() map[string]bool              { return nil }
 func (nothing) ParityFindings() map[ParityFinding]int       { return nil }

@@ -14,7 +14,7 @@ import (
 func FuzzState(f *testing.F) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for _, text := range []string{
-		`{"revision":1,"changes":3,"published":{"number":2,"id":"x","origin":"rollback","restores":1},"candidate":{"number":3,"id":"y","stage":"crawlers","cohort":5,"rollout":{"stage":"crawlers","percent":5,"seconds":9}},
+		`{"revision":1,"changes":3,"published":{"number":2,"id":"x","origin":"rollback","restores":1},"candidate":{"number":3,"id":"y","stage":"hosts","rollout":{"stage":"hosts","hosts":["b.test"],"seconds":9}},
 			"history":[{"number":1,"id":"x","published":"2026-11-20T00:00:00Z","ended":{"who":"a","at":"2026-11-21T00:00:00Z"}}],"submitted":{"a":{"id":"x","at":"9999-12-31T23:59:59-23:59"}}}`,
 		`{"revision":9007199254740991,"bases":[{"number":1,"id":"x","parent":"z","kept":"k","stage":"confirmation","sites":["https://a.test"],"made":{"at":"9999-12-31T23:59:59Z"}},{"stage":"confirmed","confirmed":{"at":"0000-01-01T00:00:00+23:59"}}]}`,
 		`{"revision":1,"changes":1,"bases":[{"number":1,"id":"x","stage":"confirmation","sites":["https://a.test"]}]}`,
@@ -54,7 +54,6 @@ func FuzzState(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			after.Cohorts(now)
 			if news != Nothing {
 				after.Subject(news, state)
 			}

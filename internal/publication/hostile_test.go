@@ -41,7 +41,6 @@ func TestHostileState(t *testing.T) {
 		}
 		state.Hold(BaseChange{Change: Change{ID: "y"}, Sites: []string{"https://a.test"}}, now)
 		state.Settle(1, []string{"https://a.test"}, now)
-		state.Cohorts(now)
 		state.Submit(Submission{ID: "z", Instance: "a"}, now)
 		state.Advance(now)
 		for _, id := range []string{"", "x", "y"} {

@@ -62,7 +62,7 @@ func (s *State) last() *Change {
 }
 
 // isServed reports whether some are served a candidate, nil if there is none.
-func (c *Candidate) isServed() bool { return c != nil && (c.Stage == Hosts || c.Stage == Crawlers) }
+func (c *Candidate) isServed() bool { return c != nil && c.Stage == Hosts }
 
 // parent returns the ID of what was published before what is, and the number that it
 // was published before. What a rollback has published again stands where it stood

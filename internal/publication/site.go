@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Site is what this instance knows of the changes of a site. It outlives a
@@ -102,12 +101,8 @@ func (s *Site) keep(id string, spec []byte) {
 	}
 }
 
-// mostCohorts bounds of how many changes that were served to some the specs are in use.
-const mostCohorts = 8
-
-// inUse returns the IDs of what is published, of the candidate, of what stays in the
-// place of bases that wait, and of the last changes that were served to some before others,
-// whose crawlers may go by them.
+// inUse returns the IDs of what is published, of the candidate, and of what stays in the
+// place of bases that wait.
 func (s *State) inUse() []string {
 	ids := []string{s.PublishedID()}
 	if s.Candidate != nil {
@@ -115,10 +110,6 @@ func (s *State) inUse() []string {
 	}
 	for i := range s.Bases {
 		ids = append(ids, s.Bases[i].Kept)
-	}
-	cohorts := s.Cohorts(time.Time{})
-	for i := range cohorts[:min(len(cohorts), mostCohorts)] {
-		ids = append(ids, cohorts[i].ID)
 	}
 	return ids
 }

@@ -52,7 +52,6 @@ const (
 	Confirmation Stage = "confirmation" // a person has to confirm it
 	Shadow       Stage = "shadow"       // it is judged beside what is published
 	Hosts        Stage = "hosts"        // some hosts have it
-	Crawlers     Stage = "crawlers"     // some operators are served it
 )
 
 // End is why a change is over.
@@ -83,7 +82,6 @@ type Rollout struct {
 	Stage   Stage    `json:"stage,omitempty"`
 	Seconds int64    `json:"seconds,omitempty"` // how long it is tried; 0 until somebody promotes it
 	Hosts   []string `json:"hosts,omitempty"`
-	Percent int      `json:"percent,omitempty"` // of the operators
 }
 
 // Change is one wish of the owner. A spec that is wanted twice makes two changes with
@@ -104,9 +102,6 @@ type Change struct {
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
 	Promoted   *By      `json:"promoted,omitempty"` // by hand, before its time was over
-	// Cohort is the percentage of operators that were served it before all others; 0 if
-	// none were.
-	Cohort int `json:"cohort,omitempty"`
 	// Found is what was found while it was judged beside what was published, nil if it
 	// never was.
 	Found *Found `json:"found,omitempty"`

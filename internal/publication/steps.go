@@ -66,7 +66,7 @@ func (s State) Submit(in Submission, now time.Time) (State, News) {
 		s.Submitted = noted(s.Submitted, in.Instance, Submitted{in.ID, now})
 	}
 	if !isNews {
-		return s.widen(in)
+		return s, Nothing
 	}
 	s.Latest = in.ID
 	in.By.At = now
@@ -77,7 +77,7 @@ func (s State) Submit(in Submission, now time.Time) (State, News) {
 	case in.ID == s.PublishedID():
 		return s.withdraw(in.By)
 	case s.Candidate != nil && s.Candidate.ID == in.ID:
-		return s.widen(in)
+		return s, Nothing
 	}
 	s, _ = s.withdraw(in.By)
 	s.Changes++
@@ -116,26 +116,10 @@ func (s State) rollOut(now time.Time) (State, News) {
 		return s.publish(now)
 	}
 	c.Stage, c.Since, c.Until = c.Rollout.Stage, now, time.Time{}
-	if c.Stage == Crawlers {
-		c.Cohort = c.Rollout.Percent
-	}
 	if c.Rollout.Seconds > 0 {
 		c.Until = now.Add(time.Duration(c.Rollout.Seconds) * time.Second)
 	}
 	s.Candidate = &c
-	return s, IsTried
-}
-
-// widen has the candidate served to more operators, if that is what is submitted. It
-// never has fewer: an instance with the configuration before changes nothing.
-func (s State) widen(in Submission) (State, News) {
-	c := s.Candidate
-	if c == nil || c.ID != in.ID || c.Stage != Crawlers || in.Rollout.Stage != Crawlers || in.Rollout.Percent <= c.Cohort {
-		return s, Nothing
-	}
-	wider := *c
-	wider.Rollout.Percent, wider.Cohort = in.Rollout.Percent, in.Rollout.Percent
-	s.Candidate = &wider
 	return s, IsTried
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -151,15 +150,12 @@ func (i *instance) sitesOf() *request.Sites {
 }
 
 // text returns what a host is served.
-func (i *instance) text(host string) string { return i.textFor(host, "") }
-
-// textFor returns what the verified crawlers of an operator are served.
-func (i *instance) textFor(host, operator string) string {
+func (i *instance) text(host string) string {
 	i.t.Helper()
 	names := caddyhttp.MatchHost{"a.test", "b.test"}
 	server := &caddyhttp.Server{Listen: i.listen, Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}, Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
 	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/robots.txt", nil)
-	page, _ := i.publisher.Page(r.WithContext(origin.WithOperator(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server), operator)))
+	page, _ := i.publisher.Page(r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)))
 	if page == nil {
 		return ""
 	}
@@ -179,3 +175,8 @@ func (i *instance) serves(paths ...string) {
 }
 
 var ann = publication.By{Who: "ann", Why: "it is meant"}
+
+func acts(i *instance, verb string) error {
+	_, err := i.Act(context.Background(), verb, "", ann)
+	return err
+}

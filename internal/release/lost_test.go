@@ -101,7 +101,7 @@ func TestLostRulesAreNotTried(t *testing.T) {
 		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
 		one.load(disallow("GPTBot", "/a"))
 		two.load(disallow("GPTBot", "/a"))
-		one.confirm, one.rollout = Any, publication.Rollout{Stage: publication.Crawlers, Percent: 50}
+		one.confirm, one.rollout = Any, publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}}
 		one.load(disallow("GPTBot", "/b"))
 		state, _ := one.State()
 		one.end()

@@ -77,11 +77,10 @@ type Release struct {
 	site      *publication.Site
 	keeper    *managed.Keeper
 	applying  sync.Mutex
-	served    served               // guarded by applying, as is what follows
-	over      bool                 // the configuration has ended, and tells nobody anything any more
-	judged    int                  // the number of the change that is judged beside what is published, 0 for none
-	endTrial  func()               // of that, nil for none
-	cohorts   map[cohortKey]func() // what ends that it is known who is served a change before others
+	served    served // guarded by applying, as is what follows
+	over      bool   // the configuration has ended, and tells nobody anything any more
+	judged    int    // the number of the change that is judged beside what is published, 0 for none
+	endTrial  func() // of that, nil for none
 }
 
 // wish is what is to be submitted.
@@ -110,10 +109,10 @@ type Proposal struct {
 }
 
 // served is what the publisher was told last: the IDs of what is published and tried,
-// and of the latter the number, and how many of a hundred operators have it.
+// and of the latter the number.
 type served struct {
 	published, tried string
-	number, percent  int
+	number           int
 }
 
 // New returns a release that has not begun.
@@ -145,7 +144,6 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 			r.applying.Lock()
 			defer r.applying.Unlock()
 			r.judge(nil, nil, nil)
-			r.endCohorts(nil)
 			r.over = true
 		}()
 		var judging sync.WaitGroup

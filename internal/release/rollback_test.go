@@ -39,7 +39,7 @@ func TestRolledBackByTwo(t *testing.T) {
 // instance has told of: the trial that is over at another one, or what is published while that
 // one has gone on.
 func TestRollsBackWhatWasShown(t *testing.T) {
-	some := publication.Rollout{Stage: publication.Crawlers, Percent: 50}
+	some := publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}}
 	for name, tc := range map[string]struct {
 		tried  bool // what two shows
 		then   func(one *instance)

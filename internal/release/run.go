@@ -156,7 +156,7 @@ func (r *Release) apply(ctx context.Context) error {
 	var tried *managed.Schedule
 	if isTried(state.Candidate) {
 		candidate = state.Candidate
-		next.tried, next.number, next.percent = candidate.ID, candidate.Number, candidate.Cohort
+		next.tried, next.number = candidate.ID, candidate.Number
 		if tried, err = r.schedule(ctx, next.tried, w); err != nil {
 			return err
 		}
@@ -165,13 +165,12 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judge(candidate, published, tried)
 		r.judged = next.number
 	}
-	inUse := r.knowCohorts(ctx, &state, w)
 	if next != r.served {
 		r.holdUncovered(state.Published, published)
 		if candidate != nil && candidate.Stage != publication.Shadow {
 			r.holdUncovered(&candidate.Change, tried)
 		}
-		r.publisher.Serve(ctx, published, r.trialOf(candidate, tried))
+		r.publisher.Serve(ctx, published, trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
 			r.site.Serve(published.Spec(), false)
@@ -184,7 +183,7 @@ func (r *Release) apply(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
-		return id != next.published && id != next.tried && !inUse[id]
+		return id != next.published && id != next.tried
 	})
 	return lost
 }

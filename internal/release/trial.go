@@ -13,7 +13,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Trials let changes be judged on live requests beside what is published.
@@ -22,9 +21,6 @@ type Trials interface {
 	Try(shadow.Change) (end func())
 	// Found returns what was found, by site.
 	Found(source string) []shadow.Trial
-	// ServesSome says until end is called that some operators are served a change before
-	// others, or were less than a day ago.
-	ServesSome(shadow.Change) (end func())
 	// Changed says that hosts are served another text than until now.
 	Changed(has func(host string) bool)
 }
@@ -113,7 +109,7 @@ func (r *Release) found(c *publication.Candidate) (found publication.Found) {
 				counts.Requests += n
 			}
 			found.Counts = found.Plus(counts)
-			if judge.IsSearchEngine(row.Class, row.Identity) && (c.Stage != publication.Crawlers || row.Identity == verify.Verified) {
+			if judge.IsSearchEngine(row.Class, row.Identity) {
 				found.Search, rank = found.Search.Plus(counts), 0
 			}
 			for _, page := range row.Pages[shadow.NewlyForbidden-1] {

@@ -16,14 +16,14 @@ import (
 // TestTrialOverAReload reloads the configuration in the middle of a trial: what was found
 // before counts, so that a search engine that is newly forbidden something ends it.
 func TestTrialOverAReload(t *testing.T) {
-	for _, stage := range []publication.Stage{publication.Shadow, publication.Hosts, publication.Crawlers} {
+	for _, stage := range []publication.Stage{publication.Shadow, publication.Hosts} {
 		t.Run(string(stage), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				storage := storetest.New()
 				i := newInstance(t, storage, "one")
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
-				i.rollout = publication.Rollout{Stage: stage, Seconds: 3600, Hosts: []string{"b.test"}, Percent: 100}
+				i.rollout = publication.Rollout{Stage: stage, Seconds: 3600, Hosts: []string{"b.test"}}
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
 				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}}})

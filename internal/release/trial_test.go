@@ -26,8 +26,7 @@ type trials struct {
 	users map[string]int    // how many try them
 	found []shadow.Trial
 
-	some    []*shadow.Change // that some operators are served, or were
-	changed int              // how often another text came
+	changed int // how often another text came
 }
 
 // finds has the trials find this from now on.
@@ -35,13 +34,6 @@ func (t *trials) finds(found []shadow.Trial) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.found = found
-}
-
-// ofSome returns the changes that some operators are served, or were.
-func (t *trials) ofSome() []*shadow.Change {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.some)
 }
 
 // changes returns how often another text came.
@@ -78,17 +70,6 @@ func (t *trials) Try(c shadow.Change) (end func()) {
 	}
 }
 
-func (t *trials) ServesSome(c shadow.Change) (end func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.some = append(t.some, &c)
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.some = slices.DeleteFunc(t.some, func(known *shadow.Change) bool { return known == &c })
-	}
-}
-
 func (t *trials) Changed(func(string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,12 +102,6 @@ func TestHostsStop(t *testing.T) {
 	testTrial(t, publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}})
 }
 
-// TestCrawlersStop does so with some operators, but only verified search engines end it:
-// who claims to be one may be anybody.
-func TestCrawlersStop(t *testing.T) {
-	testTrial(t, publication.Rollout{Stage: publication.Crawlers, Percent: 50})
-}
-
 // testTrial tries changes for six hours.
 func testTrial(t *testing.T, rollout publication.Rollout) {
 	const hour = time.Hour
@@ -147,9 +122,6 @@ func testTrial(t *testing.T, rollout publication.Rollout) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if name == "a search engine" && rollout.Stage == publication.Crawlers {
-					test.stops = false
-				}
 				i := newInstance(t, storetest.New(), "one")
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))

@@ -38,11 +38,8 @@ type ManagedSite struct {
 
 // ManagedTrial is a change that is served before all have it.
 type ManagedTrial struct {
-	Change string `json:"change"` // its ID
-	// Percent is how many of a hundred operators have it, in whose place the text above
-	// is what all others have; absent if it is all at this host.
-	Percent int       `json:"percent,omitempty"`
-	Until   time.Time `json:"until,omitzero"` // when that ends by itself; absent for never
+	Change string    `json:"change"`         // its ID
+	Until  time.Time `json:"until,omitzero"` // when that ends by itself; absent for never
 }
 
 // ManagedBase is what a text is composed from.

@@ -1,10 +1,6 @@
 package shadow
 
-import (
-	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/policy"
-)
+import "github.com/robotsguard/caddy-robots-guard/policy"
 
 // Change is a change of robots.txt files that is tried before all are served it. Its
 // functions may be called by any goroutine.
@@ -14,10 +10,6 @@ type Change struct {
 	// Has reports whether it is about a host, and IsAt whether that is served it
 	// already, nil for none.
 	Has, IsAt func(host string) bool
-	// ServedTo reports whether the verified crawlers of an operator are served it before
-	// others, or were until Ended, which is zero while they are; nil for none.
-	ServedTo func(operator string) bool
-	Ended    time.Time
 	// Text returns what it would make for a host now, or where that is served it what
 	// was served before. It may take a while.
 	Text func(host string) policy.Answer

@@ -154,11 +154,6 @@ var mistakes = []mistake{
 		"len(data) == len(s.last.data)",
 	},
 	{
-		"other instances do not know who is served a change first", "internal/release/cohort.go",
-		"	if r.Trials == nil {\n		return nil",
-		"	if true {\n		return nil",
-	},
-	{
 		"a longer delay counts for who has not read it", "internal/guard/rate.go",
 		"		if g.delayBy(r, j, before).Every >= known.Every {",
 		"		if true || g.delayBy(r, j, before).Every >= known.Every {",

@@ -57,7 +57,7 @@ function facts(d) {
     fact("Composed from", [bases[d.base.kind] ?? d.base.kind, d.base.file ? [" ", h("code", {}, d.base.file)] : null, d.base.read ? [", read ", when(d.base.read)] : null]),
     fact("Lists of rules", d.lists ? d.lists.map((l, i) => [i ? ", " : null, h("code", {}, l.name), ` (${plural(l.rules, "rule", "rules")})`]) : null),
     fact("Next change", d.next ? when(d.next) : "none"),
-    fact("Tried", d.trial ? [h("code", {}, d.trial.change), d.trial.percent ? `, served to ${d.trial.percent} % of the operators` : ", served at this host", d.trial.until ? [", until ", when(d.trial.until)] : null] : null));
+    fact("Tried", d.trial ? [h("code", {}, d.trial.change), ", served at this host", d.trial.until ? [", until ", when(d.trial.until)] : null] : null));
 }
 
 const states = { in_force: ["info", "in force"], to_come: ["warning", "to come"], over: ["", "over"] };
