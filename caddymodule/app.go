@@ -13,7 +13,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/internal/access"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
@@ -22,6 +21,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -103,7 +103,6 @@ type App struct {
 	placed     bool               // whether it was looked where the handlers stand
 	used       bool               // whether any site uses it
 	texts      placement.Texts    // see Texts
-	reads      []placement.Read   // of guards, which others may refuse
 	registered bool               // whether the collectors are registered with the configuration
 }
 
@@ -230,10 +229,11 @@ func (a *App) Start() (err error) {
 	return nil
 }
 
-// askSites asks for the robots.txt of the sites, once all apps run: what stands before it may
-// ask another site of this server, such as for a login.
+// askSites fetches the robots.txt of the sites, once all apps run: a handler before it may
+// send a request to another site of this server, such as for a login.
 func (a *App) askSites() {
-	a.release = append(a.release, managed.CheckReach(a.ctx, a.texts, a.logger), access.Check(a.ctx, a.reads, a.logger))
+	test := selftest.Test{Sites: selftest.SitesOf(a.sites, testSource), Note: a.state.NoteSelfTest, Logger: a.logger}
+	a.release = append(a.release, managed.CheckReach(a.ctx, a.texts, a.logger), test.Start(a.ctx))
 }
 
 // Stop writes what is pending and ends the use of the storage, which the
@@ -261,13 +261,12 @@ func (a *App) Stop() error {
 
 // CheckPlaces looks where the handlers of the configuration stand, when the first
 // of them is provisioned, whose context ctx is.
-func (a *App) CheckPlaces(ctx caddy.Context) (err error) {
+func (a *App) CheckPlaces(ctx caddy.Context) error {
 	if a.placed {
 		return nil
 	}
 	a.placed = true
-	a.reads, err = placement.Check(ctx, placement.Known{Placeholders: guard.Placeholders(), Spared: rates.Spared(a.registry), Verifies: a.Verify != nil}, a.logger)
-	return err
+	return placement.Check(ctx, placement.Known{Placeholders: guard.Placeholders(), Spared: rates.Spared(a.registry), Verifies: a.Verify != nil}, a.logger)
 }
 
 // AppOf returns the app of a configuration, one with the defaults if it has

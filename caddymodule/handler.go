@@ -190,6 +190,15 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
+// testSource returns how the self-test fetches the robots.txt of a site with a guard, nil for
+// other handlers.
+func testSource(handler caddyhttp.MiddlewareHandler) *origin.Server {
+	if h, ok := handler.(*Handler); ok {
+		return h.guard.SelfTestSource()
+	}
+	return nil
+}
+
 // ServeHTTP judges the request and passes it on or answers it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	return h.guard.Serve(w, r, next)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // rawOrigin is an origin that writes its answers byte by byte, right or wrong.
@@ -83,6 +85,10 @@ func (o *rawOrigin) serve(conn *net.TCPConn) {
 		r, err := http.ReadRequest(from)
 		if err != nil {
 			return
+		}
+		if harness.IsSelfTest(r) {
+			fmt.Fprint(conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+			continue
 		}
 		if r.URL.Path == "/robots.txt" || r.URL.Path == "/hop" {
 			o.asked.Add(1)

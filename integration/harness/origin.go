@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 )
 
 // Origin is a server behind the proxy.
@@ -17,6 +19,7 @@ type Origin struct {
 	count map[string]int // by request target
 	seen  []*http.Request
 	down  atomic.Bool
+	tests atomic.Bool // see AnswerSelfTest
 }
 
 // NewOrigin returns an origin that answers with this robots.txt, and with
@@ -30,6 +33,11 @@ func NewOrigin(t testing.TB, robots string, special func(http.ResponseWriter, *h
 		if o.down.Load() {
 			o.mu.Unlock()
 			panic(http.ErrAbortHandler)
+		}
+		if IsSelfTest(r) && !o.tests.Load() {
+			o.mu.Unlock()
+			http.NotFound(w, r)
+			return
 		}
 		o.count[r.RequestURI]++
 		o.seen = append(o.seen, r.Clone(context.Background()))
@@ -65,6 +73,19 @@ func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
 
 // Address is host and port.
 func (o *Origin) Address() string { return o.Listener.Addr().String() }
+
+// IsSelfTest reports whether a request is one of the guard's self-test at start.
+func IsSelfTest(r *http.Request) bool {
+	return r.UserAgent() == selftest.Browser || r.UserAgent() == selftest.Crawler
+}
+
+// AnswerSelfTest has the origin count and answer the requests of the self-test like others.
+// Otherwise they are answered 404 and do not count, so that a test can count the requests that
+// it causes. It must be called before the server starts.
+func (o *Origin) AnswerSelfTest() *Origin {
+	o.tests.Store(true)
+	return o
+}
 
 // Requests returns how often a target was asked for.
 func (o *Origin) Requests(target string) int {

@@ -28,24 +28,20 @@ func newAuth(t *testing.T, status int, free ...string) *harness.Origin {
 		}
 		w.WriteHeader(status)
 		return true
-	})
+	}).AnswerSelfTest()
 }
 
-// TestBehindTrustedProxies warns of a login also where proxies are trusted, and not of what
-// lets only these pass: from which of their addresses the guard asks nobody knows yet.
+// TestBehindTrustedProxies warns of a login also where proxies are trusted.
 func TestBehindTrustedProxies(t *testing.T) {
 	t.Parallel()
-	const trust = "servers {\ntrusted_proxies static 192.0.2.0/24\n}"
+	const trust = "servers {\ntrusted_proxies static 127.0.0.1/32\n}"
 	s := serve(t, trust, "robots_guard enforce\nbasic_auth {\nanna $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG\n}\n")
-	warned(t, s, true, refused+", so that nothing is restricted until a crawler has read it: its request, which has no login, is refused")
-	s = serve(t, trust, "robots_guard enforce\n@others not remote_ip 192.0.2.0/24 127.0.0.1\nrespond @others 403\n")
-	s.Warm("/")
-	warned(t, s, false, refused)
+	warned(t, s, true, refused)
 }
 
-// TestAuthentication has a site ask everybody for a login. The guard reads the
-// robots.txt where that is left out, by a matcher or by the service; else that nothing
-// is restricted is warned of. It never asks on somebody's behalf.
+// TestAuthentication has a site require a login of all clients. The guard fetches robots.txt if
+// that is left out, by a matcher or by the service. Otherwise the self-test warns. The guard
+// sends nobody's cookie.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	const (
@@ -56,28 +52,26 @@ func TestAuthentication(t *testing.T) {
 	for _, test := range []struct {
 		name, handlers string
 		auth           *harness.Origin
-		status         int // of a page, for who has no login
-		reads          bool
+		status         int    // of a page without a login
+		warning        string // of the self-test, "" if the guard fetches the file
 	}{
-		{"forward_auth", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401), 401, false},
-		{"forward_auth with a login elsewhere", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 302), 302, false},
-		{"forward_auth before the guard", "route {\nforward_auth" + forward + "robots_guard enforce\n}", newAuth(t, 401), 401, false},
-		{"with its file left out", "robots_guard enforce\n" + rest + "forward_auth @rest" + forward, newAuth(t, 302), 302, true},
-		{"let pass by the service", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401, "/robots.txt"), 401, true},
-		{"basic_auth", "robots_guard enforce\nbasic_auth" + basic, newAuth(t, 401), 401, false},
-		{"basic_auth with its file left out", "robots_guard enforce\n" + rest + "basic_auth @rest" + basic, newAuth(t, 401), 401, true},
+		{"forward_auth", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401), 401, refused},
+		{"forward_auth with a login elsewhere", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 302), 302, toLogin},
+		{"forward_auth before the guard", "route {\nforward_auth" + forward + "robots_guard enforce\n}", newAuth(t, 401), 401, refused},
+		{"with its file left out", "robots_guard enforce\n" + rest + "forward_auth @rest" + forward, newAuth(t, 302), 302, ""},
+		{"let pass by the service", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401, "/robots.txt"), 401, ""},
+		{"basic_auth", "robots_guard enforce\nbasic_auth" + basic, newAuth(t, 401), 401, refused},
+		{"basic_auth with its file left out", "robots_guard enforce\n" + rest + "basic_auth @rest" + basic, newAuth(t, 401), 401, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, "", test.handlers, "$AUTH", test.auth.Address())
-			if test.reads {
-				s.Warm("/")
-			} else {
-				warned(t, s, true, refused)
-			}
 			forbidden := test.status
-			if test.reads {
+			if test.warning == "" {
+				s.Warm("/")
 				forbidden = 403
+			} else {
+				warned(t, s, true, test.warning)
 			}
 			harness.Visits(t, s, []harness.Visit{
 				{harness.Bingbot, "/private/x", forbidden, ""},
@@ -95,7 +89,11 @@ func TestAuthentication(t *testing.T) {
 					t.Errorf("the guard shows a cookie of somebody: %v", r.Header)
 				}
 			}
-			warned(t, s, !test.reads, refused)
+			if test.warning == "" {
+				warned(t, s, true, "self-test: robots.txt was fetched")
+				warned(t, s, false, refused)
+				warned(t, s, false, toLogin)
+			}
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestHealthChecks has the guard ask at load for a robots.txt that fails, through a proxy
-// with passive health checks: no page may be refused for that.
+// TestHealthChecks has the self-test fetch a robots.txt that fails, through a proxy with passive
+// health checks: no page may be refused for that.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -20,10 +20,10 @@ func TestHealthChecks(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		asked.Add(1)
 		return true
-	})
-	s := harness.Serve(t, "http://a.test:$PORT {\nrobots_guard enforce\n@bad header_regexp User-Agent (?i)evil\nrespond @bad 403\n"+
+	}).AnswerSelfTest()
+	s := harness.Serve(t, "http://a.test:$PORT {\nrobots_guard enforce\n"+
 		"reverse_proxy $O {\nfail_duration 1h\nunhealthy_status 5xx\n}\n}", "$O", o.Address())
-	harness.Eventually(t, "the guard has asked", func() bool { return asked.Load() > 0 })
+	harness.Eventually(t, "the self-test has ended", func() bool { return asked.Load() == 2 })
 	for range 10 {
 		if got := harness.Get(t, s.URL("/page"), harness.Firefox).Status; got != http.StatusOK {
 			t.Fatalf("a page is answered %d once the guard has asked", got)

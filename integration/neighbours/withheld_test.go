@@ -2,6 +2,7 @@ package neighbours
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,7 +13,8 @@ import (
 )
 
 // TestOutsiders has sites that answer outsiders, or crawlers, otherwise than the owner's own
-// network. The guard judges by the file of outsiders, and reports which crawlers cannot get it.
+// network. The guard judges by the file of outsiders, and reports which crawlers cannot get it:
+// by the self-test at start, and by what crawlers get later.
 func TestOutsiders(t *testing.T) {
 	t.Parallel()
 	const page = "<!doctype html><title>One moment</title>"
@@ -27,7 +29,7 @@ func TestOutsiders(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(page))
 		return true
-	})
+	}).AnswerSelfTest()
 	login := newAuth(t, http.StatusFound)
 	list := harness.Files(t, map[string]string{"gptbot.json": `{"prefixes": [{"ipv4Prefix": "203.0.113.0/24"}]}`}) + "/gptbot.json"
 	adminPort := harness.FreePort(t)
@@ -80,12 +82,31 @@ Disallow: /private/"
 			reverse_proxy $WALL
 		}
 		respond "page"
+	}
+	http://bare.test:$PORT {
+		robots_guard enforce
+		respond /robots.txt 404
+		respond "page"
+	}
+	http://firewall.test:$PORT {
+		robots_guard enforce
+		respond /robots.txt 403
+		respond "page"
+	}
+	http://app.test:$PORT {
+		robots_guard
+		header Content-Type text/html
+		respond "<!doctype html><title>Shop</title>"
+	}
+	http://*.tenants.test:$PORT {
+		robots_guard
+		respond 404
 	}`, "$LOGIN", login.Address(), "$CHALLENGE", challenge.Address(), "$WALL", harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(403)
 		_, _ = w.Write([]byte(page))
 		return true
-	}).Address(), "admin off", "admin 127.0.0.1:"+adminPort, "$GLOBAL", `servers {
+	}).AnswerSelfTest().Address(), "admin off", "admin 127.0.0.1:"+adminPort, "$GLOBAL", `servers {
 		trusted_proxies static 127.0.0.1/32
 	}
 	robots_guard {
@@ -144,9 +165,14 @@ Disallow: /private/"
 		}
 	}
 	harness.Eventually(t, "all sites are known", func() bool { return len(policies()) > len(sites) })
+	checkSelfTest(t, s)
 	for host, says := range policies() {
-		if says != "" && host != "own.test" {
-			t.Errorf("%s: refusing spoofed clients is a finding: %s", host, says)
+		want := strings.Replace(sites[host], "GPTBot", "a client named GPTBot", 1)
+		if host == "own.test" {
+			want = "" // a browser gets no file, either
+		}
+		if !strings.Contains(says, want) || (want == "") != (says == "") {
+			t.Errorf("%s: before a crawler comes, policies has %q, want %q", host, says, want)
 		}
 	}
 	for host := range sites {
@@ -170,5 +196,69 @@ Disallow: /private/"
 		if !strings.Contains(found[host], want) {
 			t.Errorf("%s: the report has %q, want %q", host, found[host], want)
 		}
+	}
+}
+
+// checkSelfTest looks at the log lines of the self-test at start.
+func checkSelfTest(t *testing.T, s *harness.Server) {
+	t.Helper()
+	const (
+		fetched = "info robots.txt was fetched"
+		page    = "warn a web page is sent instead of robots.txt"
+	)
+	want := map[string]string{
+		"split.test browser and crawler":    fetched + " 200 1 rules",
+		"login.test browser":                fetched + " 200 1 rules",
+		"login.test crawler":                "warn robots.txt redirects to another page 302",
+		"abort.test browser":                fetched + " 200 1 rules",
+		"abort.test crawler":                "warn the connection is closed without a response to the request for robots.txt",
+		"c200.test browser":                 fetched + " 200 1 rules",
+		"c200.test crawler":                 page + " 200",
+		"c202.test browser":                 fetched + " 200 1 rules",
+		"c202.test crawler":                 page + " 202",
+		"c403.test browser":                 fetched + " 200 1 rules",
+		"c403.test crawler":                 page + " 403",
+		"c503.test browser":                 fetched + " 200 1 rules",
+		"c503.test crawler":                 page + " 503",
+		"own.test browser and crawler":      page + " 403",
+		"bare.test browser and crawler":     "warn robots.txt is missing 404",
+		"firewall.test browser and crawler": "warn robots.txt is refused 403",
+		"app.test browser and crawler":      page + " 200",
+		"robots-guard-self-test.tenants.test browser and crawler": "info robots.txt is missing 404",
+	}
+	got := make(map[string]string)
+	harness.Eventually(t, "the self-test has ended", func() bool {
+		for line := range strings.Lines(s.Logs.String()) {
+			var fields struct {
+				Level, Msg, Site, Client, Logger, Advice string
+				Status                                   int
+				Rules                                    *int
+			}
+			if json.Unmarshal([]byte(line), &fields) != nil || !strings.HasPrefix(fields.Msg, "self-test: ") {
+				continue
+			}
+			says := fields.Level + " " + strings.TrimPrefix(fields.Msg, "self-test: ")
+			if fields.Status != 0 {
+				says += fmt.Sprintf(" %d", fields.Status)
+			}
+			if fields.Rules != nil {
+				says += fmt.Sprintf(" %d rules", *fields.Rules)
+			}
+			host, _, _ := strings.Cut(strings.TrimPrefix(fields.Site, "http://"), ":")
+			got[host+" "+fields.Client] = says
+			if fields.Logger != "robots_guard" || (fields.Advice == "") != strings.HasPrefix(says, fetched) {
+				t.Fatalf("got %s", line)
+			}
+		}
+		return len(got) == len(want)
+	})
+	for site, says := range want {
+		if got[site] != says {
+			t.Errorf("%s: the self-test says %q, want %q", site, got[site], says)
+		}
+	}
+	requests := s.Metrics().Sum(harness.RequestsMetric, `crawler="GPTBot"`)
+	if asked := float64(3 * 6); requests > asked {
+		t.Errorf("%v requests of GPTBot are counted, it sent %v", requests, asked)
 	}
 }

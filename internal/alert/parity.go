@@ -46,11 +46,15 @@ func findWithheld(all []parity.Withheld, now time.Time) (found []finding) {
 	for i := range all[:min(len(all), maxParity)] {
 		w := &all[i]
 		says, remedy, _ := strings.Cut(w.Says(now), "; ")
+		got := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Answers)
+		if w.Answers == 0 {
+			got = fmt.Sprintf("The self-test found it at %s.", w.Site)
+		}
 		found = append(found, finding{Alert: Alert{
 			ID:   idOf(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Instead))),
 			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
 			Title:  capital(says),
-			Detail: fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then. A crawler that cannot fetch the file does not follow it.", w.Site, w.Answers),
+			Detail: got + " A crawler that cannot fetch the file does not follow it.",
 			Do:     capital(remedy) + ": leave the path out of its matcher, as below.",
 			Copy:   "not path /robots.txt",
 		}})

@@ -78,6 +78,11 @@ func TestWithheld(t *testing.T) {
 	if a := w.only(); a.Title != "GPTBot gets a web page (status 403) instead of robots.txt since 12:01 UTC" || a.Copy != "not path /robots.txt" || a.Site != "a.test" || a.Crawler != "GPTBot" {
 		t.Errorf("%+v", a)
 	}
+	w.withheld[0].Answers, w.withheld[0].Verified, w.withheld[0].Tested = 0, false, true
+	w.pass(time.Minute)
+	if a := w.only(); !strings.HasPrefix(a.Detail, "The self-test found it at a.test.") {
+		t.Errorf("%+v", a)
+	}
 	w.withheld = nil
 	w.pass(time.Minute)
 	w.want("the file", "over warning robots_withheld")

@@ -1,11 +1,8 @@
 package guard
 
 import (
-	"errors"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -50,7 +47,7 @@ func (g *Guard) observeDelivery(w http.ResponseWriter, r *http.Request, j *Judge
 	d, ended := &delivered{answer: answer{passing: passTo(w), method: r.Method}}, false
 	network := addr.Network(request.ClientAddr(r)) // handlers behind may change the request
 	defer func() {
-		got := parity.RobotsResponse{Status: d.status, Location: d.Header().Get("Location"), HTML: isWebPage(d.status, d.Header(), d.start)}
+		got := parity.RobotsResponse{Status: d.status, Location: d.Header().Get("Location"), HTML: origin.IsWebPage(d.status, d.Header(), d.start)}
 		switch {
 		case d.status == 0 && (err != nil || r.Context().Err() != nil):
 			return // an error route answers, or the client left
@@ -92,42 +89,29 @@ func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) fun
 	label := site.Label
 	return func() policy.Answer {
 		answer := fetch()
-		if got, ok := responseOf(answer); ok {
+		if got, ok := origin.ResponseOf(answer); ok {
 			g.shared.deliveries.Fetched(label, got)
 		}
 		return answer
 	}
 }
 
-// responseOf returns the first response of a fetch, which may have followed redirects to a
-// page. ok is false if it is not known, as after a timeout.
-func responseOf(a policy.Answer) (r parity.RobotsResponse, ok bool) {
-	r = parity.RobotsResponse{Status: a.Status, HTML: isWebPage(a.Status, a.Header, a.Body)}
-	switch isFile := a.Err == nil && a.Status == http.StatusOK && !r.HTML; {
-	case errors.Is(a.Err, origin.ErrBrokeOff) && len(a.Via) == 0:
-		return parity.RobotsResponse{}, true
-	case len(a.Via) > 0 && !isFile:
-		return parity.RobotsResponse{Status: http.StatusFound, Location: a.Via[0]}, true
-	case a.Status == 0:
-		return r, false
+// SelfTestSource returns how the self-test fetches the robots.txt of the server that the guard is
+// for, nil for a guard that answers questions of another proxy.
+func (g *Guard) SelfTestSource() *origin.Server {
+	if g.Forwarded != nil {
+		return nil
 	}
-	r.Location = a.Header.Get("Location")
-	return r, true
+	if source, ok := g.Source.(*origin.Server); ok {
+		return source
+	}
+	return origin.NewServer(false)
 }
 
-// isWebPage reports whether a response is an HTML page. Of a response that may be a file the
-// body decides, since some servers send a robots.txt as text/html.
-func isWebPage(status int, header http.Header, start []byte) bool {
-	isHTML := strings.HasPrefix(header.Get("Content-Type"), "text/html") || strings.HasPrefix(header.Get("Content-Type"), "application/xhtml")
-	isCoded := header.Get("Content-Encoding") != ""
-	switch {
-	case len(start) == 0 || isCoded:
-		return isHTML && status != http.StatusOK
-	case status != http.StatusOK && isHTML:
-		return true
-	}
-	findings, _ := policy.Parse(start).Findings()
-	return slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML })
+// NoteSelfTest notes what the self-test got by the name of a crawler at a site that sends
+// browsers a robots.txt.
+func (s *State) NoteSelfTest(f parity.Fetcher, got parity.RobotsResponse) {
+	s.deliveries.Test(f, got, time.Now())
 }
 
 // Withheld returns the crawlers that get something else instead of a robots.txt.

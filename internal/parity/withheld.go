@@ -78,13 +78,18 @@ type Withheld struct {
 	Since    time.Time
 	Answers  uint64 // in which it got something else
 	Own      bool   // the guard's own fetch gets the same
+	Tested   bool   // the self-test gets the same by the name of the crawler
 }
 
 // Says returns the finding with its remedy, such as "GPTBot gets a web page (status 403)
 // instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge".
 func (w *Withheld) Says(now time.Time) string {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
-	if !w.Verified {
+	switch {
+	case w.Verified:
+	case w.Tested:
+		who = "a client named " + w.Token
+	default:
 		who = "an unverified client named " + w.Token
 	}
 	if now.Sub(w.Since) >= 24*time.Hour {
@@ -137,10 +142,17 @@ type delivery struct {
 }
 
 // isFinding reports whether the responses are a finding: one of a verified crawler is, or one
-// that the guard's own fetch gets too, or those to clients of several networks.
+// that the guard's own fetch or the self-test gets too, or those to clients of several networks.
 func (d *delivery) isFinding(own Substitute) bool {
-	return d.Verified || d.Instead == own || len(d.bad) >= enoughNetworks
+	return d.Verified || d.isTested() || d.Instead == own || len(d.bad) >= enoughNetworks
 }
+
+// testNetwork stands for the self-test among the networks of unverified clients. It is reserved
+// for documentation (RFC 5737), so no client has it.
+var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
+
+// isTested reports whether the last self-test got something else instead of the file.
+func (d *delivery) isTested() bool { return slices.Contains(d.bad, testNetwork) }
 
 // Fetched notes what the guard's own fetch of the robots.txt of a site got.
 func (x *Deliveries) Fetched(site string, r RobotsResponse) {
@@ -154,12 +166,29 @@ func (x *Deliveries) Fetched(site string, r RobotsResponse) {
 
 // Note notes what a crawler got. Clients with a spoofed name must not be noted.
 func (x *Deliveries) Note(f Fetcher, r RobotsResponse, now time.Time) {
-	instead, isFile := r.Substitute()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if d := x.note(f, r, now); d != nil {
+		d.Answers++
+	}
+}
+
+// Test notes what the self-test got by the name of a crawler, at a site that sends browsers a
+// robots.txt. It does not count as an answer to the crawler.
+func (x *Deliveries) Test(f Fetcher, r RobotsResponse, now time.Time) {
+	f.Network = testNetwork
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.note(f, r, now)
+}
+
+// note notes a response, and returns the delivery if the client got something else than the
+// file. x.mu must be held.
+func (x *Deliveries) note(f Fetcher, r RobotsResponse, now time.Time) *delivery {
+	instead, isFile := r.Substitute()
 	s := x.site(f.Site, instead != NoSubstitute)
 	if s == nil {
-		return
+		return nil
 	}
 	i := slices.IndexFunc(s.withheld, func(d *delivery) bool { return d.Token == f.Token })
 	switch {
@@ -170,14 +199,15 @@ func (x *Deliveries) Note(f Fetcher, r RobotsResponse, now time.Time) {
 		d := s.withheld[i]
 		d.Instead, d.Status, d.Location, d.last = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
 		d.Verified, d.Network = d.Verified || f.Verified, netip.Prefix{}
-		d.Answers++
 		d.good = nil
 		if !f.Verified {
 			d.bad = withNetwork(d.bad, f.Network)
 		}
+		return d
 	case i >= 0 && isFile && s.withheld[i].endsBy(f):
 		s.withheld = slices.Delete(s.withheld, i, i+1)
 	}
+	return nil
 }
 
 // endsBy notes that a client got the file, and reports whether that ends the finding. What a
@@ -245,7 +275,7 @@ func (x *Deliveries) Find(site string, now time.Time) (found []Withheld) {
 		for _, d := range s.withheld {
 			if d.isFinding(s.own) && (site == "" || site == name) {
 				w := d.Withheld
-				w.Own = d.Instead == s.own
+				w.Own, w.Tested = d.Instead == s.own, d.isTested()
 				found = append(found, w)
 			}
 		}

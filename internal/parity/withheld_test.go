@@ -48,7 +48,7 @@ func TestSubstitute(t *testing.T) {
 }
 
 // TestWithheld follows a crawler through responses. A step is who got what: v and u are the
-// verified and an unverified crawler, with the number of its network; own is the guard.
+// verified and an unverified crawler, with the number of its network; own is the guard and test the self-test.
 func TestWithheld(t *testing.T) {
 	page, file, login := RobotsResponse{Status: 200, HTML: true}, RobotsResponse{Status: 200}, RobotsResponse{Status: 302, Location: "/login"}
 	responses := map[string]RobotsResponse{"page": page, "file": file, "login": login, "abort": {}, "502": {Status: 502}, "moved": {Status: 301, Location: "/robots.txt"}}
@@ -78,6 +78,13 @@ func TestWithheld(t *testing.T) {
 		{"the guard gets the file", "u1 page, own file", ""},
 		{"the guard gets the file again", "own page, u1 page, own file", ""},
 		{"the guard alone", "own page", ""},
+		{"the self-test", "test page", "unverified page"},
+		{"the self-test gets the file", "test file", ""},
+		{"the next self-test gets the file", "test page, test file", ""},
+		{"the next self-test gets the file, other clients do not", "test page, u1 page, test file", ""},
+		{"a verified crawler gets the file after the self-test", "test page, v file", ""},
+		{"one client gets the file after the self-test", "test page, u1 file", "unverified page"},
+		{"three clients get the file after the self-test", "test page, u1 file, u2 file, u3 file", ""},
 		{"verified after unverified", "u1 page, v page", "verified page"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -101,7 +108,11 @@ func TestWithheld(t *testing.T) {
 					_, _ = fmt.Sscanf(who, "u%d", &n)
 					f.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, n, 0}), 24)
 				}
-				x.Note(f, r, now)
+				if who == "test" {
+					x.Test(f, r, now)
+				} else {
+					x.Note(f, r, now)
+				}
 			}
 			got := ""
 			for _, w := range x.Find("", now) {
@@ -114,6 +125,23 @@ func TestWithheld(t *testing.T) {
 				t.Errorf("%d findings last for ever", len(late))
 			}
 		})
+	}
+}
+
+// TestWithheldOnlyInTest has the self-test alone get something else: that is a finding about no
+// answer.
+func TestWithheldOnlyInTest(t *testing.T) {
+	var x Deliveries
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	x.Test(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, HTML: true}, now)
+	found := x.Find("", now)
+	const want = "a client named GPTBot gets a web page (status 403) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge"
+	if len(found) != 1 || found[0].Answers != 0 || found[0].Says(now) != want {
+		t.Errorf("found %+v", found)
+	}
+	x.Note(Fetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, HTML: true}, now)
+	if found := x.Find("", now); len(found) != 1 || found[0].Answers != 1 {
+		t.Errorf("after one answer: found %+v", found)
 	}
 }
 

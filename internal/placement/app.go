@@ -25,9 +25,8 @@ type Known struct {
 // Check checks where our handlers stand in the HTTP app that ctx, of one of them,
 // belongs to. It is for the Provision of the first of them: by then Caddy
 // has not taken apart any route with one, so that "caddy validate" finds what
-// is wrong, too. Of what may be meant it warns. reads are those of the guards that other
-// handlers may refuse.
-func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, err error) {
+// is wrong, too. Of what may be meant it warns.
+func Check(ctx caddy.Context, known Known, logger *zap.Logger) error {
 	for name, server := range servers(ctx) {
 		w := walk{server: name}
 		routes := routesOf(server.Routes)
@@ -37,7 +36,7 @@ func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, er
 			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed), checkDecisions(server, placed, logger))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		warnDashboards(server, placed, logger)
 		warnEarly(placed, logger)
@@ -54,15 +53,10 @@ func Check(ctx caddy.Context, known Known, logger *zap.Logger) (reads []Read, er
 			err, routes = warnErrors(name, failed, logger), append(routes, failed...)
 		}
 		if err = cmp.Or(err, warnPlaceholders(name, routes, known.Placeholders, logger)); err != nil {
-			return nil, err
-		}
-		if of := w.reads(); trusts(server) {
-			reads = append(reads, proxied(of)...)
-		} else {
-			reads = append(reads, of...)
+			return err
 		}
 	}
-	return reads, nil
+	return nil
 }
 
 // servers yields the servers of the HTTP app that ctx, of a handler in it, belongs to, by name.

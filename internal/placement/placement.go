@@ -48,10 +48,9 @@ type passed struct {
 	answers bool     // it lets no request pass
 	before  *passed
 
-	caches  bool   // it keeps answers for others
-	early   bool   // it uses a verdict as a request comes to it, or answers for /robots.txt
-	blind   string // a matcher on the way to it that uses a verdict, "" for none
-	refuses string // the directive by which it may refuse who asks for /robots.txt, "" for none
+	caches bool   // it keeps answers for others
+	early  bool   // it uses a verdict as a request comes to it, or answers for /robots.txt
+	blind  string // a matcher on the way to it that uses a verdict, "" for none
 	// The nearest handlers before it that are told apart, so that nobody goes through those
 	// of all other sites: a guard, and one that caches, uses a verdict or answers for /robots.txt.
 	guard, odd *passed
@@ -63,9 +62,6 @@ func pass(h *handler, config json.RawMessage, here way, before *passed) *passed 
 	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, before: before}
 	b.asks, b.answers = len(h.HandleResponse) > 0, h.answersAll()
 	b.caches, b.early, b.blind = slices.Contains(caches, name), name == RobotsTXT || b.usesVerdict(), here.blind()
-	if !slices.ContainsFunc(b.matches, Match.leavesOut) {
-		b.refuses = b.directive()
-	}
 	if before != nil {
 		b.guard, b.odd = before.nearestGuard(), before.nearestOdd()
 	}

@@ -49,8 +49,7 @@ func In(server string, routes []Route) ([]*Placed, error) {
 type walk struct {
 	server string
 	found  []*Placed
-	refuse []*passed // handlers that let only some requests pass
-	asks   []asks    // matchers that go by what a guard has found
+	asks   []asks // matchers that go by what a guard has found
 	// unverified are what is for nobody unless claims are verified.
 	unverified []unverified
 }
@@ -214,9 +213,6 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	}
 	here.answered = inner.answered
 	here.before = pass(&h, config, here, inner.before)
-	if here.before.refuses != "" {
-		w.refuse = append(w.refuse, here.before)
-	}
 	if here.answered == nil && h.answersAll() {
 		here.answered = &answer{h.Handler, placed}
 	}

@@ -1,0 +1,67 @@
+package selftest
+
+import (
+	"net/http"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// outcome is what a client gets.
+type outcome struct {
+	response  parity.RobotsResponse // the first one
+	responded bool                  // response is known
+	status    int                   // of the file or of what is sent instead, 0 for none
+	err       error                 // why nothing is sent
+	isFile    bool
+	rules     int
+	isRefusal bool   // no host should get this answer, not even an unknown one
+	summary   string // what happened
+	advice    string // what to do, "" for nothing
+}
+
+// isSame reports whether two clients get the same.
+func (o outcome) isSame(other outcome) bool {
+	return o.summary == other.summary && o.status == other.status && o.rules == other.rules && o.response.Location == other.response.Location
+}
+
+// examine tells a robots.txt from what may take its place.
+func examine(a policy.Answer) outcome {
+	o := outcome{status: a.Status}
+	o.response, o.responded = origin.ResponseOf(a)
+	instead, _ := o.response.Substitute()
+	switch {
+	case o.responded && instead == parity.NoAnswer:
+		o.isRefusal, o.status = true, 0
+		o.summary = "the connection is closed without a response to the request for robots.txt"
+		o.advice = "exclude /robots.txt from what closes the connection, such as abort: not path /robots.txt"
+	case o.responded && instead == parity.OtherPage:
+		o.status = o.response.Status
+		o.summary = "robots.txt redirects to another page"
+		o.advice = "exclude /robots.txt from the login or the redirect: not path /robots.txt"
+	case o.responded && instead == parity.WebPage:
+		o.isRefusal = a.Status >= 400
+		o.summary = "a web page is sent instead of robots.txt"
+		o.advice = "exclude /robots.txt from the login or challenge: not path /robots.txt; if an application answers every path with a page, let it answer /robots.txt with a text file or 404"
+	case a.Err != nil || a.Status >= 500:
+		o.isRefusal, o.err = true, a.Err
+		o.summary = "robots.txt cannot be fetched"
+		o.advice = "see why the site does not answer; some crawlers do not visit a site while its robots.txt fails"
+	case a.Status == http.StatusNotFound || a.Status == http.StatusGone:
+		o.summary = "robots.txt is missing"
+		o.advice = "add a robots.txt; without one nothing is disallowed"
+	case a.Status >= 400:
+		o.isRefusal = true
+		o.summary = "robots.txt is refused"
+		o.advice = "exclude /robots.txt from what refuses the request, such as a login, a firewall or a rate limit: not path /robots.txt; " +
+			"if the site admits only requests from its proxy, nothing is wrong"
+	case a.Status >= 300:
+		o.summary = "the redirects of robots.txt lead to no file"
+		o.advice = "let /robots.txt answer with the file, or redirect to it in at most five steps"
+	default:
+		o.isFile, o.rules = true, policy.Parse(a.Body).RuleCount()
+		o.summary = "robots.txt was fetched"
+	}
+	return o
+}

@@ -1,0 +1,141 @@
+// Package selftest fetches the robots.txt of each configured host once after the start, as a
+// browser and as a crawler, and logs what outsiders get.
+package selftest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// The bounds of a self-test.
+const (
+	MaxHosts  = 100
+	FetchTime = 5 * time.Second // of one fetch
+
+	// startDelay is the time before the first fetch. Another reload within it replaces the test
+	// before that has sent a request.
+	startDelay = time.Second
+)
+
+// The User-Agents of the fetches. A filter takes the one for a browser, and the other for a
+// crawler and for the guard, which fetches robots.txt later.
+const (
+	Browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
+	Crawler = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) " + origin.GuardUserAgent
+	token   = "GPTBot"
+)
+
+var errTimeout = errors.New("no complete answer within 5s")
+
+// Site is a configured host.
+type Site struct {
+	Name  string // such as https://example.com
+	Label string // the configured host in reports
+	// Unknown says that the host is made up, for a wildcard or for a site without a host. A
+	// missing file, a page or a redirect may be the right answer to it, and is no warning.
+	Unknown bool
+	// Fetch fetches the robots.txt with a User-Agent.
+	Fetch func(ctx context.Context, userAgent string) policy.Answer
+}
+
+// Test is a self-test.
+type Test struct {
+	Sites iter.Seq[Site] // which are tested up to [MaxHosts]
+	// Note is called with what the crawler gets where the browser gets the file.
+	Note   func(parity.Fetcher, parity.RobotsResponse)
+	Logger *zap.Logger
+}
+
+// Start runs the test in the background, one fetch at a time. stop ends it and waits until it
+// has ended.
+func (t *Test) Start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-time.After(startDelay):
+			t.run(ctx)
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// run tests the sites until ctx is done.
+func (t *Test) run(ctx context.Context) {
+	tested := 0
+	for site := range t.Sites {
+		if tested == MaxHosts {
+			t.Logger.Info("self-test: the configuration has more hosts than are tested", zap.Int("tested", MaxHosts))
+			return
+		}
+		tested++
+		browser := fetch(ctx, &site, Browser)
+		crawler := fetch(ctx, &site, Crawler)
+		if ctx.Err() != nil {
+			return
+		}
+		if browser.isSame(crawler) {
+			t.log(&site, browser, "browser and crawler")
+		} else {
+			t.log(&site, browser, "browser")
+			t.log(&site, crawler, "crawler")
+		}
+		if browser.isFile && crawler.responded {
+			t.Note(parity.Fetcher{Site: site.Label, Token: token, Class: uaident.AITraining.String()}, crawler.response)
+		}
+	}
+}
+
+// fetch fetches the robots.txt of a site and examines the answer.
+func fetch(ctx context.Context, site *Site, userAgent string) outcome {
+	ctx, cancel := context.WithTimeoutCause(ctx, FetchTime, errTimeout)
+	defer cancel()
+	return examine(site.Fetch(ctx, userAgent))
+}
+
+// log logs what a client gets.
+func (t *Test) log(site *Site, o outcome, client string) {
+	level := zapcore.InfoLevel
+	if o.advice != "" && (o.isRefusal || !site.Unknown) {
+		level = zapcore.WarnLevel
+	}
+	c := t.Logger.Check(level, "self-test: "+o.summary)
+	if c == nil {
+		return
+	}
+	fields := []zap.Field{zap.String("site", site.Name), zap.String("client", client)}
+	if site.Unknown {
+		fields = append(fields, zap.Bool("unknown_host", true))
+	}
+	if o.status != 0 {
+		fields = append(fields, zap.Int("status", o.status))
+	}
+	if o.isFile {
+		fields = append(fields, zap.Int("rules", o.rules))
+	}
+	if o.response.Location != "" {
+		fields = append(fields, zap.String("location", o.response.Location))
+	}
+	if o.err != nil {
+		fields = append(fields, zap.Error(o.err))
+	}
+	if o.advice != "" {
+		fields = append(fields, zap.String("advice", o.advice))
+	}
+	c.Write(fields...)
+}

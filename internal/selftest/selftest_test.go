@@ -1,0 +1,192 @@
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// answers are what sites send to a client, by words.
+var answers = map[string]policy.Answer{
+	"rules":     {Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")},
+	"empty":     {Status: 200},
+	"moved":     {Status: 200, Body: []byte("User-agent: *\nDisallow: /a\n"), Via: []string{"https://www.a.test/robots.txt"}},
+	"missing":   {Status: 404, Header: http.Header{"Content-Type": {"text/html"}}},
+	"gone":      {Status: 410},
+	"app":       {Status: 200, Body: []byte("<!doctype html><title>Shop</title>")},
+	"challenge": {Status: 403, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}},
+	"refused":   {Status: 403},
+	"limited":   {Status: 429},
+	"login":     {Status: 200, Body: []byte("<!doctype html><form>"), Via: []string{"https://login.test/?to=/robots.txt"}},
+	"loop":      {Status: 301, Header: http.Header{"Location": {"/robots.txt"}}},
+	"fails":     {Status: 502},
+	"aborted":   {Err: origin.ErrBrokeOff},
+	"reset":     {Err: errors.New("connection reset")},
+}
+
+// testSite returns a site that sends a browser and a crawler these answers.
+func testSite(browser, crawler string) Site {
+	return Site{Name: "https://a.test", Label: "a.test", Fetch: func(_ context.Context, userAgent string) policy.Answer {
+		if userAgent == Crawler {
+			return answers[crawler]
+		}
+		return answers[browser]
+	}}
+}
+
+// runTest tests sites and returns the log lines and what was noted.
+func runTest(t *testing.T, sites iter.Seq[Site]) (lines []string, noted []string) {
+	t.Helper()
+	core, logs := observer.New(zapcore.DebugLevel)
+	test := Test{Sites: sites, Logger: zap.New(core), Note: func(f parity.Fetcher, r parity.RobotsResponse) {
+		noted = append(noted, fmt.Sprintf("%s %s %s %d", f.Site, f.Token, f.Class, r.Status))
+	}}
+	test.run(t.Context())
+	for _, e := range logs.All() {
+		m := e.ContextMap()
+		line := fmt.Sprintf("%s %s: %v", e.Level, m["client"], strings.TrimPrefix(e.Message, "self-test: "))
+		for _, name := range []string{"status", "rules", "location", "error"} {
+			if value, ok := m[name]; ok {
+				line += fmt.Sprintf(" %s=%v", name, value)
+			}
+		}
+		if (e.Level == zapcore.WarnLevel) && m["advice"] == nil {
+			t.Errorf("a warning without advice: %s", line)
+		}
+		lines = append(lines, line)
+	}
+	return lines, noted
+}
+
+// TestOutcomes logs what a browser and a crawler get, in one line if it is the same, and notes
+// what the crawler gets if the browser gets the file.
+func TestOutcomes(t *testing.T) {
+	for _, tc := range []struct {
+		browser, crawler string
+		lines            string
+		noted            string
+	}{
+		{"rules", "rules", "info browser and crawler: robots.txt was fetched status=200 rules=2", "a.test GPTBot ai_training 200"},
+		{"empty", "empty", "info browser and crawler: robots.txt was fetched status=200 rules=0", "a.test GPTBot ai_training 200"},
+		{"moved", "moved", "info browser and crawler: robots.txt was fetched status=200 rules=1", "a.test GPTBot ai_training 200"},
+		{"rules", "moved", "info browser: robots.txt was fetched status=200 rules=2\ninfo crawler: robots.txt was fetched status=200 rules=1", "a.test GPTBot ai_training 200"},
+		{"missing", "missing", "warn browser and crawler: robots.txt is missing status=404", ""},
+		{"gone", "gone", "warn browser and crawler: robots.txt is missing status=410", ""},
+		{"app", "app", "warn browser and crawler: a web page is sent instead of robots.txt status=200", ""},
+		{"challenge", "rules", "warn browser: a web page is sent instead of robots.txt status=403\ninfo crawler: robots.txt was fetched status=200 rules=2", ""},
+		{"rules", "challenge", "info browser: robots.txt was fetched status=200 rules=2\nwarn crawler: a web page is sent instead of robots.txt status=403", "a.test GPTBot ai_training 403"},
+		{"refused", "refused", "warn browser and crawler: robots.txt is refused status=403", ""},
+		{"limited", "limited", "warn browser and crawler: robots.txt is refused status=429", ""},
+		{"login", "login", "warn browser and crawler: robots.txt redirects to another page status=302 location=https://login.test/?to=/robots.txt", ""},
+		{"rules", "login", "info browser: robots.txt was fetched status=200 rules=2\nwarn crawler: robots.txt redirects to another page status=302 location=https://login.test/?to=/robots.txt", "a.test GPTBot ai_training 302"},
+		{"loop", "loop", "warn browser and crawler: the redirects of robots.txt lead to no file status=301 location=/robots.txt", ""},
+		{"fails", "fails", "warn browser and crawler: robots.txt cannot be fetched status=502", ""},
+		{"reset", "reset", "warn browser and crawler: robots.txt cannot be fetched error=connection reset", ""},
+		{"rules", "reset", "info browser: robots.txt was fetched status=200 rules=2\nwarn crawler: robots.txt cannot be fetched error=connection reset", ""},
+		{"rules", "aborted", "info browser: robots.txt was fetched status=200 rules=2\nwarn crawler: the connection is closed without a response to the request for robots.txt", "a.test GPTBot ai_training 0"},
+	} {
+		t.Run(tc.browser+" and "+tc.crawler, func(t *testing.T) {
+			lines, noted := runTest(t, slices.Values([]Site{testSite(tc.browser, tc.crawler)}))
+			if got := strings.Join(lines, "\n"); got != tc.lines {
+				t.Errorf("got\n%s\nwant\n%s", got, tc.lines)
+			}
+			if got := strings.Join(noted, "\n"); got != tc.noted {
+				t.Errorf("noted %q, want %q", got, tc.noted)
+			}
+		})
+	}
+}
+
+// TestUnknownHost warns of an answer to a made-up host only if no host should get it.
+func TestUnknownHost(t *testing.T) {
+	warned := []string{"aborted", "challenge", "fails", "limited", "refused", "reset"}
+	for word := range answers {
+		site := testSite(word, word)
+		site.Unknown = true
+		lines, _ := runTest(t, slices.Values([]Site{site}))
+		if got, want := strings.HasPrefix(lines[0], "warn"), slices.Contains(warned, word); got != want {
+			t.Errorf("%s: warned %t, want %t: %s", word, got, want, lines[0])
+		}
+	}
+}
+
+// TestMaxHosts tests no more hosts than the bound, and collects no more.
+func TestMaxHosts(t *testing.T) {
+	collected := 0
+	lines, _ := runTest(t, func(yield func(Site) bool) {
+		for range 1000 {
+			if collected++; !yield(testSite("rules", "rules")) {
+				return
+			}
+		}
+	})
+	if len(lines) != MaxHosts+1 || collected != MaxHosts+1 || !strings.Contains(lines[MaxHosts], "more hosts") {
+		t.Errorf("%d lines, %d sites were collected; the last line is %s", len(lines), collected, lines[len(lines)-1])
+	}
+}
+
+// TestTimes fetches one after the other, ends a fetch that takes too long, and stops at once.
+func TestTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, fetched := 0, 0
+		hangs := Site{Name: "https://slow.test", Fetch: func(ctx context.Context, _ string) policy.Answer {
+			if running++; running > 1 {
+				t.Error("two fetches at once")
+			}
+			<-ctx.Done()
+			running--
+			fetched++
+			return policy.Answer{Err: context.Cause(ctx)}
+		}}
+		core, logs := observer.New(zapcore.DebugLevel)
+		test := Test{Sites: slices.Values([]Site{hangs, hangs, hangs}), Logger: zap.New(core), Note: func(parity.Fetcher, parity.RobotsResponse) {
+			t.Error("an answer is noted")
+		}}
+		began := time.Now()
+		stop := test.Start(t.Context())
+		time.Sleep(startDelay + 4*FetchTime - time.Second)
+		if n := logs.Len(); fetched != 3 || n != 1 {
+			t.Errorf("%d fetches and %d lines before the fourth fetch ends", fetched, n)
+		}
+		if line := logs.All()[0]; line.ContextMap()["error"] != errTimeout.Error() {
+			t.Errorf("got %v", line.ContextMap())
+		}
+		stop()
+		if took := time.Since(began); took != startDelay+4*FetchTime-time.Second {
+			t.Errorf("stop takes time: ended after %s", took)
+		}
+		if n := logs.Len(); n != 1 {
+			t.Errorf("%d lines: a fetch that was stopped is logged", n)
+		}
+	})
+}
+
+// TestReplacedAtOnce sends no request if the configuration ends at once.
+func TestReplacedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		site := Site{Fetch: func(context.Context, string) policy.Answer {
+			t.Error("a request is sent")
+			return policy.Answer{}
+		}}
+		test := Test{Sites: slices.Values([]Site{site}), Logger: zap.NewNop()}
+		stop := test.Start(t.Context())
+		time.Sleep(startDelay - time.Millisecond)
+		stop()
+		time.Sleep(time.Minute)
+	})
+}
