@@ -262,3 +262,47 @@ func checkSelfTest(t *testing.T, s *harness.Server) {
 		t.Errorf("%v requests of GPTBot are counted, it sent %v", requests, asked)
 	}
 }
+
+// TestProxyProtocol has a load balancer tell the address of the client by the PROXY protocol. The
+// guard judges by the file of outsiders, whether that address is the client's or that of a
+// trusted proxy.
+func TestProxyProtocol(t *testing.T) {
+	t.Parallel()
+	s := harness.Serve(t, `http://split.test:$PORT {
+		robots_guard enforce
+		@lan client_ip private_ranges
+		handle @lan {
+			respond /robots.txt "User-agent: *
+Disallow: /"
+		}
+		respond /robots.txt "User-agent: *
+Disallow: /private/"
+		respond "page for {client_ip}"
+	}`, "$GLOBAL", `servers {
+		listener_wrappers {
+			proxy_protocol {
+				allow 127.0.0.1/32
+			}
+		}
+		trusted_proxies static 203.0.113.0/24
+	}`)
+	get := func(from, path, header string) harness.Answer {
+		return harness.RawAnswer(t, s, "PROXY TCP4 "+from+" 127.0.0.1 40000 "+s.Port+"\r\nGET "+path+" HTTP/1.1\r\nHost: split.test\r\nUser-Agent: "+
+			harness.Bingbot+"\r\n"+header+"Connection: close\r\n\r\n")
+	}
+	for name, from := range map[string][2]string{
+		"a client":                 {"198.51.100.4", ""},
+		"a client in the network":  {"10.1.2.3", ""},
+		"a client behind a proxy":  {"203.0.113.9", "X-Forwarded-For: 198.51.100.4\r\nX-Forwarded-Proto: http\r\n"},
+		"a client that forges one": {"198.51.100.4", "X-Forwarded-For: 10.1.2.3\r\n"},
+	} {
+		harness.Eventually(t, name+": the file is known", func() bool { return get(from[0], "/private/x", from[1]).Status == 403 })
+		want := "page for 198.51.100.4"
+		if from[0] == "10.1.2.3" {
+			want = "page for 10.1.2.3"
+		}
+		if a := get(from[0], "/public", from[1]); a.Status != 200 || a.Body != want {
+			t.Errorf("%s: a public page is answered %d %q", name, a.Status, a.Body)
+		}
+	}
+}

@@ -180,6 +180,9 @@ func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.R
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
 	maps.Copy(req.Header, conditions)
+	if userAgent, ok := virtual.Value(userAgentKey{}).(string); ok {
+		req.Header.Set("User-Agent", userAgent)
+	}
 
 	if s.running.Add(1) > maxRunning {
 		s.running.Add(-1)
