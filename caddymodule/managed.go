@@ -70,7 +70,7 @@ func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) release.Config {
 		a.state.WatchServed(context.Context(ctx))
 	}
 	return release.Config{
-		Registry: a.known.Load(), Storage: ctx.Storage(), Sites: &a.state.Published, Keepers: &a.state.Kept, Instance: func() string { return instance.ID(a.logger) },
+		Registry: a.known.Load(), Storage: ctx.Storage(), Sites: &a.state.Published, Instance: func() string { return instance.ID(a.logger) },
 		IsRunning: func() bool { return runningApp() == a }, Visits: a.state.Visits, Stored: a.state.Memory.Restored(), ReadSince: a.state.ReadSince, Trials: a.state, Now: time.Now, Observer: a.state.Metrics,
 	}
 }

@@ -61,7 +61,6 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        ticket   <text>
 //	    }
 //	    rules       <file|url>
-//	    classes     follow|frozen
 //	    staging     [<host...>]
 //	    gate        error|warning|off
 //	    confirm     search|any|off
@@ -69,7 +68,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    max_age     <duration>
 //	}
 //
-// All but base, classes, staging, gate, confirm, rollout and max_age may stand several times.
+// All but base, staging, gate, confirm, rollout and max_age may stand several times.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	begin := *d
@@ -99,7 +98,6 @@ func (h *Handler) options() []option.Option {
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Mark: h.markRule, Block: h.readRule, Again: true},
 		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), Mark: h.markList, Again: true},
-		{Name: "classes", Usage: "follow or frozen", Set: option.One(&h.Classes, option.WordOf(classesWords...))},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: option.One(&h.Gate, option.WordOf(gateWords...))},
 		{Name: "confirm", Usage: "search, any or off", Set: option.One(&h.Confirm, option.WordOf(confirmWords...))},

@@ -52,10 +52,6 @@ type Handler struct {
 	// in for files that were not there as it was read.
 	ListsAt map[string]string `json:"lists_at,omitempty"`
 
-	// Whether classes in rules `follow` the registry, or stay `frozen`: what they stood for
-	// when the rules were published, until other rules are. Default: `follow`.
-	Classes string `json:"classes,omitempty"`
-
 	// URLs of sitemaps. `{http.request.host}` stands for the site's host, as it does
 	// in lines and paths.
 	Sitemaps []string `json:"sitemaps,omitempty"`
@@ -99,14 +95,6 @@ const (
 	baseUpstream = "upstream"
 	baseNone     = "none"
 )
-
-// The words of Handler.Classes.
-const (
-	classesFollow = "follow"
-	classesFrozen = "frozen"
-)
-
-var classesWords = []string{classesFollow, classesFrozen}
 
 // CaddyModule returns the Caddy module information.
 func (*Handler) CaddyModule() caddy.ModuleInfo {
@@ -165,7 +153,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	h.publisher = managed.NewPublisher(c)
 	h.release = append(h.release, app.Running().Add(h.publisher))
 	app.StartLater(h)
-	h.run(h.publisher.Run)
 	h.run(func(ctx context.Context) {
 		h.lists.Run(ctx, h.submit, func() { c.Observer.TextFailed(managed.StageRules) })
 	})
@@ -200,7 +187,6 @@ func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
 	h.Gate = cmp.Or(h.Gate, "error")
-	h.Classes = cmp.Or(h.Classes, classesFollow)
 	h.Confirm = cmp.Or(h.Confirm, string(release.Search))
 }
 
@@ -217,7 +203,6 @@ func (h *Handler) Validate() error {
 	if err := cmp.Or(
 		option.OneOf("gate", h.Gate, gateWords),
 		option.OneOf("confirm", h.Confirm, confirmWords),
-		option.OneOf("classes", h.Classes, classesWords),
 		h.validateStaging(),
 	); err != nil {
 		return err

@@ -31,11 +31,11 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 	c.Rollout = h.Rollout.steps()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
-			return managed.BasesByHost(bases, h.changes.Keeper())
+			return managed.BasesByHost(bases)
 		}
 		base := []byte(nil)
 		if h.BaseFile != "" {
-			base = managed.BaseOfFile(bases, h.changes.Keeper(), h.BaseFile)
+			base = managed.BaseOfFile(bases, h.BaseFile)
 		}
 		var err error
 		if base == nil {

@@ -85,14 +85,10 @@ func (h *Handler) schedule() (*managed.Schedule, error) {
 	return s, err
 }
 
-// finish says in a schedule that is being made which hosts are for tests, and whether
-// its classes stay as they are.
+// finish says in a schedule that is being made which hosts are for tests.
 func (h *Handler) finish(s *managed.Schedule) {
 	if h.Staging {
 		s.Stage(h.StagingHosts...)
-	}
-	if h.Classes == classesFrozen {
-		s.Freeze()
 	}
 }
 

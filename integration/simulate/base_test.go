@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -22,9 +20,7 @@ type base struct {
 	text, before string
 	mode         baseMode
 	changed      time.Time
-	left         time.Time       // when what it said before was over
-	closing      map[string]bool // IDs of the texts that shut a search engine out
-	apart        bool            // instances may hold it back in the place of different texts
+	apart        bool // an instance may have missed it
 	read         map[*instance]time.Time
 }
 
@@ -54,7 +50,7 @@ const baseLife = time.Minute
 func (w *world) newBases(dice *rand.Rand) {
 	w.owner.bases = make(map[*site]*base)
 	for _, s := range w.sites {
-		b := &base{closing: make(map[string]bool), read: make(map[*instance]time.Time)}
+		b := &base{read: make(map[*instance]time.Time)}
 		for b.text = newText(dice); closes(b.text); b.text = newText(dice) {
 		}
 		b.before, b.changed = b.text, w.start
@@ -91,7 +87,6 @@ func (w *world) builds(dice *rand.Rand, s *site) {
 		for _, i := range w.instances { // one that has found it failing asks seldom
 			b.apart = b.apart || !b.read[i].After(b.changed)
 		}
-		b.left = time.Now()
 	}
 	b.changed = time.Now()
 	if b.mode == isServed && dice.IntN(2) == 0 {
@@ -104,9 +99,6 @@ func (w *world) builds(dice *rand.Rand, s *site) {
 		next = b.before
 	}
 	b.mode, b.text, b.before = isServed, next, b.text
-	if closes(next) {
-		b.closing[managed.IDOfBase(sha256.Sum256([]byte(next)))] = true
-	}
 	w.tell("%s has by itself\n%s", s.host, indent(next))
 }
 
@@ -154,25 +146,20 @@ func (o ownTexts) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (or
 }
 
 // isSettled reports whether all instances have the same base of a site: one that cannot be
-// read is what each has read last, and is asked for once in five minutes; and one that waits
-// may do so in the place of different texts, where one of them was missed.
+// read is what each has read last, and is asked for once in five minutes.
 func (w *world) isSettled(s *site) bool {
 	b := w.owner.bases[s]
 	return b == nil || b.mode.isReadable() && time.Since(b.changed) > 10*time.Minute && !b.apart
 }
 
 // partsBases notes whether an instance may have missed a base, since it was cut off from the
-// storage: until none waits.
+// storage.
 func (w *world) partsBases() {
-	waits := func(i *instance) bool {
-		state, _ := i.published.State()
-		return slices.ContainsFunc(state.Bases, func(b publication.BaseChange) bool { return b.Keeps() })
-	}
 	all := len(w.reaching()) == len(w.instances)
 	for s, b := range w.owner.bases {
 		if !all {
 			b.apart = true
-		} else if !slices.ContainsFunc(w.instances, waits) && !w.differAt(s, w.instances) {
+		} else if !w.differAt(s, w.instances) {
 			b.apart = false
 		}
 	}
@@ -191,30 +178,6 @@ func (i *instance) losesBases() {
 	}
 }
 
-// mayClose reports whether a person has confirmed a base that shuts a search engine out, or
-// nobody could be asked: an instance that has begun since without a storage has known no other one.
-func (o *owner) mayClose(i *instance, s *site) bool {
-	b := o.bases[s]
-	if b == nil {
-		return false
-	}
-	for id := range b.closing {
-		if o.meant[id] {
-			return true
-		}
-	}
-	return !i.born.Before(b.left) && i.bornBlind
-}
-
-// confirmed notes which bases a person has confirmed.
-func (o *owner) confirmed(state *publication.State) {
-	for _, b := range state.Bases {
-		if !b.Keeps() {
-			o.meant[b.ID] = true
-		}
-	}
-}
-
 // holdsText is an invariant of a base that cannot be read: what is served stays, as long
 // as nothing else is published, at an instance that reaches the storage, and has for three
 // minutes, and has not begun anew: without a storage it may begin with no base, and with no trial.
@@ -222,9 +185,6 @@ func (i *instance) holdsText(s *site, before, text string, state *publication.St
 	published := state.PublishedID()
 	if c := state.Candidate; c != nil {
 		published += fmt.Sprint(" ", c.ID, " ", c.Stage)
-	}
-	for _, b := range state.Bases {
-		published += fmt.Sprint(" ", b.ID, " ", b.Stage)
 	}
 	b := i.world.owner.bases[s]
 	last := i.published.under[s]

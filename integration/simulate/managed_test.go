@@ -83,13 +83,13 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	var next *release.Release
 	c := release.Config{
 		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: release.Search, Rollout: w.owner.rollout,
-		Storage: i.storage, Sites: &i.state.Published, Keepers: &i.state.Kept,
+		Storage: i.storage, Sites: &i.state.Published,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
 		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
-		c.Base = func() func(string) []byte { return managed.BasesByHost(i.state.Bases, next.Keeper()) }
+		c.Base = func() func(string) []byte { return managed.BasesByHost(i.state.Bases) }
 	}
 	next = release.New(c)
 	m := managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
@@ -102,16 +102,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		shown, under = i.published.shown, i.published.under
 	}
 	i.published = &published{next, p, shown, under, make(map[string]knownPage)}
-	stop := next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		p.Run(ctx)
-	}()
-	return func() {
-		stop()
-		<-ended
-	}
+	return next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
 }
 
 // hears notes what the owner wants. Without the storage it cannot be submitted yet.
@@ -163,7 +154,6 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 	if verb == "promote" || verb == "stop" {
 		return
 	}
-	w.owner.confirmed(&state)
 	w.owner.meant[state.PublishedID()] = true
 	if c := state.Candidate; c != nil && c.Stage != publication.Confirmation {
 		w.owner.meant[c.ID] = true
@@ -242,13 +232,16 @@ func (i *instance) sees(s *site) {
 		return
 	}
 	w.tell("%s serves at %s\n%s", i.id, s.host, indent(text))
+	if w.owner.bases != nil {
+		return // the site's own text may shut out whom it wants
+	}
 	for _, engine := range engines {
 		if allows(parsed(text), engine, "/") {
 			continue
 		}
 		if !allows(parsed(before), engine, "/") { // it was so before
 			w.owner.meant[ids[0]] = true
-		} else if !slices.ContainsFunc(ids, func(id string) bool { return w.owner.meant[id] }) && !w.owner.mayClose(i, s) {
+		} else if !slices.ContainsFunc(ids, func(id string) bool { return w.owner.meant[id] }) {
 			w.fail("%s shuts %s out of %s by change %s, which nobody has confirmed", i.id, engine, s.host, ids[0])
 		}
 	}

@@ -69,9 +69,6 @@ type Done struct {
 type ManagedState struct {
 	Published *publication.Change    `json:"published"` // null if none ever was
 	Candidate *publication.Candidate `json:"candidate"` // null if none waits or is tried
-	// Bases are new texts of the sites' own robots.txt that wait, were refused, or were
-	// confirmed of late.
-	Bases []publication.BaseChange `json:"bases,omitempty"`
 }
 
 // ManagedSite is a robots_txt with what is published and what waits.
@@ -116,7 +113,7 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 // siteOf tells what is known of a robots_txt.
 func siteOf(m Managed) (ManagedSite, publication.State) {
 	state, known := m.State()
-	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Candidate, state.Bases}}, state
+	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Candidate}}, state
 }
 
 // managed answers with all robots_txt.
@@ -211,7 +208,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 			return err
 		}
 		news, err := m.Act(r.Context(), verb, d.ID, publication.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
-		for _, cannot := range []error{publication.ErrNoCandidate, publication.ErrOther, publication.ErrSeveral, publication.ErrUnconfirmed, publication.ErrConfirmed,
+		for _, cannot := range []error{publication.ErrNoCandidate, publication.ErrOther, publication.ErrUnconfirmed, publication.ErrConfirmed,
 			publication.ErrUnknown, publication.ErrUnreadable, publication.ErrNotShown, publication.ErrIsPublished, publication.ErrIsFirst} {
 			if errors.Is(err, cannot) {
 				return failed(http.StatusConflict, "%w; GET %s/changes tells how it stands", err, ManagedPath)

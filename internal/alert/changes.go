@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,11 +17,6 @@ const toldReasons = 3
 func findInChanges(sites map[string]publication.State, now time.Time) (found []finding) {
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
 		state := sites[site]
-		for i := range state.Bases {
-			if b := &state.Bases[i]; b.Stage == publication.Confirmation {
-				found = append(found, baseWaits(site, b))
-			}
-		}
 		if c := state.Candidate; c != nil {
 			if c.Stage == publication.Confirmation {
 				found = append(found, changeWaits(site, c))
@@ -45,24 +39,6 @@ func changeWaits(site string, c *publication.Candidate) finding {
 		Do:     "Confirm it if that is meant, or take it out of the configuration.",
 		Copy:   "caddy robots-guard managed confirm --site " + quotedWord(site) + ` --why "..."`,
 	}}
-}
-
-func baseWaits(site string, b *publication.BaseChange) finding {
-	return finding{Alert: Alert{
-		ID: idOf(ChangeWaits, site, b.ID), Kind: ChangeWaits, Severity: Warning, Site: site, Since: b.Made.At,
-		Title:  "A new robots.txt of " + text.Printable(someSites(b.Sites)) + " itself waits for confirmation",
-		Detail: told(b.Reasons) + "Until then robots_txt composes from the one before.",
-		Do:     "Confirm it if that is meant; mend the site's own robots.txt if not, or refuse it with managed stop.",
-		Copy:   "caddy robots-guard managed confirm " + b.ID + " --site " + quotedWord(site) + ` --why "..."`,
-	}}
-}
-
-// someSites names the first of many sites.
-func someSites(sites []string) string {
-	if more := len(sites) - 1; more > 0 {
-		return fmt.Sprintf("%s and %d more", sites[0], more)
-	}
-	return strings.Join(sites, "")
 }
 
 func changeStopped(site string, c *publication.Change) finding {

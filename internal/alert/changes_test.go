@@ -55,18 +55,4 @@ func TestChanges(t *testing.T) {
 	w.leap(showOver + time.Minute)
 	w.leap(showOver)
 	w.want("after a day", "")
-	base := publication.BaseChange{Change: publication.Change{ID: "0123456789abcdef", Reasons: []string{"Googlebot may not fetch / any more"}}, Sites: []string{"https://a.test", "https://b.test"}}
-	state, _ = state.Hold(base, w.time)
-	w.changes["a.test,b.test"] = state
-	w.pass(time.Minute)
-	w.want("a base waits", "open warning change_waiting")
-	if a := w.only(); !strings.Contains(a.Title, "robots.txt of https://a.test and 1 more itself waits") || !strings.HasPrefix(a.Detail, "Googlebot may not fetch / any more. Until then") ||
-		!strings.Contains(a.Copy, "managed confirm 0123456789abcdef --site 'a.test,b.test' ") {
-		t.Errorf("got %+v", a)
-	}
-	if w.changes["a.test,b.test"], _, err = state.Stop("", publication.By{Who: "ann"}, w.time); err != nil {
-		t.Fatal(err)
-	}
-	w.pass(time.Minute)
-	w.want("it was refused", "over warning change_waiting")
 }

@@ -154,19 +154,6 @@ func printState(out io.Writer, s admin.ManagedState) {
 		}
 		printChange(out, state, &c.Change)
 	}
-	for i := range s.Bases {
-		printBase(out, &s.Bases[i])
-	}
-}
-
-// printBase prints another text of a site's own robots.txt.
-func printBase(out io.Writer, b *publication.BaseChange) {
-	state := map[publication.Stage]string{
-		publication.Confirmation:  "waits for confirmation, and the text before stays",
-		publication.BaseStopped:   "is refused, and the text before stays",
-		publication.BaseConfirmed: "was confirmed",
-	}[b.Stage]
-	printChange(out, "base of "+text.Printable(strings.Join(b.Sites, ", "))+" "+state, &b.Change)
 }
 
 const changeTime = "2006-01-02 15:04 UTC"

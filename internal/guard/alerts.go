@@ -43,11 +43,6 @@ func (s *State) ChangesWaiting() (n int) {
 		if c := state.Candidate; c != nil && c.Stage == publication.Confirmation {
 			n++
 		}
-		for i := range state.Bases {
-			if state.Bases[i].Stage == publication.Confirmation {
-				n++
-			}
-		}
 	}
 	return n
 }

@@ -34,7 +34,6 @@ type State struct {
 	Cache      *policy.Cache     // of robots.txt
 	Bases      *policy.Cache     // of robots.txt that others are composed from
 	Published  publication.Sites // the changes of those that others are composed to
-	Kept       managed.Keepers   // which base is under the rules of each
 	Texts      managed.Running   // the robots_txt that run
 	readers    *ledger.Readers
 	Metrics    *metrics.Metrics // which read from the state

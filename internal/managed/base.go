@@ -71,7 +71,6 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // who loads a configuration may have mended the base
 	}
-	p.keeper.Load().under(p.Bases, key, entry.State()) // is known before another one is
 	if !entry.Due(p.Now()) {
 		return entry.State() // which may have been read a moment ago
 	}
@@ -121,15 +120,6 @@ func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fe
 	}, p.onRead(key))
 }
 
-// Ready makes the page of a base before a request has to.
-func (p *Publisher) Ready(key policy.Key, base *policy.Version) {
-	if e := p.serving.Load(); e != nil && key.Source == "" {
-		at := e.spotOf(key, p.Now())
-		at.ahead = true
-		p.composed(base, at)
-	}
-}
-
 // isUsable reports whether what was read last can be built on.
 func isUsable(s *policy.State) bool {
 	return s != nil && s.Failures == 0 && s.Good != nil
@@ -139,9 +129,7 @@ func isUsable(s *policy.State) bool {
 // again.
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		if isUsable(&after) {
-			p.Ready(key, p.keeper.Load().under(p.Bases, key, &after))
-		} else {
+		if !isUsable(&after) {
 			p.Observer.TextFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))

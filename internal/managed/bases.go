@@ -6,27 +6,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// BaseOfFile returns the version of a file that is under the rules, nil for none.
-func BaseOfFile(bases *policy.Cache, k *Keeper, path string) []byte {
-	key := policy.Key{Source: path}
-	if e := bases.Get(key); e != nil {
-		if v := k.peek(key, e.State()); v != nil {
+// BaseOfFile returns the last good version of a file, nil for none.
+func BaseOfFile(bases *policy.Cache, path string) []byte {
+	if e := bases.Get(policy.Key{Source: path}); e != nil {
+		if v := goodOf(e.State()); v != nil {
 			return []byte(v.Robots.Text())
 		}
 	}
 	return nil
 }
 
-// BasesByHost returns what tells the base under the rules at a host, nil for nothing,
-// of those that the handlers behind have answered. Of several sites with one host it is
-// the one that was read last.
-func BasesByHost(bases *policy.Cache, k *Keeper) func(host string) []byte {
+// goodOf returns the last good version of a base, nil for none.
+func goodOf(state *policy.State) *policy.Version {
+	if state == nil {
+		return nil
+	}
+	return state.Good
+}
+
+// BasesByHost returns a function that returns the base of a host, nil if none was read
+// from the handlers behind. If several sites have the same host, it is the base that
+// was read last.
+func BasesByHost(bases *policy.Cache) func(host string) []byte {
 	known := make(map[string]*policy.Version)
 	for _, e := range bases.Entries() {
 		if e.Key().Source != "" {
 			continue
 		}
-		v := k.peek(e.Key(), e.State())
+		v := goodOf(e.State())
 		if v == nil {
 			continue
 		}

@@ -42,16 +42,6 @@ func (e *edition) at(host string) version {
 	return e.all
 }
 
-// has reports whether somebody is served a schedule that came at a time.
-func (e *edition) has(s *Schedule, since int64) bool {
-	for _, v := range []version{e.all, e.trial} {
-		if v.schedule == s && v.since.UnixNano() == since {
-			return true
-		}
-	}
-	return false
-}
-
 // next returns the first time after now at which some text changes, zero if none
 // does any more.
 func (e *edition) next(now time.Time) time.Time {
@@ -109,7 +99,7 @@ func otherwiseOf(c Config) func() *Schedule {
 }
 
 // put puts an edition in place, unless there is one already and this is for want of
-// one.
+// one. The pages of the one before are forgotten.
 func (p *Publisher) put(e *edition, forWant bool) {
 	if !forWant {
 		p.serving.Store(e)
@@ -117,9 +107,10 @@ func (p *Publisher) put(e *edition, forWant bool) {
 		return
 	}
 	p.beginOnce.Do(func() { close(p.begun) })
-	select {
-	case p.changed <- struct{}{}:
-	default: // Run will look at this one
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.shelves {
+		s.pages.Purge()
 	}
 }
 
@@ -131,10 +122,9 @@ func (p *Publisher) Serving() *Schedule {
 	return nil
 }
 
-// Serve puts other schedules in the place of those that are served: one for all,
-// and perhaps one for some. First it makes the pages of all sites that were asked for
-// theirs, so that no request waits for one. If ctx ends before that all stays as it is.
-// It is called by one at a time.
+// Serve puts other schedules in the place of those that are served: one for all, and
+// perhaps one for some. If ctx has ended all stays as it is. It is called by one at a
+// time.
 func (p *Publisher) Serve(ctx context.Context, next *Schedule, trial Trial) {
 	now := p.Now()
 	e := &edition{all: version{next, now}, trial: version{trial.Schedule, now}, told: trial, hosts: request.HostsOfServer(nil)}
@@ -142,16 +132,9 @@ func (p *Publisher) Serve(ctx context.Context, next *Schedule, trial Trial) {
 		e.keepTimes(before)
 	}
 	e.hosts.Add(trial.Hosts)
-	for range 2 { // then those of sites that were asked for the first time meanwhile
-		p.eachAsked(ctx, func(site policy.Key) {
-			p.composeAhead(site, e.spotOf(site, p.Now()))
-		})
+	if ctx.Err() == nil {
+		p.put(e, false)
 	}
-	if ctx.Err() != nil {
-		return
-	}
-	p.put(e, false)
-	p.forget(ctx, p.Now())
 }
 
 // keepTimes takes over since when is served what was served before. A trial that ends

@@ -105,7 +105,6 @@ func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 	if before == nil || !strings.Contains(before.text, "User-agent: GPTBot") || !until.Equal(epoch) {
 		t.Fatalf("got %v until %v", before, until)
 	}
-	p.ComposeAhead(t.Context(), epoch)
 	now = epoch
 	if page, _ := p.Page(asks(server, "a.test")); page != before {
 		t.Errorf("the text before does not stay: %v", page)

@@ -22,7 +22,7 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 		policy.Invented: {Host: "invented.test"},
 	} {
 		p.onRead(key)(policy.State{}, policy.State{Failures: 1, Err: errors.New("refused")})
-		p.composed(long, spot{segment: segment, host: key.Host, table: p.Serving().common, ahead: true})
+		p.composed(long, spot{segment: segment, host: key.Host, table: p.Serving().common, quiet: true})
 	}
 	var about []string
 	for _, line := range logs.All() {

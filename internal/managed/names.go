@@ -15,14 +15,13 @@ import (
 // names are the names by which crawlers look for groups.
 type names struct {
 	registry *uaident.Registry
-	chains   []chain             // of all known crawlers
-	frozen   map[string][]string // what classes stand for, in the place of what the registry says
-	stored   bool                // the words were known to whoever has stored them
+	chains   []chain // of all known crawlers
+	stored   bool    // the words were known to whoever has stored them
 	met      map[string][]string
 }
 
-func newNames(registry *uaident.Registry, frozen map[string][]string) *names {
-	n := &names{registry: registry, frozen: frozen, met: make(map[string][]string)}
+func newNames(registry *uaident.Registry) *names {
+	n := &names{registry: registry, met: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
 		n.chains = append(n.chains, chainOf(&c))
 	}
@@ -92,7 +91,7 @@ func (n *names) namesOf(words []string) (names []string, err error) {
 			continue
 		}
 		if class, ok := uaident.ParseClass(word); ok {
-			tokens := n.classOf(word, class)
+			tokens := n.classOf(class)
 			if len(tokens) == 0 {
 				return nil, fmt.Errorf("no known crawler is of class %s", word)
 			}
@@ -115,10 +114,7 @@ func (n *names) namesOf(words []string) (names []string, err error) {
 }
 
 // classOf returns the product tokens of a class.
-func (n *names) classOf(word string, class uaident.Class) (tokens []string) {
-	if tokens, ok := n.frozen[word]; ok {
-		return tokens
-	}
+func (n *names) classOf(class uaident.Class) (tokens []string) {
 	for _, c := range n.registry.Crawlers() {
 		if c.Class == class && class != uaident.Browser {
 			tokens = append(tokens, c.Token)

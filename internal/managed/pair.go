@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -22,7 +21,7 @@ type Pair struct {
 // group is hosts for which two schedules make the same texts.
 type group struct {
 	before, after   *table
-	base, other     string // before and after
+	base            string
 	staging, stages bool   // before and after
 	host            string // "" if the texts are the same for all
 }
@@ -33,44 +32,14 @@ type group struct {
 // of the base at a host. A text that cannot be composed is left out, since it is not
 // served either.
 func EachPair(before, after *Schedule, more []string, base func(host string) []byte, now time.Time, most int, do func(Pair)) (left int) {
-	return eachPair(before, after, hostsOfBoth(before, after, more), base, base, now, most, do)
-}
-
-// EachPairOf is EachPair for a base that changes while the schedules stay: those that
-// are served, at the base's host or, of a file, at all hosts.
-func (p *Publisher) EachPairOf(o OtherBase, more []string, most int, do func(Pair)) (left int) {
-	e := p.serving.Load()
-	if e == nil {
-		return 0
-	}
-	for _, s := range []*Schedule{e.all.schedule, e.trial.schedule} {
-		if s != nil {
-			left += EachPairAt(o.Key, s, s, o.Before, o.After, more, p.Now(), most, do)
-		}
-	}
-	return left
-}
-
-// EachPairAt is EachPair where a base is, at its host or, of a file, at all hosts: before with
-// one version of it, after with another one.
-func EachPairAt(key policy.Key, before, after *Schedule, was, is *policy.Version, more []string, now time.Time, most int, do func(Pair)) (left int) {
-	hosts := []string{nameOf(key)}
-	if key.Source != "" {
-		hosts = hostsOfBoth(before, after, more)
-	}
-	base, other := []byte(was.Robots.Text()), []byte(is.Robots.Text())
-	return eachPair(before, after, hosts, func(string) []byte { return base }, func(string) []byte { return other }, now, most, do)
-}
-
-func eachPair(before, after *Schedule, all []string, base, other func(host string) []byte, now time.Time, most int, do func(Pair)) (left int) {
 	var groups []group
 	hosts := make(map[group][]string)
-	for _, host := range all {
+	for _, host := range hostsOfBoth(before, after, more) {
 		name := host
 		if host != "" {
 			name = someHost(host)
 		}
-		g := group{before.of(name), after.of(name), string(base(name)), string(other(name)), before.IsStaging(name), after.IsStaging(name), ""}
+		g := group{before.of(name), after.of(name), string(base(name)), before.IsStaging(name), after.IsStaging(name), ""}
 		if g.before.hosts || g.after.hosts {
 			g.host = name
 		}
@@ -92,7 +61,7 @@ func eachPair(before, after *Schedule, all []string, base, other func(host strin
 			p := Pair{Hosts: hosts[g], From: from}
 			var composed, composes bool
 			p.Before, composed = g.before.textAt(at, g.base, g.host, g.staging)
-			p.After, composes = g.after.textAt(at, g.other, g.host, g.stages)
+			p.After, composes = g.after.textAt(at, g.base, g.host, g.stages)
 			if composed && composes && string(p.Before) != string(p.After) {
 				do(p)
 			}
@@ -207,7 +176,6 @@ func (s *Schedule) words() (lines []string) {
 	for _, line := range s.lines {
 		lines = append(lines, "line "+line)
 	}
-	lines = append(lines, s.frozenWords()...)
 	if s.staging != nil {
 		lines = append(lines, "staging "+strings.Join(s.staging, " "))
 	}

@@ -51,11 +51,9 @@ type Publisher struct {
 	since time.Time // the texts are not older than that
 
 	serving   atomic.Pointer[edition] // nil while there is none
-	keeper    atomic.Pointer[Keeper]  // nil while every base is under the rules once it is read
 	otherwise func() *Schedule
 	begun     chan struct{} // closed once something is served
 	beginOnce sync.Once
-	changed   chan struct{} // wakes Run
 
 	mu      sync.Mutex
 	shelves map[policy.Segment]*shelf
@@ -66,7 +64,7 @@ func NewPublisher(c Config) *Publisher {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	p := &Publisher{Config: c, since: c.Now(), otherwise: otherwiseOf(c), begun: make(chan struct{}), changed: make(chan struct{}, 1), shelves: map[policy.Segment]*shelf{
+	p := &Publisher{Config: c, since: c.Now(), otherwise: otherwiseOf(c), begun: make(chan struct{}), shelves: map[policy.Segment]*shelf{
 		policy.Named:    newShelf(40_000, 256<<20),
 		policy.Invented: newShelf(1000, 32<<20),
 	}}
@@ -110,7 +108,7 @@ type spot struct {
 	since   time.Time // when its schedule came
 	turn    int
 	staging bool
-	ahead   bool // no request waits for it
+	quiet   bool // no request asks for it
 }
 
 // Page returns the robots.txt for the site of a request, and when another takes its
@@ -124,7 +122,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 		of := pageKey{base: sha256.Sum256([]byte(Staging)), since: at.since.UnixNano()}
 		return p.page(policy.Named, of, func() made { return made{page: newPage(Staging, at.since)} }).page, time.Time{}
 	}
-	last, first := p.meet(key) // and from now on its next page is made ahead
+	last, first := p.meet(key)
 	if p.Source == nil {
 		page = p.inTurn(nil, at, last)
 	} else {
@@ -132,7 +130,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 		if base != key {
 			_, first = p.meet(base)
 		}
-		page = p.best(base, p.base(r, base, first), at, last)
+		page = p.best(p.base(r, base, first), at, last)
 	}
 	if page != last {
 		p.remember(key, page)
@@ -163,12 +161,11 @@ func (p *Publisher) whereBase(site policy.Key) policy.Key {
 
 // best returns the page of the latest version that a page can be made of, nil if
 // there is none.
-func (p *Publisher) best(base policy.Key, state *policy.State, at spot, last *Page) *Page {
-	under := p.keeper.Load().under(p.Bases, base, state)
-	if under == nil {
+func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
+	if goodOf(state) == nil {
 		return nil
 	}
-	if page := p.inTurn(under, at, last); page != nil || under.Hash != state.Good.Hash {
+	if page := p.inTurn(state.Good, at, last); page != nil {
 		return page
 	}
 	for _, version := range state.Past {
@@ -210,7 +207,7 @@ func (p *Publisher) composed(base *policy.Version, at spot) made {
 		of.host = at.host
 	}
 	m, ok := p.kept(at.segment, of)
-	if !at.ahead {
+	if !at.quiet {
 		p.Observer.TextAsked(ok)
 	}
 	if ok {

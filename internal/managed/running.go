@@ -106,7 +106,7 @@ type look struct {
 	now   time.Time
 	page  *Page // that is served, nil for none
 	state *policy.State
-	under *policy.Version // the base under the rules, nil for none
+	under *policy.Version // the last good base, nil for none
 	err   error           // why the text that should be served is not
 }
 
@@ -118,7 +118,7 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	l.from = p.serving.Load()
 	l.at = l.from.spotOf(key, now)
 	if p.Source == nil {
-		l.at.ahead = true // no request asks
+		l.at.quiet = true // no request asks
 		m := p.composed(nil, l.at)
 		l.page, l.err = m.page, m.err
 		return l
@@ -130,10 +130,10 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	}
 	if entry := p.Bases.Get(p.whereBase(key)); entry != nil {
 		l.state = entry.State()
-		l.under = p.keeper.Load().peek(p.whereBase(key), l.state)
+		l.under = goodOf(l.state)
 	}
 	if l.under != nil {
-		l.at.ahead = true
+		l.at.quiet = true
 		m := p.composed(l.under, l.at)
 		if l.err = m.err; m.page != nil {
 			l.page = m.page

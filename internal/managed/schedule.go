@@ -20,9 +20,8 @@ type Schedule struct {
 	rules    []Rule
 	sitemaps []string
 	lines    []string
-	frozen   map[string][]string // what classes stand for whatever the registry says, nil for nothing
-	staging  []string            // hosts, as they were written
-	staged   *request.Hosts      // the same, nil for none
+	staging  []string       // hosts, as they were written
+	staged   *request.Hosts // the same, nil for none
 	common   *table
 	exact    map[string]*table // by host
 	below    map[string]*table // by what follows the *. of a wildcard
@@ -47,11 +46,11 @@ type table struct {
 // NewSchedule returns a schedule. Its errors say which rule or line is wrong, and
 // which two contradict each other at some time and host.
 func NewSchedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
-	return makeSchedule(newNames(registry, nil), rules, sitemaps, lines)
+	return makeSchedule(newNames(registry), rules, sitemaps, lines)
 }
 
 func makeSchedule(names *names, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
-	s := &Schedule{names: names, frozen: names.frozen, rules: slices.Clone(rules), sitemaps: sitemaps, lines: lines}
+	s := &Schedule{names: names, rules: slices.Clone(rules), sitemaps: sitemaps, lines: lines}
 	if err := s.names.compile(s.rules); err != nil {
 		return nil, err
 	}

@@ -17,9 +17,6 @@ type spec struct {
 	Sitemaps []string `json:"sitemaps,omitempty"`
 	Lines    []string `json:"lines,omitempty"`
 	Staging  []string `json:"staging,omitempty"`
-	// Frozen are the product tokens of the classes that rules name, if these do not
-	// follow the registry.
-	Frozen map[string][]string `json:"frozen,omitempty"`
 }
 
 // anyHost stands for all hosts in the staging of a spec.
@@ -28,7 +25,7 @@ const anyHost = "*"
 // Spec returns the schedule as JSON, the same for schedules that want the same. It
 // is {} for one that wants nothing.
 func (s *Schedule) Spec() []byte {
-	data, err := json.Marshal(spec{s.rules, s.sitemaps, s.lines, s.staging, s.frozen})
+	data, err := json.Marshal(spec{s.rules, s.sitemaps, s.lines, s.staging})
 	if err != nil {
 		panic(fmt.Sprintf("rules that were checked: %v", err)) // times of the years that RFC 3339 has, and strings
 	}
@@ -46,14 +43,7 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	if err := d.Decode(&stored); err != nil {
 		return nil, fmt.Errorf("what is stored of the rules: %w", err)
 	}
-	for class, tokens := range stored.Frozen {
-		for _, token := range tokens {
-			if err := checkName(token); err != nil {
-				return nil, fmt.Errorf("what is stored of class %s: %w", class, err)
-			}
-		}
-	}
-	names := newNames(registry, stored.Frozen)
+	names := newNames(registry)
 	names.stored = true
 	s, err := makeSchedule(names, stored.Rules, stored.Sitemaps, stored.Lines)
 	if err == nil && stored.Staging != nil {

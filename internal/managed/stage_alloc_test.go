@@ -9,7 +9,6 @@ import (
 func TestPageAllocatesNothing(t *testing.T) {
 	all, tried := newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("ClaudeBot"))
 	p := newPublisher(all, new(bases), time.Now)
-	p.Keep(new(Keeper))
 	r := asks(site("a.test"), "a.test")
 	for _, trial := range []Trial{
 		{},

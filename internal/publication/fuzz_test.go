@@ -16,8 +16,7 @@ func FuzzState(f *testing.F) {
 	for _, text := range []string{
 		`{"revision":1,"changes":3,"published":{"number":2,"id":"x","origin":"rollback","restores":1},"candidate":{"number":3,"id":"y","stage":"hosts","rollout":{"stage":"hosts","hosts":["b.test"],"seconds":9}},
 			"history":[{"number":1,"id":"x","published":"2026-11-20T00:00:00Z","ended":{"who":"a","at":"2026-11-21T00:00:00Z"}}],"submitted":{"a":{"id":"x","at":"9999-12-31T23:59:59-23:59"}}}`,
-		`{"revision":9007199254740991,"bases":[{"number":1,"id":"x","parent":"z","kept":"k","stage":"confirmation","sites":["https://a.test"],"made":{"at":"9999-12-31T23:59:59Z"}},{"stage":"confirmed","confirmed":{"at":"0000-01-01T00:00:00+23:59"}}]}`,
-		`{"revision":1,"changes":1,"bases":[{"number":1,"id":"x","stage":"confirmation","sites":["https://a.test"]}]}`,
+		`{"revision":9007199254740991,"history":[{"number":1,"id":"x","parent":"z","made":{"at":"9999-12-31T23:59:59Z"},"ended":{"at":"0000-01-01T00:00:00+23:59"}}]}`,
 		`{"revision":1,"candidate":{"stage":"confirmation","rollout":{"stage":"shadow","seconds":9223372036854775807}},"published":{"origin":"rollback","restores":-1}}`,
 		`{"revision":1,"published":{"origin":"rollback","number":1,"restores":1},"history":[{"number":1,"origin":"rollback","restores":1,"ended":{}},{"number":1,"origin":"rollback","restores":1,"ended":{}}]}`,
 	} {
@@ -33,10 +32,7 @@ func FuzzState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in := BaseChange{Change: Change{ID: "y", Parent: "z"}, Sites: []string{"https://a.test"}}
 		steps := map[string]func() (State, News, error){
-			"hold":   func() (State, News, error) { s, news := state.Hold(in, now); return s, news, nil },
-			"settle": func() (State, News, error) { s, news := state.Settle(1, in.Sites, now); return s, news, nil },
 			"submit": func() (State, News, error) {
 				s, news := state.Submit(Submission{ID: "z", Instance: "a"}, now)
 				return s, news, nil

@@ -39,8 +39,6 @@ func TestHostileState(t *testing.T) {
 		if errors.Is(err, ErrDamaged) != tc.damaged {
 			t.Errorf("%.60s: %v", tc.state, err)
 		}
-		state.Hold(BaseChange{Change: Change{ID: "y"}, Sites: []string{"https://a.test"}}, now)
-		state.Settle(1, []string{"https://a.test"}, now)
 		state.Submit(Submission{ID: "z", Instance: "a"}, now)
 		state.Advance(now)
 		for _, id := range []string{"", "x", "y"} {

@@ -101,15 +101,11 @@ func (s *Site) keep(id string, spec []byte) {
 	}
 }
 
-// inUse returns the IDs of what is published, of the candidate, and of what stays in the
-// place of bases that wait.
+// inUse returns the IDs of what is published and of the candidate.
 func (s *State) inUse() []string {
 	ids := []string{s.PublishedID()}
 	if s.Candidate != nil {
 		ids = append(ids, s.Candidate.ID)
-	}
-	for i := range s.Bases {
-		ids = append(ids, s.Bases[i].Kept)
 	}
 	return ids
 }

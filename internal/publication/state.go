@@ -40,7 +40,6 @@ type Origin string
 const (
 	FromConfiguration Origin = "configuration"
 	FromRules         Origin = "rules"    // a list of rules was read again
-	FromBase          Origin = "base"     // the site's own robots.txt is another one
 	FromRollback      Origin = "rollback" // somebody wants an earlier change again
 )
 
@@ -63,7 +62,6 @@ const (
 	RolledBack End = "rolled_back" // somebody took it back
 	Withdrawn  End = "withdrawn"   // another took its place before it was published
 	Stopped    End = "stopped"     // a trial found what speaks against it, or somebody gave it up
-	Accepted   End = "confirmed"   // it is a base that somebody has confirmed
 )
 
 // ByTrial is who has ended a trial that nobody but what it found has ended.
@@ -154,9 +152,6 @@ type Candidate struct {
 type State struct {
 	Published *Change    `json:"published,omitempty"`
 	Candidate *Candidate `json:"candidate,omitempty"`
-	// Bases are other texts of the sites' own robots.txt that somebody has to confirm,
-	// or has confirmed or refused of late.
-	Bases []BaseChange `json:"bases,omitempty"`
 	// History is what is over, the latest first.
 	History []Change `json:"history,omitempty"`
 	// Changes counts all changes there ever were, Revision all writings.
@@ -201,11 +196,6 @@ func (s *State) open() (ids []string) {
 	if c := s.Candidate; c != nil {
 		ids = append(ids, c.ID)
 	}
-	for i := range s.Bases {
-		if b := &s.Bases[i]; b.Stage == Confirmation {
-			ids = append(ids, b.ID)
-		}
-	}
 	return ids
 }
 
@@ -213,9 +203,8 @@ func (s *State) open() (ids []string) {
 // published or over, nil for none.
 func (s *State) Last() *Change {
 	last := s.Published
-	i := slices.IndexFunc(s.History, func(c Change) bool { return c.Origin != FromBase })
-	if i >= 0 && (last == nil || s.History[i].Number > last.Number) {
-		last = &s.History[i]
+	if len(s.History) > 0 && (last == nil || s.History[0].Number > last.Number) {
+		last = &s.History[0]
 	}
 	return last
 }
@@ -244,9 +233,6 @@ func (s *State) Specs() (ids []string) {
 	if s.Candidate != nil {
 		ids = append(ids, s.Candidate.ID)
 	}
-	for i := range s.Bases {
-		ids = append(ids, s.Bases[i].Kept)
-	}
 	for i := range s.History {
 		ids = append(ids, s.History[i].ID)
 	}
@@ -257,9 +243,6 @@ func (s *State) Specs() (ids []string) {
 // Subject returns the change that news of a step are about; before is the state that
 // it was taken from.
 func (s *State) Subject(news News, before State) Change {
-	if base := s.baseChanged(&before); base != nil {
-		return *base
-	}
 	switch {
 	case s.Published != nil && (news == IsPublished || news == IsRolledBack && (before.Published == nil || before.Published.Number != s.Published.Number)):
 		return *s.Published

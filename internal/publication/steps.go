@@ -46,7 +46,6 @@ type Submission struct {
 var (
 	ErrNoCandidate = errors.New("no change waits or is tried")
 	ErrOther       = errors.New("another change waits by now")
-	ErrSeveral     = errors.New("several changes wait")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no such change was published")
@@ -154,7 +153,7 @@ func (s State) withdraw(by By) (State, News) {
 // was published last stays, so that there is always something to go back to.
 func (s State) over(change Change, end End, by By) State {
 	change.End, change.Ended = end, &by
-	history := withoutTurnings(append([]Change{change}, s.History...))
+	history := withoutRepeated(append([]Change{change}, s.History...))
 	history = history[:min(len(history), mostChanges)]
 	last := slices.IndexFunc(history, func(c Change) bool { return !c.Published.IsZero() })
 	for len(history) > last+1 && by.At.Sub(history[len(history)-1].Ended.At) > keptFor {
@@ -164,17 +163,26 @@ func (s State) over(change Change, end End, by By) State {
 	return s
 }
 
-// Confirm lets a candidate go on that waits for it, or a base.
+// mostWithdrawn is how many withdrawn changes by lists of rules the history keeps.
+const mostWithdrawn = 20
+
+// withoutRepeated drops all but the last withdrawn changes by lists of rules from a
+// history, which it modifies: a list that comes and goes must not fill the history.
+func withoutRepeated(history []Change) []Change {
+	seen := 0
+	return slices.DeleteFunc(history, func(c Change) bool {
+		if c.Origin != FromRules || c.End != Withdrawn {
+			return false
+		}
+		seen++
+		return seen > mostWithdrawn
+	})
+}
+
+// Confirm lets a candidate go on that waits for it.
 func (s State) Confirm(id string, by By, now time.Time) (State, News, error) {
 	by.At = now
-	bases, err := s.waiting(id)
-	if len(bases) > 0 {
-		return s.endBases(bases, BaseConfirmed, by), IsPublished, nil
-	}
-	if err == nil {
-		err = s.isCandidate(id)
-	}
-	if err != nil {
+	if err := s.isCandidate(id); err != nil {
 		return s, Nothing, err
 	}
 	if s.Candidate.Stage != Confirmation {
@@ -189,9 +197,6 @@ func (s State) Confirm(id string, by By, now time.Time) (State, News, error) {
 
 // Promote publishes a candidate that is tried.
 func (s State) Promote(id string, by By, now time.Time) (State, News, error) {
-	if bases, _ := s.waiting(id); len(bases) > 0 && (id != "" || s.Candidate == nil) {
-		return s, Nothing, ErrUnconfirmed
-	}
 	if err := s.isCandidate(id); err != nil {
 		return s, Nothing, err
 	}
@@ -226,20 +231,10 @@ func (s State) Advance(now time.Time) (State, News) {
 	return s.publish(now)
 }
 
-// Stop ends the trial of a candidate, by what it has found or since a person gives it up. Of a
-// base that waits it refuses the text: the one before stays, and nobody is asked again.
+// Stop ends the trial of a candidate, by what it has found or since a person gives it up.
 func (s State) Stop(id string, by By, now time.Time) (State, News, error) {
 	by.At = now
-	bases, err := s.waiting(id)
-	if c := s.Candidate; len(bases) > 0 && id == "" && c != nil {
-		err = fmt.Errorf("%w; say which is meant: %s or %s", ErrSeveral, c.ID, s.Bases[bases[0]].ID)
-	} else if len(bases) > 0 {
-		return s.endBases(bases, BaseStopped, by), IsStopped, nil
-	}
-	if err == nil {
-		err = s.isCandidate(id)
-	}
-	if err != nil {
+	if err := s.isCandidate(id); err != nil {
 		return s, Nothing, err
 	}
 	if s.Candidate.Stage == Confirmation {

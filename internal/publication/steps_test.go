@@ -271,3 +271,15 @@ func TestNotedBesideTheFuture(t *testing.T) {
 		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])
 	}
 }
+
+// TestWithdrawnLists keeps few of the changes by lists of rules that came and went.
+func TestWithdrawnLists(t *testing.T) {
+	var s State
+	for i := range 3 * mostWithdrawn {
+		in := Submission{ID: fmt.Sprint("list ", i), Instance: "one", Origin: FromRules, Reasons: []string{"it has lost much"}}
+		s, _ = s.Submit(in, epoch.Add(time.Duration(i)*time.Minute))
+	}
+	if len(s.History) != mostWithdrawn || s.History[0].ID != fmt.Sprint("list ", 3*mostWithdrawn-2) {
+		t.Errorf("%d changes are kept, the first %s", len(s.History), s.History[0].ID)
+	}
+}

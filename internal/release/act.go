@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
@@ -53,6 +54,11 @@ func asShown(now, shown *publication.State, verb string) error {
 		return now.NotShown(shown)
 	}
 	return now.Unseen(shown)
+}
+
+// isLost reports whether a stored value will never be read.
+func isLost(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, publication.ErrDamaged)
 }
 
 // canServe tells why a step cannot publish a change, or begin to try it: nobody could serve it,

@@ -2,7 +2,6 @@ package release
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,53 +100,4 @@ func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
 		one.end()
 		two.end()
 	})
-}
-
-// A site that closes itself while a process serves its rules without the history waits, though
-// these open what it closes: what is published may not.
-func TestBaseClosesBeforeTheHistoryIsKnown(t *testing.T) {
-	for name, test := range map[string]struct {
-		published []managed.Rule // none if there is no history
-		waits     bool
-	}{
-		"no history":              {},
-		"published opens, too":    {published: []managed.Rule{opensToAll, disallow("CCBot", "/c")}},
-		"published does not open": {published: []managed.Rule{disallow("GPTBot", "/a")}, waits: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				storage := storetest.New()
-				if test.published != nil {
-					before := newInstance(t, storage, "before").with(newText(open))
-					before.load(opensToAll)
-					before.load(test.published...)
-					before.load(opensToAll) // so that nobody submits that once more
-					if _, err := before.Act(t.Context(), "rollback", "", ann); err != nil {
-						t.Fatal(err)
-					}
-					before.end()
-				}
-				storage.Break(errors.New("no network"))
-				own := newText(open)
-				i := newInstance(t, storage, "before").with(own)
-				i.load(opensToAll)
-				i.read()
-				own.text.Store(closed)
-				i.read()
-				i.isOpen("without the history")
-				storage.Break(nil)
-				time.Sleep(2 * readInterval)
-				i.read()
-				i.isOpen("with the history")
-				state, _ := i.State()
-				if (len(state.Bases) > 0) != test.waits || state.Candidate != nil {
-					t.Errorf("bases %+v, candidate %+v", state.Bases, state.Candidate)
-				}
-				if own := strings.Contains(i.text("a.test"), "Disallow: /o\n"); own != test.waits {
-					t.Errorf("the text before is under the rules: %t, want %t", own, test.waits)
-				}
-				i.end()
-			})
-		})
-	}
 }

@@ -28,7 +28,6 @@ type instance struct {
 	name     string
 	storage  publication.Storage
 	sites    *publication.Sites
-	keepers  *managed.Keepers
 	visits   []ledger.Visit
 	reads    map[string]time.Time // when crawlers have read the robots.txt last
 	compare  func()               // is called whenever changes are compared, nil for nothing
@@ -66,7 +65,7 @@ func (s *seen) HistoryFailed(string, error) {}
 
 func newInstance(t *testing.T, storage publication.Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 10}
-	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), keepers: new(managed.Keepers), confirm: Search, registry: uaident.Default(),
+	return &instance{t: t, name: name, storage: storage, sites: new(publication.Sites), confirm: Search, registry: uaident.Default(),
 		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
 }
 
@@ -89,11 +88,11 @@ func (i *instance) load(rules ...managed.Rule) {
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
-		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
+		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte {
 			if i.source != nil {
-				return managed.BasesByHost(i.bases, i.Keeper())
+				return managed.BasesByHost(i.bases)
 			}
 			return func(string) []byte { return []byte(i.base) }
 		},

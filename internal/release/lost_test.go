@@ -65,34 +65,6 @@ func loses(t *testing.T, storage *storetest.Storage, id string) {
 	}
 }
 
-// TestLostTrialIsNotInTheWay has a base wait while the time of a trial is over whose rules are
-// lost: the one can be decided all the same.
-func TestLostTrialIsNotInTheWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		storage, own := storetest.New(), newText(open)
-		one, two := newInstance(t, storage, "one").with(own), newInstance(t, storage, "two").with(own)
-		one.load(disallow("GPTBot", "/a"))
-		two.load(disallow("GPTBot", "/a"))
-		one.says("/o")
-		two.says("/o")
-		one.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: 60}
-		one.load(disallow("GPTBot", "/b"))
-		state, _ := one.State()
-		one.end()
-		loses(t, storage, state.Candidate.ID)
-		time.Sleep(2 * time.Minute)
-		own.text.Store(closed)
-		two.read()
-		two.says("/o")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		if state, _ := two.State(); state.Candidate == nil || len(state.Bases) != 1 {
-			t.Errorf("the history is %+v", state)
-		}
-		two.end()
-	})
-}
-
 // TestLostRulesAreNotTried has a person confirm a change whose rules are lost: nobody could
 // serve them to anybody, nor publish them in the end.
 func TestLostRulesAreNotTried(t *testing.T) {

@@ -58,7 +58,7 @@ func submit(t *testing.T, storage publication.Storage, spec []byte, reasons ...s
 
 // another begins another configuration of the same instance beside what runs.
 func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
-	r := New(Config{Wanted: s, Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites, Keepers: i.keepers,
+	r := New(Config{Wanted: s, Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
 		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
 		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})

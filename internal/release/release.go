@@ -24,7 +24,6 @@ type Config struct {
 	// Storage keeps the history, Sites what this instance knows of it.
 	Storage publication.Storage
 	Sites   *publication.Sites
-	Keepers *managed.Keepers
 	// Instance is the name of this instance, which it has after a restart, too.
 	Instance func() string
 	// IsRunning reports whether the configuration runs: one that fails to load has
@@ -75,7 +74,6 @@ type Release struct {
 	place     Place
 	store     *publication.Store
 	site      *publication.Site
-	keeper    *managed.Keeper
 	applying  sync.Mutex
 	served    served // guarded by applying, as is what follows
 	over      bool   // the configuration has ended, and tells nobody anything any more
@@ -125,9 +123,7 @@ func New(c Config) *Release {
 // Begin begins to submit and to serve, and returns what ends that and waits for it.
 func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 	site, release := r.Sites.Use(place.Name)
-	keeper, releaseKeeper := r.Keepers.Use(place.Name)
-	r.publisher, r.place, r.site, r.keeper = p, place, site, keeper
-	p.Keep(keeper)
+	r.publisher, r.place, r.site = p, place, site
 	r.store = publication.NewStore(r.Storage, place.Name, site, r.Now)
 	r.store.SetAside = func(key string, err error) {
 		r.Logger.Error("the history of a robots_txt is damaged; it is kept aside", zap.String("key", key), zap.Error(err))
@@ -139,16 +135,12 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 	go func() {
 		defer close(ended)
 		defer release()
-		defer releaseKeeper()
 		defer func() {
 			r.applying.Lock()
 			defer r.applying.Unlock()
 			r.judge(nil, nil, nil)
 			r.over = true
 		}()
-		var judging sync.WaitGroup
-		defer judging.Wait()
-		judging.Go(func() { r.judgeBases(ctx) })
 		r.run(ctx)
 	}()
 	return func() {

@@ -25,11 +25,6 @@ func (r *Release) Report() []report.ManagedChange {
 		one.Until = c.Until
 		all = append(all, one)
 	}
-	for i := range state.Bases {
-		if b := &state.Bases[i]; b.Stage == publication.Confirmation {
-			all = append(all, reported(&b.Change, string(b.Stage), b.Made.At))
-		}
-	}
 	if c := state.Published; c != nil {
 		one := reported(c, "published", c.Published)
 		one.ReadBy = r.readersOf(c)

@@ -55,32 +55,6 @@ superseded configuration reasons 0 difference true []`; got != want {
 	})
 }
 
-// TestReportOfBases tells of another text of the site's own that waits, and no more of one
-// that somebody has decided about.
-func TestReportOfBases(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		i, _ := waits(t, storetest.New())
-		defer i.end()
-		of := func(origin string) (states []string) {
-			for _, c := range i.Report() {
-				if c.Origin == origin {
-					states = append(states, c.State)
-				}
-			}
-			return states
-		}
-		if got := of("base"); len(got) != 1 || got[0] != "confirmation" {
-			t.Errorf("while it waits: %q", got)
-		}
-		if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
-			t.Fatal(err)
-		}
-		if got := of("base"); len(got) != 1 || got[0] != "stopped" {
-			t.Errorf("refused: %q", got)
-		}
-	})
-}
-
 // TestWhoHasRead keeps with each change which crawlers have read the robots.txt while it
 // was published, also over a restart.
 func TestWhoHasRead(t *testing.T) {

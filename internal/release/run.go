@@ -80,15 +80,10 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 		}
 		return errors.Join(err, r.apply(ctx)) // others may publish what this instance can only read
 	}
-	// What is lost keeps no other base from being decided.
-	if err := r.conclude(ctx); err != nil && !errors.Is(err, publication.ErrUnreadable) {
+	if err := r.conclude(ctx); err != nil {
 		return err
 	}
-	err := r.apply(ctx) // which says as well what is lost
-	if err != nil && !isLost(err) {
-		return err
-	}
-	return errors.Join(err, r.noteBases(ctx))
+	return r.apply(ctx)
 }
 
 // untilNext returns how long nothing is due.
@@ -142,10 +137,6 @@ func (r *Release) apply(ctx context.Context) error {
 	if !known || r.over {
 		return nil
 	}
-	lost, err := r.learnBases(ctx, &state) // before requests meet them
-	if err != nil {
-		return err
-	}
 	next := served{published: state.PublishedID()}
 	w, _ := r.wanted()
 	published, err := r.schedule(ctx, next.published, w)
@@ -166,10 +157,6 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judged = next.number
 	}
 	if next != r.served {
-		r.holdUncovered(state.Published, published)
-		if candidate != nil && candidate.Stage != publication.Shadow {
-			r.holdUncovered(&candidate.Change, tried)
-		}
 		r.publisher.Serve(ctx, published, trialOf(candidate, tried))
 		if ctx.Err() == nil {
 			r.served = next
@@ -185,7 +172,7 @@ func (r *Release) apply(ctx context.Context) error {
 	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
 		return id != next.published && id != next.tried
 	})
-	return lost
+	return nil
 }
 
 // schedule returns the schedule of a spec.

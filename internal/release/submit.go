@@ -41,15 +41,10 @@ func (r *Release) submitPending(ctx context.Context, isLatest func() bool) error
 // errEnded says that another configuration has taken over.
 var errEnded = errors.New("another configuration decides by now")
 
-// submit submits what is wanted, as asBefore has it, unless another configuration has
-// taken over.
+// submit submits what is wanted, unless another configuration has taken over.
 func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) error {
-	in := publication.Submission{Instance: r.Instance(), Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
+	in := publication.Submission{Instance: r.Instance(), ID: w.id, Origin: w.origin, By: publication.By{Who: string(w.origin)}, Rollout: r.Rollout}
 	for range tries {
-		if err := r.asBefore(ctx, w); err != nil {
-			return err
-		}
-		in.ID = w.id
 		state, _ := r.site.State()
 		base, isNews := state.PublishedID(), state.IsNews(in)
 		if isNews {

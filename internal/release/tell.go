@@ -29,17 +29,9 @@ func (r *Release) log(news publication.News, c publication.Change) {
 	fields := []zap.Field{zap.String("site", r.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
 	switch news {
 	case publication.HasToWait:
-		what := "a change"
-		if c.Origin == publication.FromBase {
-			what = "a new base"
-		}
-		r.Logger.Warn(what+" of a robots_txt waits for confirmation; what was published before stays",
+		r.Logger.Warn("a change of a robots_txt waits for confirmation; what was published before stays",
 			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+r.place.Name+" --why <text>"))...)
 	case publication.IsStopped:
-		if c.Origin == publication.FromBase {
-			r.Logger.Info("a base of a robots_txt is refused; the one before stays", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
-			return
-		}
 		if !c.StoppedByTrial() {
 			r.Logger.Info("the trial of a change of a robots_txt was given up", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
 			return

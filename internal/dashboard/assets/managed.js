@@ -44,7 +44,7 @@ const changes = (d) => h("ol", { class: "turns" }, d.changes.map((c, i) => h("li
   (c.reasons ?? []).map((reason, i) => h("p", { key: `reason ${i}` }, reason)),
   c.difference ? h("details", { key: "difference" }, h("summary", {}, "What it says otherwise"), h("ul", { class: "turned" }, c.difference.map((line, i) => h("li", { key: i }, line)))) : null)));
 
-const origins = { configuration: "the configuration", rules: "a list of rules", base: "the site's own robots.txt", rollback: "a rollback" };
+const origins = { configuration: "the configuration", rules: "a list of rules", rollback: "a rollback" };
 
 const bases = { upstream: "what the site answers", file: "a file", none: "nothing" };
 

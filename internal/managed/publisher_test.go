@@ -47,33 +47,12 @@ func asks(server *caddyhttp.Server, host string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server))
 }
 
-// hasPage reports whether the page of a host at a time is there already.
-func (p *Publisher) hasPage(host string, at time.Time) bool {
-	t := p.Serving().of(host)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, s := range p.shelves {
-		for _, key := range s.pages.Keys() {
-			if m, _ := s.pages.Peek(key); key.table == t && key.turn == t.turn(at) && m.page != nil && strings.Contains(m.page.text, "/"+host+"/") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// The pages of a turn are there before it, those of sites that were asked at the
-// last moment too; what is served changes at the turn itself; then those before are
-// forgotten.
-func TestPagesAreMadeAhead(t *testing.T) {
+// TestTurn serves another text from the very moment at which a rule begins or ends.
+func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from := time.Now().Add(10 * time.Hour)
 		until := from.Add(time.Hour)
 		p := newPublisher(newSchedule(t, during(disallow("GPTBot", "/sale"), "sale", from, until), during(disallow("CCBot", "/x"), "x", until, time.Time{}, "b.test")), new(bases), time.Now)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		ended := make(chan struct{})
-		go func() { defer close(ended); p.Run(ctx) }()
 		server := site("a.test", "b.test")
 		served := func(host string) string {
 			page, _ := p.Page(asks(server, host))
@@ -83,19 +62,10 @@ func TestPagesAreMadeAhead(t *testing.T) {
 			return page.text
 		}
 		served("a.test")
-		time.Sleep(time.Until(from) - 61*time.Second)
-		synctest.Wait()
-		if p.hasPage("a.test", from) {
-			t.Error("the next page is kept for hours")
-		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		served("b.test")
 		time.Sleep(time.Until(from) - time.Microsecond)
-		synctest.Wait()
 		for _, host := range []string{"a.test", "b.test"} {
-			if text := served(host); strings.Contains(text, "/sale") || !p.hasPage(host, from) {
-				t.Errorf("a microsecond before the turn %s has %q, and the next page is kept: %t", host, text, p.hasPage(host, from))
+			if text := served(host); strings.Contains(text, "/sale") {
+				t.Errorf("a microsecond before the turn %s has %q", host, text)
 			}
 		}
 		time.Sleep(time.Microsecond)
@@ -105,28 +75,9 @@ func TestPagesAreMadeAhead(t *testing.T) {
 				t.Errorf("at the turn %s has %q of %v until %v", host, page.text, page.modified, next)
 			}
 		}
-		synctest.Wait()
-		if p.hasPage("a.test", from.Add(-1)) {
-			t.Error("the page before the turn is still kept")
-		}
 		time.Sleep(time.Until(until))
 		if text := served("b.test"); strings.Contains(text, "/sale") || !strings.Contains(text, "Disallow: /x") {
 			t.Errorf("after the sale b.test has %q", text)
 		}
-		cancel()
-		<-ended
-	})
-}
-
-// Who ends a publisher does not wait for the next turn.
-func TestRunEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPublisher(newSchedule(t, during(disallow("GPTBot"), "sale", time.Now().Add(time.Hour), time.Time{})), nil, time.Now)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); p.Run(ctx) }()
-		synctest.Wait()
-		cancel()
-		<-ended
 	})
 }
