@@ -34,7 +34,7 @@ const (
 )
 
 // Block is a search engine that was blocked by a rule that does not name it, see
-// [judge.Result.ShutsOutSearch].
+// [judge.Result.BlocksSearch].
 type Block struct {
 	Site     string       // its label
 	Crawler  string       // its token, judge.OtherName if nobody knows it

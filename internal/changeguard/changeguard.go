@@ -3,6 +3,7 @@ package changeguard
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // Bounds of what is remembered for the change guard: sites that the
@@ -56,10 +56,14 @@ type Hold struct {
 	Until   time.Time // the end, if nothing lifts it before
 }
 
-// SubjectOf returns the crawler of a visit as a robots.txt is held against it.
-func SubjectOf(v ledger.Visit) judge.Subject {
-	known := uaident.Default().Lookup(v.Crawler)
-	return judge.Subject{Chain: v.Chain, Wildcard: v.Wildcard, Forgiving: known != nil && known.Forgiving()}
+// PagesOf returns the pages of visits.
+func PagesOf(visits []ledger.Visit) []judge.ServedPage {
+	pages := make([]judge.ServedPage, len(visits))
+	for i := range visits {
+		v := &visits[i]
+		pages[i] = judge.ServedPage{Crawler: v.Crawler, Chain: v.Chain, Wildcard: v.Wildcard, Target: v.Target}
+	}
+	return pages
 }
 
 func (c *Changes) now() time.Time {
@@ -190,11 +194,9 @@ func (site *SiteChanges) change(state *policy.State, now, until time.Time, keepS
 		return news
 	}
 	h := Hold{Version: before, since: now, Until: until}
-	var target policy.Target
-	for _, v := range site.served.Recent(now) {
-		if forbids(current, v, &target, keepSlashes) && SubjectOf(v).Verdict(before.Robots, &target).Allowed {
-			h.Visits = append(h.Visits, v)
-		}
+	recent := site.served.Recent(now)
+	for _, i := range judge.ShutsOutSearch(before.Robots, current, judge.Served{Pages: PagesOf(recent), KeepSlashes: keepSlashes}).Pages {
+		h.Visits = append(h.Visits, recent[i])
 	}
 	if len(h.Visits) == 0 {
 		return news
@@ -210,20 +212,11 @@ func (site *SiteChanges) change(state *policy.State, now, until time.Time, keepS
 	return news
 }
 
-// forbids reports whether a robots.txt forbids a visit, and sets the target.
-func forbids(robots *policy.Robots, v ledger.Visit, target *policy.Target, keepSlashes bool) bool {
-	target.Set(v.Target, keepSlashes)
-	return !SubjectOf(v).Verdict(robots, target).Allowed
-}
-
 // lift ends the holds of which nothing is forbidden any more.
 func (site *SiteChanges) lift(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
-	var target policy.Target
 	site.drop(func(h Hold) bool {
-		for _, v := range h.Visits {
-			if forbids(current, v, &target, keepSlashes) {
-				return false
-			}
+		if pages := PagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
+			return false
 		}
 		lifted = append(lifted, h)
 		return true

@@ -88,16 +88,6 @@ func TestGuarded(t *testing.T) {
 	is(false, 0, "without a guard")
 }
 
-// TestSubjectOf takes crawlers for what they are known to be.
-func TestSubjectOf(t *testing.T) {
-	for crawler, forgiving := range map[string]bool{"Googlebot": true, "bingbot": false, "NoSuchBot": false} {
-		s := SubjectOf(ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true})
-		if s.Forgiving != forgiving || !s.Wildcard || len(s.Chain) != 1 {
-			t.Errorf("%s: %+v", crawler, s)
-		}
-	}
-}
-
 // TestSitesAreBounded has more sites visited than there is room for.
 func TestSitesAreBounded(t *testing.T) {
 	for _, tc := range []struct {

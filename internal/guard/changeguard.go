@@ -16,6 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // pass passes a request on and counts the answer. If a search engine is served the page that
@@ -30,10 +31,11 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 }
 
 // noteVisit remembers a page that a search engine was served, or was let through to
-// where nobody saw the answer.
+// where nobody saw the answer. With verify on only verified crawlers count: a false
+// name must not hold back a change.
 func (g *Guard) noteVisit(j *Judgement) {
 	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Reason == judge.RobotsTxt || j.Version == nil ||
-		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() {
+		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.Verifies() && j.Identity != verify.Verified {
 		return
 	}
 	who := j.Subject(nil, g.Settings.MeantForAll(j.Client))
@@ -129,13 +131,14 @@ func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []s
 	}
 	seen := make(map[kind]bool)
 	var target policy.Target
+	pages := changeguard.PagesOf(h.Visits)
 	for _, again := range []bool{false, true} {
-		for _, v := range h.Visits {
+		for i, v := range h.Visits {
 			if len(shown) == maxLoggedExamples {
 				return shown
 			}
 			target.Set(v.Target, g.Settings.KeepSlashes)
-			rule := changeguard.SubjectOf(v).Verdict(current.Robots, &target).Rule
+			rule := pages[i].Subject().Verdict(current.Robots, &target).Rule
 			k := kind{v.Crawler, rule.Line}
 			if seen[k] != again {
 				continue

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 const (
@@ -224,5 +225,21 @@ func TestChangeGuardIsOffByDefault(t *testing.T) {
 	}
 	if s.g.shared.changes.Len(policy.Invented) != 0 {
 		t.Error("visits were remembered for nothing")
+	}
+}
+
+// TestOnlyVerifiedVisitsCount has search engines served a page while crawlers are
+// verified: only a verified one can hold back a change of the robots.txt later.
+func TestOnlyVerifiedVisitsCount(t *testing.T) {
+	for who, want := range map[verify.State]bool{verify.Verified: true, verify.Claimed: false, verify.Unknown: false, verify.Spoofed: false} {
+		s := newGuardedSite(t, loose)
+		j := s.g.Judge(requestBy(uaGooglebot, "/a"))
+		s.g.Identity.Verifier = verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+		t.Cleanup(s.g.Identity.Verifier.Close)
+		j.Identity, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Good
+		s.g.noteVisit(j)
+		if got := s.g.shared.changes.Site(j.Site.Key) != nil; got != want {
+			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	if j.Rate.Ended {
 		g.noteSlowingEnded(j, crawler)
 	}
-	if j.ShutsOutSearch(j.Client, j.Identity) {
+	if j.BlocksSearch(j.Client, j.Identity) {
 		g.Metrics.SearchBlocked(j.Site.Label, crawler, j.Identity, time.Now())
 		g.noteSearchBlocked(j, crawler)
 	}

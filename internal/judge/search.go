@@ -56,9 +56,9 @@ func Means(group string, c *uaident.Crawler) bool {
 	return false
 }
 
-// ShutsOutSearch reports whether the result keeps a search engine out by a rule
-// that is not meant for it: what its owner should know. It does not allocate.
-func (r *Result) ShutsOutSearch(client uaident.Identity, identity verify.State) bool {
+// BlocksSearch reports whether the result keeps a search engine out by a rule that is
+// not meant for it: what its owner should know. It does not allocate.
+func (r *Result) BlocksSearch(client uaident.Identity, identity verify.State) bool {
 	if r.Action != Blocked || r.Verdict != Disallowed || !IsSearchEngine(client.Class, identity) {
 		return false
 	}

@@ -33,7 +33,7 @@ func TestSearchEngines(t *testing.T) {
 	}
 }
 
-func TestShutsOutSearch(t *testing.T) {
+func TestBlocksSearch(t *testing.T) {
 	enforcing := Settings{Enforce: true}
 	for _, tc := range []struct {
 		name, robots, token string
@@ -59,7 +59,7 @@ func TestShutsOutSearch(t *testing.T) {
 			var r Result
 			judge := func(s *Settings) bool {
 				s.Judge(&Request{Client: client, Identity: tc.identity, Target: "/page"}, Rules{Robots: policy.Parse([]byte(tc.robots))}, new(Scratch), &r)
-				return r.ShutsOutSearch(client, tc.identity)
+				return r.BlocksSearch(client, tc.identity)
 			}
 			if got := judge(&enforcing); got != tc.want {
 				t.Errorf("%v by %+v, want %v", got, r, tc.want)
@@ -69,7 +69,7 @@ func TestShutsOutSearch(t *testing.T) {
 			}
 			closed := Settings{Enforce: true}
 			closed.Judge(&Request{Client: client, Identity: tc.identity, Target: "/page"}, Rules{Closed: true}, new(Scratch), &r)
-			if r.ShutsOutSearch(client, tc.identity) {
+			if r.BlocksSearch(client, tc.identity) {
 				t.Errorf("no rule keeps it out: %+v", r)
 			}
 		})

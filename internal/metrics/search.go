@@ -47,7 +47,7 @@ func newSearchBlocks(name func(string) string) *searchBlocks {
 }
 
 // SearchBlocked notes that a search engine was blocked by a rule that does not
-// name it, see [judge.Result.ShutsOutSearch].
+// name it, see [judge.Result.BlocksSearch].
 func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.State, at time.Time) {
 	b, of := m.search, searchOf{host, searchLabels{crawler, identity}}
 	gauge, ok := b.known.Load(of)

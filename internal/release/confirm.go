@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -116,7 +117,6 @@ type finder struct {
 	visits  map[string][]ledger.Visit // by host
 	reasons []string
 	told    map[string]time.Time // since when a reason holds, by its words and hosts
-	target  policy.Target
 }
 
 // search returns what looks for that which has to be confirmed.
@@ -154,43 +154,19 @@ func (f *finder) add(reason, at string, p managed.Pair) {
 // A site that says from its beginning that it is for tests is meant to be closed.
 func (f *finder) closed(p managed.Pair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
-	f.target.Set("/", false)
-	var shut []string
-	for _, c := range f.engines {
-		if f.first && string(p.After) == managed.Staging {
-			break
-		}
-		who := subjectOf(c)
-		if who.Verdict(before, &f.target).Allowed && !who.Verdict(after, &f.target).Allowed {
-			shut = append(shut, c.Token)
-		}
+	engines := f.engines
+	if f.first && string(p.After) == managed.Staging {
+		engines = nil
 	}
-	if len(shut) > 0 {
-		f.add(someOf(shut)+" may not fetch / any more", at(p), p)
+	if out := judge.ShutsOutSearch(before, after, judge.Served{Engines: engines}); out.Any() {
+		f.add(someOf(out.Engines)+" may not fetch / any more", at(p), p)
 	}
 	for _, host := range p.Hosts {
-		for _, v := range f.visits[host] {
-			f.target.Set(v.Target, false)
-			who := subjectOfVisit(f.engines, v)
-			if who.Verdict(before, &f.target).Allowed && !who.Verdict(after, &f.target).Allowed {
-				f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours", v.Crawler, v.Target), "", p)
-			}
+		visits := f.visits[host]
+		for _, i := range judge.ShutsOutSearch(before, after, judge.Served{Pages: changeguard.PagesOf(visits)}).Pages {
+			f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}
-}
-
-// subjectOf returns how a crawler is found in a robots.txt.
-func subjectOf(c *uaident.Crawler) judge.Subject {
-	return judge.Subject{Chain: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.JudgedByWildcard(), Forgiving: c.Forgiving()}
-}
-
-// subjectOfVisit returns how the crawler of a visit is.
-func subjectOfVisit(search []*uaident.Crawler, v ledger.Visit) judge.Subject {
-	who := judge.Subject{Chain: v.Chain, Wildcard: v.Wildcard}
-	if i := slices.IndexFunc(search, func(c *uaident.Crawler) bool { return c.Token == v.Crawler }); i >= 0 {
-		who.Forgiving = search[i].Forgiving()
-	}
-	return who
 }
 
 // someOf names the first of many crawlers, the big ones before others.

@@ -34,6 +34,7 @@ type instance struct {
 	base     string
 	confirm  Confirm
 	rollout  publication.Rollout
+	verifies bool
 	news     seen
 	trials   *trials         // nil for none
 	source   *ownText        // nil for no base
@@ -88,7 +89,7 @@ func (i *instance) load(rules ...managed.Rule) {
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
-		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Verifies: i.verifies, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte {
 			if i.source != nil {

@@ -33,6 +33,9 @@ type Config struct {
 	// the pages that search engines were served lately.
 	Base   func() func(host string) []byte
 	Visits func() []ledger.Visit
+	// Verifies says that crawlers are verified: then only verified search engines end a
+	// trial.
+	Verifies bool
 	// Stored is closed once Visits has what is stored of them, nil if nothing is.
 	Stored <-chan struct{}
 	// ReadSince returns which crawlers have read the robots.txt of some hosts since a

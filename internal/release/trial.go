@@ -13,6 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Trials let changes be judged on live requests beside what is published.
@@ -109,7 +110,7 @@ func (r *Release) found(c *publication.Candidate) (found publication.Found) {
 				counts.Requests += n
 			}
 			found.Counts = found.Plus(counts)
-			if judge.IsSearchEngine(row.Class, row.Identity) {
+			if judge.IsSearchEngine(row.Class, row.Identity) && (!r.Verifies || row.Identity == verify.Verified) {
 				found.Search, rank = found.Search.Plus(counts), 0
 			}
 			for _, page := range row.Pages[shadow.NewlyForbidden-1] {

@@ -109,6 +109,7 @@ func testTrial(t *testing.T, rollout publication.Rollout) {
 	for name, test := range map[string]struct {
 		found   []shadow.Row
 		confirm bool // a person has confirmed the change
+		verify  bool // crawlers are verified
 		stops   bool
 		why     string
 	}{
@@ -116,6 +117,8 @@ func testTrial(t *testing.T, rollout publication.Rollout) {
 		"no difference":            {found: []shadow.Row{row("Googlebot", verify.Verified, shadow.Same)}},
 		"others":                   {found: []shadow.Row{row("GPTBot", verify.Verified, shadow.NewlyForbidden), row("Googlebot", verify.Claimed, shadow.NewlyAllowed)}},
 		"a search engine":          {found: []shadow.Row{row("GPTBot", verify.Claimed, shadow.NewlyForbidden), row("bingbot", verify.Claimed, shadow.NewlyForbidden)}, stops: true, why: "bingbot (claimed) would not be allowed /b/1 at a.test, which it asked for 1 times: Disallow: /b (line 3)"},
+		"verified ones count":      {found: []shadow.Row{row("bingbot", verify.Claimed, shadow.NewlyForbidden)}, verify: true},
+		"a verified one":           {found: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}, verify: true, stops: true, why: "bingbot (verified) would not be allowed /b/1"},
 		"who is none":              {found: []shadow.Row{row("Googlebot", verify.Spoofed, shadow.NewlyForbidden)}},
 		"and it was confirmed":     {found: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}, confirm: true},
 		"a search engine verified": {found: []shadow.Row{row("Googlebot", verify.Verified, shadow.NewlyForbidden)}, stops: true, why: "Googlebot (verified) would not be allowed /b/1"},
@@ -125,7 +128,7 @@ func testTrial(t *testing.T, rollout publication.Rollout) {
 				i := newInstance(t, storetest.New(), "one")
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
-				i.rollout = rollout
+				i.rollout, i.verifies = rollout, test.verify
 				i.confirm = Off
 				if test.confirm {
 					i.confirm = Any
