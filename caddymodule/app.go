@@ -12,11 +12,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
@@ -232,8 +230,8 @@ func (a *App) Start() (err error) {
 // askSites fetches the robots.txt of the sites, once all apps run: a handler before it may
 // send a request to another site of this server, such as for a login.
 func (a *App) askSites() {
-	test := selftest.Test{Sites: selftest.SitesOf(a.sites, testSource), Note: a.state.NoteSelfTest, Logger: a.logger}
-	a.release = append(a.release, managed.CheckReach(a.ctx, a.texts, a.logger), test.Start(a.ctx))
+	test := selftest.Test{Sites: selftest.SitesOf(a.sites, describe), Note: a.state.NoteSelfTest, Logger: a.logger}
+	a.release = append(a.release, test.Start(a.ctx))
 }
 
 // Stop writes what is pending and ends the use of the storage, which the
@@ -266,7 +264,7 @@ func (a *App) CheckPlaces(ctx caddy.Context) error {
 		return nil
 	}
 	a.placed = true
-	return placement.Check(ctx, placement.Known{Placeholders: guard.Placeholders(), Spared: rates.Spared(a.registry), Verifies: a.Verify != nil}, a.logger)
+	return placement.Check(ctx, a.logger)
 }
 
 // AppOf returns the app of a configuration, one with the defaults if it has

@@ -11,7 +11,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/internal/directive"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -19,7 +18,7 @@ import (
 
 func init() {
 	httpcaddyfile.RegisterGlobalOption("robots_guard", parseGlobalOption)
-	directive.Register("robots_guard", parseCaddyfile)
+	option.RegisterDirective("robots_guard", parseCaddyfile)
 	// Before redirects, rewrites, caches and authentication, so that what is
 	// judged is what the crawler asked for.
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard", httpcaddyfile.Before, "redir")

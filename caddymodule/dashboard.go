@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
-	"github.com/robotsguard/caddy-robots-guard/internal/directive"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
 func init() {
@@ -84,7 +84,7 @@ func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 		arg = h.Val()
 		h.Prev()
 	}
-	matchers, err := directive.Matcher(h)
+	matchers, err := option.Matcher(h)
 	if err != nil {
 		return nil, err
 	}

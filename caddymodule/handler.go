@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/refusal"
+	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -190,13 +191,14 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// testSource returns how the self-test fetches the robots.txt of a site with a guard, nil for
-// other handlers.
-func testSource(handler caddyhttp.MiddlewareHandler) *origin.Server {
+// describe tells the self-test what a handler is.
+func describe(handler caddyhttp.MiddlewareHandler) (d selftest.Handler) {
 	if h, ok := handler.(*Handler); ok {
-		return h.guard.SelfTestSource()
+		d.Source = h.guard.SelfTestSource()
+	} else if isOurs(handler) {
+		d = selftest.Handler{Source: origin.NewServer(false), Composes: true}
 	}
-	return nil
+	return d
 }
 
 // ServeHTTP judges the request and passes it on or answers it.

@@ -59,7 +59,6 @@ func TestGuardPlaces(t *testing.T) {
 		{"another server", "http://a.test:8081 {\n robots_guard\n}\nhttp://a.test:8082 {\n robots_guard enforce\n}", ""},
 		{"any host", ":8080 {\n robots_guard\n robots_guard enforce\n}", "the site for any host of server srv0: two"},
 		{"a decision", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n}", ""},
-		{"a decision for nobody", ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n}", "this server trusts none"},
 		{"a decision before a site", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n respond ok\n}", "none comes to static_response"},
 		{"a decision beside a site", trusting + ":9180 {\n handle /ok {\n respond ok\n }\n handle {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n }\n}", ""},
 		{"behind respond", "example.com {\n route {\n respond ok\n robots_guard\n }\n}", behind + "static_response"},

@@ -11,13 +11,12 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
-	"github.com/robotsguard/caddy-robots-guard/internal/directive"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
 func init() {
-	directive.Register("robots_txt", parseCaddyfile)
+	option.RegisterDirective("robots_txt", parseCaddyfile)
 	// Behind robots_guard, which stands at the same place and was registered before,
 	// so that it sees what crawlers are served.
 	httpcaddyfile.RegisterDirectiveOrder("robots_txt", httpcaddyfile.Before, "redir")

@@ -20,6 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
+	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -233,9 +234,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
 	}
-	if managed.NoteReached(r.Context()) {
-		return nil
-	}
+	selftest.NoteReached(r.Context())
 	page, until := h.publisher.Page(r)
 	if page == nil {
 		return next.ServeHTTP(w, r)

@@ -2,9 +2,7 @@ package guard
 
 import (
 	"encoding/hex"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,9 +132,6 @@ var placeholders = map[string]func(*Judgement) string{
 		return strconv.Itoa(int(math.Ceil(j.Rate.Wait.Seconds())))
 	},
 }
-
-// Placeholders returns the rests of their names, in order.
-func Placeholders() []string { return slices.Sorted(maps.Keys(placeholders)) }
 
 // placeholder implements caddy.ReplacerFunc.
 func (j *Judgement) placeholder(key string) (any, bool) {

@@ -21,9 +21,6 @@ var (
 	outside6 = netip.MustParseAddr("2001:db8::1")
 )
 
-// OutsideClient is the default client address of the guard's own requests.
-var OutsideClient = outside4.String()
-
 // outsider is the client that the guard's own requests to a server appear to come from.
 type outsider struct {
 	addr   netip.Addr

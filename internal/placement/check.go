@@ -1,28 +1,59 @@
 package placement
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 )
 
-// checkGuards finds guards that do nothing, or not what is meant: one to which no
-// request comes, and two for the same requests.
-func checkGuards(placed []*Placed) error { return check(placed, Guard, errTwice) }
+// Check checks the places of our handlers in the HTTP app that ctx, of one of them, belongs to.
+// It returns an error for a place that is certainly wrong, and logs warnings. It is for the
+// Provision of the first handler: until then Caddy has kept the JSON of the routes with our
+// handlers, so that "caddy validate" checks them, too.
+func Check(ctx caddy.Context, logger *zap.Logger) error {
+	for name, server := range servers(ctx) {
+		placed, err := In(name, routesOf(server.Routes))
+		if err == nil {
+			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed))
+		}
+		if err != nil {
+			return err
+		}
+		warnDashboards(server, placed, logger)
+		warnCaches(placed, logger)
+	}
+	return nil
+}
 
-// checkTexts finds a robots_txt to which no request comes, and two for the same
-// requests, of which only the first is ever asked.
+// checkGuards returns an error for a guard that no request reaches, for two for the same
+// requests, and for one that answers a proxy in place of a site.
+func checkGuards(placed []*Placed) error {
+	for _, p := range placed {
+		if p.Name == Guard && p.Hides != "" {
+			return fmt.Errorf("%s: robots_guard with decide answers every request here, so that none comes to %s; give it an address of its own, such as :9181", p.Site(), p.Hides)
+		}
+	}
+	return check(placed, Guard, errTwice)
+}
+
+// checkTexts returns an error for a robots_txt that no request reaches, and for two for the
+// same requests, of which the second never answers.
 func checkTexts(placed []*Placed) error {
 	return check(placed, RobotsTXT, func(a, _ *Placed) error {
 		return fmt.Errorf("%s: robots_txt stands there twice, and the second is never asked; write all rules into one", a.Site())
 	})
 }
 
-// check looks at the handlers of one name. twice makes the error for two that meet
-// the same requests.
+// check checks the handlers of one name. twice makes the error for two that the same requests
+// reach.
 func check(placed []*Placed, name string, twice func(a, b *Placed) error) error {
 	type place struct{ server, reach string }
 	known := make(map[place]*Placed)
@@ -71,4 +102,34 @@ func differences(a, b json.RawMessage) (names []string, err error) {
 		}
 	}
 	return names, nil
+}
+
+// checkDashboards returns an error for a dashboard that no request reaches, for one whose files
+// no request reaches, and for one that answers in place of the site.
+func checkDashboards(placed []*Placed) error {
+	for _, d := range placed {
+		switch {
+		case d.Name != Dashboard:
+		case d.Behind != "":
+			return fmt.Errorf("%s: robots_guard_dashboard stands behind %s, which answers every request, so that none comes to it; "+
+				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.Behind)
+		case d.Hides != "":
+			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so that none comes to %s; "+
+				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.Hides)
+		case d.only != "":
+			return fmt.Errorf("%s: only %s itself comes to robots_guard_dashboard, and not the files below it; write %s* there",
+				d.Site(), d.only, strings.TrimSuffix(d.only, "/"))
+		}
+	}
+	return nil
+}
+
+// exactPath returns one of the paths that a matcher of paths matches if it matches nothing
+// below them, "" otherwise.
+func exactPath(config json.RawMessage) string {
+	var paths []string
+	if err := json.Unmarshal(config, &paths); err != nil || len(paths) == 0 || bytes.ContainsRune(config, '*') {
+		return ""
+	}
+	return paths[0]
 }

@@ -13,87 +13,66 @@ const (
 	RobotsTXT = "robots_txt"
 )
 
-// Placed is one of our handlers with where it stands.
+// Placed is one of our handlers with its place in the routes.
 type Placed struct {
 	Name    string // Guard, Dashboard or RobotsTXT
 	Config  json.RawMessage
 	Server  string
-	Listen  []string // the addresses of the server, as [Server.Placed] knows them
-	LedTo   bool     // automatic HTTPS redirects requests by http to the server, as far as that knows
+	Listen  []string // the addresses of the server, set by [Server.Placed]
+	LedTo   bool     // automatic HTTPS redirects http requests to the server, set by [Server.Placed]
 	Hosts   []string // of the routes around it, none for any
-	Matches []Match  // the other matchers on the way to it
+	Matches []Match  // the other matchers that lead to it
 	Behind  string   // a handler before it that answers every request, "" for none
-	Hides   string   // a handler behind it that no request comes to, "" for none
-	Guarded bool     // every request has come through a guard before
-	Cached  string   // a handler before it that may answer with what it was given for others, "" for none
-	Early   []Early  // handlers that should stand behind it
-	Again   bool     // some requests come through another guard before, which counts them
+	Hides   string   // a handler behind it that no request reaches, "" for none
 
-	reach  string  // equal for handlers that meet the same requests
+	reach  string  // equal for handlers that the same requests reach
 	before *passed // handlers that a request may have come through
 	groups []string
-	open   bool   // see isOpen
-	only   string // the one path, or one of a few, that comes to it; "" for more
+	only   string // the one path, or one of a few, that reaches it; "" for more
+	open   bool   // of a dashboard, see isOpen
+	cached string // of a guard, see cachedBy
+}
+
+// Site names the site of a handler, for messages.
+func (p *Placed) Site() string { return siteName(p.Server, p.Hosts) }
+
+func siteName(server string, hosts []string) string {
+	if len(hosts) == 0 {
+		return "the site for any host of server " + server
+	}
+	return "site " + strings.Join(hosts, ", ")
 }
 
 // passed is a handler that a request may have come through, with those before it.
 type passed struct {
 	name    string
-	config  json.RawMessage
 	hosts   []string // of the routes around it, none for any
 	reach   string   // as that of Placed
 	matches []Match  // of the routes that lead to it
 	group   string   // of routes of which a request takes one
-	asks    bool     // it goes by what another server answers, as forward_auth does
-	answers bool     // it lets no request pass
+	asks    bool     // it continues by the answer of another server, as forward_auth does
 	before  *passed
-
-	caches bool   // it keeps answers for others
-	early  bool   // it uses a verdict as a request comes to it, or answers for /robots.txt
-	blind  string // a matcher on the way to it that uses a verdict, "" for none
-	// The nearest handlers before it that are told apart, so that nobody goes through those
-	// of all other sites: a guard, and one that caches, uses a verdict or answers for /robots.txt.
-	guard, odd *passed
+	cache   *passed // the nearest handler before it that caches
 }
 
-// pass returns a handler as one that a request has come through.
-func pass(h *handler, config json.RawMessage, here way, before *passed) *passed {
-	name := h.Handler
-	b := &passed{name: name, config: config, hosts: here.hosts, reach: here.reach, matches: here.matches, before: before}
-	b.asks, b.answers = len(h.HandleResponse) > 0, h.answersAll()
-	b.caches, b.early, b.blind = slices.Contains(caches, name), name == RobotsTXT || b.usesVerdict(), here.blind()
-	if before != nil {
-		b.guard, b.odd = before.nearestGuard(), before.nearestOdd()
-	}
-	return b
-}
+// caches are the handlers that keep answers for other clients: those of cache-handler, of
+// Souin, on which it is based, and of cdp-cache.
+var caches = []string{"cache", "souin", "souin_cache", "http_cache"}
 
-// nearestGuard returns a handler or the nearest before it that is a guard, nil for none.
-func (b *passed) nearestGuard() *passed {
-	if b == nil || b.name == Guard {
+// nearestCache returns a handler or the nearest before it that caches, nil for none.
+func (b *passed) nearestCache() *passed {
+	if b == nil || slices.Contains(caches, b.name) {
 		return b
 	}
-	return b.guard
+	return b.cache
 }
 
-// nearestOdd returns a handler or the nearest before it that caches, uses a verdict or
-// answers for /robots.txt.
-func (b *passed) nearestOdd() *passed {
-	if b == nil || b.caches || b.early || b.blind != "" {
-		return b
-	}
-	return b.odd
-}
-
-// within reports whether all that comes to one place comes to another, by the reach of both.
+// within reports whether all requests that reach one place reach another, by the reach of both.
 func within(inner, outer string) bool {
 	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }
 
-// Site names whose requests come to the handler.
-func (p *Placed) Site() string {
-	if len(p.Hosts) == 0 {
-		return "the site for any host of server " + p.Server
-	}
-	return "site " + strings.Join(p.Hosts, ", ")
+// share reports whether two lists of hosts, none for any, have one in common.
+func share(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(host string) bool { return slices.Contains(b, host) })
 }

@@ -7,20 +7,16 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Text is a robots_txt with where it stands.
+// Text is a robots_txt with its place.
 type Text struct {
-	Name   string // of its configuration
-	Server string
-	Hosts  []string // none for any
-	// Chooses says that it is for some requests only, by more than host and path.
-	Chooses bool
-	Guarded bool   // every request has come through a guard before
-	Cached  string // a cache before it that may answer for it, "" for none
-	Untried string // why no guard judges a change beside what is published, "" if one does
+	Name    string // of its configuration
+	Server  string
+	Hosts   []string // none for any
+	Untried string   // why no guard judges a change before it is published, "" if one does
 }
 
-// Site names whose requests come to it.
-func (t *Text) Site() string { return (&Placed{Server: t.Server, Hosts: t.Hosts}).Site() }
+// Site names the site of a robots_txt, for messages.
+func (t *Text) Site() string { return siteName(t.Server, t.Hosts) }
 
 // Texts are those of an HTTP app.
 type Texts []Text
@@ -40,8 +36,7 @@ func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all T
 			case Guard:
 				guards = append(guards, p)
 			case RobotsTXT:
-				chooses := slices.ContainsFunc(p.Matches, func(m Match) bool { return !m.isOfPaths() })
-				all = append(all, Text{Name: name(p.Config), Server: serverName, Hosts: p.Hosts, Chooses: chooses, Guarded: p.Guarded, Cached: p.Cached})
+				all = append(all, Text{Name: name(p.Config), Server: serverName, Hosts: p.Hosts})
 			}
 		}
 	}

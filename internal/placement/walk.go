@@ -49,9 +49,6 @@ func In(server string, routes []Route) ([]*Placed, error) {
 type walk struct {
 	server string
 	found  []*Placed
-	asks   []asks // matchers that go by what a guard has found
-	// unverified are what is for nobody unless claims are verified.
-	unverified []unverified
 }
 
 // way is what stands before a place in the routes.
@@ -83,7 +80,6 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 		if err := here.match(route.Match); err != nil {
 			return behind, err
 		}
-		w.note(route.Match, &here)
 		for _, handler := range route.Handle {
 			var err error
 			if here, err = w.handler(handler, here); err != nil {
@@ -192,19 +188,13 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	if h.Handler == Guard || h.Handler == Dashboard || h.Handler == RobotsTXT {
 		placed = &Placed{
 			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matches: here.matches,
-			before: here.before, groups: here.groups, reach: here.reach, only: here.only, Guarded: here.isGuarded(), Cached: here.cachedBy(),
+			before: here.before, groups: here.groups, reach: here.reach, only: here.only,
 		}
 		if here.answered != nil {
 			placed.Behind = here.answered.name
 		}
-		// Later what stands with it in a route of a group counts as of another one.
-		switch h.Handler {
-		case Guard:
-			w.noteGuard(placed)
-			placed.Early, placed.Again = here.early(), h.Decide == nil && here.isAgain()
-		case Dashboard:
-			placed.open = placed.isOpen()
-		}
+		// Now, since the handlers of this route get its group when it ends.
+		placed.open, placed.cached = placed.isOpen(), placed.cachedBy()
 		w.found = append(w.found, placed)
 	}
 	inner, err := w.routes(h.Routes, here)
@@ -212,7 +202,10 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		return here, err
 	}
 	here.answered = inner.answered
-	here.before = pass(&h, config, here, inner.before)
+	here.before = &passed{
+		name: h.Handler, hosts: here.hosts, reach: here.reach, matches: here.matches,
+		asks: len(h.HandleResponse) > 0, before: inner.before, cache: inner.before.nearestCache(),
+	}
 	if here.answered == nil && h.answersAll() {
 		here.answered = &answer{h.Handler, placed}
 	}

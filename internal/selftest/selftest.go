@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -44,6 +45,8 @@ type Site struct {
 	// Unknown says that the host is made up, for a wildcard or for a site without a host. A
 	// missing file, a page or a redirect may be the right answer to it, and is no warning.
 	Unknown bool
+	// Reached is set when the host's robots_txt is asked for the file, nil for a host without.
+	Reached *atomic.Bool
 	// Fetch fetches the robots.txt with a User-Agent.
 	Fetch func(ctx context.Context, userAgent string) policy.Answer
 }
@@ -94,6 +97,10 @@ func (t *Test) run(ctx context.Context) {
 		} else {
 			t.log(&site, browser, "browser")
 			t.log(&site, crawler, "crawler")
+		}
+		if site.Reached != nil && browser.status != 0 && !site.Reached.Load() {
+			t.Logger.Warn("self-test: robots_txt is not asked for /robots.txt", zap.String("site", site.Name), zap.Int("status", browser.status),
+				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
 		if browser.isFile && crawler.responded {
 			t.Note(parity.Fetcher{Site: site.Label, Token: token, Class: uaident.AITraining.String()}, crawler.response)

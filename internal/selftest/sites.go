@@ -1,9 +1,12 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -15,15 +18,22 @@ import (
 // unknown is the part of a made-up host that stands for a wildcard.
 const unknown = "robots-guard-self-test"
 
-// SitesOf returns the configured hosts with a guard of each server, in the order of the
-// configuration. sourceOf returns how a handler fetches the robots.txt of its server, nil if
-// the handler is no guard.
-func SitesOf(sites *request.Sites, sourceOf func(caddyhttp.MiddlewareHandler) *origin.Server) iter.Seq[Site] {
+// Handler is how the self-test sees a handler of a configuration.
+type Handler struct {
+	// Source fetches the robots.txt of the server, nil for a handler that is not ours.
+	Source *origin.Server
+	// Composes is true for a robots_txt, which has to be asked for /robots.txt.
+	Composes bool
+}
+
+// SitesOf returns the hosts of each server that have a handler of ours, in the order of the
+// configuration.
+func SitesOf(sites *request.Sites, describe func(caddyhttp.MiddlewareHandler) Handler) iter.Seq[Site] {
 	return func(yield func(Site) bool) {
 		for _, server := range sites.Servers() {
-			sources, hosts := guardedHosts(server, sourceOf)
+			handlers, hosts := handlersOf(server, describe)
 			for _, host := range hosts {
-				if site, ok := siteAt(server, sites.Of(server), host, sources[host]); ok && !yield(site) {
+				if site, ok := siteAt(server, sites.Of(server), host, handlers[host]); ok && !yield(site) {
 					return
 				}
 			}
@@ -31,13 +41,14 @@ func SitesOf(sites *request.Sites, sourceOf func(caddyhttp.MiddlewareHandler) *o
 	}
 }
 
-// guardedHosts returns the hosts of a server with their first source; "" stands for any host.
-func guardedHosts(server *caddyhttp.Server, sourceOf func(caddyhttp.MiddlewareHandler) *origin.Server) (sources map[string]*origin.Server, hosts []string) {
-	sources = make(map[string]*origin.Server)
+// handlersOf returns our handlers at each host of a server as one; "" stands for any host.
+func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) Handler) (handlers map[string]Handler, hosts []string) {
+	handlers = make(map[string]Handler)
 	request.Walk(server, func(p request.Place, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
-			source := sourceOf(handler)
-			if source == nil || p.Errors {
+			here := describe(handler)
+			here.Composes = here.Composes && !isConditional(route)
+			if here.Source == nil || p.Errors {
 				continue
 			}
 			names := p.Hosts
@@ -45,19 +56,33 @@ func guardedHosts(server *caddyhttp.Server, sourceOf func(caddyhttp.MiddlewareHa
 				names = []string{""}
 			}
 			for _, name := range names {
-				if sources[name] == nil {
-					sources[name] = source
+				known, ok := handlers[name]
+				if !ok {
 					hosts = append(hosts, name)
 				}
+				handlers[name] = Handler{Source: cmp.Or(known.Source, here.Source), Composes: known.Composes || here.Composes}
 			}
 		}
 	})
-	return sources, hosts
+	return handlers, hosts
+}
+
+// isConditional reports whether a route is for some requests only, by more than host and path.
+func isConditional(route caddyhttp.Route) bool {
+	return slices.ContainsFunc(route.MatcherSets, func(set caddyhttp.MatcherSet) bool {
+		return slices.ContainsFunc(set, func(matcher any) bool {
+			switch matcher.(type) {
+			case *caddyhttp.MatchHost, *caddyhttp.MatchPath:
+				return false
+			}
+			return true
+		})
+	})
 }
 
 // siteAt returns a host of a server. Its requests name no port, as those of clients at a port
 // that is mapped. ok is false for a host with a placeholder, which only clients know.
-func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, source *origin.Server) (site Site, ok bool) {
+func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler Handler) (site Site, ok bool) {
 	if strings.ContainsAny(host, "{}") {
 		return site, false
 	}
@@ -71,9 +96,26 @@ func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, source 
 	if r == nil {
 		return site, false
 	}
-	fetch := func(ctx context.Context, userAgent string) policy.Answer {
-		fetch, _ := source.PrepareAs(r, key, userAgent) // the request names a server
+	site = Site{Name: key.String(), Label: request.NewSite(key).Label, Unknown: name != host}
+	if handler.Composes {
+		site.Reached = new(atomic.Bool)
+		r = r.WithContext(context.WithValue(r.Context(), reachedKey{}, site.Reached))
+	}
+	site.Fetch = func(ctx context.Context, userAgent string) policy.Answer {
+		fetch, _ := handler.Source.PrepareAs(r, key, userAgent) // the request names a server
 		return fetch(ctx, nil)
 	}
-	return Site{Name: key.String(), Label: request.NewSite(key).Label, Unknown: name != host, Fetch: fetch}, true
+	return site, true
+}
+
+// reachedKey is where the context of a request of the self-test has what [NoteReached] sets.
+type reachedKey struct{}
+
+// NoteReached notes that a robots_txt is asked for /robots.txt by the self-test, which the access
+// log then leaves out.
+func NoteReached(ctx context.Context) {
+	if reached, ok := ctx.Value(reachedKey{}).(*atomic.Bool); ok {
+		reached.Store(true)
+		caddyhttp.SetVar(ctx, caddyhttp.LogSkipVar, true)
+	}
 }

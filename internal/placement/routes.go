@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -11,53 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 )
-
-// Known is what others know of the words of a configuration.
-type Known struct {
-	Placeholders []string // the names of those that a guard sets
-	Verifies     bool     // claims are verified
-	// Spared names who has a limit in the rate of a guard and is not slowed by it.
-	Spared func(rate json.RawMessage) []string
-}
-
-// Check checks where our handlers stand in the HTTP app that ctx, of one of them,
-// belongs to. It is for the Provision of the first of them: by then Caddy
-// has not taken apart any route with one, so that "caddy validate" finds what
-// is wrong, too. Of what may be meant it warns.
-func Check(ctx caddy.Context, known Known, logger *zap.Logger) error {
-	for name, server := range servers(ctx) {
-		w := walk{server: name}
-		routes := routesOf(server.Routes)
-		_, err := w.routes(routes, way{})
-		placed := w.found
-		if err == nil {
-			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed), checkDecisions(server, placed, logger))
-		}
-		if err != nil {
-			return err
-		}
-		warnDashboards(server, placed, logger)
-		warnEarly(placed, logger)
-		warnAgain(placed, logger)
-		warnIdle(placed, logger)
-		warnModes(placed, logger)
-		w.warnUnanswered(logger)
-		warnSpared(placed, known.Spared, logger)
-		if !known.Verifies {
-			w.warnUnverified(logger)
-		}
-		if server.Errors != nil {
-			failed := routesOf(server.Errors.Routes)
-			err, routes = warnErrors(name, failed, logger), append(routes, failed...)
-		}
-		if err = cmp.Or(err, warnPlaceholders(name, routes, known.Placeholders, logger)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // servers yields the servers of the HTTP app that ctx, of a handler in it, belongs to, by name.
 func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {

@@ -1,47 +1,38 @@
 package placement
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 )
 
-// checkDashboards finds dashboards that do nothing or too much: one to which no
-// request comes, one whose files no request comes to, and one that answers in
-// place of the site.
-func checkDashboards(placed []*Placed) error {
-	for _, d := range placed {
-		switch {
-		case d.Name != Dashboard:
-		case d.Behind != "":
-			return fmt.Errorf("%s: robots_guard_dashboard stands behind %s, which answers every request, so that none comes to it; "+
-				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.Behind)
-		case d.Hides != "":
-			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so that none comes to %s; "+
-				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.Hides)
-		case d.only != "":
-			return fmt.Errorf("%s: only %s itself comes to robots_guard_dashboard, and not the files below it; write %s* there",
-				d.Site(), d.only, strings.TrimSuffix(d.only, "/"))
+// warnCaches warns of caches before a guard.
+func warnCaches(placed []*Placed, logger *zap.Logger) {
+	for _, p := range placed {
+		if p.cached != "" {
+			logger.Warn(p.cached+" stands before robots_guard: it sends a disallowed crawler the pages that it keeps from other clients, without a verdict; "+
+				"remove it from the global option order, or write robots_guard before it in the route", zap.String("site", p.Site()))
 		}
 	}
-	return nil
 }
 
-// exactPath returns one of the paths for which a matcher of paths is if it is for
-// nothing below them, "" otherwise.
-func exactPath(config json.RawMessage) string {
-	var paths []string
-	if err := json.Unmarshal(config, &paths); err != nil || len(paths) == 0 || bytes.ContainsRune(config, '*') {
+// cachedBy returns the name of a cache that requests come through before a guard, "" for
+// none. A cache for some clients only is left out.
+func (p *Placed) cachedBy() string {
+	if p.Name != Guard {
 		return ""
 	}
-	return paths[0]
+	for b := p.before.nearestCache(); b != nil; b = b.cache {
+		isForOther := slices.Contains(p.groups, b.group) || !share(b.hosts, p.Hosts) || len(p.Matches) > 0 && !within(p.reach, b.reach)
+		if !isForOther && !slices.ContainsFunc(b.matches, func(m Match) bool { return !m.isForAnybody() }) {
+			return b.name
+		}
+	}
+	return ""
 }
 
 // warnDashboards tells of dashboards that everybody can open.
@@ -73,7 +64,7 @@ func (p *Placed) isOpen() bool {
 	var d struct {
 		Public bool `json:"public"`
 	}
-	if err := json.Unmarshal(p.Config, &d); err != nil || d.Public {
+	if err := json.Unmarshal(p.Config, &d); p.Name != Dashboard || err != nil || d.Public {
 		return false
 	}
 	chooses := func(m Match) bool {
