@@ -226,6 +226,7 @@ func (h *Handler) Validate() error {
 // ServeHTTP answers requests for /robots.txt and passes all others on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if managed.IsForBase(r.Context()) {
+		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)
 	}
 	if h.publisher.IsStaging(r) {

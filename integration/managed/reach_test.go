@@ -86,6 +86,11 @@ func TestAnsweredBefore(t *testing.T) {
 	if n := len(s.Lines(warning)); !slices.Equal(got, want) || n != len(want) {
 		t.Errorf("got %d lines: %q", n, got)
 	}
+	for _, r := range o.Seen() { // what robots_txt builds on is fetched as the guard
+		if strings.HasSuffix(r.Host, "good.test") && !strings.HasPrefix(r.UserAgent(), "RobotsGuard") {
+			t.Errorf("%s is fetched as %q", r.Host, r.UserAgent())
+		}
+	}
 	for _, line := range s.Lines("handled request") {
 		if r := line["request"].(map[string]any); strings.HasSuffix(r["host"].(string), "good.test") && r["remote_port"] == "1" {
 			t.Errorf("the access log has %v", line)

@@ -176,7 +176,9 @@ func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.R
 	defer cancel()
 
 	met := new(exchange)
-	req := pattern.Clone(context.WithValue(virtual, exchangeKey{}, met))
+	inner := context.WithValue(virtual, exchangeKey{}, met)
+	inner = context.WithValue(inner, userAgentKey{}, nil) // not for requests that a handler makes
+	req := pattern.Clone(inner)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
 	maps.Copy(req.Header, conditions)
