@@ -113,7 +113,7 @@ func startWithTLS(t *testing.T, caddyfile string) *withTLS {
 			fmt.Fprint(w, `{"rules": []}`)
 		}
 		return r.URL.Path == "/rules.json"
-	})
+	}).AnswerSelfTest()
 	admin := harness.FreePort(t)
 	s := &withTLS{t: t, clear: harness.FreePort(t), secure: harness.FreePort(t)}
 	caddyfile = siteLine.ReplaceAllStringFunc(caddyfile, func(line string) string {
