@@ -82,8 +82,6 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    on_violation {
 //	        <directives...>
 //	    }
-//	    content_usage_header on|off
-//	    usage         observe|enforce
 //	}
 //
 // on_violation is only read as part of a Caddyfile, since its directives need
@@ -135,7 +133,7 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
-	return append([]option.Option{
+	return []option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: func(d *caddyfile.Dispenser) { h.Source.MarkMissing(d) }},
 		decision.Option(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
@@ -155,7 +153,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		rates.Option(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
 		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
-	}, h.Use.Options()...)
+	}
 }
 
 func (h *Handler) setSource(args []string) (err error) {

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/preferences"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -34,7 +33,7 @@ func init() {
 //
 // Placeholder | Description
 // ------------|---------------
-// `{http.robots_guard.verdict}` | `allowed`, `disallowed`, `stale`, `exempt`, `unknown` or `against_preference`
+// `{http.robots_guard.verdict}` | `allowed`, `disallowed`, `stale`, `exempt` or `unknown`
 // `{http.robots_guard.action}` | `none`, `logged` or `blocked`
 // `{http.robots_guard.crawler}` | The product token of the crawler
 // `{http.robots_guard.class}` | The class of the crawler, such as `search` or `ai_training`
@@ -143,8 +142,6 @@ type Handler struct {
 
 	// How fast crawlers may ask. Default: as fast as they like, and nothing is counted.
 	Rate *rates.Rate `json:"rate,omitempty"`
-
-	preferences.Use // what to do about what it states of the use of content
 
 	// The status of the answer to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`

@@ -90,7 +90,6 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Sites:        app.sites,
 		Logger:       h.logger,
 		Refuse:       h.refuse,
-		ContentUsage: h.ContentUsageHeader,
 	}
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
@@ -136,7 +135,7 @@ var falseNameOf = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName,
 
 // settings returns by what requests are judged.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
-	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, EnforceUse: h.EnforcesUse(), FalseName: falseNameOf[h.Spoofed]}
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameOf[h.Spoofed]}
 	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {
 		return s, fmt.Errorf("wildcard: %w", err)
 	}

@@ -72,7 +72,6 @@ func (h *Handler) validateValues() error {
 		h.Shadow.Validate("shadow", true),
 		h.Decide.Validate(),
 		h.Rate.Validate(h.registry),
-		h.ValidateUse(),
 		h.validateClients())
 }
 

@@ -10,31 +10,6 @@ func (s *Selection) HasPreferences() bool {
 	return s != nil && s.forgiving.choice != nil && s.forgiving.statements != nil
 }
 
-// SurePreferences is [Selection.TargetPreferences] as far as both readings of the file
-// state the same: where parsers disagree about which group is for the crawler, it may
-// have read another line than the owner meant. Of the robots.txt itself nothing is
-// stated.
-func (s *Selection) SurePreferences(t *Target) Preferences {
-	p := s.TargetPreferences(t)
-	isFile := func(form spelling) bool { return isRobotsTxt([]spelling{form}) }
-	if p == (Preferences{}) || slices.ContainsFunc(t.forms(), isFile) {
-		return Preferences{}
-	}
-	if s.strict.choice == s.forgiving.choice {
-		return p
-	}
-	var other Preferences
-	if s.strict.choice != nil && s.strict.statements != nil {
-		other = s.strict.statements.of(t.forms())
-	}
-	for use := range p {
-		if p[use] != other[use] {
-			p[use] = PreferenceUnknown
-		}
-	}
-	return p
-}
-
 // Statements returns the Content-Usage lines of the group, in file order, and those of
 // them that decide for a target, as [Selection.Deciding] does.
 func (s *Selection) Statements(t *Target) (all, deciding []Statement) {

@@ -185,40 +185,6 @@ func TestStatementString(t *testing.T) {
 	}
 }
 
-// TestContentUsageOfEverybody is what the header of a page can say to all who fetch it.
-func TestContentUsageOfEverybody(t *testing.T) {
-	const robots = "User-agent: *\nContent-Usage: train-ai=n, search=y\nContent-Usage: /press/ train-ai=y\nDisallow: /private/\n\n" +
-		"User-agent: Partner\nContent-Usage: /shared/ train-ai=y\nContent-Usage: /shared/*.pdf search=n\nContent-Usage: /a*b train-ai=y\n\nUser-agent: Silent\nDisallow: /x\n"
-	for target, want := range map[string]string{
-		"/":             "train-ai=n, search=y",
-		"/press/1":      "train-ai=y",
-		"/private/1":    "",
-		"/shared/1":     "search=y", // for Partner it is allowed
-		"/shared/1.pdf": "search=y", // and this yes changes nothing for Partner
-		"/a/b":          "search=y",
-		"/a/c":          "train-ai=n, search=y",
-		"/robots.txt":   "train-ai=n, search=y",
-		"//private/1":   "",
-	} {
-		var prepared Target
-		prepared.Set(target, false)
-		if got := Parse([]byte(robots)).ContentUsage(&prepared).String(); got != want {
-			t.Errorf("%s: got %q, want %q", target, got, want)
-		}
-	}
-	for name, robots := range map[string]string{
-		"no group for all":           "User-agent: a\nContent-Usage: train-ai=n\n",
-		"a group for all and a name": "User-agent: *\nUser-agent: a\nContent-Usage: train-ai=n\n\nUser-agent: b\nContent-Usage: train-ai=y\n",
-		"an empty file":              "",
-	} {
-		var prepared Target
-		prepared.Set("/x", false)
-		if got := Parse([]byte(robots)).ContentUsage(&prepared); got != (Preferences{}) {
-			t.Errorf("%s: got %v", name, got)
-		}
-	}
-}
-
 // TestNoPreferences are selections that state nothing.
 func TestNoPreferences(t *testing.T) {
 	var none *Selection

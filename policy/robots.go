@@ -33,7 +33,6 @@ type Robots struct {
 
 	longest int // bytes of the longest name
 
-	everybody atomic.Pointer[toEverybody]
 	choices   atomic.Pointer[choices]
 	compiling sync.Mutex          // held while choices are replaced; guards what follows
 	matchers  map[string]*matcher // by the groups they were compiled from

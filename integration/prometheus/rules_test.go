@@ -134,7 +134,7 @@ func TestJudgedAreAllThatWereJudged(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{dashboardFile, rulesDir + "recording.yml", rulesDir + "alerts.yml"} {
 		for _, verdicts := range regexp.MustCompile(`verdict=~\\?"(allowed\|[a-z_|]+)`).FindAllStringSubmatch(readText(t, file), -1) {
-			if verdicts[1] != "allowed|disallowed|stale|against_preference" {
+			if verdicts[1] != "allowed|disallowed|stale" {
 				t.Errorf("%s takes %s for all that were judged", file, verdicts[1])
 			}
 		}

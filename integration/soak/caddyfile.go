@@ -76,7 +76,6 @@ https://strict.test:$TLS {
 	tls internal
 	import guarded enforce {
 		spoofed block
-		usage enforce
 		rate enforce {
 			crawl_delay off
 			limit SemrushBot 1/24h burst 1

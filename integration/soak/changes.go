@@ -163,10 +163,6 @@ func (w *world) knows(in *instance, t *traffic) error {
 			for range 2 { // of which it grants one
 				t.ask(in, s, named("SemrushBot"), "/page", 1, true)
 			}
-			t.probe(in, s, named("ClaudeBot"), "/robots.txt")
-			if err := t.until(in, s, "ClaudeBot", "/trained/x", in.config.last().status()); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

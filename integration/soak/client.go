@@ -9,7 +9,6 @@ const (
 	crawler
 	banned  // a crawler that the robots.txt names and forbids everything
 	managed // a crawler that a composed robots.txt names so
-	trainer // a crawler that does nothing but train models
 	limited // a crawler that a strict site grants one request in a day
 	proved  // a crawler that the robots.txt names and lets in
 	liar    // who uses its name
@@ -67,7 +66,7 @@ var clients = []client{
 	{"Quuxle", "Quuxle/1.0", "Quuxle", crawler, true}, // whom the registry file names
 	{"GPTBot", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)", "GPTBot", banned, true},
 	{"CCBot", "CCBot/2.0 (https://commoncrawl.org/faq/)", "CCBot", managed, true},
-	{"ClaudeBot", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "ClaudeBot", trainer, true},
+	{"ClaudeBot", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "ClaudeBot", crawler, true},
 	{"SemrushBot", "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)", "SemrushBot", limited, true},
 	{"Verix", verix, "Verix", proved, true},
 	{"false Verix", verix, "_spoofed", liar, true},

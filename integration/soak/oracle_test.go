@@ -39,8 +39,6 @@ func TestExpected(t *testing.T) {
 		{client: "bingbot", path: "/page", state: refuses, want: 502},
 		{client: "Firefox", path: "/page", state: all500, want: 500},
 		{client: "ClaudeBot", path: "/trained/x", want: 200},
-		{client: "ClaudeBot", path: "/trained/x", strict: true, want: 403},
-		{client: "ClaudeBot", path: "/page", strict: true, want: 200},
 		{client: "Googlebot", path: "/trained/x", strict: true, want: 200},
 		{client: "SemrushBot", path: "/page", want: 200},
 		{client: "SemrushBot", path: "/page", strict: true, want: 429},

@@ -53,7 +53,7 @@ type site struct {
 	host     string
 	clear    bool // without TLS
 	enforces bool
-	strict   bool          // holds to preferences, and to a limit, and turns false names away
+	strict   bool          // holds to a limit, and turns false names away
 	managed  bool          // its robots.txt is composed
 	readers  bool          // clients ask for robots.txt, too
 	asked    bool          // another proxy asks about it, and shows the pages itself

@@ -18,7 +18,7 @@ import (
 func auditCommand(config Config) *cobra.Command {
 	a := audit{config: config}
 	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--usage] [--json|--csv|--html] <log>...",
+		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--json|--csv|--html] <log>...",
 		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
 		Long: `
 Replays access logs: each request is judged by the robots.txt as the server
@@ -51,10 +51,6 @@ requests were one too many, and how many rate enforce would have answered 429.
 A log does not tell who is true, so all who claim a name are one crawler, as without
 verify; give logs in the order of time.
 
---usage tells how many requests usage enforce of robots_guard would have answered:
-those of crawlers that do nothing but train models for what train-ai=n is stated
-about, after they had read the text that was current.
-
 --site chooses the requests of one site, where the log says whose they are; it
 may be repeated. --since and --until take a date, a time, or 24h or 30d for how
 long ago.
@@ -67,7 +63,7 @@ Exit status: 0, or 2 if an argument is wrong, or not all could be read.
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
 caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
-caddy robots-guard audit --robots robots.txt --rate --usage /var/log/caddy/access.log
+caddy robots-guard audit --robots robots.txt --rate /var/log/caddy/access.log
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' custom.log
 `,
@@ -79,7 +75,6 @@ caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$re
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 	a.logs.addFlags(cmd)
 	flags.BoolVar(&a.rate, "rate", false, "also tell how fast crawlers asked, and what rate enforce would do")
-	flags.BoolVar(&a.usage, "usage", false, "also tell what usage enforce would do")
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
@@ -93,7 +88,7 @@ type audit struct {
 	file, adapter   string
 	logs            auditedLogs
 	json, csv, html bool
-	rate, usage     bool
+	rate            bool
 }
 
 func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
@@ -117,7 +112,6 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	o.Settings.EnforceUse = o.Settings.EnforceUse || a.usage
 	if err := a.readRobots(cmd.Context(), &o); err != nil {
 		return 0, err
 	}

@@ -20,7 +20,7 @@ import (
 func checkCommand(config Config) *cobra.Command {
 	c := check{config: config}
 	cmd := &cobra.Command{
-		Use:   "check [--robots <file|url>] [--user-agent <ua> | --token <token>] [--usage enforce] <url>...",
+		Use:   "check [--robots <file|url>] [--user-agent <ua> | --token <token>] <url>...",
 		Short: "Tells whether a robots.txt allows a crawler to fetch URLs",
 		Long: `
 Judges each URL by a robots.txt and prints the verdict with the rule, its line
@@ -38,9 +38,6 @@ the * group. Without either, only the * group counts.
 --identity says what to assume of the client: one under a false name, "spoofed",
 is judged by the stricter of the group of that name and the * group. Which it is
 "caddy robots-guard verify" tells.
-
---usage enforce judges as robots_guard does with that option: a crawler that does
-nothing but train models is held to train-ai=n, as if it had read the robots.txt.
 
 With --batch each line of standard input is a JSON object with "id", "robots" or
 "robots_b64" (the file's text, plain or in base64), "token" or "user_agent",
@@ -70,8 +67,6 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&c.method, "method", "X", http.MethodGet, "the method of the requests")
 	flags.StringVarP(&c.token, "token", "t", "", "the product token to judge")
-	flags.StringVar(&c.usage, "usage", usageObserve, "whether preferences about use are enforced: observe or enforce")
-	completeWords(cmd, "usage", usageObserve, usageEnforce)
 	flags.BoolVar(&c.json, "json", false, "print a JSON object a line")
 	flags.BoolVar(&c.batch, "batch", false, "read JSON lines from standard input")
 	return cmd
@@ -81,15 +76,8 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 type check struct {
 	config                                     Config
 	robots, userAgent, token, identity, method string
-	usage                                      string
 	json, batch                                bool
 }
-
-// The words of --usage.
-const (
-	usageObserve = "observe"
-	usageEnforce = "enforce"
-)
 
 // checkResult is the verdict on one URL, as --json and --batch print it.
 type checkResult struct {
@@ -125,11 +113,10 @@ type claimant struct {
 	client    uaident.Identity // who that is, by [claimant.identified]
 	method    string           // GET if ""
 	identity  verify.State     // what is assumed of it
-	held      bool             // to preferences about use, as by usage enforce
 }
 
 func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
-	who := claimant{token: c.token, userAgent: c.userAgent, method: c.method, isAgent: cmd.Flags().Changed("user-agent"), held: c.usage == usageEnforce}
+	who := claimant{token: c.token, userAgent: c.userAgent, method: c.method, isAgent: cmd.Flags().Changed("user-agent")}
 	var err error
 	if who.identity, err = explain.ParseIdentity(c.identity); err != nil {
 		return 0, err
@@ -137,10 +124,6 @@ func (c *check) run(cmd *cobra.Command, urls []string) (int, error) {
 	switch {
 	case c.batch && (len(urls) > 0 || who.isAgent || c.token != "" || cmd.Flags().Changed("identity") || cmd.Flags().Changed("method")):
 		return 0, errors.New("--batch takes everything but --robots from standard input; leave out the other arguments")
-	case c.usage != usageObserve && c.usage != usageEnforce:
-		return 0, fmt.Errorf("--usage is %q; use observe or enforce", c.usage)
-	case c.batch && who.held:
-		return 0, errors.New("--usage does not go with --batch")
 	case c.batch:
 		return ExitAllowed, c.runBatch(cmd)
 	case who.isAgent && cmd.Flags().Changed("token"):
@@ -224,8 +207,7 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	}
 	var scratch judge.Scratch
 	var r judge.Result
-	settings := judge.Settings{EnforceUse: who.held}
-	settings.Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
+	(&judge.Settings{}).Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
 	evidence := r.Evidence
 	result := checkResult{
 		Licenses: robots.Licenses(), Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
@@ -234,11 +216,6 @@ func judgeURL(robots *policy.Robots, who claimant, u string) checkResult {
 	if r.Verdict == judge.Allowed {
 		result.group, result.target = r.Group, q.Target
 		result.Preferences = r.Preferences.String()
-	}
-	if against := settings.AgainstUse(&q, robots, &r); against != nil {
-		settings.HoldToUse(&q, &r, against)
-		result.Allowed, result.Verdict, result.reason = false, r.Verdict.String(), r.Reason
-		result.Rule, result.Line = r.Decided()
 	}
 	if evidence.Form != 0 {
 		result.Form = evidence.Form.String()

@@ -38,12 +38,10 @@ Content-Usage is to state: train-ai, ai-use or search with =y, =n or =unknown:
 	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /          disallow
 	*                             /private/press/      allow
 	GPTBot                        /blog/               train-ai=n
-	ClaudeBot                     /blog/               against_preference
 	expect preference train-ai=n for /blog/
 	expect preference search=y for /blog/ as Bingbot
 
-With against_preference usage enforce of robots_guard would hold the crawler to
-train-ai=n, once it has read that. The last two lines say the same in words; without as it is about *. Or a line is a
+The last two lines say the same in words; without as it is about *. Or a line is a
 JSON object with "user_agent" or "token", "url", "expect", which is one of these
 words, and if you like "name". Lines that begin with # are comments. -
 reads a table from standard input.
@@ -177,7 +175,7 @@ func readTable(stdin io.Reader, name string) ([]byte, error) {
 // JudgeCase judges one case as check does. The overlay has the names that only the
 // robots.txt knows.
 func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
-	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == "", held: c.Held}
+	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}
 	if who.isAgent {
 		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)
 	}
@@ -188,8 +186,6 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 		return r
 	}
 	switch {
-	case verdict.reason == judge.StatedAgainst:
-		r.Holds, r.Because = true, fmt.Sprintf("%s in line %d of group %s", verdict.Rule, verdict.Line, verdict.Group)
 	case verdict.reason == judge.TwoReadings:
 		r.Because = verdict.reason.String()
 	case verdict.Rule != "":

@@ -44,11 +44,11 @@ func cell(text string) string {
 	return text
 }
 
-var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "shed", "against_preference"}
+var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "shed"}
 
 func countCells(c report.Counts) []string {
 	var cells []string
-	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.Shed, c.AgainstPreference} {
+	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.Shed} {
 		cells = append(cells, number(n))
 	}
 	return cells

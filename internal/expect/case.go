@@ -18,8 +18,6 @@ type Case struct {
 	Token     string // judged as exactly that product token, if there is no User-Agent
 	URL       string
 	Allowed   bool
-	// Held expects that usage enforce holds the crawler to a preference about use.
-	Held bool
 	// About is the label of a category of use, such as train-ai, and Stated what is
 	// expected about it; "" for an expectation of access.
 	About  string
@@ -38,17 +36,12 @@ func (c Case) Title() string {
 	if who == "" {
 		who = c.UserAgent
 	}
-	return fmt.Sprintf("%s %s %s", who, c.says(c.Allowed, c.Held, c.Stated), c.URL)
+	return fmt.Sprintf("%s %s %s", who, c.says(c.Allowed, c.Stated), c.URL)
 }
 
-// againstPreference is the word for Case.Held.
-const againstPreference = "against_preference"
-
 // says puts what the case is about into a word: an access or a preference.
-func (c Case) says(allowed, held bool, stated policy.Preference) string {
+func (c Case) says(allowed bool, stated policy.Preference) string {
 	switch {
-	case held:
-		return againstPreference
 	case c.About != "":
 		return c.About + "=" + stated.String()
 	case allowed:
@@ -61,7 +54,7 @@ func (c Case) says(allowed, held bool, stated policy.Preference) string {
 const maxLine = 1 << 20
 
 // Read reads a table. Each line is a JSON object with "user_agent" or "token",
-// "url", "expect" (allow, disallow, against_preference, or a preference such as train-ai=n) and, if
+// "url", "expect" (allow, disallow, or a preference such as train-ai=n) and, if
 // wanted, "name", or three fields separated by white space: the User-Agent or product
 // token, in quotes if it has a space in it, the URL, and what is expected. A preference
 // may also be written as "expect preference train-ai=n for /x", which is about *, and
@@ -178,11 +171,9 @@ func (c *Case) expect(word string) error {
 	case "allow", "allowed":
 		c.Allowed = true
 	case "disallow", "disallowed":
-	case againstPreference:
-		c.Held = true
 	default:
 		if !strings.Contains(word, "=") {
-			return fmt.Errorf("%.60q is neither allow nor disallow, nor against_preference, nor a preference such as train-ai=n", word)
+			return fmt.Errorf("%.60q is neither allow nor disallow, nor a preference such as train-ai=n", word)
 		}
 		if err := c.expectPreference(word); err != nil {
 			return err

@@ -15,7 +15,7 @@ func TestRead(t *testing.T) {
 		`{"user_agent":"","url":"/d","expect":"allow","name":"nobody"}` + "\n" +
 		`{"token":"GPTBot","url":"/e","expect":"disallow"}` + "\n" +
 		"expect preference train-ai=n for /x\nexpect preference search=unknown for https://example.com/x as GPTBot\n" +
-		"expect /x allow\n" + `{"user_agent":"a b","url":"/f","expect":"ai-use=y"}` + "\nClaudeBot /g against_preference"
+		"expect /x allow\n" + `{"user_agent":"a b","url":"/f","expect":"ai-use=y"}` + ""
 	got, err := Read("cases.txt", strings.NewReader(table))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,6 @@ func TestRead(t *testing.T) {
 		{Token: "GPTBot", URL: "https://example.com/x", About: "search", Line: 10},
 		{Token: "expect", URL: "/x", Allowed: true, Line: 11},
 		{UserAgent: "a b", URL: "/f", About: "ai-use", Stated: policy.PreferenceYes, Line: 12},
-		{Token: "ClaudeBot", URL: "/g", Held: true, Line: 13},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d cases: %+v", len(got), got)

@@ -15,7 +15,6 @@ import (
 type Result struct {
 	Case
 	Got     bool              // whether it is allowed
-	Holds   bool              // whether usage enforce holds the crawler to a preference, where Held is expected
 	States  policy.Preference // what is stated about the use that the case is about
 	Because string            // the line that decided, in words
 	Note    string            // what is odd about who asks, "" for nothing
@@ -25,8 +24,8 @@ type Result struct {
 func (r Result) OK() bool { return r.got() == r.expected() }
 
 // expected and got are the words for both.
-func (r Result) expected() string { return r.says(r.Allowed, r.Held, r.Stated) }
-func (r Result) got() string      { return r.says(r.Got, r.Holds, r.States) }
+func (r Result) expected() string { return r.says(r.Allowed, r.Stated) }
+func (r Result) got() string      { return r.says(r.Got, r.States) }
 
 // Formats are the names of the report's formats.
 func Formats() []string { return []string{"tap", "junit", "json"} }

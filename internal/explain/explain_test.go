@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -51,9 +50,8 @@ func TestPreferences(t *testing.T) {
 		token, url, text string
 		want             *Preferences
 	}{
-		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: what the owner prefers, which decides nothing about fetching\n", &Preferences{"train-ai=n", []int{2}, false}},
-		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []int{3, 4}, false}},
-		{"ClaudeBot", "/b", "  the crawler does nothing but train models, so usage enforce of robots_guard holds it to that, once it has read it\n", &Preferences{"train-ai=n", []int{2}, true}},
+		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: what the owner prefers, which decides nothing about fetching\n", &Preferences{"train-ai=n", []int{2}}},
+		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []int{3, 4}}},
 		{"GPTBot", "/a/x", "", nil},
 		{"FooBot", "/b", "", nil},
 	} {
@@ -65,23 +63,6 @@ func TestPreferences(t *testing.T) {
 		}
 		if !reflect.DeepEqual(e.Preferences, tc.want) || !strings.Contains(text.String(), tc.text) || tc.want == nil && strings.Contains(text.String(), "Content-Usage") {
 			t.Errorf("%s at %s: %+v in\n%s", tc.token, tc.url, e.Preferences, text.String())
-		}
-	}
-}
-
-// TestHeldToPreference tells what a guard with usage enforce does about a crawler that has
-// read the file.
-func TestHeldToPreference(t *testing.T) {
-	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\n"))
-	for _, tc := range []struct{ userAgent, verdict, action string }{
-		{"ClaudeBot/1.0", "against_preference", "blocked"},
-		{"GPTBot/1.0", "allowed", "none"},
-	} {
-		site := Site{Registry: uaident.Default(), Settings: judge.Settings{Enforce: true, EnforceUse: true}, Configured: true}
-		e := site.Explain(Rules{Robots: robots}, Request{UserAgent: tc.userAgent, URL: "/b"})
-		held := strings.HasPrefix(e.Why, "Content-Usage: train-ai=n in line 2, if it has read that: ")
-		if e.Verdict != tc.verdict || e.Handler.Action != tc.action || !e.Allowed || held != (tc.action == "blocked") {
-			t.Errorf("%s: %s and %s, %s", tc.userAgent, e.Verdict, e.Handler.Action, e.Why)
 		}
 	}
 }

@@ -44,8 +44,7 @@ type Site struct {
 }
 
 // Explain tells how a request is judged, step by step. What depends on time and
-// on who has read what, the verdict stale, is left out; who is held to a preference
-// about use is taken to have read it.
+// on who has read what, the verdict stale, is left out.
 func (s *Site) Explain(from Rules, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
@@ -81,7 +80,6 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		e.SetTarget(q.Target, &scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
 			e.Preferences = preferencesOf(result.Group, &scratch.Target)
-			e.hold(s.Settings, &q, from.Robots, &result)
 		}
 		e.Ambiguous = result.Evidence.Ambiguous
 		e.Rule, e.Line = result.Evidence.Rule.String(), result.Evidence.Rule.Line

@@ -180,7 +180,7 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 		t.Errorf("counted %+v", got)
 	}
 	flushed := httptest.NewRecorder()
-	for _, w := range []http.Flusher{&answer{passing: passTo(flushed)}, &statement{passing: passTo(flushed)}, watch(flushed, http.MethodGet)} {
+	for _, w := range []http.Flusher{&answer{passing: passTo(flushed)}, watch(flushed, http.MethodGet)} {
 		flushed.Flushed = false
 		if w.Flush(); !flushed.Flushed {
 			t.Errorf("%T does not flush", w)

@@ -22,7 +22,6 @@ import (
 // The names of events.
 const (
 	eventViolation    = "robots_violation"
-	eventAgainst      = "robots_against_preference"
 	eventChanged      = "robots_changed"
 	eventSlowingEnded = "robots_slowing_ended"
 )
@@ -165,22 +164,12 @@ func (t *eventTimes) due(host, crawler string, now time.Time) (count uint64, ok 
 	return last.since.Swap(0), true
 }
 
-// emitViolation tells about a request outside the robots.txt, or against a preference
-// that its crawler is held to, once an hour for each crawler and site.
+// emitViolation tells about a request outside the robots.txt, once an hour for each
+// crawler and site.
 func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
-	name := eventViolation
-	switch {
-	case g.Events == nil:
-		return
-	case j.Verdict == judge.AgainstPreference:
-		name = eventAgainst
-	case j.Verdict != judge.Disallowed:
+	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.wanted(eventViolation) {
 		return
 	}
-	if !g.Events.wanted(name) {
-		return
-	}
-	rule, line := j.Decided()
 	count, ok := g.shared.eventTimes.due(j.Site.Label, crawler, time.Now())
 	if !ok {
 		return
@@ -189,7 +178,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	if j.Version != nil {
 		version = ledger.Version(j.Version.Hash).String()
 	}
-	g.Events.Send(name, map[string]any{
+	g.Events.Send(eventViolation, map[string]any{
 		"site":       j.Site.Label,
 		"crawler":    crawler,
 		"class":      j.Client.Class.String(),
@@ -197,8 +186,8 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"verdict":    j.Verdict.String(),
 		"action":     j.Action.String(),
 		"count":      count,
-		"rule":       text.Cut(rule, maxLoggedTarget),
-		"line":       line,
+		"rule":       text.Cut(j.Evidence.Rule.String(), maxLoggedTarget),
+		"line":       j.Evidence.Rule.Line,
 		"group":      text.Cut(j.Evidence.Group.Name, maxLoggedTarget),
 		"version":    version,
 		"method":     r.Method,

@@ -54,8 +54,6 @@ type Config struct {
 	// names, "" for each by its own: who makes up a host must not choose whose
 	// robots.txt counts.
 	Unnamed string
-	// ContentUsage adds to answers what the robots.txt states about the use of a page.
-	ContentUsage bool
 
 	Registry *uaident.Current  // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say
@@ -133,13 +131,12 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	case asksForRobots(r, j):
 		return g.observeDelivery(w, r, j, func(w http.ResponseWriter) error { return g.passRobots(w, r, j, next) })
 	case j == nil:
-		w = g.stating(w, r, nil)
 		if load, began := g.loadBy(r, nil); load != nil {
 			return g.passMeasured(w, r, load, began, next)
 		}
 		return g.passVisitor(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
-		return g.pass(g.stating(w, r, j), r, j, next)
+		return g.pass(w, r, j, next)
 	case isTooEarly(r, j):
 		w.WriteHeader(http.StatusTooEarly)
 		return nil

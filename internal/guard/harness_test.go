@@ -57,7 +57,7 @@ func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.Answer)
 
 // options are those of robots_guard that a test is about.
 type options struct {
-	Enforce, EnforceUse                   bool
+	Enforce                               bool
 	Wildcard, Exempt, OnlyLog             []string
 	Unreachable                           policy.Fallback
 	FetchTimeout, FetchWait, Grace, Guard time.Duration // Grace is a day by default
@@ -71,7 +71,7 @@ func (o options) config(t testing.TB) Config {
 	t.Helper()
 	registry := uaident.Default()
 	c := Config{
-		Settings: judge.Settings{Enforce: o.Enforce, EnforceUse: o.EnforceUse}, Fallback: o.Unreachable, SourceKey: o.SourceKey, Rate: o.Rate,
+		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey, Rate: o.Rate,
 		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,

@@ -94,16 +94,12 @@ var placeholders = map[string]func(*Judgement) string{
 	"crawler":  func(j *Judgement) string { return j.Client.Name() },
 	"class":    func(j *Judgement) string { return j.Client.Class.String() },
 	"identity": func(j *Judgement) string { return j.Identity.String() },
-	"rule": func(j *Judgement) string {
-		line, _ := j.Decided()
-		return line
-	},
+	"rule":     func(j *Judgement) string { return j.Evidence.Rule.String() },
 	"line": func(j *Judgement) string {
-		_, number := j.Decided()
-		if number == 0 {
+		if j.Evidence.Rule.Line == 0 {
 			return ""
 		}
-		return strconv.Itoa(number)
+		return strconv.Itoa(j.Evidence.Rule.Line)
 	},
 	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
 	"version": (*Judgement).versionID,
@@ -166,9 +162,9 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if j.signature != "" {
 		enc.AddString("signature", j.signature)
 	}
-	if rule, line := j.Decided(); line > 0 {
-		enc.AddString("rule", rule)
-		enc.AddInt("line", line)
+	if rule := j.Evidence.Rule; rule.Line > 0 {
+		enc.AddString("rule", rule.String())
+		enc.AddInt("line", rule.Line)
 	}
 	if group := j.Evidence.Group; group.Line > 0 {
 		enc.AddString("group", group.Name)

@@ -34,8 +34,6 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	switch {
 	case j.Reason == judge.Closed:
 		message = "request while robots.txt cannot be read"
-	case j.Verdict == judge.AgainstPreference:
-		message = "request against a preference about use"
 	case j.FalseName:
 		message = "request under a false name"
 	}

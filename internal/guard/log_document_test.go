@@ -135,15 +135,13 @@ func TestLogSchema(t *testing.T) {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l
 				g.logViolation(r, &j, "bingbot")
-				j.Verdict = judge.AgainstPreference
-				g.logViolation(r, &j, "bingbot")
 				j.Verdict, j.FalseName = judge.Disallowed, true
 				g.logViolation(r, &j, "bingbot")
 				j.Reason = judge.Closed
 				g.logViolation(r, &j, "bingbot")
 			})
 		}
-		messages := []string{"request outside robots.txt", "request against a preference about use", "request while robots.txt cannot be read", "request under a false name"}
+		messages := []string{"request outside robots.txt", "request while robots.txt cannot be read", "request under a false name"}
 		compare(t, write(*full), all, messages...)
 		compare(t, write(*bare), always, messages...)
 	})

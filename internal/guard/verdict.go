@@ -41,14 +41,12 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, 
 			g.Settings.Excuse(&j.Request, &j.Result)
 		}
 	}
-	g.holdToUse(r, j, by, now)
 	g.spend(r, j, by, texts, now)
 	if j.Rate.State == rate.Slowed && !j.Rate.Limited { // by a delay that the owner may have left out since
 		if newer := g.readAgain(r, j, entry, entry.State(), waits, now, until); newer != nil {
 			j.Rate = Rate{}
 			g.identifyAgain(r, j, named, newer)
 			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
-			g.holdToUse(r, j, by, now)
 			g.spend(r, j, by, texts, now)
 		}
 	}

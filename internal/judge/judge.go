@@ -34,9 +34,6 @@ type Result struct {
 	Named bool
 	// Preferences are what that group states about the use of what may be fetched.
 	Preferences policy.Preferences
-	// Against is the line that the request is against with the verdict AgainstPreference,
-	// nil with any other.
-	Against *policy.Statement
 	// FalseName says that the rules do not forbid it, and only the false name of the
 	// client is held against it.
 	FalseName bool
@@ -162,7 +159,7 @@ func (s *Settings) exemption(q *Request) Reason {
 func (s *Settings) act(q *Request, r *Result) {
 	isFalse := q.Token == "" && q.Identity == verify.Spoofed
 	switch {
-	case r.Verdict == Disallowed, r.Verdict == AgainstPreference, r.Reason == Closed:
+	case r.Verdict == Disallowed, r.Reason == Closed:
 	case isFalse && s.FalseName == BlockFalseName:
 		r.FalseName = true
 	default:

@@ -19,7 +19,6 @@ const (
 	NoRules                      // nobody knows the rules
 	Closed                       // and the configuration closes the site meanwhile
 	NotKnownYet                  // the crawler need not know yet what forbids it
-	StatedAgainst                // the file states that its pages shall not train models, and the crawler does nothing else with them
 )
 
 // String tells the reason in words, without the rule.
@@ -53,8 +52,6 @@ func (r Reason) String() string {
 		return "nobody knows the rules, and unreachable disallow closes the site meanwhile"
 	case NotKnownYet:
 		return "the crawler need not know yet what forbids it"
-	case StatedAgainst:
-		return "the rules allow it, but the file states train-ai=n, the crawler fetches for nothing else, and usage enforce holds it to that"
 	}
 	return "invalid"
 }

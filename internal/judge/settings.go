@@ -13,9 +13,6 @@ type Settings struct {
 	// EnforceOnly are the clients that Enforce is for, none named for all. The
 	// others are judged as without it.
 	EnforceOnly Selector
-	// EnforceUse holds crawlers that do nothing but train models to train-ai=n of a
-	// robots.txt that they have read, see [Settings.AgainstUse].
-	EnforceUse bool
 	// KeepSlashes keeps runs of slashes in a path apart.
 	KeepSlashes bool
 	// Wildcard are the classes that the * group judges, none for the default.

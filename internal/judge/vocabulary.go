@@ -15,13 +15,10 @@ const (
 	Stale              // forbidden by a version that this crawler need not know yet
 	Exempt             // the rules are not meant for this request, or the configuration says so
 	Unknown            // nobody knows the rules
-	// AgainstPreference is allowed by the rules, and against a preference about use that
-	// this crawler has read, where the owner enforces that; see [Settings.AgainstUse].
-	AgainstPreference
 	numVerdicts
 )
 
-var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "against_preference"}
+var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown"}
 
 // String returns the word for v that logs, labels and JSON use.
 func (v Verdict) String() string { return word(verdictWords[:], v) }

@@ -28,7 +28,7 @@ type Answer struct {
 // robots.txt.
 func KindOf(v judge.Verdict) parity.Kind {
 	switch v {
-	case judge.Allowed, judge.AgainstPreference:
+	case judge.Allowed:
 		return parity.Allowed
 	case judge.Disallowed, judge.Stale:
 		return parity.Forbidden

@@ -23,17 +23,16 @@ const (
 	CountAgainst    // allowed by the rules, and the file states a preference against what the class fetches for
 	CountTold       // of these, by who had read that file
 	CountSlowed     // answered that it came too early
-	CountHeldToUse  // of the verdict against_preference
 	CountShed       // answered that the site is under load
 	NumCounts
 )
 
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "held_to_preference", "shed"}
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "shed"}
 
 // verdictCounts are the counts of the verdicts.
 var verdictCounts = [...]Count{
 	judge.Allowed: CountAllowed, judge.Disallowed: CountDisallowed, judge.Stale: CountStale,
-	judge.Exempt: CountExempt, judge.Unknown: CountUnknown, judge.AgainstPreference: CountHeldToUse,
+	judge.Exempt: CountExempt, judge.Unknown: CountUnknown,
 }
 
 // countOf returns the count of a verdict.

@@ -20,7 +20,7 @@ func TestStoredWords(t *testing.T) {
 		all   []encoding.TextMarshaler
 		read  func([]byte) (fmt.Stringer, error)
 	}{
-		{"allowed disallowed stale exempt unknown against_preference", []encoding.TextMarshaler{judge.Allowed, judge.Disallowed, judge.Stale, judge.Exempt, judge.Unknown, judge.AgainstPreference},
+		{"allowed disallowed stale exempt unknown", []encoding.TextMarshaler{judge.Allowed, judge.Disallowed, judge.Stale, judge.Exempt, judge.Unknown},
 			func(b []byte) (fmt.Stringer, error) { var v judge.Verdict; err := v.UnmarshalText(b); return v, err }},
 		{"none logged blocked", []encoding.TextMarshaler{judge.None, judge.Logged, judge.Blocked},
 			func(b []byte) (fmt.Stringer, error) { var a judge.Action; err := a.UnmarshalText(b); return a, err }},

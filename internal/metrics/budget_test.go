@@ -37,12 +37,10 @@ func gatherAll(t *testing.T, m *Metrics) (total int) {
 func worstJudgements(f func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action)) {
 	for _, class := range uaident.Classes() {
 		for who := verify.Claimed; who <= verify.Spoofed; who++ {
-			for v := judge.Allowed; v <= judge.AgainstPreference; v++ {
+			for v := judge.Allowed; v <= judge.Unknown; v++ {
 				for a := judge.None; a <= judge.Slowed; a++ {
-					none, refused := a == judge.None, v == judge.Disallowed || v == judge.AgainstPreference
+					none, refused := a == judge.None, v == judge.Disallowed
 					switch {
-					case v == judge.AgainstPreference && class != uaident.AITraining:
-						continue // nobody else is held to a preference
 					case a == judge.Slowed: // whatever the verdict is
 					case none && refused, !none && !refused && v != judge.Unknown && who != verify.Spoofed:
 						continue // what is allowed is stopped for those under a false name only

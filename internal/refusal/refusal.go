@@ -44,8 +44,6 @@ func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status in
 		return plain(w, r, http.StatusServiceUnavailable,
 			[]byte("The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
 				"(RFC 9309, section 2.3.1.4). Please come back later.\n"))
-	case j.Verdict == judge.AgainstPreference:
-		return plain(w, r, status, []byte(againstUse(j)))
 	case j.FalseName:
 		return plain(w, r, status, []byte(falseName(j)+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
 			"publish the addresses that it uses.\n"))

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -41,7 +40,6 @@ type eventKind uint8
 const (
 	readEvent  eventKind = iota // a crawler read the robots.txt
 	heldEvent                   // a crawler broke the current one, but may hold an older one
-	useEvent                    // a crawler asked for what a preference is stated against
 	pacedEvent                  // a request of a crawler that counts for how fast it asks
 )
 
@@ -92,12 +90,6 @@ func (s *sequence) event(e *event, k *chunk) {
 	switch e.kind {
 	case pacedEvent:
 		s.pace(e, k, last.At)
-		return
-	case useEvent:
-		current, served := &s.versions[e.version], last.Status == http.StatusOK || last.Status == http.StatusNotModified
-		if served && (current.first || last.At.UnixNano() >= current.from) {
-			s.tally.crawler(e.crawler).held++
-		}
 		return
 	}
 	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, e.grace) {

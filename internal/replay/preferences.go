@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -16,7 +15,7 @@ func (c *crawlerCount) againstReport(class uaident.Class) *AgainstReport {
 		return nil
 	}
 	read := c.readStatus > 0 && (c.firstRead == 0 || c.againstLast == 0 || c.firstRead <= c.againstLast)
-	return &AgainstReport{Stated: use.String() + "=n", Requests: c.against, Read: read, Held: c.held}
+	return &AgainstReport{Stated: use.String() + "=n", Requests: c.against, Read: read}
 }
 
 // ReadText says whether the crawler had read the file.
@@ -25,35 +24,6 @@ func (a *AgainstReport) ReadText() string {
 		return "yes"
 	}
 	return "not in these logs"
-}
-
-// held takes note of a request that usage enforce may hold against its crawler: whether
-// that has read the file can be told in the order of the log only.
-func (w *worker) held(k *chunk, who *identity) {
-	q := w.requestOf(who)
-	if !w.record.HasTime || w.settings.Spares(who.client, q.Identity) || !w.settings.EnforceMeans(who.client) ||
-		w.settings.AgainstUse(&q, w.versions[w.version].robots, &w.result) == nil {
-		return
-	}
-	k.events = append(k.events, event{kind: useEvent, crawler: who.crawler, at: w.record.At, network: network(w.record.Client), version: int32(w.version)})
-}
-
-// Held sums up what usage enforce would have answered.
-func (r *Report) Held() (n uint64) {
-	for _, c := range r.Crawlers {
-		if c.Against != nil {
-			n += c.Against.Held
-		}
-	}
-	return n
-}
-
-// HeldText says what usage enforce would have done, "" for nothing.
-func (r *Report) HeldText() string {
-	if r.Held() == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Of these, usage enforce would have answered %d: those of crawlers that do nothing but train models and had read it.", r.Held())
 }
 
 // HasAgainst reports whether anything was asked for against a preference.
@@ -86,8 +56,5 @@ func (t *tables) preferences(r *Report) {
 	if rows > 0 {
 		t.more(rows, tableCrawlers)
 		t.say("%s\n", againstText)
-		if held := r.HeldText(); held != "" {
-			t.say("%s\n", held)
-		}
 	}
 }

@@ -123,9 +123,6 @@ type AgainstReport struct {
 	Stated   string `json:"stated"` // such as "train-ai=n"
 	Requests uint64 `json:"requests"`
 	Read     bool   `json:"read"` // it got a robots.txt before the last of them
-	// Held are those that usage enforce would have answered, where that is asked for: the
-	// crawler does nothing but train models, and had read the file that was current.
-	Held uint64 `json:"held,omitempty"`
 }
 
 // RuleReport is about a rule that was broken.

@@ -68,7 +68,6 @@ type crawlerCount struct {
 	delay                               time.Duration // that was asked last
 	answers                             parity.Counts
 	against                             uint64      // allowed, against a preference about what its class fetches for
-	held                                uint64      // of these, what usage enforce would have answered
 	againstLast                         int64       // the last of these, 0 if unknown
 	firstRead                           int64       // when it first got the robots.txt, 0 for unknown
 	limit                               *rate.Limit // so it was; nil for none
@@ -221,7 +220,6 @@ func (t *tally) merge(o *tally) {
 		a.robots += b.robots
 		a.paced += b.paced
 		a.against += b.against
-		a.held += b.held
 		a.againstLast = max(a.againstLast, b.againstLast)
 		a.readFirst(b.firstRead)
 		a.over += b.over

@@ -127,7 +127,7 @@ func (w *worker) judge(k *chunk) {
 		c.robots++
 		if judge.IsReading(methodOf(r.Method), r.Status) {
 			c.reading(r.At, r.Status)
-			if (!current.single() || w.settings.EnforceUse) && r.HasTime {
+			if !current.single() && r.HasTime {
 				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), status: r.Status})
 			}
 		}
@@ -139,7 +139,6 @@ func (w *worker) judge(k *chunk) {
 		case judge.IsAgainst(w.result.Preferences, who.client.Class):
 			c.against++
 			c.againstLast = max(c.againstLast, r.At)
-			w.held(k, who)
 		}
 		w.pace(k, who, w.asks(k, current, who))
 		return

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Counts are numbers of requests. The six verdicts sum up to Requests.
+// Counts are numbers of requests. The five verdicts sum up to Requests.
 type Counts struct {
 	Requests uint64 `json:"requests"`
 	Allowed  uint64 `json:"allowed"`
@@ -15,13 +15,10 @@ type Counts struct {
 	Stale   uint64 `json:"stale"`
 	Exempt  uint64 `json:"exempt"`
 	Unknown uint64 `json:"unknown"`
-	// AgainstPreference are those that the rules allow, of crawlers that are held to a
-	// preference about use which they have read.
-	AgainstPreference uint64 `json:"against_preference"`
 	// Blocked are the requests that were answered in place of the site:
 	// disallowed ones, unknown ones where everything is closed while the
-	// robots.txt cannot be read, those under a false name where the
-	// configuration says so, and those against a preference likewise.
+	// robots.txt cannot be read, and those under a false name where the
+	// configuration says so.
 	Blocked uint64 `json:"blocked"`
 	// WouldBlock are the requests that passed and that enforce would have
 	// blocked.
@@ -33,10 +30,10 @@ type Counts struct {
 }
 
 // Compliance is the share of requests within robots.txt among those that were
-// judged by one (allowed, stale, disallowed and against_preference), in percent from 0 to 100; nil
-// if there were none.
+// judged by one (allowed, stale and disallowed), in percent from 0 to 100; nil if
+// there were none.
 func (c Counts) Compliance() *float64 {
-	judged := c.Allowed + c.Stale + c.Disallowed + c.AgainstPreference
+	judged := c.Allowed + c.Stale + c.Disallowed
 	if judged == 0 {
 		return nil
 	}

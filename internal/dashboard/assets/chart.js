@@ -5,7 +5,7 @@ import { h, s } from "./dom.js";
 import { clock, count, day, hourOf, minuteOf, plural, siteName, stamp, uncounted, utcDay, verdictName, zone } from "./format.js";
 
 // order is that of the layers, from the bottom.
-export const order = ["allowed", "exempt", "unknown", "stale", "against_preference", "disallowed"];
+export const order = ["allowed", "exempt", "unknown", "stale", "disallowed"];
 
 const height = 190;
 

@@ -127,7 +127,7 @@ const classNames = {
 export const className = (name) => classNames[name] ?? name;
 
 // The words of the page; those of the JSON, the logs and the labels are the keys.
-const verdictNames = { unknown: "no rules known", stale: "in grace", disallowed: "against the rules", against_preference: "against a preference" };
+const verdictNames = { unknown: "no rules known", stale: "in grace", disallowed: "against the rules" };
 
 export const verdictName = (verdict) => verdictNames[verdict] ?? verdict;
 
@@ -137,7 +137,6 @@ export const verdicts = {
   unknown: "no robots.txt was known when it was asked",
   stale: "only a recent change forbids it, which the crawler need not know yet",
   disallowed: "robots.txt forbids it",
-  against_preference: "robots.txt allows it and states train-ai=n, and usage enforce holds to that whom it has told",
 };
 
 const identityNames = { claimed: "unverified", unknown: "checking" };

@@ -65,7 +65,7 @@ function glance(state, s) {
 }
 
 function tiles(s) {
-  const judged = s.allowed + s.stale + s.disallowed + s.against_preference;
+  const judged = s.allowed + s.stale + s.disallowed;
   const before = s.previous;
   return h("dl", { class: "tiles" },
     tile("Requests of crawlers", count(s.requests), plural(s.crawlers, "crawler", "crawlers"), "", was(s.requests, before?.requests)),
@@ -76,7 +76,7 @@ function tiles(s) {
 
 // kept is the share of requests that kept the rules, in percent.
 function kept(c) {
-  const within = c ? c.allowed + c.stale + c.against_preference : 0;
+  const within = c ? c.allowed + c.stale : 0;
   return c && within + c.disallowed ? (100 * within) / (within + c.disallowed) : undefined;
 }
 
@@ -90,7 +90,7 @@ const nothing = (state, s) => section("Requests by verdict", null, filtered(stat
 
 const breakdown = (s) => h("table", { class: "plain breakdown" }, h("caption", { class: "unseen" }, "Requests by verdict"),
   h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "verdict"), h("th", { scope: "col", class: "number" }, "requests"), h("th", { scope: "col", class: "number" }, "share"))),
-  h("tbody", {}, [...order].reverse().filter((verdict) => verdict !== "against_preference" || s[verdict]).map((verdict) => h("tr", { key: verdict },
+  h("tbody", {}, [...order].reverse().map((verdict) => h("tr", { key: verdict },
     h("th", { scope: "row", title: verdicts[verdict] }, swatch(verdict), verdictName(verdict)),
     h("td", { class: "number" }, count(s[verdict])), h("td", { class: "number quiet" }, share(s[verdict], s.requests))))),
   h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "total"), h("td", { class: "number" }, count(s.requests)), h("td", { class: "number quiet" }, s.requests ? "100 %" : "–"))));

@@ -1,6 +1,4 @@
-// Package preferences is the face of what a robots.txt states about use: the matcher
-// robots_preference.
-package preferences
+package caddymodule
 
 import (
 	"errors"
@@ -18,14 +16,14 @@ import (
 )
 
 func init() {
-	caddy.RegisterModule(Match{})
+	caddy.RegisterModule(MatchPreference{})
 }
 
-// Match matches requests that the robots.txt of the site allows and about the use of
+// MatchPreference matches requests that the robots.txt of the site allows and about the use of
 // which it states something, by Content-Usage: all of the preferences given. It goes by
 // the judgement of robots_guard, so it has to stand behind one. Fetching such a page is
 // no violation.
-type Match struct {
+type MatchPreference struct {
 	// Preferences such as `train-ai=n`: a label of `train-ai`, `ai-use` and `search`,
 	// and `y` or `n`.
 	Preferences []string `json:"preferences,omitempty"`
@@ -34,14 +32,14 @@ type Match struct {
 }
 
 // CaddyModule returns the Caddy module information.
-func (Match) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.matchers.robots_preference", New: func() caddy.Module { return new(Match) }}
+func (MatchPreference) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.matchers.robots_preference", New: func() caddy.Module { return new(MatchPreference) }}
 }
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
 //	robots_preference <label>=y|n...
-func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (m *MatchPreference) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		m.Preferences = append(m.Preferences, d.RemainingArgs()...)
 		if d.NextBlock(0) {
@@ -55,7 +53,7 @@ func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // parse returns what has to be stated.
-func (m *Match) parse() (all policy.Preferences, err error) {
+func (m *MatchPreference) parse() (all policy.Preferences, err error) {
 	if len(m.Preferences) == 0 {
 		return all, errors.New("robots_preference needs a preference such as train-ai=n")
 	}
@@ -75,13 +73,13 @@ func (m *Match) parse() (all policy.Preferences, err error) {
 }
 
 // Provision sets up the matcher.
-func (m *Match) Provision(caddy.Context) (err error) {
+func (m *MatchPreference) Provision(caddy.Context) (err error) {
 	m.stated, err = m.parse()
 	return err
 }
 
 // Match reports whether the request matches.
-func (m Match) Match(r *http.Request) bool {
+func (m MatchPreference) Match(r *http.Request) bool {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	if j == nil {
 		return false
@@ -96,16 +94,16 @@ func (m Match) Match(r *http.Request) bool {
 }
 
 // MatchWithError reports whether the request matches. It returns no error.
-func (m Match) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
 //
 // Example:
 //
 //	expression robots_preference('train-ai=n')
-func (Match) CELLibrary(ctx caddy.Context) (cel.Library, error) {
+func (MatchPreference) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	return expression.Library("robots_preference", true, func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
-		m := Match{Preferences: preferences}
+		m := MatchPreference{Preferences: preferences}
 		err := m.Provision(ctx)
 		return m, err
 	})
@@ -113,8 +111,8 @@ func (Match) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 
 // Interface guards
 var (
-	_ caddy.Provisioner                 = (*Match)(nil)
-	_ caddyfile.Unmarshaler             = (*Match)(nil)
-	_ caddyhttp.RequestMatcherWithError = (*Match)(nil)
-	_ caddyhttp.CELLibraryProducer      = (*Match)(nil)
+	_ caddy.Provisioner                 = (*MatchPreference)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchPreference)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchPreference)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchPreference)(nil)
 )
