@@ -15,6 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/release"
@@ -182,6 +183,29 @@ func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
 	return servers
 }
 
+// modes returns the mode of each site that has a guard, by its label.
+func (a *App) modes() map[string]string {
+	modes := make(map[string]string)
+	for _, server := range serversOf(a.ctx) {
+		request.Walk(server, func(p request.Place, route caddyhttp.Route) {
+			for _, handler := range route.Handlers {
+				guard, ok := handler.(*Handler)
+				if !ok || p.Errors {
+					continue
+				}
+				for _, label := range a.sites.Of(server).Labels(p.Hosts) {
+					if known := modes[label]; known != "" && known != guard.Mode {
+						modes[label] = ledger.ModeMixed
+					} else {
+						modes[label] = guard.Mode
+					}
+				}
+			}
+		})
+	}
+	return modes
+}
+
 // isOurs reports whether a handler keeps something of the sites that it stands for.
 func isOurs(handler caddyhttp.MiddlewareHandler) bool {
 	return isGuard(handler) || caddy.GetModuleName(handler) == placement.RobotsTXT
@@ -206,7 +230,7 @@ func (a *App) Start() (err error) {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
-		a.state.Names(a.sites.Names),
+		a.state.Names(guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()}),
 		a.state.ShowRegistry(a.known.Status),
 		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
 	}

@@ -18,7 +18,7 @@ func TestFirstScreen(t *testing.T) {
 		for question, answer := range map[string]string{
 			"Who breaks the rules most?": "Bytespider 542 of 2,035 requests",
 			"Which page?":                "/private/ example.com",
-			"Since when?":                "27 h ago",
+			"Since when?":                "2 d ago",
 			"Is it really them?":         "unverified ByteDance",
 			"What should I do?":          "It is blocked where the rules forbid it.",
 		} {

@@ -47,7 +47,7 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	p := open(t, serveDay(t, eventful{scriptedDay(t)}), wide)
-	label := `getComputedStyle(document.querySelectorAll(".flag text")[%d]).display`
+	label := `getComputedStyle(document.querySelectorAll(".flag .label")[%d]).display`
 	if got := p.eval(fmt.Sprintf(label, 0)); got != "none" {
 		t.Errorf("nobody has asked, and the label is %s", got)
 	}

@@ -198,13 +198,14 @@ func (d shutOut) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// What a card says is not said again in a box or a table.
+// What an alert says is not said again in another card or in a table.
 func TestNothingIsSaidTwice(t *testing.T) {
 	day := shutOut{scriptedDay(t)}
 	a := exampleAlerts(t)
 	p := open(t, serveAlerts(t, day, a), wide)
-	if text := p.text(".alarm"); strings.Contains(text, "Googlebot") || !strings.Contains(text, "2 requests in the name of search engines were blocked") {
-		t.Errorf("the box says %q", text)
+	card := `.cards > li:first-child`
+	if text := p.text(card); strings.Contains(text, "Googlebot") || !strings.Contains(text, "Blocked: 2 requests of clients that only use such a name.") || !strings.Contains(text, "\nonly_log bingbot\n") {
+		t.Errorf("the card says %q", text)
 	}
 	if text := p.text(".health.warn"); text != "using a copysee above" {
 		t.Errorf("the table says %q", text)
@@ -213,8 +214,11 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	a.list.Alerts = []alert.Alert{}
 	a.mu.Unlock()
 	p = open(t, serveAlerts(t, day, a), wide)
-	if text := p.text(".alarm"); !strings.Contains(text, "5 requests of search engines were blocked") {
-		t.Errorf("without a card the box says %q", text)
+	if text := p.text(card); !strings.Contains(text, "Blocked: 3 requests of verified search engines and 2 requests of clients that only use such a name.") || !strings.Contains(text, "\nonly_log verified Googlebot\n") {
+		t.Errorf("without an alert the card says %q", text)
+	}
+	if text := p.text(".todo h2"); text != "To do" {
+		t.Errorf("the heading is %q", text)
 	}
 	if text := p.text(".health.warn"); !strings.Contains(text, "502 Bad Gateway") {
 		t.Errorf("without a card the table says %q", text)

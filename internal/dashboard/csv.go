@@ -44,11 +44,11 @@ func cell(text string) string {
 	return text
 }
 
-var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "shed"}
+var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "shed", "violations_blocked", "violations_only_logged"}
 
 func countCells(c report.Counts) []string {
 	var cells []string
-	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.Shed} {
+	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.Shed, c.ViolationsBlocked, c.ViolationsOnlyLogged} {
 		cells = append(cells, number(n))
 	}
 	return cells
@@ -94,7 +94,7 @@ func summaryRows(s *report.Summary) [][]string {
 
 func crawlerRows(l *report.Crawlers) [][]string {
 	rows := [][]string{row("id", "token", "operator", "class", countColumns, "compliance_percent",
-		"verified", "claimed", "unknown_identity", "spoofed", "action", "first_seen", "last_seen",
+		"verified", "claimed", "unknown_identity", "spoofed", "action", "first_seen", "last_seen", "violating_since",
 		"read_site", "read_at", "read_status", "read_version", "requests_since_read", "per_minute", "crawl_delay_seconds")}
 	for _, c := range l.Crawlers {
 		read := report.Reading{}
@@ -104,7 +104,7 @@ func crawlerRows(l *report.Crawlers) [][]string {
 		}
 		rows = append(rows, row(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), percent(c.Compliance),
 			number(c.Identities.Verified), number(c.Identities.Claimed), number(c.Identities.Unknown), number(c.Identities.Spoofed),
-			c.Action, moment(c.FirstSeen), moment(c.LastSeen), read.Site, moment(read.At), status, read.Version, number(c.SinceRead),
+			c.Action, moment(c.FirstSeen), moment(c.LastSeen), moment(c.ViolatingSince), read.Site, moment(read.At), status, read.Version, number(c.SinceRead),
 			strconv.FormatFloat(c.Rate.PerMinute, 'f', -1, 64), strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64)))
 	}
 	return rows
@@ -116,10 +116,10 @@ func pathRows(c *report.CrawlerDetail) [][]string { return violationCells(c.Path
 
 func violationCells(l []report.Violation) [][]string {
 	rows := [][]string{{"site", "token", "class", "identity", "path", "rule", "line", "group", "version", "verdict", "reason",
-		"count", "count_at_least", "first", "last", "host", "name"}}
+		"count", "count_at_least", "first", "last", "host", "name", "blocked"}}
 	for _, v := range l {
 		rows = append(rows, []string{v.Site, v.Token, v.Class, v.Identity, v.Path, v.Rule, strconv.Itoa(v.Line), v.Group, v.Version,
-			v.Verdict, v.Reason, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last), v.Host, v.Name})
+			v.Verdict, v.Reason, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last), v.Host, v.Name, number(v.Blocked)})
 	}
 	return rows
 }

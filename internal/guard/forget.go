@@ -5,18 +5,26 @@ import (
 	"sync"
 )
 
-// Names says for a configuration which hosts it names, by their labels, until release is
-// called. What is known of sites that no running configuration names is forgotten: those
-// of the one before once its guards have left.
-func (s *State) Names(named func(label string) bool) (release func()) {
-	id, _ := s.configured.Add(named, s.forget) // which returns no error
+// ConfiguredSites are the sites of a configuration, by their labels.
+type ConfiguredSites struct {
+	// Named reports whether the configuration names a host; nil for no configuration.
+	Named func(label string) bool
+	// Modes are monitor, enforce or [ledger.ModeMixed] for the sites with a guard.
+	Modes map[string]string
+}
+
+// Names says which sites a configuration has, until release is called. What is known of
+// sites that no running configuration names is forgotten: those of the configuration
+// before once its guards have left.
+func (s *State) Names(sites ConfiguredSites) (release func()) {
+	id, _ := s.configured.Add(sites, s.forget) // which returns no error
 	return func() { _ = s.configured.Release(id, s.forget) }
 }
 
-// forget forgets all but what is known of the hosts of a configuration, nil for none, in
-// whose place another one comes. It returns no error.
-func (s *State) forget(named func(label string) bool) error {
-	s.presences.forget(named)
+// forget forgets all but what is known of the sites of a configuration. It returns no error.
+func (s *State) forget(sites ConfiguredSites) error {
+	named := sites.Named
+	s.presences.forget(sites)
 	if named == nil {
 		return nil
 	}
@@ -29,10 +37,10 @@ func (s *State) forget(named func(label string) bool) error {
 }
 
 // forget forgets the sites that no guard judges for and the configuration does not name.
-func (p *presences) forget(named func(label string) bool) {
+func (p *presences) forget(sites ConfiguredSites) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.named = named
+	p.named, p.modes = sites.Named, sites.Modes
 	for label, site := range p.sites.All() {
 		p.drop(label, site)
 	}

@@ -23,7 +23,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		of := request.HostsOfServer(nil)
 		of.Add(caddyhttp.MatchHost(hosts))
 		sites.Add(of)
-		return shared.Names(sites.Names)
+		return shared.Names(ConfiguredSites{Named: sites.Names})
 	}
 	now := time.Now()
 	known := func() (labels []string) {

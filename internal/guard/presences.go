@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"maps"
 	"runtime"
 	"slices"
@@ -23,6 +24,7 @@ type presences struct {
 	sites    cowmap.Sharded[string, *presence] // by label
 	registry *uaident.Current                  // of the last of them; nil before there was one
 	named    func(label string) bool           // whether the configuration names a host; nil while none says so
+	modes    map[string]string                 // see [ConfiguredSites]
 }
 
 type presence struct {
@@ -171,7 +173,7 @@ func (g *Guard) leave() {
 }
 
 // standing is where the robots.txt of a site comes from and its mode, "" where no guard of a
-// running configuration has judged yet.
+// running configuration is for it.
 type standing struct {
 	key  policy.Key
 	mode string
@@ -183,9 +185,17 @@ func (p *presences) all() map[string]standing {
 	defer p.mu.Unlock()
 	all := make(map[string]standing, p.sites.Len())
 	for label, site := range p.sites.All() {
-		all[label] = standing{*site.key, site.mode()}
+		all[label] = standing{*site.key, cmp.Or(site.mode(), p.modes[label])}
 	}
 	return all
+}
+
+// configuredMode returns the mode of a site by the configuration, "" where that has no guard
+// for it.
+func (p *presences) configuredMode(label string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.modes[label]
 }
 
 // known returns what is known of crawlers, nil before a guard has judged.

@@ -164,5 +164,12 @@ func (s *State) Reports(now time.Time) *report.Source {
 			source.Live[label] = live
 		}
 	}
+	for label := range seen { // also sites of which nothing is known since the start but the counts
+		if live := source.Live[label]; live.Mode == "" {
+			if live.Mode = s.presences.configuredMode(label); live.Mode != "" {
+				source.Live[label] = live
+			}
+		}
+	}
 	return source
 }

@@ -51,8 +51,8 @@ type State struct {
 	presences  presences
 	eventTimes eventTimes
 	parityTold parityTold
-	deliveries parity.Deliveries                     // which crawlers get something else instead of a robots.txt
-	configured lease.Leases[func(label string) bool] // which hosts a configuration names
+	deliveries parity.Deliveries             // which crawlers get something else instead of a robots.txt
+	configured lease.Leases[ConfiguredSites] // which hosts a configuration names
 	retentions lease.Leases[time.Duration]
 
 	sizes     lease.Leases[Sizes]

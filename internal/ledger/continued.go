@@ -21,9 +21,9 @@ func (k RuleKey) moved(to RuleKey) RuleKey {
 	return k
 }
 
-// same is that of a rule, at one path of one host.
+// same is that of a rule, at one path of one host, with one outcome.
 func (k PathKey) same(other PathKey) bool {
-	return k.Path == other.Path && k.Host == other.Host && k.Name == other.Name && k.RuleKey.same(other.RuleKey)
+	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.same(other.RuleKey)
 }
 
 func (k PathKey) moved(to PathKey) PathKey {

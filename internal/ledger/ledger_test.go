@@ -97,7 +97,7 @@ func TestLedger(t *testing.T) {
 
 	s := l.Snapshot()
 	w := s.row(t, "example.com", "GPTBot")
-	if got := s.total(); got != (Counts{CountDisallowed: 5, CountStale: 1, CountBlocked: 1, CountWouldBlock: 4}) {
+	if got := s.total(); got != (Counts{CountDisallowed: 5, CountStale: 1, CountBlocked: 1, CountWouldBlock: 4, CountViolationBlocked: 1}) {
 		t.Errorf("counted %v", got)
 	}
 	if w.SinceRead != 5 || w.Read == nil || w.Read.Status != 200 {

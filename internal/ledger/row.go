@@ -23,6 +23,8 @@ type Row struct {
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
+	// FirstViolation is the time of its first disallowed request, 0 for none.
+	FirstViolation int64 `json:"first_violation,omitempty"`
 
 	// Read is its last reading of the robots.txt, and SinceRead the number of
 	// requests after that, or all if it was never seen to read it.
@@ -75,6 +77,8 @@ type PathKey struct {
 	Host string `json:"host,omitempty"`
 	Name string `json:"name,omitempty"`
 	Path string `json:"path"`
+	// Blocked says that the request was blocked. Those that passed are counted apart.
+	Blocked bool `json:"blocked,omitempty"`
 	RuleKey
 }
 
@@ -130,6 +134,14 @@ func (w *Row) note(q *counted) {
 // count counts a request in the cell of a step.
 func (w *Row) count(c *Cell, q *counted) {
 	c.hit(countOf(q.Verdict))
+	if q.Verdict == judge.Disallowed {
+		switch {
+		case q.Action == judge.Blocked:
+			c.hit(CountViolationBlocked)
+		case q.Action == judge.Logged && !q.WouldBlock:
+			c.hit(CountViolationOnlyLogged)
+		}
+	}
 	if q.Action == judge.Blocked {
 		c.hit(CountBlocked)
 	}
@@ -162,7 +174,7 @@ func (w *Row) noteRule(q *counted) {
 	// The texts of a rule are kept once.
 	key = w.Rules.Items[w.Rules.Index(key)].Key
 	path := text.Cut(q.Target, maxTarget)
-	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, RuleKey: key}
+	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
 	where = continued(&w.Paths, where, at, PathKey.same, PathKey.moved)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
@@ -170,6 +182,9 @@ func (w *Row) noteRule(q *counted) {
 	})
 	if q.Verdict != judge.Disallowed {
 		return
+	}
+	if w.FirstViolation == 0 || at < w.FirstViolation {
+		w.FirstViolation = at
 	}
 	if q.Network.IsValid() {
 		w.Networks.Add(q.Network, 1, at, maxNetworks, nil)
@@ -222,6 +237,9 @@ func (w *Row) noteRead(read Read, number uint64) {
 func (w *Row) merge(other *Row) {
 	if other.FirstSeen != 0 && (w.FirstSeen == 0 || other.FirstSeen < w.FirstSeen) {
 		w.FirstSeen = other.FirstSeen
+	}
+	if other.FirstViolation != 0 && (w.FirstViolation == 0 || other.FirstViolation < w.FirstViolation) {
+		w.FirstViolation = other.FirstViolation
 	}
 	if other.LastSeen > w.LastSeen {
 		w.LastSeen, w.LastAction = other.LastSeen, other.LastAction

@@ -24,10 +24,14 @@ const (
 	CountTold       // of these, by who had read that file
 	CountSlowed     // answered that it came too early
 	CountShed       // answered that the site is under load
+	// Of the disallowed requests: those that were blocked, and those that only_log lets pass.
+	// All other disallowed requests pass until the site enforces.
+	CountViolationBlocked
+	CountViolationOnlyLogged
 	NumCounts
 )
 
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "shed"}
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "shed", "violations_blocked", "violations_only_logged"}
 
 // verdictCounts are the counts of the verdicts.
 var verdictCounts = [...]Count{
@@ -112,7 +116,7 @@ func (c *Cell) add(other Cell) {
 }
 
 // Series are counts over time at one resolution: the steps with a request, the
-// earliest first. It takes 52 bytes for each.
+// earliest first. It takes 60 bytes for each.
 type Series []Cell
 
 // add adds a cell, unless it is too old. What gets too old by that is dropped.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
@@ -17,6 +18,10 @@ type Site struct {
 	Rows []*Row `json:"rows"`
 	// Hosts are those of its requests, where it stands for several.
 	Hosts spacesaving.Sketch[string] `json:"hosts,omitzero"`
+	// HostViolations are the hosts of its disallowed requests, and HostBlocks those of
+	// the disallowed requests that were blocked.
+	HostViolations spacesaving.Sketch[string] `json:"host_violations,omitzero"`
+	HostBlocks     spacesaving.Sketch[string] `json:"host_blocks,omitzero"`
 	// Visits are how often people came from an assistant, by its name.
 	Visits map[string]*Visits `json:"visits,omitempty"`
 	// Files are the texts of its robots.txt by which was judged lately, the
@@ -64,8 +69,16 @@ func (s *Site) Noted() uint64 { return s.noted }
 
 // noteHost counts the host of a request.
 func (s *Site) noteHost(q *counted) {
-	if q.Host != "" {
-		s.Hosts.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	if q.Host == "" {
+		return
+	}
+	s.Hosts.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	if q.Verdict != judge.Disallowed {
+		return
+	}
+	s.HostViolations.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	if q.Action == judge.Blocked {
+		s.HostBlocks.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
 	}
 }
 
@@ -113,6 +126,8 @@ func (s *Site) merge(other *Site) {
 	}
 	s.limit()
 	s.Hosts.Merge(other.Hosts, maxHosts)
+	s.HostViolations.Merge(other.HostViolations, maxHosts)
+	s.HostBlocks.Merge(other.HostBlocks, maxHosts)
 	for _, f := range other.Files {
 		i := slices.IndexFunc(s.Files, func(known File) bool { return known.Version == f.Version })
 		if i < 0 {
@@ -143,6 +158,8 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.rowsChanged()
 	s.Hosts.Prune(now, retention)
+	s.HostViolations.Prune(now, retention)
+	s.HostBlocks.Prune(now, retention)
 	s.pruneMarks(now, retention)
 	for i := range s.Files {
 		s.Files[i].Last = min(s.Files[i].Last, now) // a clock that was wrong keeps nothing for ever
@@ -154,7 +171,11 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 
 // clone returns a copy that shares nothing but the memory of strings.
 func (s *Site) clone() *Site {
-	c := &Site{Name: s.Name, Rows: make([]*Row, len(s.Rows)), Hosts: s.Hosts.Clone(), Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), noted: s.noted}
+	c := &Site{
+		Name: s.Name, Rows: make([]*Row, len(s.Rows)),
+		Hosts: s.Hosts.Clone(), HostViolations: s.HostViolations.Clone(), HostBlocks: s.HostBlocks.Clone(),
+		Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), noted: s.noted,
+	}
 	for i, w := range s.Rows {
 		row := w.clone()
 		c.Rows[i] = &row

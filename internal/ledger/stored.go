@@ -157,8 +157,10 @@ func (s *Site) reorder(words []string) error {
 
 // cleaned returns a site as it can be in a ledger.
 func (s *Site) cleaned() *Site {
-	clean := &Site{Name: s.Name, Hosts: s.Hosts}
-	clean.Hosts.Clean(maxHosts, func(host *string) { *host = text.Cut(*host, maxSiteName) })
+	clean := &Site{Name: s.Name, Hosts: s.Hosts, HostViolations: s.HostViolations, HostBlocks: s.HostBlocks}
+	for _, hosts := range []*spacesaving.Sketch[string]{&clean.Hosts, &clean.HostViolations, &clean.HostBlocks} {
+		hosts.Clean(maxHosts, func(host *string) { *host = text.Cut(*host, maxSiteName) })
+	}
 	for _, w := range s.Rows {
 		if w == nil || w.Token == "" || len(w.Token) > maxToken {
 			continue

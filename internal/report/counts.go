@@ -10,6 +10,10 @@ type Counts struct {
 	Allowed  uint64 `json:"allowed"`
 	// Disallowed are the requests outside robots.txt.
 	Disallowed uint64 `json:"disallowed"`
+	// ViolationsBlocked are those of them that were blocked, and ViolationsOnlyLogged those
+	// that only_log lets pass. All others passed and would be blocked in enforce.
+	ViolationsBlocked    uint64 `json:"violations_blocked"`
+	ViolationsOnlyLogged uint64 `json:"violations_only_logged"`
 	// Stale are those that only a version forbids which the crawler need not
 	// know yet.
 	Stale   uint64 `json:"stale"`

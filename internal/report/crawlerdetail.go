@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -122,7 +123,7 @@ func (v *view) samples(entries []entry) []Sample {
 	list := []Sample{}
 	for _, e := range entries {
 		for _, s := range e.row.Samples {
-			if !v.holds(ledger.Time(s.At)) {
+			if !v.holds(ledger.Time(s.At)) || v.filter.Host != "" && cmp.Or(s.Host, e.site) != v.filter.Host {
 				continue
 			}
 			sample := Sample{

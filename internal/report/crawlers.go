@@ -45,6 +45,8 @@ type Crawler struct {
 	Action    string    `json:"action"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
+	// ViolatingSince is the time of its first disallowed request; absent for none.
+	ViolatingSince time.Time `json:"violating_since,omitzero"`
 	// Read is its last reading of a robots.txt; absent if it was never seen to
 	// read one.
 	Read *Reading `json:"read,omitempty"`

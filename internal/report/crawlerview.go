@@ -64,6 +64,9 @@ func (v *view) crawler(entries []entry) Crawler {
 		if first := ledger.Time(e.row.FirstSeen); first.Before(c.FirstSeen) {
 			c.FirstSeen = first
 		}
+		if first := ledger.Time(e.row.FirstViolation); !first.IsZero() && (c.ViolatingSince.IsZero() || first.Before(c.ViolatingSince)) {
+			c.ViolatingSince = first
+		}
 		if e.row.LastAction != judge.None && e.row.LastSeen >= acted {
 			acted, c.Action = e.row.LastSeen, e.row.LastAction.String()
 		}
@@ -136,9 +139,9 @@ func (v *view) reading(e entry) *Reading {
 	if read == nil {
 		return nil
 	}
-	r := &Reading{Site: e.site, At: ledger.Time(read.At), Status: read.Status, Version: read.Version.String()}
+	r := &Reading{Site: e.site, At: ledger.Time(read.At), Status: read.Status, Version: versionOf(read.Version)}
 	if good := v.Live[e.site].good(); good != nil {
-		r.Current = read.Version == good.Hash || r.Version == "" && !r.At.Before(good.FirstRead)
+		r.Current = read.Version == good.Hash || read.Version == (ledger.Version{}) && !r.At.Before(good.FirstRead)
 	}
 	return r
 }

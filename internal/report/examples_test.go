@@ -32,10 +32,10 @@ func TestExamples(t *testing.T) {
 		}
 		return s
 	}
-	gptCounts := Counts{Requests: 240, Allowed: 24, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}
+	gptCounts := Counts{Requests: 240, Allowed: 24, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72, ViolationsBlocked: 120}
 	bingCounts := Counts{Requests: 480, Allowed: 480}
-	otherCounts := Counts{Requests: 30, Allowed: 20, Disallowed: 2, Exempt: 6, Unknown: 2, Blocked: 1, WouldBlock: 1}
-	allCounts := Counts{Requests: 750, Allowed: 524, Disallowed: 194, Stale: 24, Exempt: 6, Unknown: 2, Blocked: 121, WouldBlock: 73}
+	otherCounts := Counts{Requests: 30, Allowed: 20, Disallowed: 2, Exempt: 6, Unknown: 2, Blocked: 1, WouldBlock: 1, ViolationsBlocked: 1}
+	allCounts := Counts{Requests: 750, Allowed: 524, Disallowed: 194, Stale: 24, Exempt: 6, Unknown: 2, Blocked: 121, WouldBlock: 73, ViolationsBlocked: 121}
 	spark := func(requests, disallowed uint64) Sparkline {
 		s := Sparkline{StepSeconds: 3600}
 		for range 24 {
@@ -47,7 +47,7 @@ func TestExamples(t *testing.T) {
 	gpt := Crawler{
 		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://developers.openai.com/api/docs/bots", Class: "ai_training", Wildcard: true,
 		Identities: Identities{Claimed: 180, Verified: 60}, Counts: gptCounts, Compliance: percent(20), Action: "blocked",
-		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), Read: gptRead, SinceRead: 251,
+		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), ViolatingSince: ago(8 * 24 * time.Hour), Read: gptRead, SinceRead: 251,
 		Rate: Rate{PerMinute: 12.4, Day: 3.1, Peak: 31, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}, Sparkline: spark(10, 8),
 	}
 	bing := Crawler{
@@ -72,7 +72,7 @@ func TestExamples(t *testing.T) {
 	}
 	violations := []Violation{
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/articles/1?page=2", Rule: "Disallow: /", Line: 14,
-			Group: "GPTBot", Version: current, Verdict: "disallowed", Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
+			Group: "GPTBot", Version: current, Verdict: "disallowed", Blocked: 40, Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/drafts/a", Rule: "Disallow: /drafts/", Line: 15,
 			Group: "GPTBot", Version: current, Verdict: "stale", Reason: "an earlier version allows it, which this crawler may still follow",
 			Estimate: Estimate{Count: 24, First: ago(29 * time.Hour), Last: ago(6 * time.Hour)}},
@@ -99,8 +99,8 @@ func TestExamples(t *testing.T) {
 		Marks: marks,
 		Head:  head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
 		SitesNow: []Site{
-			{Site: "_other", Counts: otherCounts, Hosts: []HostCount{{Host: "old.example.net", Estimate: Estimate{Count: 30, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}}}, Mode: "monitor", Robots: Health{State: Unread}},
-			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72}, Mode: "enforce", Robots: health},
+			{Site: "_other", Counts: otherCounts, Hosts: []HostCount{{Host: "old.example.net", Estimate: Estimate{Count: 30, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}, Disallowed: 2, Blocked: 1}}, Mode: "monitor", Robots: Health{State: Unread}},
+			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72, ViolationsBlocked: 120}, Mode: "enforce", Robots: health},
 			{Site: "shop.example.com", Mode: "monitor", Robots: Health{State: LastGood, Authority: "https://shop.example.com", Source: "server", Status: 200,
 				Version: old, Rules: 2, FirstRead: ago(50 * time.Hour), LastRead: ago(3 * time.Hour), NextRead: now.Add(time.Minute), Failures: 40,
 				FailingSince: ago(2 * time.Hour), Error: "status 503"}},

@@ -15,17 +15,20 @@ type Filter struct {
 	Site     string `json:"site,omitempty"`     // "" for all
 	Class    string `json:"class,omitempty"`    // "" for all; a word of uaident.Class
 	Identity string `json:"identity,omitempty"` // "" for all; verified, claimed, unknown or spoofed
-	Window   Window `json:"window"`             // "" is Day
+	// Host narrows the pages of violations and of a crawler to one host of a site that stands
+	// for several, "" for all. Other numbers are not counted by host.
+	Host   string `json:"host,omitempty"`
+	Window Window `json:"window"` // "" is Day
 	// From and To are the bounds of a Range, in whole steps of what is counted:
 	// minutes, hours or days of UTC. To is absent for now.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 }
 
-// ParseFilter reads a filter from the parameters site, class, identity,
+// ParseFilter reads a filter from the parameters site, host, class, identity,
 // window, from and to of a URL. Who says from has no window.
 func ParseFilter(query url.Values) (Filter, error) {
-	f := Filter{Site: query.Get("site"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
+	f := Filter{Site: query.Get("site"), Host: query.Get("host"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
 	if f.Window == "" {
 		f.Window = Day
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"slices"
 	"time"
 
@@ -14,9 +15,23 @@ type Mark struct {
 	Site string          `json:"site"`
 	Kind ledger.MarkKind `json:"kind"` // robots for another text of the robots.txt, or mode
 	// From and To are what was before and what is since: versions of the
-	// robots.txt, or monitor, enforce or mixed.
+	// robots.txt, "" for an empty or missing one, or monitor, enforce or mixed.
 	From string `json:"from"`
 	To   string `json:"to"`
+}
+
+// emptyFile is the version of an empty or missing robots.txt.
+var emptyFile = ledger.Version(sha256.Sum256(nil))
+
+// versionOf returns a version as views show it: "" for an empty or missing file, whose
+// hash tells nobody anything.
+func versionOf(v ledger.Version) string { return withoutEmpty(v.String()) }
+
+func withoutEmpty(version string) string {
+	if version == emptyFile.String() {
+		return ""
+	}
+	return version
 }
 
 // marks returns the marks of the window at these sites, the earliest first.
@@ -28,7 +43,7 @@ func (v *view) marks(sites []string) []Mark {
 		}
 		for _, m := range site.Marks {
 			if at := ledger.Time(m.At); v.holds(at) {
-				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: m.From, To: m.To})
+				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: withoutEmpty(m.From), To: withoutEmpty(m.To)})
 			}
 		}
 	}

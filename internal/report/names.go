@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -24,6 +25,10 @@ type NameCount struct {
 type HostCount struct {
 	Host string `json:"host"`
 	Estimate
+	// Disallowed is how many of the requests were disallowed, and Blocked how many of
+	// these were blocked, at most.
+	Disallowed uint64 `json:"disallowed"`
+	Blocked    uint64 `json:"blocked"`
 }
 
 // maxTopNames is how many names the summary and the list of crawlers show.
@@ -63,6 +68,14 @@ func atLeast(names spacesaving.Sketch[string], name string) uint64 {
 	return names.Items[i].Count - names.Items[i].Error
 }
 
+// countOf returns how often a key has occurred at most, as far as it was counted.
+func countOf(keys spacesaving.Sketch[string], key string) uint64 {
+	if i := keys.Index(key); i >= 0 {
+		return keys.Items[i].Count
+	}
+	return 0
+}
+
 // called returns the entries of a token.
 func (v *view) called(token string) (entries []entry) {
 	for _, e := range v.entries {
@@ -98,19 +111,26 @@ func (v *view) impostorsOf(token string) uint64 {
 	return v.impostors[token]
 }
 
-// hosts returns the hosts of a site that stands for several, the most frequent
-// first; nil for another.
+// hosts returns the hosts of a site that stands for several, those with the most
+// disallowed requests first and then the most frequent; nil for another site.
 func (v *view) hosts(name string) (list []HostCount) {
 	i := slices.IndexFunc(v.Ledger.Sites, func(s *ledger.Site) bool { return s.Name == name })
 	if i < 0 {
 		return nil
 	}
-	for _, item := range v.Ledger.Sites[i].Hosts.Items {
-		if inWindow(v, item) {
-			list = append(list, HostCount{item.Key, estimate(item)})
+	site := v.Ledger.Sites[i]
+	add := func(items []spacesaving.Item[string]) {
+		for _, item := range items {
+			if inWindow(v, item) && !slices.ContainsFunc(list, func(h HostCount) bool { return h.Host == item.Key }) {
+				list = append(list, HostCount{item.Key, estimate(item), countOf(site.HostViolations, item.Key), countOf(site.HostBlocks, item.Key)})
+			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b HostCount) int { return byCount(a.Estimate, b.Estimate) })
+	add(site.Hosts.Items)
+	add(site.HostViolations.Items) // one of these may not be among the most frequent hosts
+	slices.SortStableFunc(list, func(a, b HostCount) int {
+		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), byCount(a.Estimate, b.Estimate))
+	})
 	return list
 }
 

@@ -37,7 +37,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	versions := live.versions()
 	for i, version := range versions {
 		shown := Version{
-			Version: ledger.Version(version.Hash).String(), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
+			Version: versionOf(version.Hash), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
 			FirstRead: version.FirstRead, LastRead: version.LastRead, Until: version.Until, Text: version.Robots.Text(),
 			Diff: []DiffLine{}, Rejudged: []Rejudged{},
 		}

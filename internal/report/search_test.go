@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -43,5 +44,23 @@ func TestSearchBlocked(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"Applebot claimed 2 /by/Googlebot", "Googlebot verified 3 /by/*", "bingbot claimed 2 /by/*"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	// It ends with its cause.
+	for name, live := range map[string]Live{
+		"monitor now":      {Mode: "monitor"},
+		"another text now": {Mode: "enforce", State: &policy.State{Good: &policy.Version{Robots: policy.Parse(nil), FirstRead: now.Add(-time.Minute)}}},
+	} {
+		s.Live = map[string]Live{"a.example": live}
+		if list := s.Summary(Filter{Window: Day}).SearchBlocked; len(list) > 0 {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	s.Live = map[string]Live{"a.example": {Mode: "enforce"}}
+	block(1, "Googlebot", "*", verify.Verified, judge.Logged) // by only_log
+	s.Ledger = l.Snapshot()
+	for _, b := range s.Summary(Filter{Window: Day}).SearchBlocked {
+		if b.Token == "Googlebot" {
+			t.Errorf("spared now: %+v", b)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -121,7 +120,7 @@ func triedText(from string, state *policy.State) TriedText {
 		t.NextRead = state.Due
 	}
 	if is := shadow.Readable(state); is != nil {
-		t.Version, t.Rules, t.FirstRead, t.LastRead = ledger.Version(is.Hash).String(), is.Robots.RuleCount(), is.FirstRead, is.LastRead
+		t.Version, t.Rules, t.FirstRead, t.LastRead = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstRead, is.LastRead
 	}
 	return t
 }
@@ -129,7 +128,7 @@ func triedText(from string, state *policy.State) TriedText {
 // trial returns what the filter lets through of a trial.
 func (v *view) trial(t shadow.Trial) Trial {
 	one := Trial{
-		Site: t.Label, From: t.Source, Tried: ledger.Version(t.Tried).String(), InForce: ledger.Version(t.InForce).String(), Since: t.Since,
+		Site: t.Label, From: t.Source, Tried: versionOf(t.Tried), InForce: versionOf(t.InForce), Since: t.Since,
 		Crawlers: []TriedCrawler{},
 	}
 	if t.Site.Host != "" {

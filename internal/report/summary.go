@@ -47,8 +47,8 @@ type Site struct {
 	Mode string `json:"mode,omitempty"`
 	Counts
 	Previous *Counts `json:"previous,omitempty"` // of the period before
-	// Hosts are those of its requests where it stands for several, the most
-	// frequent first: at most 32. Absent for all others.
+	// Hosts are those of its requests where it stands for several, those with the most
+	// disallowed requests first: at most 64. Absent for all others.
 	Hosts  []HostCount `json:"hosts,omitempty"`
 	Robots Health      `json:"robots"`
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -47,20 +48,33 @@ func (v *view) searchBlocked() []SearchBlocked {
 		if !judge.IsSearchEngine(class, e.row.Identity) {
 			continue
 		}
-		n := min(e.counts[ledger.CountBlocked], v.notMeant(e))
-		if n == 0 {
-			continue
-		}
-		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: n}
-		for _, s := range e.row.Samples {
-			if s.Action == judge.Blocked && !v.means(s.Rule.Group, e.row.Token) && v.holds(ledger.Time(s.At)) {
-				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = ledger.Time(s.At), s.Host, s.Path, s.Rule.Text, s.Rule.Line
+		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.notMeant(e))}
+		for _, item := range e.row.Paths.Items {
+			if at := ledger.Time(item.Last); item.Key.Blocked && at.After(blocked.Last) && inWindow(v, item) && !v.means(item.Key.Group, e.row.Token) {
+				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = at, item.Key.Host, item.Key.Path, item.Key.Text, item.Key.Line
 			}
 		}
-		list = append(list, blocked)
+		if blocked.Blocked > 0 && v.isStillBlocked(e, blocked.Last) {
+			list = append(list, blocked)
+		}
 	}
 	slices.SortStableFunc(list, func(a, b SearchBlocked) int { return cmp.Compare(b.Blocked, a.Blocked) })
 	return list
+}
+
+// isStillBlocked reports whether a crawler that was blocked last at a time would be blocked
+// again, as far as the ledger and the state of the site tell.
+func (v *view) isStillBlocked(e entry, last time.Time) bool {
+	live := v.Live[e.site]
+	good := live.good()
+	switch {
+	case live.Mode == judge.ModeOf(false): // the site is in monitor now
+	case good != nil && good.FirstRead.After(last): // the robots.txt is another one now
+	case e.row.LastAction != judge.Blocked: // only_log spares it now
+	default:
+		return true
+	}
+	return false
 }
 
 // notMeant returns how many requests the rules forbid that are not meant for the
@@ -113,7 +127,7 @@ func (s *Source) health(l Live) Health {
 	if h.NotProtecting != nil && known.Failures == 0 {
 		h.State = Unprotected
 	}
-	h.Status, h.Version, h.Rules = good.Status, ledger.Version(good.Hash).String(), good.Robots.RuleCount()
+	h.Status, h.Version, h.Rules = good.Status, versionOf(good.Hash), good.Robots.RuleCount()
 	h.FirstRead, h.LastRead = good.FirstRead, good.LastRead
 	found := s.findings(l)
 	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
@@ -138,11 +152,19 @@ const reasonStale = "a version before this one allows it, which the crawler may 
 func (v *view) violations(entries []entry) []Violation {
 	list := []Violation{}
 	for _, e := range entries {
+		places := make(map[ledger.PathKey]int) // by all but the outcome
 		for _, item := range e.row.Paths.Items {
-			if !inWindow(v, item) {
+			if !inWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
 				continue
 			}
-			list = append(list, violationOf(e, item))
+			violation := violationOf(e, item)
+			item.Key.Blocked = false
+			if i, ok := places[item.Key]; ok {
+				list[i].Estimate, list[i].Blocked = list[i].Estimate.plus(violation.Estimate), list[i].Blocked+violation.Blocked
+				continue
+			}
+			places[item.Key] = len(list)
+			list = append(list, violation)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Violation) int {
@@ -161,6 +183,9 @@ func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
 	}
 	if item.Key.Verdict == judge.Stale {
 		violation.Reason = reasonStale
+	}
+	if item.Key.Blocked {
+		violation.Blocked = item.Count
 	}
 	return violation
 }
@@ -220,6 +245,7 @@ func (c Counts) plus(other Counts) Counts {
 		Requests: c.Requests + other.Requests, Allowed: c.Allowed + other.Allowed, Disallowed: c.Disallowed + other.Disallowed,
 		Stale: c.Stale + other.Stale, Exempt: c.Exempt + other.Exempt, Unknown: c.Unknown + other.Unknown,
 		Blocked: c.Blocked + other.Blocked, WouldBlock: c.WouldBlock + other.WouldBlock, Slowed: c.Slowed + other.Slowed,
-		Shed: c.Shed + other.Shed,
+		Shed:              c.Shed + other.Shed,
+		ViolationsBlocked: c.ViolationsBlocked + other.ViolationsBlocked, ViolationsOnlyLogged: c.ViolationsOnlyLogged + other.ViolationsOnlyLogged,
 	}
 }

@@ -30,5 +30,7 @@ type Violation struct {
 	Verdict string `json:"verdict"`
 	// Reason says why a request is stale or exempt.
 	Reason string `json:"reason,omitempty"`
+	// Blocked is how many of the requests were blocked, at most. The others passed.
+	Blocked uint64 `json:"blocked"`
 	Estimate
 }

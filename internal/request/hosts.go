@@ -140,10 +140,7 @@ func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 // placeholder is left out.
 func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	for _, name := range names {
-		if ascii, err := idna.ToASCII(name); err == nil {
-			name = ascii // as Caddy does
-		}
-		name = strings.ToLower(name)
+		name = asMatched(name)
 		switch rest, below := strings.CutPrefix(name, "*."); {
 		case strings.ContainsAny(name, "{}"):
 			// a placeholder: only clients know what it stands for
@@ -155,6 +152,14 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 			h.exact[name] = new(namedHost)
 		}
 	}
+}
+
+// asMatched returns the name of a host matcher as Caddy compares it.
+func asMatched(name string) string {
+	if ascii, err := idna.ToASCII(name); err == nil {
+		name = ascii
+	}
+	return strings.ToLower(name)
 }
 
 // Label returns the configured host that Caddy takes a host for, in lower case
@@ -176,6 +181,19 @@ func (h *Hosts) Label(host string) (label string, named bool) {
 		}
 	}
 	return judge.OtherName, false
+}
+
+// Labels returns the labels of the names of host matchers, [judge.OtherName] for none: then
+// a route is for any host.
+func (h *Hosts) Labels(names []string) (labels []string) {
+	if len(names) == 0 {
+		return []string{judge.OtherName}
+	}
+	for _, name := range names {
+		label, _ := h.Label(asMatched(name))
+		labels = append(labels, label)
+	}
+	return labels
 }
 
 // Has reports whether a host is one of these, or a wildcard among them stands for it.

@@ -48,3 +48,19 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 		t.Errorf("the routes were looked at %d times after the configuration was loaded", looks.Load())
 	}
 }
+
+// TestLabels takes the names of host matchers as Caddy compares them.
+func TestLabels(t *testing.T) {
+	h := HostsOfServer(nil)
+	h.Add(caddyhttp.MatchHost{"Example.com", "*.example.net", "b\u00fccher.example"})
+	for _, tc := range []struct{ names, want []string }{
+		{nil, []string{"_other"}},
+		{[]string{"EXAMPLE.com", "*.Example.net"}, []string{"example.com", "*.example.net"}},
+		{[]string{"a.example.net"}, []string{"*.example.net"}},
+		{[]string{"b\u00fccher.example"}, []string{"xn--bcher-kva.example"}},
+	} {
+		if got := h.Labels(tc.names); !slices.Equal(got, tc.want) {
+			t.Errorf("%q: %q, want %q", tc.names, got, tc.want)
+		}
+	}
+}

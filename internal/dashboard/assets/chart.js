@@ -40,7 +40,7 @@ export function chart(id, head, series, marks, redraw, link) {
   const marksOf = (point) => shownMarks.filter((m) => points[Math.floor(within(m))] === point);
 
   return h("figure", { class: "chart", key: id },
-    flags(shownMarks.slice(-maxFlags), (m) => within(m) * width, link),
+    flags(together(shownMarks.slice(-maxFlags), (m) => within(m) * width), link),
     h("div", { class: "plot" },
       s("svg", { class: "yaxis", height: height + 26, "aria-hidden": "true" },
         ticks.map((n) => s("text", { x: "100%", y: y(n) + 8, dx: -8, dy: 4, "text-anchor": "end" }, count(n)))),
@@ -95,15 +95,42 @@ export function chart(id, head, series, marks, redraw, link) {
 const maxFlags = 24; // that are drawn; all are listed
 
 // change says what a mark marks.
-const change = (m) => (m.kind === "mode" ? `${siteName(m.site)}: ${m.to} in place of ${m.from}` : `robots.txt of ${siteName(m.site)} edited`);
+const change = (m) => (m.kind === "mode" ? `${siteName(m.site)}: ${m.to} in place of ${m.from}` : `robots.txt of ${siteName(m.site)} ${m.to ? "edited" : "empty or missing"}`);
 
-// flags stand above the chart, each at its time, and say what they mean to who
-// points at them or comes by with the keyboard.
-const flags = (marks, at, link) => (marks.length ? h("div", { class: "flags", role: "group", "aria-label": "Changes" },
-  s("svg", { height: 24, width: "100%" }, marks.map((m) => s("a", { class: `flag ${m.kind}`, key: `${m.at} ${m.site} ${m.kind}`, href: link(m), "aria-label": `${stamp(m.at)}: ${change(m)}` },
-    s("svg", { x: `${at(m)}%`, overflow: "visible" }, s("rect", { class: "target", x: -12, width: 24, height: 24 }),
-      m.kind === "mode" ? s("rect", { class: "sign", x: -5, y: 9, width: 10, height: 10 }) : s("path", { class: "sign", d: "M0 6l6.5 7.5L0 21l-6.5-7.5z" }),
-      s("text", { x: at(m) > 50 ? -14 : 14, y: 18, "text-anchor": at(m) > 50 ? "end" : "start", "aria-hidden": "true" }, change(m))))))) : null);
+// A flag takes so much of the width of a chart, in percent.
+const phone = matchMedia("(max-width: 560px)");
+const flagWidth = () => (phone.matches ? 8 : 3);
+
+// together joins marks whose flags would overlap. Each group stands at its first mark.
+function together(marks, at) {
+  const groups = [];
+  for (const m of [...marks].sort((a, b) => at(a) - at(b))) {
+    const last = groups.at(-1);
+    if (last && at(m) - last.at < flagWidth()) last.marks.push(m);
+    else groups.push({ at: at(m), marks: [m] });
+  }
+  return groups;
+}
+
+// flags stand above the chart, each at its time. They say what they mean to the pointer
+// and to the keyboard. A flag of several changes has their number and opens the list.
+const flags = (groups, link) => (groups.length ? h("div", { class: "flags", role: "group", "aria-label": "Changes" },
+  s("svg", { height: 24, width: "100%" }, groups.map(({ at, marks }) => {
+    const [m] = marks;
+    const text = marks.length === 1 ? change(m) : `${count(marks.length)} changes, the last: ${change(marks.at(-1))}`;
+    const open = (event) => {
+      if (marks.length === 1) return;
+      event.preventDefault();
+      const list = event.currentTarget.closest(".chart").querySelector(".changes");
+      list.open = true;
+      list.querySelector("summary").focus();
+    };
+    return s("a", { class: `flag ${marks.length > 1 ? "several" : m.kind}`, key: `${m.at} ${m.site} ${m.kind}`, href: link(m), click: open, "aria-label": `${stamp(m.at)}: ${text}` },
+      s("svg", { x: `${at}%`, overflow: "visible" }, s("rect", { class: "target", x: -12, width: 24, height: 24 }),
+        marks.length > 1 ? [s("circle", { class: "sign", cx: 0, cy: 14, r: 8 }), s("text", { class: "number", x: 0, y: 18, "text-anchor": "middle", "aria-hidden": "true" }, marks.length)]
+          : m.kind === "mode" ? s("rect", { class: "sign", x: -5, y: 9, width: 10, height: 10 }) : s("path", { class: "sign", d: "M0 6l6.5 7.5L0 21l-6.5-7.5z" }),
+        s("text", { class: "label", x: at > 50 ? -14 : 14, y: 18, "text-anchor": at > 50 ? "end" : "start", "aria-hidden": "true" }, text)));
+  }))) : null);
 
 export const swatch = (verdict) => s("svg", { class: "swatch", width: 11, height: 11, "aria-hidden": "true" }, s("rect", { class: verdict, width: 11, height: 11, rx: 2.5 }));
 

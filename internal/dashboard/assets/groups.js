@@ -1,7 +1,7 @@
 // Violations taken together: by rule, by crawler, by page.
 
 import { h } from "./dom.js";
-import { className, plural, when } from "./format.js";
+import { className, count, plural, when } from "./format.js";
 import { counted, crawlerLink, identityBadge, place, rule } from "./parts.js";
 import { table } from "./table.js";
 
@@ -19,12 +19,13 @@ function gather(list, by) {
   const groups = new Map();
   for (const v of list) {
     const key = keys[by](v).join("\n");
-    const g = groups.get(key) ?? { key, row: v, rows: [], broken: zero(), grace: zero(), first: v.first, last: v.last };
+    const g = groups.get(key) ?? { key, row: v, rows: [], broken: zero(), grace: zero(), blocked: 0, first: v.first, last: v.last };
     groups.set(key, g);
     g.rows.push(v);
     const sum = v.verdict === "disallowed" ? g.broken : g.grace;
     sum.count += v.count;
     sum.error += v.error ?? 0;
+    g.blocked += v.blocked;
     if (v.first < g.first) g.first = v.first;
     if (v.last > g.last) g.last = v.last;
   }
@@ -63,6 +64,7 @@ export function grouped(state, list) {
     by === "crawler" ? { id: "identity", title: "Identity", value: (g) => identities(g).join(), cell: (g) => h("span", { class: "badges" }, identities(g).map((i) => identityBadge(i))) } : null,
     ...Object.keys(groupings).filter((name) => name !== by).map((name) => inside[name]),
     { id: "count", title: "Against the rules", className: "broken", number: true, value: (g) => g.broken.count, cell: (g) => h("span", { class: g.broken.count ? "against" : "quiet" }, counted(g.broken)) },
+    { id: "blocked", title: "Blocked", number: true, value: (g) => g.blocked, cell: (g) => count(g.blocked) },
     { id: "grace", title: "In grace", number: true, value: (g) => g.grace.count, cell: (g) => counted(g.grace) },
     { id: "first", title: "Since", value: (g) => g.first, latest: true, cell: (g) => when(g.first) },
     { id: "last", title: "Last", value: (g) => g.last, latest: true, cell: (g) => when(g.last) },

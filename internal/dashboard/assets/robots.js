@@ -117,7 +117,7 @@ function version(v, i, r) {
   const changed = v.diff.filter((l) => l.op !== " ");
   const added = changed.filter((l) => l.op === "+").length;
   return h("li", { key: v.version + v.first_read, class: "version" },
-    h("h3", {}, h("code", { title: `SHA-256 ${v.version}` }, shortVersion(v.version)), " ", v.until ? null : badge("severity info", "current")),
+    h("h3", {}, v.version ? h("code", { title: `SHA-256 ${v.version}` }, shortVersion(v.version)) : v.status >= 400 ? "no file" : "empty file", " ", v.until ? null : badge("severity info", "current")),
     h("p", { class: "quiet" }, "first read ", h("time", { datetime: v.first_read }, stamp(v.first_read)), v.until ? [", replaced ", h("time", { datetime: v.until }, stamp(v.until))] : [", last ", when(v.last_read)],
       ` · ${bytes(v.bytes)} · ${plural(v.rules, "rule", "rules")} · status ${v.status}`),
     !before ? h("p", { class: "quiet" }, "No earlier version is kept.")

@@ -1,8 +1,8 @@
 // To do: what the server has found that its owner should do something about.
 
 import { h } from "./dom.js";
-import { count, plural, stamp, when } from "./format.js";
-import { badge, command } from "./parts.js";
+import { count, plural, siteName, stamp, when } from "./format.js";
+import { badge, command, identityBadge, lineLink } from "./parts.js";
 import { href } from "./state.js";
 
 export const alertsURL = "api/alerts";
@@ -18,21 +18,41 @@ const urgencies = { critical: "look now", warning: "look today", info: "good to 
 const asking = new Set();
 const failed = new Map();
 
-// todo shows the alerts of the sites that are chosen, nothing where the server
-// has none to tell of. alarmed says that the page tells of something else above them.
-export function todo(state, list, redraw, alarmed) {
+// todo shows the alerts of the sites that are chosen, and the search engines that were
+// blocked and of which no alert tells; nothing where the server has no alerts.
+export function todo(state, list, blocked, redraw) {
   if (!list) return null;
   const ours = list.alerts.filter((a) => !state.site || !a.site || a.site === state.site);
   const [open, known, over] = ["open", "acknowledged", "over"].map((s) => ours.filter((a) => a.state === s));
   const can = !list.read_only;
+  const engines = blocked.filter((b) => !told(list, ["search_blocked"], b.site, b.token));
   return h("section", { class: "panel todo", key: "todo", "aria-labelledby": "todo" },
-    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length ? "To do" : alarmed ? "Nothing else to do" : "Nothing to do")),
-    open.length ? h("ul", { class: "cards" }, open.slice(0, most).map((a) => card(state, a, can, redraw))) : null,
-    fold("more", `${count(open.length - most)} more`, open.slice(most), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
+    h("div", { class: "panelhead" }, h("h2", { id: "todo", tabindex: "-1" }, open.length || engines.length ? "To do" : "Nothing to do")),
+    open.length || engines.length ? h("ul", { class: "cards" }, engines.length ? searchCard(state, engines) : null, open.slice(0, shown(engines)).map((a) => card(state, a, can, redraw))) : null,
+    fold("more", `${count(open.length - shown(engines))} more`, open.slice(shown(engines)), (a) => [urgency(a), " ", title(state, a), ": ", a.detail]),
     fold("known", `${count(known.length)} acknowledged`, known, (a) => [title(state, a), acknowledged(a.acknowledged), can ? [" ", undo(a)] : null, trouble(a)]),
     fold("over", `${count(over.length)} over`, over, (a) => [title(state, a), h("span", { class: "quiet" }, ", ", when(a.since), " until ", when(a.until))]),
     open.length && !can ? h("p", { class: "quiet", key: "login" }, "Nobody has logged in here, so nothing can be acknowledged.") : null,
     open.length && can && !list.kept ? h("p", { class: "quiet", key: "kept" }, "Acknowledgements are forgotten at a restart.") : null);
+}
+
+const shown = (engines) => (engines.length ? most - 1 : most); // alerts with a card
+
+// searchCard tells that search engines were blocked, which costs visitors.
+function searchCard(state, engines) {
+  const sum = (list) => list.reduce((total, b) => total + b.blocked, 0);
+  const verified = engines.filter((b) => b.identity === "verified"), others = engines.filter((b) => b.identity !== "verified");
+  const requests = (list, of) => (list.length ? [plural(sum(list), "request", "requests"), ` of ${of}`] : null);
+  const names = [...new Set((verified.length ? verified : others).map((b) => (/\s/.test(b.token) ? `"${b.token}"` : b.token)))].join(" ");
+  return h("li", { class: `card ${verified.length ? "critical" : "warning"}`, key: "engines" },
+    h("details", { open: wide.matches },
+      h("summary", {}, h("span", { class: "cardtitle" }, verified.length ? "Search engines are blocked" : "Clients with the name of a search engine are blocked"), " ", urgency({ severity: verified.length ? "critical" : "warning" })),
+      h("p", {}, "Blocked: ", requests(verified, "verified search engines"), verified.length && others.length ? " and " : null, requests(others, "clients that only use such a name"), ". Your pages may drop out of search results."),
+      h("ul", {}, engines.map((b) => h("li", { key: `${b.site} ${b.token} ${b.identity}` },
+        h("a", { href: href(state, { view: "crawlers", open: b.token }) }, b.token), " ", identityBadge(b.identity, b.blocked), ` at ${siteName(b.site)}`, b.last ? [", last ", when(b.last)] : null,
+        b.path ? [": ", h("code", {}, b.path), b.line ? [" by ", lineLink(state, b), ", ", h("code", {}, b.rule)] : null] : null))),
+      h("p", { class: "do" }, "Correct the rule, or write this into robots_guard of the site and reload:"),
+      command(`only_log ${verified.length ? "verified " : ""}${names}`, "the line for search engines")));
 }
 
 const fold = (key, summary, list, item) => (list.length ? h("details", { class: "knowns", key }, h("summary", {}, summary), h("ul", {}, list.map((a) => h("li", { key: a.id }, item(a))))) : null);

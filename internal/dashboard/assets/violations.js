@@ -4,7 +4,7 @@ import { more, most, shown } from "./crawlers.js";
 import { h } from "./dom.js";
 import { className, count, crawlerName, identityName, inPeriod, period, plural, when } from "./format.js";
 import { grouped, groupings } from "./groups.js";
-import { base, client, counted, downloads, empty, filtered, identityBadge, panel, place, rule, verdictBadge } from "./parts.js";
+import { actionBadge, badge, base, client, counted, downloads, empty, filtered, identityBadge, panel, place, rule, verdictBadge } from "./parts.js";
 import { go, href } from "./state.js";
 import { table } from "./table.js";
 
@@ -15,7 +15,7 @@ const order = "-last"; // that of the server
 // Groups, what is searched, and another order are made of all rows.
 const whole = (state) => state.group || state.q || (state.sort && state.sort !== order);
 
-export const urls = (url, state) => ({ violations: url("violations.json", { limit: whole(state) ? most : shown(state) }) });
+export const urls = (url, state) => ({ violations: url("violations.json", { host: state.host, limit: whole(state) ? most : shown(state) }) });
 
 export function render(state, { violations: list }) {
   const found = state.q ? list.violations.filter((v) => matches(v, state.q)) : list.violations;
@@ -24,7 +24,8 @@ export function render(state, { violations: list }) {
     h("h1", {}, "Requests against the rules"),
     h("p", { class: "lead" }, "Pages that a crawler asked for although robots.txt forbids them, and those that it is let off for: ",
       h("b", {}, "in grace"), " since it need not know the change yet, ", h("b", {}, "exempt"), " since the rule is not meant for it. A page is shown if its last request is in the chosen time, and counted from its first."),
-    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${span}` : `${plural(list.total, "row", "rows")}, ${span}`, downloads(state, "violations", { limit: most }),
+    state.host ? h("p", { key: "host" }, "Only of the host ", h("b", {}, state.host), ". ", h("a", { href: href(state, { host: "", rows: "" }) }, "Show all hosts")) : null,
+    panel("rows", !list.total ? "Pages" : state.q ? `${count(found.length)} of ${plural(list.violations.length, "row", "rows")}, ${span}` : `${plural(list.total, "row", "rows")}, ${span}`, downloads(state, "violations", { host: state.host, limit: most }),
       list.violations.length ? [
         controls(state),
         !found.length ? h("p", { class: "quiet" }, "Nothing holds these words.") : groupings[state.group] ? grouped(state, found) : rows(state, found),
@@ -49,6 +50,13 @@ function matches(v, q) {
   return q.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
+// outcome says which requests were blocked and which passed.
+function outcome(v) {
+  const passed = v.count - v.blocked;
+  if (!v.blocked) return actionBadge("passed");
+  return h("span", { class: "badges" }, badge("action blocked", passed ? `blocked ${count(v.blocked)}` : "blocked"), passed ? badge("action passed", `passed ${count(passed)}`) : null);
+}
+
 const rows = (state, list) => table([
   { id: "crawler", title: "Crawler", className: "name", value: (v) => `${v.token} ${v.name ?? ""}`, cell: (v) => [client(state, v), h("div", { class: "quiet" }, className(v.class))] },
   { id: "identity", title: "Identity", className: "who", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
@@ -56,6 +64,7 @@ const rows = (state, list) => table([
   { id: "rule", title: "Rule", className: "rule long", value: (v) => v.rule, cell: (v) => [rule(state, v), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
   { id: "verdict", title: "Verdict", className: "ruling long", value: (v) => v.verdict, cell: (v) => [verdictBadge(v.verdict), v.reason ? h("div", { class: "quiet reason" }, v.reason) : null] },
   { id: "count", title: "Requests", className: "broken", number: true, value: (v) => v.count, cell: (v) => counted(v) },
+  { id: "blocked", title: "Blocked or passed", className: "outcome", value: (v) => v.blocked / v.count, latest: true, cell: (v) => outcome(v) },
   { id: "first", title: "First", value: (v) => v.first, latest: true, cell: (v) => when(v.first) },
   { id: "last", title: "Last", className: "seen", value: (v) => v.last, latest: true, cell: (v) => when(v.last) },
 ], list, {

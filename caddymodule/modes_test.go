@@ -1,0 +1,49 @@
+package caddymodule
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+)
+
+// TestModes knows the mode of each site by the configuration, before a crawler has come.
+func TestModes(t *testing.T) {
+	const config = `{
+	admin off
+	persist_config off
+	auto_https off
+	log {
+		output discard
+	}
+}
+http://*.example.com:0 {
+	robots_guard enforce
+}
+http://both.example.net:0 {
+	robots_guard /a/*
+	robots_guard /b/* enforce
+}
+http://none.example.net:0 {
+	respond 204
+}
+http://:0 {
+	robots_guard
+}
+`
+	text, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(config), map[string]any{"filename": "Caddyfile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Load(text, true); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"*.example.com": "enforce", "both.example.net": "mixed", "_other": "monitor"}
+	if got := runningApp().modes(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if err := caddy.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
