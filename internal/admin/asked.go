@@ -14,7 +14,7 @@ import (
 )
 
 // filters are the parameters of a URL that narrow a report.
-var filters = []string{"site", "class", "identity", "window", "from", "to"}
+var filters = []string{"site", "host", "class", "identity", "window", "from", "to"}
 
 // paged are those of a report that comes in pages.
 var paged = append(slices.Clip(filters), "limit", "after")

@@ -14,8 +14,8 @@ func TestParameters(t *testing.T) {
 	for target, want := range map[string]string{ // "" for one that is answered
 		"summary":                                 "",
 		"summary?clas=search":                     `unknown parameter "clas"; did you mean class?`,
-		"summary?limit=3":                         `unknown parameter "limit"; known are site, class, identity, window, from, to`,
-		"summary?colour=red":                      "known are site, class, identity, window, from, to",
+		"summary?limit=3":                         `unknown parameter "limit"; known are site, host, class, identity, window, from, to`,
+		"summary?colour=red":                      "known are site, host, class, identity, window, from, to",
 		"summary?site=a.test;class=search":        "cannot be read",
 		"summary?class=search&class=seo":          "class stands there 2 times; keep one",
 		"crawlers?limits=3":                       "did you mean limit?",

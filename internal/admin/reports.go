@@ -29,7 +29,7 @@ const reportPrefix = "/robots_guard/"
 //	GET /robots_guard/managed
 //	GET /robots_guard/shadow
 //
-// All of them take the filters site, class, identity and window, which means nothing
+// All of them take the filters site, host, class, identity and window, which means nothing
 // to the last.
 func (a *API) reportRoutes() []caddy.AdminRoute {
 	var routes []caddy.AdminRoute
