@@ -24,9 +24,9 @@ export function render(state, { summary, parity, alerts }, redraw) {
     none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
       h("div", { class: "chartrow" }, chart("now", summary, summary.series, summary.marks, redraw, (m) => changed(state, m)), breakdown(summary))),
     forgotten(summary),
-    summary.sites_now.filter((s) => s.site === state.site && s.hosts?.length).map((s) => section(`Hosts of ${siteName(s.site)}`, null, tenants(state, s))),
     section("Sites", null, summary.sites_now.length ? sites(state, summary.sites_now, alerts)
       : empty("No site yet", "A site appears here once its Caddyfile has a robots_guard directive and a crawler has asked for something.")),
+    summary.sites_now.filter((s) => s.site === state.site && s.hosts?.length).map((s) => section(`Hosts of ${siteName(s.site)}`, null, tenants(state, s))),
     none ? null : section("Who breaks the rules most", h("a", { href: href(state, { view: "crawlers" }) }, `All ${count(summary.crawlers)}`), top(state, summary)),
     answered(state, parity),
   ];
