@@ -22,7 +22,7 @@ func TestParameters(t *testing.T) {
 		"crawlers?limit=3&after=1&class=search":   "",
 		"violations?limit=3&after=1&site=a.test":  "",
 		"crawlers/GPTBot?windows=1h":              "did you mean window?",
-		"robots?host=shop.test":                   `unknown parameter "host"; known are`,
+		"robots?hots=shop.test":                   "did you mean host?",
 		"managed?sites=a.test":                    "did you mean site?",
 		"shadow?window=1h":                        "",
 		"parity?identitiy=verified":               "did you mean identity?",
