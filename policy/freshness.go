@@ -36,6 +36,15 @@ func (f Freshness) Lifetime(a Answer, now time.Time) time.Duration {
 	return min(max(life-age(a.Header, now), f.Min), f.Max, MaxAge)
 }
 
+// LifetimeOf returns the freshness lifetime that a header of an answer which came at now
+// states, NoLifetime for none.
+func LifetimeOf(h http.Header, now time.Time) time.Duration {
+	if life, stated := explicitLifetime(h, now); stated {
+		return life
+	}
+	return NoLifetime
+}
+
 // explicitLifetime returns the freshness lifetime that a header states.
 func explicitLifetime(h http.Header, now time.Time) (life time.Duration, given bool) {
 	if value := strings.Join(h.Values("Cache-Control"), ","); value != "" {

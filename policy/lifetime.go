@@ -22,6 +22,12 @@ const (
 	// MaxVersions is how many versions before the current one are kept.
 	MaxVersions = 8
 
+	// Absence is for how long a site has to answer without rules (404, 403, an empty file or
+	// a web page) before that is taken for its robots.txt. Until then the file is read each
+	// absenceInterval.
+	Absence         = time.Hour
+	absenceInterval = time.Minute
+
 	// googleClosed is how long Google's crawlers stay away from a site whose
 	// robots.txt cannot be read.
 	googleClosed = 12 * time.Hour
@@ -69,9 +75,15 @@ type Version struct {
 	// Until is when another text was found in its place, zero for the current
 	// version.
 	Until time.Time
+	// Lifetime is the freshness lifetime that the last answer stated, NoLifetime if it
+	// stated none. It is not bounded by a [Freshness], and not stored.
+	Lifetime time.Duration
 	// Derived is what the derive function of a Cache made of Robots.
 	Derived any
 }
+
+// NoLifetime is the Lifetime of a Version whose answer stated none.
+const NoLifetime time.Duration = -1
 
 // State is what is known of the robots.txt of one site. It is a value:
 // [State.After] makes the next one. The zero State knows nothing.
@@ -126,6 +138,9 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 	}
 	next.take(a, meaning, now)
 	life := f.Lifetime(a, now)
+	if !next.Good.Robots.HasGroups() && len(next.Past) > 0 && now.Sub(next.Good.FirstRead) < Absence {
+		life = min(life, max(f.Min, absenceInterval))
+	}
 	next.Due = now.Add(life - time.Duration(jitter*float64(life)/10))
 	return next
 }
@@ -151,6 +166,7 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 		}
 	}
 	good.LastRead = now
+	good.Lifetime = LifetimeOf(a.Header, now)
 	if meaning != Unchanged {
 		good.Status = a.Status
 		good.Served = good.Served || a.Status < 400 || a.Status == http.StatusNotFound || a.Status == http.StatusGone

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -152,6 +153,10 @@ func (h history) due(f Freshness) (from, to time.Time) {
 			life = f.Default
 		}
 		life = min(max(life, f.Min), f.Max, 24*time.Hour)
+		runs := h.runs()
+		if now := runs[len(runs)-1]; !strings.Contains(now.text, "User-agent") && len(h.past()) > 0 && last.at.Sub(now.first) < time.Hour {
+			life = min(life, max(time.Minute, f.Min)) // the rules may be away by mistake
+		}
 		return last.at.Add(life - life/10), last.at.Add(life)
 	}
 	wait := time.Second

@@ -99,7 +99,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 func (e *versionJSON) version() (*Version, error) {
 	v := &Version{
 		Status: e.Status, Served: e.Served, ETag: e.ETag, LastModified: e.LastModified,
-		FirstRead: e.FirstRead, LastRead: e.LastRead,
+		FirstRead: e.FirstRead, LastRead: e.LastRead, Lifetime: NoLifetime,
 	}
 	if n, err := hex.Decode(v.Hash[:], []byte(e.SHA256[:min(len(e.SHA256), 2*sha256.Size)])); err != nil || n != sha256.Size || len(e.SHA256) != 2*n {
 		return nil, fmt.Errorf("%q is no SHA-256", e.SHA256)

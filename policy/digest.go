@@ -1,0 +1,32 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"strings"
+)
+
+// HasGroups reports whether the file has a user-agent line. A file without any, such as an
+// empty file or a web page, has no rules for anybody.
+func (r *Robots) HasGroups() bool { return len(r.agents) > 0 }
+
+// RulesDigest returns a digest of what the file says to crawlers. Comments, blank lines,
+// surrounding white space and Sitemap lines do not change it, so a file that differs in a
+// timestamp has the same digest. All files without groups have the digest of the empty file.
+func (r *Robots) RulesDigest() [sha256.Size]byte {
+	if !r.HasGroups() {
+		return sha256.Sum256(nil)
+	}
+	digest := sha256.New()
+	for line := range strings.FieldsFuncSeq(strings.TrimPrefix(r.text, "\ufeff"), func(c rune) bool { return c == '\n' || c == '\r' || c == 0 }) {
+		line, _, _ = strings.Cut(line, "#")
+		if line = trim(line); line == "" {
+			continue
+		}
+		if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(trim(name), "sitemap") {
+			continue
+		}
+		digest.Write([]byte(line))
+		digest.Write([]byte{'\n'})
+	}
+	return [sha256.Size]byte(digest.Sum(nil))
+}
