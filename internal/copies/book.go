@@ -1,0 +1,478 @@
+package copies
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Bounds of a Book, for hosts that the configuration names and for others. A host with one
+// file takes a small record without the file.
+var (
+	maxHosts = [2]int{1 << 17, 1 << 14}
+	maxBytes = [2]int{256 << 20, 32 << 20} // estimated memory of the files of hosts with several, equal files counted once
+)
+
+// Horizon is the longest grace that a configuration may set, or an operator documents. Files
+// are forgotten after that.
+const Horizon = 7 * 24 * time.Hour
+
+// Book has the files of all hosts. It may be used by several goroutines at once.
+type Book struct {
+	derive func(*policy.Robots) any
+
+	mu     sync.Mutex
+	parts  [2]part
+	shared map[[sha256.Size]byte]*sharedVersion
+}
+
+// part are the hosts that the configuration names, or the others.
+type part struct {
+	hosts     *simplelru.LRU[Host, *files]
+	bytes     int
+	forgotten time.Time // when the record of a host was dropped last
+}
+
+// sharedVersion is a file that several hosts may have.
+type sharedVersion struct {
+	version *policy.Version
+	size    int
+	users   [2]int // by part
+}
+
+// NewBook returns an empty Book. derive makes what is kept beside each file, in
+// [policy.Version.Derived]; it may be nil.
+func NewBook(derive func(*policy.Robots) any) *Book {
+	if derive == nil {
+		derive = func(*policy.Robots) any { return nil }
+	}
+	b := &Book{derive: derive, shared: make(map[[sha256.Size]byte]*sharedVersion)}
+	for i := range b.parts {
+		b.parts[i].hosts, _ = simplelru.NewLRU[Host, *files](maxHosts[i], nil) // fails for sizes below 1 only
+	}
+	return b
+}
+
+func partOf(named bool) int {
+	if named {
+		return 0
+	}
+	return 1
+}
+
+// get returns the files of a host, nil if nothing is known. b.mu must be held.
+func (b *Book) get(host Host) *files {
+	for i := range b.parts {
+		if h, ok := b.parts[i].hosts.Get(host); ok {
+			return h
+		}
+	}
+	return nil
+}
+
+// open returns the files of a host, in the part that it belongs to now. b.mu must be held.
+func (b *Book) open(host Host, named bool, now time.Time) *files {
+	h := b.get(host)
+	switch {
+	case h != nil && h.named == named:
+		return h
+	case h != nil:
+		b.parts[partOf(h.named)].hosts.Remove(host)
+		b.releaseAll(h)
+		h.named = named
+		b.keepAll(h)
+	default:
+		h = &files{host: host, named: named, lost: b.parts[partOf(named)].forgotten}
+	}
+	p := &b.parts[partOf(named)]
+	if p.hosts.Len() >= maxHosts[partOf(named)] {
+		if _, oldest, ok := p.hosts.RemoveOldest(); ok {
+			b.releaseAll(oldest)
+			p.forgotten = now
+		}
+	}
+	p.hosts.Add(host, h)
+	return h
+}
+
+// keep gives a file a version, which equal files share. b.mu must be held.
+func (b *Book) keep(h *files, f *file, v *policy.Version) {
+	s := b.shared[v.Hash]
+	if s == nil {
+		s = &sharedVersion{version: v, size: v.Robots.Size()}
+		b.shared[v.Hash] = s
+	}
+	f.version, f.hash, f.robots = s.version, v.Hash, weak.Make(s.version.Robots)
+	if s.users[partOf(h.named)]++; s.users[partOf(h.named)] == 1 {
+		b.parts[partOf(h.named)].bytes += s.size
+	}
+}
+
+// release takes back a keep. b.mu must be held.
+func (b *Book) release(h *files, f *file) {
+	if f.version == nil {
+		return
+	}
+	s := b.shared[f.hash]
+	if s.users[partOf(h.named)]--; s.users[partOf(h.named)] == 0 {
+		b.parts[partOf(h.named)].bytes -= s.size
+	}
+	if s.users == [2]int{} {
+		delete(b.shared, f.hash)
+	}
+	f.version = nil
+}
+
+func (b *Book) releaseAll(h *files) {
+	for _, f := range h.all {
+		b.release(h, f)
+	}
+}
+
+func (b *Book) keepAll(h *files) {
+	if len(h.all) < 2 {
+		return
+	}
+	for _, f := range h.all {
+		b.strengthen(h, f)
+	}
+}
+
+// strengthen sees to it that a file is kept as long as it counts. It reports false if the
+// file is gone. b.mu must be held.
+func (b *Book) strengthen(h *files, f *file) bool {
+	if f.version != nil {
+		return true
+	}
+	robots := f.robots.Value()
+	if robots == nil {
+		return false
+	}
+	b.keep(h, f, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+	return true
+}
+
+// add returns the file of a version, with the version as its last body. b.mu must be held.
+func (b *Book) add(h *files, v *policy.Version, now time.Time) *file {
+	digest := h.digestOf(v)
+	f := h.find(digest)
+	switch {
+	case f == nil && len(h.all) == 0:
+		f = &file{digest: digest, hash: v.Hash, robots: weak.Make(v.Robots)}
+		h.all = []*file{f}
+		h.changes++
+		return f
+	case f == nil:
+		f = &file{digest: digest}
+		before := h.all[0] // which may be known by its digest only
+		if !b.strengthen(h, before) {
+			before.copied = later(before.copied, now) // it may have been our copy until now
+			h.lose(before)
+			h.all = h.all[1:]
+		}
+		b.keep(h, f, v)
+		h.all = append(h.all, f)
+		h.changes++
+	case f.hash != v.Hash && f.version != nil: // another comment
+		b.release(h, f)
+		b.keep(h, f, v)
+	case f.hash != v.Hash, f.robots.Value() == nil:
+		f.hash, f.robots = v.Hash, weak.Make(v.Robots)
+	}
+	return f
+}
+
+// bound drops what exceeds the bounds: of the host, and then of the hosts with the largest
+// files. b.mu must be held.
+func (b *Book) bound(h *files, now time.Time) {
+	for _, f := range h.expire(now, Horizon) {
+		b.release(h, f)
+	}
+	for f := h.excess(); f != nil; f = h.excess() {
+		b.drop(h, f)
+	}
+	if len(h.all) == 1 {
+		b.release(h, h.all[0])
+	}
+	i := partOf(h.named)
+	if b.parts[i].bytes <= maxBytes[i] {
+		return
+	}
+	for b.parts[i].bytes > maxBytes[i]/8*7 {
+		if !b.dropLargest(i) {
+			return
+		}
+	}
+}
+
+// drop forgets a file of a host although it may count. b.mu must be held.
+func (b *Book) drop(h *files, f *file) {
+	h.lose(f)
+	b.release(h, f)
+	for i := range h.all {
+		if h.all[i] == f {
+			h.all = append(h.all[:i], h.all[i+1:]...)
+			break
+		}
+	}
+	h.changes++
+}
+
+// dropLargest forgets the oldest file of the host whose files take most. It reports false if
+// no host has several files. b.mu must be held.
+func (b *Book) dropLargest(i int) bool {
+	var largest *files
+	most := 0
+	for _, h := range b.parts[i].hosts.Values() {
+		size := 0
+		for _, f := range h.all {
+			if f.version != nil {
+				size += b.shared[f.hash].size
+			}
+		}
+		if size > most {
+			largest, most = h, size
+		}
+	}
+	if largest == nil {
+		return false
+	}
+	var oldest *file
+	for _, f := range largest.all {
+		if f.digest != largest.current && (oldest == nil || f.last().Before(oldest.last())) {
+			oldest = f
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	b.drop(largest, oldest)
+	if len(largest.all) == 1 {
+		b.release(largest, largest.all[0])
+	}
+	return true
+}
+
+// Of are the host of a request and how the request came.
+type Of struct {
+	Host
+	Named   bool // the configuration names the host
+	Proxied bool // the request came through a trusted proxy, which may have a cache
+}
+
+// extra returns how much longer a proxy may hand out a version.
+func (o Of) extra(v *policy.Version) time.Duration {
+	switch {
+	case !o.Proxied:
+		return 0
+	case v.Lifetime == policy.NoLifetime:
+		return proxyExtra
+	}
+	return max(v.Lifetime, 0)
+}
+
+// noteInterval is how often it is noted that our copy is still the same.
+const noteInterval = time.Minute
+
+// Note takes note of our copy of a host and of those before it.
+func (b *Book) Note(of Of, state *policy.State, now time.Time) {
+	if state == nil || state.Good == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.open(of.Host, of.Named, now)
+	good := state.Good
+	if h.body == good.Hash && now.Sub(h.noted).Abs() < noteInterval {
+		return
+	}
+	for i := len(state.Past) - 1; i >= 0; i-- {
+		if v := state.Past[i]; now.Sub(v.Until) < Horizon {
+			b.noteCopy(h, of, v, v.Until, now)
+		}
+	}
+	b.noteCopy(h, of, good, now, now)
+	h.current, h.body, h.noted = h.digestOf(good), good.Hash, now
+	b.bound(h, now)
+}
+
+// noteCopy takes note that a version was our copy until a time. b.mu must be held.
+func (b *Book) noteCopy(h *files, of Of, v *policy.Version, until, now time.Time) {
+	if !v.Robots.HasGroups() {
+		if !until.After(h.awayUntil) {
+			return
+		}
+		if h.away.IsZero() {
+			h.away = v.FirstRead
+		}
+		h.awayUntil = until
+		if f := b.add(h, v, now); h.awayUntil.Sub(h.away) >= policy.Absence {
+			f.copied, f.extra = later(f.copied, until), max(f.extra, of.extra(v))
+		}
+		return
+	}
+	f := b.add(h, v, now)
+	if until.After(f.copied) {
+		f.copied = until
+		if until.After(h.awayUntil) {
+			h.away = time.Time{}
+		}
+	}
+	f.extra = max(f.extra, of.extra(v))
+}
+
+// Serve takes note that a client with a product token was served a version, which is a copy
+// or not.
+func (b *Book) Serve(of Of, token string, v *policy.Version, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.open(of.Host, of.Named, now)
+	token = h.roomFor(tokenOf(token))
+	f := b.add(h, v, now)
+	if f.served == nil {
+		f.served = make(map[string]time.Time)
+	}
+	if now.Sub(f.served[token]) >= noteInterval {
+		h.changes++
+	}
+	f.served[token] = later(f.served[token], now)
+	f.extra = max(f.extra, of.extra(v))
+	h.boundToken(token)
+	b.bound(h, now)
+}
+
+// ServeUnknown takes note that a client with a product token was served a file that cannot be
+// read, such as one in an unknown coding. Anything may be allowed by that.
+func (b *Book) ServeUnknown(of Of, token string, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.open(of.Host, of.Named, now)
+	h.loseFor(h.roomFor(tokenOf(token)), now)
+	h.changes++
+}
+
+// roomFor returns the token by which is kept what a token was served.
+func (h *files) roomFor(token string) string {
+	if token == "" || !h.knows(token) && h.tokens() >= maxTokens {
+		return everyToken
+	}
+	return token
+}
+
+// boundToken drops the oldest of the files that were served to a token alone if these are too
+// many. A file that was our copy counts without that.
+func (h *files) boundToken(token string) {
+	var oldest *file
+	n := 0
+	for _, f := range h.all {
+		if at := f.served[token]; !at.IsZero() && f.digest != h.current {
+			n++
+			if oldest == nil || at.Before(oldest.served[token]) {
+				oldest = f
+			}
+		}
+	}
+	if n > maxServedPerToken {
+		h.loseFor(token, oldest.served[token].Add(oldest.extra))
+		delete(oldest.served, token)
+	}
+}
+
+// Others returns the files other than our copy that a crawler with a product token may be
+// using at now. The token "" has been served nothing. lost says that a file was dropped that
+// may count, too. While our fetches fail now is when the first of them did.
+func (b *Book) Others(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (others []*policy.Version, lost bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.get(host)
+	if h == nil {
+		return nil, false
+	}
+	if len(h.all) > 1 || len(h.lostFor) > 0 { // which is rare, and to fold a token may allocate
+		token = tokenOf(token)
+	}
+	for _, f := range h.all {
+		if f.hash == copy.Hash || f.digest == h.current && h.body == copy.Hash || !f.counts(token, now, h.ended, grace) {
+			continue
+		}
+		if f.version != nil {
+			others = append(others, f.version)
+		} else if robots := f.robots.Value(); robots != nil {
+			others = append(others, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+		} else {
+			lost = true
+		}
+	}
+	return others, lost || h.isLost(token, now, grace)
+}
+
+// Recover takes note that our fetches of a host failed for a time, which does not count
+// towards the grace.
+func (b *Book) Recover(host Host, from, to time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.get(host); h != nil && to.After(from) {
+		h.shift(from, to)
+	}
+}
+
+// Hold takes note that an older file is kept in force until a time: it counts until then for
+// a crawler that has this grace.
+func (b *Book) Hold(of Of, v *policy.Version, until, now time.Time, grace time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.open(of.Host, of.Named, now)
+	if f := b.add(h, v, now); f.copied.Before(until.Add(-grace)) {
+		f.copied = until.Add(-grace)
+		h.changes++
+	}
+	b.bound(h, now)
+}
+
+// EffectiveAt returns when our copy will be the only file that counts for crawlers that were
+// served no other, the zero time if it is already.
+func (b *Book) EffectiveAt(host Host, now time.Time, grace time.Duration) (at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.get(host)
+	if h == nil {
+		return at
+	}
+	for _, f := range h.all {
+		if f.digest != h.current && f.counts("", now, h.ended, grace) {
+			at = later(at, f.copied.Add(grace+f.extra))
+		}
+	}
+	if h.isLost("", now, grace) {
+		at = later(at, h.lost.Add(grace))
+	}
+	return at
+}
+
+// EndGrace lets no file count any more that was used until now, for the hosts that has
+// returns true for. It returns how many hosts these are.
+func (b *Book) EndGrace(has func(Host) bool, now time.Time) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.parts {
+		for _, h := range b.parts[i].hosts.Values() {
+			if !has(h.host) {
+				continue
+			}
+			h.ended = later(h.ended, now)
+			for _, f := range h.all {
+				if f.digest != h.current {
+					h.ended = later(h.ended, f.copied) // perhaps by another clock
+				}
+			}
+			h.changes++
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,210 @@
+package copies
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+func hashOf(body string) [sha256.Size]byte { return sha256.Sum256([]byte(body)) }
+
+const (
+	closed = "User-agent: *\nDisallow: /\n"
+	open   = "User-agent: *\nDisallow: /none\n"
+)
+
+// site is a site with a clock, and what a guard does at it.
+type site struct {
+	*testing.T
+	book  *Book
+	of    Of
+	state policy.State
+	now   time.Time
+}
+
+func newSite(t *testing.T) *site {
+	return &site{T: t, book: NewBook(nil), of: Of{Host: Host{Name: "a.test"}, Named: true}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+}
+
+func (s *site) after(d time.Duration) *site {
+	s.now = s.now.Add(d)
+	return s
+}
+
+// reads has the guard read a file, or be answered with a status.
+func (s *site) reads(status int, body string) *site {
+	before := s.state
+	s.state = s.state.After(policy.Answer{Status: status, Body: []byte(body)}, s.now, policy.Freshness{}, 0)
+	if before.Failures > 0 && s.state.Failures == 0 {
+		s.book.Recover(s.of.Host, before.FailingSince, s.now)
+	}
+	if s.state.Failures == 0 {
+		s.book.Note(s.of, &s.state, s.now)
+	}
+	return s
+}
+
+func (s *site) serves(token, body string) *site {
+	s.book.Serve(s.of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, s.now)
+	return s
+}
+
+// wants checks what a crawler with a token that asks for a page is told.
+func (s *site) wants(token, want string) *site {
+	s.Helper()
+	now := s.now
+	if s.state.Failures > 0 {
+		now = s.state.FailingSince
+	}
+	s.book.Note(s.of, &s.state, now)
+	if got := verdict(s.book, s.of.Host, s.state.Good, token, "/page", now, policy.MaxAge); got != want {
+		s.Errorf("%s: %s, want %s", token, got, want)
+	}
+	return s
+}
+
+const day = 24 * time.Hour
+
+func TestNewDisallowWaits(t *testing.T) {
+	s := newSite(t).reads(200, open).after(5*day).reads(200, closed).wants("foobot", "stale")
+	if at := s.book.EffectiveAt(s.of.Host, s.now, day); !at.Equal(s.now.Add(day)) {
+		t.Errorf("takes effect at %v, want in a day", at)
+	}
+	s.after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
+	if at := s.book.EffectiveAt(s.of.Host, s.now, day); !at.IsZero() {
+		t.Errorf("takes effect at %v, want that it does", at)
+	}
+}
+
+func TestServedFileCountsForItsToken(t *testing.T) {
+	newSite(t).reads(200, closed).after(day).serves("FooBot", open).
+		wants("foobot", "stale").wants("barbot", "disallowed").
+		after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
+}
+
+func TestOutageDoesNotCount(t *testing.T) {
+	newSite(t).reads(200, open).reads(200, closed).after(time.Hour).reads(503, "").after(3*day).wants("foobot", "stale").
+		reads(200, closed).wants("foobot", "stale").after(23*time.Hour-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
+}
+
+func TestMissingRules(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		status int
+		body   string
+	}{{"404", 404, ""}, {"403", 403, ""}, {"an empty file", 200, ""}, {"a web page", 200, "<!DOCTYPE html>"}} {
+		t.Run(tc.name, func(t *testing.T) {
+			newSite(t).reads(200, closed).after(day).reads(tc.status, tc.body).wants("foobot", "allowed").
+				serves("barbot", "").after(50*time.Minute).reads(200, closed).wants("foobot", "disallowed").wants("barbot", "stale")
+			newSite(t).reads(200, closed).after(day).reads(tc.status, tc.body).
+				after(61*time.Minute).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
+		})
+	}
+	t.Run("in several ways", func(t *testing.T) {
+		s := newSite(t).reads(200, closed).after(day)
+		for i := range 12 {
+			s.after(6*time.Minute).reads(200, fmt.Sprintf("<html>%d", i))
+		}
+		s.reads(200, closed).wants("foobot", "stale")
+	})
+}
+
+func TestTimestampIsNoChange(t *testing.T) {
+	s := newSite(t).reads(200, open).reads(200, closed).after(day)
+	for i := range 100 {
+		s.after(time.Minute).reads(200, fmt.Sprintf("# %d\n%s", i, closed)).wants("foobot", "disallowed")
+	}
+}
+
+// TestOverflow has a site with other rules at every fetch: what it disallows is stale, and so
+// for a day after it has stopped.
+func TestOverflow(t *testing.T) {
+	s := newSite(t).reads(200, open)
+	for i := range 100 {
+		s.after(time.Minute).reads(200, fmt.Sprintf("%sDisallow: /%d\n", closed, i)).wants("foobot", "stale")
+	}
+	s.after(day-30*time.Minute).wants("foobot", "stale").after(30*time.Minute).wants("foobot", "disallowed")
+}
+
+func TestOverflowOfAToken(t *testing.T) {
+	s := newSite(t).reads(200, closed).after(day)
+	for i := range 100 {
+		s.serves("foobot", fmt.Sprintf("%sDisallow: /%d\n", open, i))
+	}
+	s.wants("foobot", "stale").wants("barbot", "disallowed").after(day).wants("foobot", "disallowed")
+	for i := range 2 * maxTokens {
+		s.serves(fmt.Sprintf("bot%d", i), closed+"Disallow: /x")
+	}
+	s.wants("barbot", "disallowed").serves("another", open).wants("another", "stale")
+}
+
+func TestProxyMayHaveOlderFiles(t *testing.T) {
+	s := newSite(t)
+	s.of.Proxied = true
+	s.reads(200, open).reads(200, closed).after(day).wants("foobot", "stale").after(2*time.Hour).wants("foobot", "disallowed")
+}
+
+func TestEndGrace(t *testing.T) {
+	s := newSite(t).reads(200, open).after(day).reads(200, closed).serves("barbot", open).wants("foobot", "stale")
+	if n := s.book.EndGrace(func(h Host) bool { return h.Name == "a.test" }, s.now); n != 1 {
+		t.Errorf("%d hosts", n)
+	}
+	s.wants("foobot", "disallowed").wants("barbot", "disallowed").after(time.Second).serves("barbot", open).wants("barbot", "stale")
+}
+
+func TestHeldFileCounts(t *testing.T) {
+	s := newSite(t).reads(200, open)
+	before := s.state.Good
+	s.reads(200, closed)
+	s.book.Hold(s.of, before, s.now.Add(3*day), s.now, day)
+	s.after(3*day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
+}
+
+// TestLargeHostsLoseTheirOwn has hosts with large files that change: no other host loses any.
+func TestLargeHostsLoseTheirOwn(t *testing.T) {
+	b, now := NewBook(nil), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	small := Of{Host: Host{Name: "small.test"}}
+	var state policy.State
+	note := func(of Of, state policy.State, body string) policy.State {
+		state = state.After(policy.Answer{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
+		b.Note(of, &state, now)
+		return state
+	}
+	state = note(small, note(small, state, open), closed)
+	now = now.Add(time.Hour)
+	rules := strings.Repeat("Disallow: /private/area/of/this/tenant\n", 5000)
+	for i := range 30 {
+		of := Of{Host: Host{Name: fmt.Sprintf("t%d.test", i)}}
+		var large policy.State
+		for n := range 3 {
+			large = note(of, large, fmt.Sprintf("User-agent: *\nDisallow: /%d-%d\n%s", i, n, rules))
+		}
+	}
+	if bytes := b.parts[1].bytes; bytes > maxBytes[1] {
+		t.Errorf("%d bytes are kept, more than %d", bytes, maxBytes[1])
+	}
+	if got := verdict(b, small.Host, state.Good, "foobot", "/page", now, day); got != "stale" {
+		t.Errorf("the small host: %s, want stale", got)
+	}
+	if _, lost := b.Others(small.Host, "", state.Good, now, day); lost {
+		t.Error("the small host has lost a file")
+	}
+}
+
+// TestForgottenHost has so many hosts that one is forgotten: when it comes back with another
+// file, what that disallows is stale for a day.
+func TestForgottenHost(t *testing.T) {
+	defer func(before [2]int) { maxHosts = before }(maxHosts)
+	maxHosts = [2]int{4, 4}
+	s := newSite(t).reads(200, open)
+	for i := range 4 {
+		other := Of{Host: Host{Name: fmt.Sprintf("%d.test", i)}, Named: true}
+		s.book.Note(other, &s.state, s.now)
+	}
+	s.state = policy.State{}
+	s.after(time.Hour).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
+}

@@ -1,0 +1,224 @@
+package copies
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// MaxDocument bounds the files of one host as they are stored, in bytes.
+const MaxDocument = 4 << 20
+
+const documentFormat = 1
+
+// KeepInterval is how often the files of a host are stored again. Until the next time our
+// current copy counts as our copy, as far as others can know.
+const KeepInterval = time.Hour
+
+// clockSkew is how far the clocks of two machines may differ.
+const clockSkew = 5 * time.Minute
+
+type (
+	envelopeJSON struct {
+		Format int             `json:"format"`
+		SHA256 string          `json:"sha256"`
+		Copies json.RawMessage `json:"copies"`
+	}
+	hostJSON struct {
+		Host
+		Saved time.Time `json:"saved"`
+		contentJSON
+	}
+	contentJSON struct {
+		Files     []fileJSON           `json:"files"`
+		Away      time.Time            `json:"away,omitzero"`
+		AwayUntil time.Time            `json:"away_until,omitzero"`
+		Lost      time.Time            `json:"lost,omitzero"`
+		LostFor   map[string]time.Time `json:"lost_for,omitempty"`
+		Ended     time.Time            `json:"ended,omitzero"`
+	}
+	fileJSON struct {
+		Copied time.Time            `json:"copied,omitzero"`
+		Served map[string]time.Time `json:"served,omitempty"`
+		Extra  time.Duration        `json:"extra,omitempty"`
+		Text   []byte               `json:"text,omitempty"`
+	}
+)
+
+// Document are the files of a host as they are stored.
+type Document struct {
+	Data  []byte
+	Sum   [sha256.Size]byte // the same for the same content, whenever it is saved
+	Saved time.Time
+}
+
+// Hosts returns the hosts that the configuration names and that have something to store: more
+// than the current copy, which is stored with the policy.
+func (b *Book) Hosts() (hosts []Host) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, h := range b.parts[0].hosts.Values() {
+		if h.isWorthStoring() {
+			hosts = append(hosts, h.host)
+		}
+	}
+	return hosts
+}
+
+func (h *files) isWorthStoring() bool {
+	return len(h.all) > 1 || !h.lost.IsZero() || len(h.lostFor) > 0 || !h.ended.IsZero()
+}
+
+// Revision goes up with each change of a host that is worth storing.
+func (b *Book) Revision(host Host) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.get(host); h != nil {
+		return h.changes
+	}
+	return 0
+}
+
+// Encode returns the files of a host for [Book.Restore]. empty says that nothing is worth
+// storing.
+func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err error) {
+	b.mu.Lock()
+	h := b.get(host)
+	if h == nil || !h.isWorthStoring() {
+		b.mu.Unlock()
+		return d, true, nil
+	}
+	content := contentJSON{
+		Away: h.away.UTC(), AwayUntil: h.awayUntil.UTC(), Lost: h.lost.UTC(), LostFor: storedTokens(h.lostFor), Ended: h.ended.UTC(),
+	}
+	for _, f := range h.all {
+		if f.version == nil {
+			continue
+		}
+		one := fileJSON{Copied: f.copied.UTC(), Served: storedTokens(f.served), Extra: f.extra, Text: []byte(f.version.Robots.Text())}
+		if f.digest == h.current && !f.copied.IsZero() {
+			one.Copied = later(f.copied, h.noted.Add(KeepInterval)).UTC()
+		}
+		content.Files = append(content.Files, one)
+	}
+	b.mu.Unlock()
+	inner, err := json.Marshal(hostJSON{host, now.UTC(), content})
+	if err != nil {
+		return d, false, err
+	}
+	same, err := json.Marshal(content)
+	if err != nil {
+		return d, false, err
+	}
+	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","copies":`, documentFormat, sha256.Sum256(inner)), inner, []byte("}"))
+	return Document{Data: data, Sum: sha256.Sum256(same), Saved: now}, false, nil
+}
+
+// storedTokens returns the tokens that can be stored.
+func storedTokens(all map[string]time.Time) map[string]time.Time {
+	stored := make(map[string]time.Time, len(all))
+	for token, at := range all {
+		if utf8.ValidString(token) {
+			stored[token] = at.UTC()
+		} else {
+			stored[everyToken] = later(stored[everyToken], at.UTC())
+		}
+	}
+	return stored
+}
+
+// Stored are the files of a host as they were stored.
+type Stored struct {
+	Host    Host
+	Saved   time.Time
+	content contentJSON
+}
+
+// Decode reads what [Book.Encode] has written. Bytes that are damaged or were written by a
+// newer version are an error.
+func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
+	var envelope envelopeJSON
+	var host hostJSON
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return s, sum, fmt.Errorf("no files: %w", err)
+	}
+	switch inner := sha256.Sum256(envelope.Copies); {
+	case envelope.Format != documentFormat:
+		return s, sum, fmt.Errorf("format %d is not known; this version reads %d", envelope.Format, documentFormat)
+	case hex.EncodeToString(inner[:]) != envelope.SHA256:
+		return s, sum, errors.New("the checksum does not match")
+	}
+	if err := json.Unmarshal(envelope.Copies, &host); err != nil {
+		return s, sum, fmt.Errorf("no files: %w", err)
+	}
+	if (host.Source == "") == (host.Name == "") {
+		return s, sum, errors.New("it names neither a host nor a source")
+	}
+	if len(host.Files) > maxCopied+maxServed+1 || len(host.LostFor) > maxTokens+1 {
+		return s, sum, errors.New("it has more files or tokens than a host can have")
+	}
+	for _, f := range host.Files {
+		if len(f.Served) > maxTokens+1 || len(f.Text) > policy.MaxSize || f.Extra < 0 {
+			return s, sum, errors.New("a file has more tokens or bytes than it can have")
+		}
+	}
+	same, err := json.Marshal(host.contentJSON)
+	return Stored{host.Host, host.Saved, host.contentJSON}, sha256.Sum256(same), err
+}
+
+// Restore takes in the files of a host as they were stored, by this instance or by another one
+// whose clock is ahead by so much. Nothing that is known is forgotten for it.
+func (b *Book) Restore(s Stored, ahead time.Duration, now time.Time) {
+	at := func(t time.Time) time.Time {
+		if t.IsZero() {
+			return t
+		}
+		if t = t.Add(-ahead); t.After(now.Add(KeepInterval + clockSkew)) { // by a clock that was wrong
+			t = now
+		}
+		return t
+	}
+	merge := func(into *map[string]time.Time, from map[string]time.Time) {
+		if *into == nil && len(from) > 0 {
+			*into = make(map[string]time.Time)
+		}
+		for token, last := range from {
+			(*into)[token] = later((*into)[token], at(last))
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	named := true
+	if known := b.get(s.Host); known != nil {
+		named = known.named
+	}
+	h := b.open(s.Host, named, now)
+	for _, stored := range s.content.Files {
+		robots := policy.Parse(stored.Text)
+		v := &policy.Version{Robots: robots, Hash: sha256.Sum256(stored.Text), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
+		if len(h.all) == 0 { // else the first file would be known by its digest only
+			f := &file{digest: robots.RulesDigest()}
+			b.keep(h, f, v)
+			h.all = []*file{f}
+		}
+		f := h.find(robots.RulesDigest())
+		if f == nil {
+			f = b.add(h, v, now)
+		}
+		f.copied, f.extra = later(f.copied, at(stored.Copied)), max(f.extra, stored.Extra)
+		merge(&f.served, stored.Served)
+	}
+	merge(&h.lostFor, s.content.LostFor)
+	h.lost, h.ended = later(h.lost, at(s.content.Lost)), later(h.ended, at(s.content.Ended))
+	if h.away.IsZero() && h.noted.IsZero() {
+		h.away, h.awayUntil = at(s.content.Away), at(s.content.AwayUntil)
+	}
+	b.bound(h, now)
+}

@@ -1,0 +1,106 @@
+package copies
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// use is a time at which a file was our copy (token "") or was served to a token.
+type use struct {
+	text, token string
+	at          time.Time
+}
+
+// model is the rule of fairness, stated naively: a request is disallowed if our copy and
+// every file that was our copy or was served to the token within the grace disallow it.
+type model []use
+
+func (m model) verdict(copy, token, path string, now time.Time, grace time.Duration) string {
+	if !forbids(copy, path) {
+		return "allowed"
+	}
+	for _, u := range m {
+		if now.Sub(u.at) < grace && (u.token == "" || u.token == token) && !forbids(u.text, path) {
+			return "stale"
+		}
+	}
+	return "disallowed"
+}
+
+// forbids reports whether a text of this test disallows a path of one letter.
+func forbids(text, path string) bool {
+	return !policy.Parse([]byte(text)).Select(true, "foobot").Judge(path).Allowed
+}
+
+// verdict is what a guard makes of a Book.
+func verdict(b *Book, host Host, copy *policy.Version, token, path string, now time.Time, grace time.Duration) string {
+	allows := func(v *policy.Version) bool { return v.Robots.Select(true, "foobot").Judge(path).Allowed }
+	if allows(copy) {
+		return "allowed"
+	}
+	others, lost := b.Others(host, token, copy, now, grace)
+	if lost {
+		return "stale"
+	}
+	for _, v := range others {
+		if allows(v) {
+			return "stale"
+		}
+	}
+	return "disallowed"
+}
+
+// TestRule compares a Book with the model on random histories of a site that changes its file
+// and serves others to some clients.
+func TestRule(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	of := Of{Host: Host{Name: "a.test"}, Named: true}
+	asked := make(map[string]int)
+	for seed := range uint64(400) {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		text := func() string {
+			return fmt.Sprintf("# %d\nUser-agent: *\nDisallow: /%c\n", dice.IntN(100), 'a'+dice.IntN(3))
+		}
+		tokens := []string{"foobot", "barbot"}
+		b, m, now, grace := NewBook(nil), model(nil), start, policy.MaxAge
+		var state policy.State
+		read := func(body string) {
+			if good := state.Good; good != nil {
+				m = append(m, use{good.Robots.Text(), "", now})
+			}
+			state = state.After(policy.Answer{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
+			m = append(m, use{body, "", now})
+			b.Note(of, &state, now)
+		}
+		read(text())
+		for range 60 {
+			now = now.Add(time.Duration(dice.IntN(300)) * time.Minute)
+			switch token := tokens[dice.IntN(2)]; dice.IntN(4) {
+			case 0:
+				read(text())
+			case 1: // the site serves this client another file than ours
+				body := text()
+				b.Serve(of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
+				m = append(m, use{body, token, now})
+			default:
+				path := fmt.Sprintf("/%c", 'a'+dice.IntN(3))
+				m = append(m, use{state.Good.Robots.Text(), "", now})
+				b.Note(of, &state, now)
+				got, want := verdict(b, of.Host, state.Good, token, path, now, grace), m.verdict(state.Good.Robots.Text(), token, path, now, grace)
+				if got != want {
+					t.Fatalf("seed %d at %v: %s asks for %s: %s, want %s", seed, now.Sub(start), token, path, got, want)
+				}
+				asked[got]++
+			}
+		}
+	}
+	for _, verdict := range []string{"allowed", "stale", "disallowed"} {
+		if asked[verdict] < 100 {
+			t.Errorf("%s came up %d times only", verdict, asked[verdict])
+		}
+	}
+}
