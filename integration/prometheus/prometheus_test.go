@@ -122,14 +122,17 @@ func TestPrometheus(t *testing.T) {
 		}
 		return false
 	})
-	list := filepath.Join(harness.Files(t, map[string]string{"googlebot.txt": "66.249.64.0/19\n"}), "googlebot.txt")
+	lists := harness.Files(t, map[string]string{"googlebot.txt": "66.249.64.0/19\n", "yandexbot.txt": "127.0.0.1/32\n"})
 	s := harness.Serve(t, watchedSites, "$GLOBAL", `robots_guard {
 		verify {
 			ranges configured
 			rdns off
 		}
 		crawler Googlebot {
-			ranges file `+list+`
+			ranges file `+filepath.Join(lists, "googlebot.txt")+`
+		}
+		crawler YandexBot {
+			ranges file `+filepath.Join(lists, "yandexbot.txt")+`
 		}
 	}`, "$A", a.Address(), "$B", b.Address(), "$C", c.Address())
 	p := startPrometheus(t, s.MetricsPort)
@@ -163,11 +166,17 @@ func TestPrometheus(t *testing.T) {
 	harness.Eventually(t, "Prometheus has seen c.test open for a while", func() bool {
 		return p.value(`count_over_time(caddy_robots_guard_root_disallowed{host="c.test"}[1m])`) >= 6
 	})
+	// The change guard goes by verified search engines.
+	const yandex = "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)"
+	harness.Eventually(t, "YandexBot is verified", func() bool {
+		harness.Get(t, s.URL("http://c.test/page"), yandex)
+		return s.Metrics().Sum(harness.RequestsMetric, `crawler="YandexBot"`, `host="c.test"`, `identity="verified"`) > 0
+	})
 	closed.Store(true)
 	down.Store(true)
 	harness.Eventually(t, "b.test cannot be read and c.test is closed", func() bool {
 		harness.Get(t, s.URL("http://b.test/page"), harness.Googlebot)
-		harness.Get(t, s.URL("http://c.test/page"), harness.Bingbot)
+		harness.Get(t, s.URL("http://c.test/page"), yandex)
 		m := s.Metrics()
 		return m["caddy_robots_guard_unreachable_since_timestamp_seconds"+`{host="b.test"}`] > 0 &&
 			m["caddy_robots_guard_root_disallowed"+`{host="c.test"}`] == 1 &&
