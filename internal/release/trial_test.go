@@ -36,13 +36,6 @@ func (t *trials) finds(found []shadow.Trial) {
 	t.found = found
 }
 
-// changes returns how often another text came.
-func (t *trials) changes() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.changed
-}
-
 // tried returns the texts that are tried, by source.
 func (t *trials) tried() map[string]string {
 	t.mu.Lock()
