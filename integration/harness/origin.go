@@ -5,11 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 )
 
 // Origin is a server behind the proxy.
@@ -74,10 +73,15 @@ func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
 // Address is host and port.
 func (o *Origin) Address() string { return o.Listener.Addr().String() }
 
-// IsSelfTest reports whether a request is one of the guard's self-test at start.
-func IsSelfTest(r *http.Request) bool {
-	return r.UserAgent() == selftest.Browser || r.UserAgent() == selftest.Crawler
+// SelfTestUserAgents are those of the guard's self-test at start. They are repeated here, since
+// internal/selftest imports Caddy, which most modules of tests do without.
+var SelfTestUserAgents = [...]string{
+	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36",
+	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) RobotsGuard/1 (+https://github.com/robotsguard/caddy-robots-guard)",
 }
+
+// IsSelfTest reports whether a request is one of the guard's self-test at start.
+func IsSelfTest(r *http.Request) bool { return slices.Contains(SelfTestUserAgents[:], r.UserAgent()) }
 
 // AnswerSelfTest has the origin count and answer the requests of the self-test like others.
 // Otherwise they are answered 404 and do not count, so that a test can count the requests that

@@ -1,0 +1,16 @@
+package neighbours
+
+import (
+	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
+	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
+)
+
+// TestSelfTestUserAgents holds the User-Agents that origins of tests know to those of the
+// self-test.
+func TestSelfTestUserAgents(t *testing.T) {
+	if want := [...]string{selftest.Browser, selftest.Crawler}; harness.SelfTestUserAgents != want {
+		t.Errorf("harness knows %q, the self-test sends %q", harness.SelfTestUserAgents, want)
+	}
+}
