@@ -46,7 +46,7 @@ var misplaced = []string{
 	"example.com {\n\trobots_guard\n\trobots_guard_dashboard\n\trespond ok\n}\n",
 }
 
-const mistakesPage = "../docs/guides/mistakes.md"
+const mistakesPage = "../docs/mistakes.md"
 
 // TestMistakesPage has the page say what each mistake is answered with; -update
 // writes it.
