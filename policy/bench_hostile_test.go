@@ -110,16 +110,3 @@ func BenchmarkHostile(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkHostileFirst makes what the first such target needs.
-func BenchmarkHostileFirst(b *testing.B) {
-	for _, bench := range hostileRules {
-		b.Run(bench.name, func(b *testing.B) {
-			patterns := Parse([]byte(bench.text)).Select(true, "x").strict.rules.wildcards.patterns
-			b.ReportAllocs()
-			for b.Loop() {
-				newPieces(patterns)
-			}
-		})
-	}
-}

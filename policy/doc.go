@@ -70,9 +70,9 @@
 //
 // A group is compiled when it is first selected. A verdict does not allocate
 // and does not try every rule: rules without a wildcard are found by one
-// binary search, rules with one through an index of their rarest four bytes. Where
-// that finds very many, the target is walked through once with all of them, so that
-// a verdict takes little longer than target and rules together, whoever wrote them,
-// while the literals of the rules are shorter than some hundred bytes.
+// binary search, rules with one through an index of their rarest four bytes. The
+// work of one verdict is bounded, also for a file that was written to make verdicts
+// expensive: after a few milliseconds the search for a rule is given up, and the
+// verdict allows the target without a rule.
 // Everything in this package may be used by several goroutines at once.
 package policy

@@ -93,14 +93,6 @@ func (t *Target) queries(out *alternatives, canonical string) {
 	}
 }
 
-// decoded returns which of the queries is decoded.
-func (a *alternatives) decoded() int {
-	if a.list[1].form == FormQueryDecoded {
-		return 1
-	}
-	return 0 // there is nothing to decode
-}
-
 // decoded returns a canonical text with its escaped slashes decoded and the
 // escape of the given byte replaced; merge makes runs of slashes one.
 func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"testing"
 )
 
 // words are what the rules and targets that tests generate are made of.
@@ -88,12 +87,4 @@ func generateShortTargets(n int, seed uint64) []string {
 		}
 	}
 	return targets
-}
-
-// fixGrams spreads the grams of a test by which none counts with another, as one drawn multiplier
-// in some hundred has it.
-func fixGrams(t *testing.T) {
-	drawn := gramMultiplier
-	t.Cleanup(func() { gramMultiplier = drawn })
-	gramMultiplier = 0x9E3779B1
 }

@@ -5,277 +5,175 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"sync"
+	"strings"
 )
 
-// gramIndex files patterns under runs of bytes.
+// gramSize is the length of a gram: consecutive bytes of a pattern, none of them a star.
+const gramSize = 4
+
+// gramIndex finds the patterns that may match a target. Each pattern is filed under one of
+// its grams, which every target that it matches contains.
 type gramIndex struct {
-	size   int      // bytes of a gram
-	filter []uint64 // a bit for each hash of a gram that is filed
-	slots  []gramSlot
-	shift  uint
-	filed  []int32
-	places []gramPlace // by place in filed
+	slots  []gramSlot // a hash table with open addressing
+	shift  uint       // from the hash of a gram to its first slot
+	filter []uint64   // a bit for each hash of a gram in slots, with filterBits more than a slot's
+	filed  []int32    // patterns
 }
 
-// gramPlace is where in a pattern the gram begins that it is filed under: in which of its three
-// texts, in the lowest two bits, and where in that.
-type gramPlace int32
-
-// gramSlot is a place in an open-addressing table.
+// gramSlot holds the patterns that are filed under one gram.
 type gramSlot struct {
 	gram     uint32
-	before   uint32 // what all the patterns have before the gram, up to four bytes; zeros for more
-	from, to int32  // range of filed; empty for a free slot
+	from, to int32  // range of filed; empty if the slot is free
+	offset   int32  // of the gram in context
+	context  string // what all these patterns have in common around the gram
 }
 
-// gramMultiplier spreads grams over a table. It is odd and another one in each
-// process, so that nobody can write a robots.txt whose grams fall together:
-// multiplicative hashing, after Dietzfelbinger and others, "A Reliable
-// Randomized Algorithm for the Closest-Pair Problem" (1997).
-var gramMultiplier = rand.Uint32() | 1
+// filterBits makes the filter 16 times as long as the table, so that few bits collide.
+const filterBits = 4
 
-// file files the patterns of the given indices and returns those that have no
-// gram.
-func (x *gramIndex) file(patterns []pattern, which []int32) (without []int32) {
-	// Counts of grams, by hash; a collision only costs a better choice.
-	var counts [4096]uint16
-	count := func(gram uint32) *uint16 { return &counts[gram*gramMultiplier>>20] }
-	for _, i := range which {
-		x.grams(&patterns[i], func(gram, _ uint32, _ gramPlace) {
-			if c := count(gram); *c < 1<<16-1 {
-				*c++
-			}
-		})
-	}
-	entries := make([]uint64, 0, len(which)) // gram and pattern
-	befores, places := make([]uint32, len(patterns)), make([]gramPlace, len(patterns))
-	for _, i := range which {
-		least, rarest := uint32(1<<16), uint32(0)
-		x.grams(&patterns[i], func(gram, before uint32, place gramPlace) {
-			if n := uint32(*count(gram)); n <= least {
-				least, rarest, befores[i], places[i] = n, gram, before, place
-			}
-		})
-		if least == 1<<16 {
-			without = append(without, i)
-			continue
+// maxContext bounds the bytes of a context before the gram, and from the gram on.
+const maxContext = 16
+
+// newGramIndex files each pattern under the one of its grams that fewest patterns have. It
+// also returns the patterns without a gram.
+func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
+	var counts [4096]uint32 // of grams, by hash: if two hashes are equal, only the choice is worse
+	for i := range patterns {
+		for _, gram := range patterns[i].grams {
+			counts[hashOf(gram)>>20]++
 		}
-		entries = append(entries, uint64(rarest)<<32|uint64(i))
 	}
-	if len(entries) == 0 {
-		return without
+	entries := make([]uint64, 0, len(patterns)) // a gram and a pattern
+	offsets := make([]int, len(patterns))       // of the gram in the pattern
+	for i := range patterns {
+		least, rarest := uint32(0), uint32(0)
+		for offset, gram := range patterns[i].grams {
+			if n := counts[hashOf(gram)>>20]; least == 0 || n <= least {
+				least, rarest, offsets[i] = n, gram, offset
+			}
+		}
+		if least == 0 {
+			without = append(without, int32(i))
+		} else {
+			entries = append(entries, uint64(rarest)<<32|uint64(i))
+		}
 	}
 	slices.Sort(entries)
-	log := uint(6)
-	for 1<<log < 2*len(entries) {
-		log++
+	x.setSize(len(entries))
+	for from, entry := range entries {
+		gram, i := uint32(entry>>32), uint32(entry)
+		x.filed[from] = int32(i)
+		context, offset := patterns[i].around(offsets[i])
+		slot := x.slot(gram)
+		if slot.to == 0 {
+			bit := hashOf(gram) >> (x.shift - filterBits)
+			x.filter[bit>>6] |= 1 << (bit & 63)
+			*slot = gramSlot{gram, int32(from), int32(from), int32(offset), context}
+		}
+		slot.to++
+		slot.narrow(context, offset)
 	}
-	x.shift = 32 - log
+	return x, without
+}
+
+// setSize makes room for n patterns.
+func (x *gramIndex) setSize(n int) {
+	log := max(6, bits.Len(uint(2*n)))
+	x.shift = uint(32 - log)
 	x.slots = make([]gramSlot, 1<<log)
-	x.filter = make([]uint64, 1<<log/4) // sixteen bits for each slot
-	x.filed, x.places = make([]int32, len(entries)), make([]gramPlace, len(entries))
-	for from := 0; from < len(entries); {
-		gram, to := uint32(entries[from]>>32), from
-		before := befores[uint32(entries[from])]
-		for ; to < len(entries) && uint32(entries[to]>>32) == gram; to++ {
-			x.filed[to] = int32(uint32(entries[to]))
-			x.places[to] = places[x.filed[to]]
-			same := bits.TrailingZeros32(before^befores[x.filed[to]]) &^ 7
-			before &= 1<<same - 1
-		}
-		hash := gram * gramMultiplier
-		x.filter[hash>>(x.shift-4)>>6] |= 1 << (hash >> (x.shift - 4) & 63)
-		*x.slot(gram) = gramSlot{gram, before, int32(from), int32(to)}
-		from = to
-	}
-	return without
+	x.filter = make([]uint64, 1<<(log+filterBits-6))
+	x.filed = make([]int32, n)
 }
 
-// grams calls yield for each gram of the pattern's literals, up to four bytes before
-// it in the same literal and where it begins.
-func (x *gramIndex) grams(p *pattern, yield func(gram, before uint32, place gramPlace)) {
-	for which, text := range p.texts() {
-		var window uint64 // of the literal up to here
-		n := 0
-		for i := range len(text) {
-			if text[i] == '*' {
-				window, n = 0, 0
-				continue
-			}
-			window = window<<8 | uint64(text[i])
-			if n++; n >= x.size {
-				yield(bits.ReverseBytes32(uint32(window))>>(32-8*x.size), uint32(window>>(8*x.size)), gramPlace((i+1-x.size)<<2|which))
-			}
-		}
-	}
-}
-
-// at returns the gram that begins at s[i], and up to four bytes before it with the last
-// lowest; no text has the bytes 0 that stand for missing ones.
-func (x *gramIndex) at(s string, i int) (gram, before uint32) {
-	if i >= 4 && i+4 <= len(s) {
-		return binary.LittleEndian.Uint32([]byte(s[i:i+4])) & x.mask(), binary.BigEndian.Uint32([]byte(s[i-4 : i]))
-	}
-	for k := range x.size {
-		gram |= uint32(s[i+k]) << (8 * k)
-	}
-	for _, c := range []byte(s[max(i-4, 0):i]) {
-		before = before<<8 | uint32(c)
-	}
-	return gram, before
-}
-
-func (x *gramIndex) mask() uint32 { return 1<<(8*x.size) - 1 }
-
-// isAfter reports whether a slot's gram may follow the four bytes before.
-func (s *gramSlot) isAfter(before uint32) bool {
-	return (s.before^before)<<(bits.LeadingZeros32(s.before)&^7) == 0
-}
-
-// find adds the patterns whose gram stands in a text. Left out is what stands only in runs
-// of eight bytes that end at from or before, or begin at to or behind: these stand in an
-// earlier form of the target, too, see [spelling]. With whole, patterns are also left out
-// where the literal around the gram does not stand in the text.
-func (x *gramIndex) find(text string, from, to int, whole bool, patterns []pattern, found *candidates) *candidates {
-	if len(x.slots) == 0 {
-		return found
-	}
-	const reach = 7 // bytes of a gram and of what stands before it, less one
-	text = text[:min(to+reach, len(text))]
-	for i, slot := x.next(text, max(from-reach, 0)); i >= 0; i, slot = x.next(text, i+1) {
-		_, before := x.at(text, i)
-		switch {
-		case !slot.isAfter(before):
-		case whole && slot.to-slot.from <= fewFiled:
-			for k := slot.from; k < slot.to; k++ {
-				if patterns[x.filed[k]].stands(text, i, x.places[k]) {
-					found = found.add(x.filed[k:k+1], len(patterns))
-				}
-			}
-		default:
-			found = found.add(x.filed[slot.from:slot.to], len(patterns))
-		}
-	}
-	return found
-}
-
-// fewFiled is how many patterns under one gram are looked at each time that it stands in a
-// target, and comparedAround how many bytes of each before the gram and from there on.
-const (
-	fewFiled       = 4
-	comparedAround = 16
-)
-
-// stands reports whether the literal of a pattern, or what is near to its gram, stands in a text
-// where the gram does.
-func (p *pattern) stands(text string, at int, place gramPlace) bool {
-	literal, gram := p.texts()[place&3], int(place>>2)
-	for i := 1; i <= min(gram, comparedAround) && literal[gram-i] != '*'; i++ {
-		if i > at || text[at-i] != literal[gram-i] {
-			return false
-		}
-	}
-	for i := gram; i < min(len(literal), gram+comparedAround) && literal[i] != '*'; i++ {
-		if j := at + i - gram; j >= len(text) || text[j] != literal[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// next returns where from a place on the next gram begins that is filed, and its slot, -1 if
-// none does.
-func (x *gramIndex) next(text string, from int) (int, *gramSlot) {
-	filter, multiplier, shift, mask := x.filter, gramMultiplier, (x.shift-4)&31, x.mask()
-	for ; from+8 <= len(text); from += 4 {
-		window := binary.LittleEndian.Uint64([]byte(text[from : from+8]))
-		a := uint32(window) & mask * multiplier >> shift
-		b := uint32(window>>8) & mask * multiplier >> shift
-		c := uint32(window>>16) & mask * multiplier >> shift
-		d := uint32(window>>24) & mask * multiplier >> shift
-		if (filter[a>>6]>>(a&63)|filter[b>>6]>>(b&63)|filter[c>>6]>>(c&63)|filter[d>>6]>>(d&63))&1 == 0 {
-			continue
-		}
-		for i := range 4 {
-			if slot := x.filedUnder(uint32(window>>(8*i)) & mask); slot != nil {
-				return from + i, slot
-			}
-		}
-	}
-	for ; from+x.size <= len(text); from++ {
-		gram, _ := x.at(text, from)
-		if slot := x.filedUnder(gram); slot != nil {
-			return from, slot
-		}
-	}
-	return -1, nil
-}
-
-// filedUnder returns the slot of a gram, nil if nothing is filed under it.
-func (x *gramIndex) filedUnder(gram uint32) *gramSlot {
-	if hash := gram * gramMultiplier >> ((x.shift - 4) & 31); x.filter[hash>>6]>>(hash&63)&1 == 0 {
-		return nil
-	}
-	if slot := x.slot(gram); slot.to != 0 {
-		return slot
-	}
-	return nil
-}
-
-// slot returns the place of a gram: where it is or, if it is not, a free one.
+// slot returns the slot of a gram or, if the table does not have the gram, the free slot where
+// it belongs.
 func (x *gramIndex) slot(gram uint32) *gramSlot {
-	i := gram * gramMultiplier >> (x.shift & 31)
+	i := hashOf(gram) >> (x.shift & 31)
 	for x.slots[i].to != 0 && x.slots[i].gram != gram {
 		i = (i + 1) & uint32(len(x.slots)-1)
 	}
 	return &x.slots[i]
 }
 
-// candidates is a set of patterns, a bit for each, that a target may match in some form.
-// Nil is the empty set.
-type candidates struct {
-	bits   []uint64
-	walker *walker // that goes through the forms, nil before it does
+// narrow reduces the context of a slot to what another one has in common with it.
+func (s *gramSlot) narrow(context string, offset int) {
+	before := 0
+	for before < min(int(s.offset), offset) && s.context[int(s.offset)-1-before] == context[offset-1-before] {
+		before++
+	}
+	after := commonPrefix(s.context[s.offset:], context[offset:])
+	s.context, s.offset = s.context[int(s.offset)-before:int(s.offset)+after], int32(before)
 }
 
-var candidatesPool = sync.Pool{New: func() any { return new(candidates) }}
+// gramMultiplier is odd and differs between processes, so that nobody can write a robots.txt
+// whose grams have one hash: multiplicative hashing, after Dietzfelbinger and others, "A
+// Reliable Randomized Algorithm for the Closest-Pair Problem" (1997).
+var gramMultiplier = rand.Uint32() | 1
 
-// add adds the patterns of one slot to a set of at most n.
-func (c *candidates) add(patterns []int32, n int) *candidates {
-	if c == nil {
-		c = candidatesPool.Get().(*candidates)
-		c.reset(n)
-	}
-	first := patterns[0]
-	if c.bits[first>>6]>>(first&63)&1 != 0 {
-		return c // the slot was there before: no pattern is in two
-	}
-	for _, i := range patterns {
-		c.bits[i>>6] |= 1 << (i & 63)
-	}
-	return c
+func hashOf(gram uint32) uint32 { return gram * gramMultiplier }
+
+func gramAt(text string, i int) uint32 {
+	return binary.LittleEndian.Uint32([]byte(text[i : i+gramSize]))
 }
 
-// reset empties the set and makes room for n patterns.
-func (c *candidates) reset(n int) {
-	words := (n + 63) / 64
-	if cap(c.bits) < words {
-		c.bits = make([]uint64, words)
-		return
+// grams iterates over the grams of a pattern and their offsets.
+func (p *pattern) grams(yield func(offset int, gram uint32) bool) {
+	for begin := 0; begin < len(p.text); {
+		end := next(p.text, begin, '*')
+		for i := begin; i+gramSize <= end; i++ {
+			if !yield(i, gramAt(p.text, i)) {
+				return
+			}
+		}
+		begin = end + 1
 	}
-	c.bits = c.bits[:words]
-	clear(c.bits)
 }
 
-// release gives the memory of the set back.
-func (c *candidates) release() {
-	if c == nil {
-		return
+// around returns up to maxContext bytes before a gram of a pattern, and from the gram on,
+// without a star, and the offset of the gram in them.
+func (p *pattern) around(offset int) (context string, in int) {
+	before := p.text[max(offset-maxContext, 0):offset]
+	before = before[strings.LastIndexByte(before, '*')+1:]
+	after, _, _ := strings.Cut(p.text[offset:min(offset+maxContext, len(p.text))], "*")
+	return p.text[offset-len(before) : offset+len(after)], len(before)
+}
+
+// find adds the patterns that may match a target to a set, a bit for each.
+func (x *gramIndex) find(target string, found []uint64) {
+	for i := x.next(target, 0); i >= 0; i = x.next(target, i+1) {
+		slot := x.slot(gramAt(target, i))
+		if slot.to == 0 {
+			continue
+		}
+		start, first := i-int(slot.offset), x.filed[slot.from]
+		if start < 0 || !strings.HasPrefix(target[start:], slot.context) || found[first>>6]>>(first&63)&1 != 0 {
+			continue // a pattern is in one slot only, so all of them were found before
+		}
+		for _, p := range x.filed[slot.from:slot.to] {
+			found[p>>6] |= 1 << (p & 63)
+		}
 	}
-	if c.walker != nil {
-		c.walker.release()
-		c.walker = nil
+}
+
+// next returns where the next gram begins, from an index on, whose hash is in the filter. It
+// returns -1 if there is none.
+func (x *gramIndex) next(target string, from int) int {
+	filter, shift := x.filter, (x.shift-filterBits)&31
+	for ; from+8 <= len(target); from += 4 { // four grams at once
+		window := binary.LittleEndian.Uint64([]byte(target[from : from+8]))
+		a := hashOf(uint32(window)) >> shift
+		b := hashOf(uint32(window>>8)) >> shift
+		c := hashOf(uint32(window>>16)) >> shift
+		d := hashOf(uint32(window>>24)) >> shift
+		hits := filter[a>>6]>>(a&63)&1 | filter[b>>6]>>(b&63)&1<<1 | filter[c>>6]>>(c&63)&1<<2 | filter[d>>6]>>(d&63)&1<<3
+		if hits != 0 {
+			return from + bits.TrailingZeros64(hits)
+		}
 	}
-	candidatesPool.Put(c)
+	for ; from+gramSize <= len(target); from++ {
+		if bit := hashOf(gramAt(target, from)) >> shift; filter[bit>>6]>>(bit&63)&1 != 0 {
+			return from
+		}
+	}
+	return -1
 }

@@ -57,12 +57,11 @@ func (o *outcome) take(allow bool, length, rule int32, form Form) {
 	}
 }
 
-// match adds the rules that match one form of a target to out. found is what
-// [wildcards.find] found for all forms of the target.
-func (m *matcher) match(target string, form Form, found *candidates, out *outcome) {
+// match adds the rules that match one form of a target to out, unless the search is given up.
+func (m *matcher) match(target string, form Form, s *search, out *outcome) {
 	m.literals.match(target, form, out)
 	if len(m.wildcards.patterns) > 0 {
-		m.wildcards.match(target, form, found, out)
+		m.wildcards.match(target, form, s, out)
 	}
 }
 
@@ -122,13 +121,11 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 		c.literals = append(c.literals, literal{rest, anchored, allow, length, rule})
 		return
 	}
-	p := pattern{prefix: rest[:star], middle: rest[star+1:], anchored: anchored, allow: allow, length: length, rule: rule}
+	end := len(rest)
 	if anchored {
-		last := strings.LastIndexByte(p.middle, '*')
-		p.middle, p.suffix = p.middle[:max(last, 0)], p.middle[last+1:]
+		end = strings.LastIndexByte(rest, '*') + 1
 	}
-	p.single = !strings.Contains(p.middle, "*")
-	c.patterns = append(c.patterns, p)
+	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
 }
 
 // hasEscapes reports whether a rule in canonical form has an escaped slash or question mark, or

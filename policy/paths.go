@@ -4,19 +4,19 @@ package policy
 // without was done are left out; compared says that some were not. What servers make of dot
 // segments, or of a path behind a scheme without a slash, are different paths and not
 // spellings of one: a rule that allows one of them opens no other.
-func (s *side) outcome(spellings []spelling, without Form, found *candidates, best *outcome) (allowed, compared bool) {
+func (s *side) outcome(spellings []spelling, without Form, work *search, best *outcome) (allowed, compared bool) {
 	if len(spellings) == 1 || !arePaths(spellings) {
-		compared = s.match(spellings, without, found, best)
+		compared = s.match(spellings, without, work, best)
 		return best.allowed(), compared
 	}
 	allowed = true
 	for len(spellings) > 0 {
 		end := 1
-		for end < len(spellings) && spellings[end].from > 0 { // it has the same path
+		for end < len(spellings) && spellings[end].path > 0 {
 			end++
 		}
 		var path outcome
-		compared = s.match(spellings[:end], without, found, &path) || compared
+		compared = s.match(spellings[:end], without, work, &path) || compared
 		best.add(&path)
 		allowed = allowed && path.allowed()
 		spellings = spellings[end:]
@@ -26,10 +26,10 @@ func (s *side) outcome(spellings []spelling, without Form, found *candidates, be
 
 // match adds the rules that match some forms of a target to best. without and compared are
 // as for outcome.
-func (s *side) match(spellings []spelling, without Form, found *candidates, best *outcome) (compared bool) {
+func (s *side) match(spellings []spelling, without Form, work *search, best *outcome) (compared bool) {
 	for i := range spellings {
 		if x := &spellings[i]; !x.isLeftOut() && x.form&without == 0 {
-			s.rules.match(x.text, x.form, found, best)
+			s.rules.match(x.text, x.form, work, best)
 			compared = true
 		}
 	}

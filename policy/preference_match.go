@@ -137,7 +137,7 @@ func (p *patternStatements) addFew(spellings []spelling, out *said) {
 			continue
 		}
 		for s := range spellings {
-			if p.few[i].matches(spellings[s].text) {
+			if ok, _ := p.few[i].matches(spellings[s].text); ok {
 				out.add(p.says[i])
 				break
 			}
@@ -173,16 +173,17 @@ func (r *Robots) statements(agents []int32) *statements {
 	return s
 }
 
-// best returns the longest paths of both kinds that match a target.
+// best returns the longest paths of both kinds that match a target, none if the search is
+// given up.
 func (m *matcher) best(spellings []spelling) (best outcome) {
-	var found *candidates
-	if m.wildcards.indexed() {
-		found = m.wildcards.find(spellings)
-	}
+	s := newSearch()
+	defer s.release()
 	for i := range spellings {
-		m.match(spellings[i].text, spellings[i].form, found, &best)
+		m.match(spellings[i].text, spellings[i].form, &s, &best)
 	}
-	found.release()
+	if s.isGivenUp() {
+		return outcome{}
+	}
 	return best
 }
 
@@ -219,7 +220,7 @@ func (s *Selection) Preferences(target string) Preferences {
 	case !s.forgiving.statements.hasPaths():
 		return s.forgiving.statements.whole
 	case isPlain(target):
-		return s.forgiving.statements.of([]spelling{spelled(target, 0)})
+		return s.forgiving.statements.of([]spelling{{text: target}})
 	}
 	t := borrowed(target)
 	p := s.TargetPreferences(t)

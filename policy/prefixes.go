@@ -60,18 +60,7 @@ func keyOf(text string) (key uint64) {
 }
 
 // find returns the longest text that a target starts with, -1 if it starts with none.
-func (p *prefixes) find(target string) (i int32) {
-	i, common := p.nearest(target)
-	for i >= 0 && len(p.texts[i]) > common {
-		i = p.parents[i]
-	}
-	return i
-}
-
-// nearest returns a text and how many bytes of it a target starts with, the most of all
-// texts: it is the longest that the target starts with, or starts with that one. It
-// returns -1 if the target starts with none.
-func (p *prefixes) nearest(target string) (i int32, common int) {
+func (p *prefixes) find(target string) int32 {
 	low, high := p.narrow(target)
 	for low < high {
 		mid := int(uint(low+high) >> 1)
@@ -81,10 +70,15 @@ func (p *prefixes) nearest(target string) (i int32, common int) {
 			high = mid
 		}
 	}
-	if i = int32(low - 1); i < 0 {
-		return i, 0
+	i := int32(low - 1) // of the greatest text that is not above the target
+	if i < 0 {
+		return i
 	}
-	return i, commonPrefix(p.texts[i], target)
+	common := commonPrefix(p.texts[i], target)
+	for i >= 0 && len(p.texts[i]) > common {
+		i = p.parents[i]
+	}
+	return i
 }
 
 // narrow returns between which texts the greatest is to be found that is not above a

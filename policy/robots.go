@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -194,10 +193,9 @@ func (r *Robots) Size() int {
 		perDelay   = 24
 		perSitemap = 80
 		perFinding = 160
-		perStar    = 60 // of what a target is walked through with, if one ever is
 		perFile    = 1024
 	)
-	size := perFile + len(r.text) + perStar*min(strings.Count(r.text, "*"), 4*len(r.rules)) + perRule*len(r.rules) + perAgent*len(r.agents) +
+	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*len(r.usages) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // which they share

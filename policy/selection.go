@@ -153,13 +153,15 @@ var targets = sync.Pool{New: func() any { return new(Target) }}
 
 // Judge judges a request target as sent: an absolute path with an optional
 // query, or the absolute form. Runs of slashes are also compared merged; see
-// [Selection.JudgeTarget] for a server that keeps them apart.
+// [Selection.JudgeTarget] for a server that keeps them apart. A search for a rule that
+// takes more than a few milliseconds is given up, and the target allowed: only a file that
+// was written to make verdicts expensive needs so much.
 func (s *Selection) Judge(target string) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
 	if isPlain(target) {
-		return s.judge([]spelling{spelled(target, 0)})
+		return s.judge([]spelling{{text: target}})
 	}
 	t := borrowed(target)
 	v := s.JudgeTarget(t)
@@ -217,18 +219,16 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 }
 
 // judge judges by one reading. The longest matching rule over all forms of the
-// target decides, an allow rule among equals (RFC 9309 section 2.2.2).
+// target decides, an allow rule among equals (RFC 9309 section 2.2.2). If that is
+// more work than maxSteps, it allows the target without a rule.
 func (s *side) judge(spellings []spelling) (v Verdict) {
 	if s.choice == nil {
 		v.Allowed = true
 		return v
 	}
-	var found *candidates
-	if s.rules.wildcards.indexed() {
-		found = s.rules.wildcards.find(spellings)
-	}
+	work := newSearch()
 	var best outcome
-	v.Allowed, _ = s.outcome(spellings, 0, found, &best)
+	v.Allowed, _ = s.outcome(spellings, 0, &work, &best)
 	won := best.disallow
 	if v.Allowed {
 		won = best.allow
@@ -239,9 +239,12 @@ func (s *side) judge(spellings []spelling) (v Verdict) {
 		v.Rule = s.robots.rule(won.rule)
 		v.Form = won.form
 		v.Group = s.chosenBy(won.rule)
-		v.Ambiguous = !v.Allowed && won.form&decodedForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsLiteral(spellings, found)
+		v.Ambiguous = !v.Allowed && won.form&decodedForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsLiteral(spellings, &work)
 	}
-	found.release()
+	work.release()
+	if work.isGivenUp() {
+		return Verdict{Allowed: true, Group: s.agent(s.agents[0])}
+	}
 	return v
 }
 
@@ -251,9 +254,9 @@ const decodedForms = FormSlashes
 
 // allowsLiteral reports whether a target has forms that are none of decodedForms
 // and these are allowed.
-func (s *side) allowsLiteral(spellings []spelling, found *candidates) bool {
+func (s *side) allowsLiteral(spellings []spelling, work *search) bool {
 	var best outcome
-	allowed, compared := s.outcome(spellings, decodedForms, found, &best)
+	allowed, compared := s.outcome(spellings, decodedForms, work, &best)
 	return compared && allowed
 }
 

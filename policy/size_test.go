@@ -15,7 +15,7 @@ func TestSizeCounts(t *testing.T) {
 	for line, least := range map[string]int{
 		"# comment\n":                            0,
 		"Disallow: /y\n":                         100,
-		"Disallow: /*y*\n":                       200,
+		"Disallow: /*y*\n":                       100,
 		"User-agent: b\n":                        100,
 		"Host: example.com\n":                    50,
 		"Sitemap: https://example.com/sitemap\n": 130,

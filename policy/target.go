@@ -92,25 +92,17 @@ type Target struct {
 	buf   []byte // what the spellings point into, unless it is the target itself
 }
 
-// spelling is a target in one form. Eight bytes of text in a row that end at from or
-// before, or begin at to or behind, also stand in an earlier form of the target.
+// spelling is a target in one form.
 type spelling struct {
-	text     string
-	form     Form
-	from, to int
-	// decoded says that slashes and queries are decoded in this form and that nothing
-	// else was done to the others: what stands in one of them stands here, too, unless
-	// it has what is decoded here.
-	decoded bool
+	text string
+	form Form
+	path int // length of the path if it is that of the form before, else 0
 }
 
 // isLeftOut reports whether the form is one that [Target.forms] has still to write: with / and
 // ? escaped in the query. What matches there matches where they are not, too, unless it has
 // such an escape itself.
 func (x *spelling) isLeftOut() bool { return x.text == "" }
-
-// spelled is a text that shares nothing with an earlier form.
-func spelled(text string, form Form) spelling { return spelling{text: text, form: form, to: len(text)} }
 
 // Set prepares a request target. See RFC 9112 section 3.2 for what it may look
 // like; an absolute form counts by its path and query, an empty one as /. A #
@@ -121,7 +113,7 @@ func spelled(text string, form Form) spelling { return spelling{text: text, form
 func (t *Target) Set(target string, keepSlashes bool) {
 	t.count, t.later = 0, false
 	if isPlain(target) {
-		t.add(spelled(target, 0))
+		t.add(spelling{text: target})
 		return
 	}
 	path, query, hasQuery := strings.Cut(originForm(target), "?")
@@ -134,7 +126,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	canonical := t.since(0)
 	opaque, isOpaque := afterScheme(target)
 	if !isOpaque && isOnePath(canonical[:end], keepSlashes) && (!hasQuery || isOneQuery(canonical[end+1:])) {
-		t.add(spelled(canonical, 0))
+		t.add(spelling{text: canonical})
 		return
 	}
 
@@ -146,23 +138,16 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		t.buf = appendCanonical(append(t.buf, '/'), opaque, false)
 		t.paths(&paths, t.since(start), FormOpaque, keepSlashes)
 	}
-	decoded := paths.count - 1 // the path that has its slashes decoded, the last one
-	if isOpaque || paths.list[decoded].form&FormDots != 0 {
-		decoded = -1
-	}
 	if !hasQuery {
-		for i, path := range paths.all() {
-			x := spelled(path.text, path.form)
-			x.decoded = i == decoded
-			t.add(x)
+		for _, path := range paths.all() {
+			t.add(spelling{text: path.text, form: path.form})
 		}
 		return
 	}
 	var queries alternatives
 	t.queries(&queries, canonical[end+1:])
-	for i, path := range paths.all() {
+	for _, path := range paths.all() {
 		for j, query := range queries.all() {
-			mark := len(path.text) // the question mark
 			x := spelling{form: path.form | query.form}
 			if query.form == FormQueryEncoded {
 				t.later = true
@@ -172,15 +157,10 @@ func (t *Target) Set(target string, keepSlashes bool) {
 				t.buf = append(t.buf, '?')
 				t.buf = append(t.buf, query.text...)
 				x.text = t.since(start)
-				x.to = len(x.text)
-			}
-			if i > 0 {
-				x.to = mark // the first path had the same queries
 			}
 			if j > 0 {
-				x.from = mark // it had the same path
+				x.path = len(path.text)
 			}
-			x.decoded = i == decoded && j == queries.decoded()
 			t.add(x)
 		}
 	}
@@ -193,19 +173,15 @@ func (t *Target) forms() []spelling {
 		t.later = false
 		_, query, _ := strings.Cut(forms[0].text, "?")
 		query = t.encoded(query)
-		isFirst := true // of the paths
 		for i := range forms {
 			x := &forms[i]
 			if !x.isLeftOut() {
 				continue
 			}
 			start := len(t.buf)
-			t.buf = append(t.buf, forms[i-1].text[:x.from+1]...) // of the same path
+			t.buf = append(t.buf, forms[i-1].text[:x.path+1]...) // and the question mark
 			t.buf = append(t.buf, query...)
 			x.text = t.since(start)
-			if isFirst {
-				x.to, isFirst = len(x.text), false
-			}
 		}
 	}
 	return forms

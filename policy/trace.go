@@ -29,7 +29,8 @@ func (s *Selection) Matches(t *Target) []Match {
 		m := newMatcher(s.forgiving.robots, []int32{i})
 		for _, x := range forms {
 			var out outcome
-			m.match(x.text, x.form, nil, &out)
+			work := newSearch()
+			m.match(x.text, x.form, &work, &out)
 			if won := cmp.Or(out.allow, out.disallow); won.length > 0 {
 				found = append(found, Match{s.forgiving.robots.rule(i), s.forgiving.chosenBy(i), won.form, int(won.length)})
 				break

@@ -2,205 +2,147 @@ package policy
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// pattern is a rule with a wildcard inside, in canonical form and taken apart
-// at its first star and, if it is anchored, its last.
+// pattern is a rule with a wildcard inside, in canonical form.
 type pattern struct {
-	prefix   string // what a target starts with
-	middle   string // what follows somewhere, in that order, without overlap; parts are separated by stars
-	suffix   string // what it ends with, if anchored
-	anchored bool
-	single   bool // the middle is one part, or empty
-	allow    bool
-	length   int32
-	rule     int32
+	text   string // without stars at the end, without a dollar, and with one star for a run of stars
+	star   int32  // index of the first star: a target starts with what precedes it
+	end    int32  // index behind the last star if the pattern is anchored, else the length of text: a target ends with what follows
+	single bool   // there is no star between star and end
+	allow  bool
+	length int32
+	rule   int32
 }
 
-// texts returns what the pattern is taken apart into.
-func (p *pattern) texts() [3]string { return [...]string{p.prefix, p.middle, p.suffix} }
+// stepsPerSearch is what a search for one part of a pattern costs at least, counted in bytes
+// of a target.
+const stepsPerSearch = 8
 
-// matches reports whether the pattern matches. It takes time linear in the
-// target: the leftmost place for each part is the best one.
-func (p *pattern) matches(target string) bool {
-	return p.fits(target) && p.holds(target)
-}
-
-// fits reports whether a target starts and ends as the pattern does.
-func (p *pattern) fits(target string) bool {
-	return strings.HasPrefix(target, p.prefix) && strings.HasSuffix(target[len(p.prefix):], p.suffix)
-}
-
-// holds reports whether the middle stands in a target that fits.
-func (p *pattern) holds(target string) bool {
-	rest := target[len(p.prefix) : len(target)-len(p.suffix)]
-	if p.single {
-		return strings.Contains(rest, p.middle)
+// matches reports whether a pattern matches a target, and how much work that took. It takes
+// the leftmost place for each part between two stars, which leaves most for the parts that
+// follow, so the work is linear in the target and the pattern.
+func (p *pattern) matches(target string) (ok bool, steps int) {
+	steps = stepsPerSearch
+	prefix, suffix := p.text[:p.star], p.text[p.end:]
+	if !strings.HasPrefix(target, prefix) || !strings.HasSuffix(target[len(prefix):], suffix) {
+		return false, steps
 	}
-	for middle := p.middle; middle != ""; {
-		var part string
-		part, middle, _ = strings.Cut(middle, "*")
+	rest := target[len(prefix) : len(target)-len(suffix)]
+	for parts := p.text[p.star+1 : p.end]; parts != ""; {
+		part := parts
+		if p.single {
+			parts = ""
+		} else {
+			part, parts, _ = strings.Cut(parts, "*")
+		}
 		i := strings.Index(rest, part)
 		if i < 0 {
-			return false
+			return false, steps + len(rest)
 		}
+		steps += i + len(part) + stepsPerSearch
 		rest = rest[i+len(part):]
 	}
-	return true
+	return true, steps
 }
 
-// fewPatterns is how many patterns are tried one after the other rather than
-// looked up.
+// fewPatterns is how many patterns are tried one after the other rather than looked up.
 const fewPatterns = 8
 
-// wildcards finds those of many patterns that match a target. Each pattern is
-// filed under one gram, a run of four bytes that a matching target has to
-// contain, the one that fewest patterns share. Patterns without four literal
-// bytes in a row are filed under two, the few that remain are tried always. A
-// pattern is a candidate where up to four bytes before its gram are right too.
+// wildcards holds patterns and finds the longest that match a target.
 type wildcards struct {
-	patterns []pattern      // by falling length within each file
-	always   []int32        // patterns filed under no gram
-	long     gramIndex      // of four bytes
-	short    gramIndex      // of two bytes
-	allForms bool           // are looked through for literals, as one may stand in another form than the decoded one
-	cut      func() *pieces // cuts the patterns when a target is first walked through; nil if there are few
+	patterns []pattern // by falling length and, among equals, in file order
+	always   []uint64  // the patterns that the index does not have, a bit for each
+	index    gramIndex
 }
 
 func newWildcards(patterns []pattern) wildcards {
-	patterns = byLength(patterns)
-	w := wildcards{patterns: patterns}
+	slices.SortFunc(patterns, func(a, b pattern) int {
+		return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.rule, b.rule))
+	})
+	w := wildcards{patterns: patterns, always: make([]uint64, (len(patterns)+63)/64)}
 	if len(patterns) <= fewPatterns {
-		for i := range patterns {
-			w.always = append(w.always, int32(i))
+		if len(patterns) > 0 {
+			w.always[0] = 1<<len(patterns) - 1
 		}
 		return w
 	}
-	w.cut = sync.OnceValue(func() *pieces { return newPieces(patterns) })
-	w.allForms = slices.ContainsFunc(patterns, pattern.needsAllForms)
-	w.long.size, w.short.size = 4, 2
-	all := make([]int32, len(patterns))
-	for i := range all {
-		all[i] = int32(i)
+	var without []int32
+	w.index, without = newGramIndex(patterns)
+	for _, i := range without {
+		w.always[i>>6] |= 1 << (i & 63)
 	}
-	w.always = w.short.file(patterns, w.long.file(patterns, all))
 	return w
 }
 
-// byLength returns the patterns by falling length and, where that is the same, in their
-// order.
-func byLength(patterns []pattern) []pattern {
-	if len(patterns) <= fewPatterns {
-		slices.SortStableFunc(patterns, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
-		return patterns
-	}
-	keys := make([]uint64, len(patterns))
-	for i := range patterns {
-		keys[i] = uint64(^uint32(patterns[i].length))<<32 | uint64(i)
-	}
-	slices.Sort(keys)
-	all := make([]pattern, len(patterns))
-	for i, key := range keys {
-		all[i] = patterns[uint32(key)]
-	}
-	return all
+// maxSteps bounds the work of one verdict by one interpretation of a file, counted in bytes
+// of a target that are compared with patterns. That takes a few milliseconds. For a target of
+// 8,000 bytes, files that were not written to exhaust the bound need less than a quarter of it.
+const maxSteps = 4 << 20
+
+// search is the work of one verdict.
+type search struct {
+	left  int       // steps, of maxSteps; negative if the search was given up
+	found *foundSet // nil until it is needed
 }
 
-// indexed reports whether there are patterns that are not always tried.
-func (w *wildcards) indexed() bool { return len(w.always) < len(w.patterns) }
+func newSearch() search { return search{left: maxSteps} }
 
-// needsAllForms reports whether a target may have a literal of the pattern in some form though
-// not in its decoded one: if it has what is decoded there, or may begin within that.
-func (p pattern) needsAllForms() bool {
-	for _, text := range p.texts() {
-		last := byte('*') // so that each literal is behind one
-		for i := range len(text) {
-			c := text[i]
-			switch {
-			case c == '%' && isDecoded(text[i+1:]), c == '/' && last == '/',
-				last == '*' && (c == 'F' || c == 'C' || isDecoded(text[i:])):
-				return true
-			}
-			last = c
-		}
-	}
-	return false
-}
+// isGivenUp reports whether there was more work than maxSteps. The outcome is then incomplete,
+// and the target is allowed.
+func (s *search) isGivenUp() bool { return s.left < 0 }
 
-// isDecoded reports whether a text starts with what is behind the % in the escape of a
-// slash, a backslash or a question mark.
-func isDecoded(text string) bool {
-	return strings.HasPrefix(text, "2F") || strings.HasPrefix(text, "3F") || strings.HasPrefix(text, "5C")
-}
-
-// find returns the patterns, but for those that are always tried, whose gram a
-// target contains in any form; nil if there are none.
-func (w *wildcards) find(spellings []spelling) (found *candidates) {
-	for i := range spellings {
-		if s := &spellings[i]; len(spellings) == 1 || s.decoded && !w.allForms {
-			found = w.long.find(s.text, 0, len(s.text), true, w.patterns, nil)
-			return w.short.find(s.text, 0, len(s.text), true, w.patterns, found)
-		}
-	}
-	for _, s := range spellings {
-		if s.isLeftOut() {
-			continue
-		}
-		found = w.long.find(s.text, s.from, s.to, false, w.patterns, found)
-		found = w.short.find(s.text, s.from, s.to, false, w.patterns, found)
-	}
-	return found
-}
-
-// match adds the patterns that match a target to out: the found ones and those
-// that are always tried.
-func (w *wildcards) match(target string, form Form, found *candidates, out *outcome) {
-	if w.tryAll(target, form, found, out, manyTries) && !w.walk(target, form, found, out) {
-		w.tryAll(target, form, found, out, math.MaxInt)
+// release ends the search.
+func (s *search) release() {
+	if s.found != nil {
+		foundSets.Put(s.found)
 	}
 }
 
-// tryAll tries the found patterns and those that are always tried. It reports whether
-// it has stopped after so many tries.
-func (w *wildcards) tryAll(target string, form Form, found *candidates, out *outcome, tries int) bool {
-	for _, i := range w.always {
-		if !w.try(int(i), target, form, out, &tries) {
-			break
-		}
+// foundSet is a set of patterns, a bit for each.
+type foundSet struct{ bits []uint64 }
+
+var foundSets = sync.Pool{New: func() any { return new(foundSet) }}
+
+// find returns the patterns that may match a target.
+func (w *wildcards) find(target string, s *search) []uint64 {
+	if len(w.index.slots) == 0 {
+		return w.always
 	}
-	if found != nil {
-		w.tryFound(target, form, found, out, &tries)
+	if s.found == nil {
+		s.found = foundSets.Get().(*foundSet)
 	}
-	return tries <= 0
+	s.found.bits = append(s.found.bits[:0], w.always...)
+	w.index.find(target, s.found.bits)
+	return s.found.bits
 }
 
-// tryFound tries the found patterns.
-func (w *wildcards) tryFound(target string, form Form, found *candidates, out *outcome, tries *int) {
-	for word, set := range found.bits {
+// match adds the patterns that match a target to out. Longer patterns come first, so it stops
+// where no pattern that follows can win.
+func (w *wildcards) match(target string, form Form, s *search, out *outcome) {
+	if s.isGivenUp() {
+		return
+	}
+	for word, set := range w.find(target, s) {
 		for ; set != 0; set &= set - 1 {
-			if !w.try(word<<6|bits.TrailingZeros64(set), target, form, out, tries) {
+			p := &w.patterns[word<<6|bits.TrailingZeros64(set)]
+			if p.length < max(out.allow.length, out.disallow.length) {
 				return
 			}
+			if !out.matters(p.allow, p.length, p.rule) {
+				continue
+			}
+			ok, steps := p.matches(target)
+			if s.left -= steps; s.isGivenUp() {
+				return
+			}
+			if ok {
+				out.take(p.allow, p.length, p.rule, form)
+			}
 		}
 	}
-}
-
-// try matches a pattern. It reports whether longer ones, which come first, left
-// anything to win and whether there were not too many tries.
-func (w *wildcards) try(i int, target string, form Form, out *outcome, tries *int) bool {
-	p := &w.patterns[i]
-	if p.length < max(out.allow.length, out.disallow.length) {
-		return false
-	}
-	if out.matters(p.allow, p.length, p.rule) && p.fits(target) {
-		if *tries--; p.holds(target) {
-			out.take(p.allow, p.length, p.rule, form)
-		}
-	}
-	return *tries > 0
 }

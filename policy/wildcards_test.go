@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestOverlappingPatterns compares the match of many patterns with the naive match of each.
+// The parts of the patterns overlap, begin with each other or are missing from the target.
+func TestOverlappingPatterns(t *testing.T) {
+	seeds := uint64(300)
+	if raceEnabled {
+		seeds = 30
+	}
+	for seed := range seeds {
+		random := rand.New(rand.NewPCG(seed, 7))
+		letters := []string{"ab", "abc", "aaaaaaab", "abcdefgh/"}[seed%4]
+		text := func(most int) string {
+			var b strings.Builder
+			for range random.IntN(most) {
+				b.WriteByte(letters[random.IntN(len(letters))])
+			}
+			return b.String()
+		}
+		var c compiler
+		type rule struct {
+			path  string
+			allow bool
+		}
+		var rules []rule
+		for range 2 + random.IntN(200) {
+			path := "/" + text(3)
+			for range 1 + random.IntN(4) {
+				path += "*" + text(1+random.IntN(12))
+			}
+			if random.IntN(3) == 0 {
+				path += "$"
+			}
+			rules = append(rules, rule{path, random.IntN(3) == 0})
+			c.add(path, rules[len(rules)-1].allow, int32(len(rules)-1))
+		}
+		m := c.matcher()
+		target := "/"
+		for i := range 20 {
+			if i%3 == 0 {
+				target = "/" + text(1+random.IntN(60))
+			} else { // change a part of the one before
+				from := 1 + random.IntN(len(target))
+				target = target[:from] + text(5) + target[from+random.IntN(len(target)-from+1):]
+			}
+			var want, got outcome
+			for i, x := range rules {
+				if naiveMatch(x.path, target) {
+					want.take(x.allow, int32(len(x.path)), int32(i), 0)
+				}
+			}
+			s := newSearch()
+			m.match(target, 0, &s, &got)
+			s.release()
+			if got.allowed() != want.allowed() || want.allowed() && got.allow != want.allow || !want.allowed() && got.disallow != want.disallow {
+				t.Fatalf("seed %d, %q: got %+v, want %+v", seed, target, got, want)
+			}
+		}
+	}
+}
+
+// TestLongParts has parts of thousands of bytes and a target that nearly has them everywhere.
+func TestLongParts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for i := range 84 {
+		b.WriteString("Disallow: /*" + strings.Repeat("a", 4800+i) + "*c\n")
+	}
+	b.WriteString("Disallow: /*" + strings.Repeat("a", 4700) + "*a\n") // the shortest, and the only one that matches
+	v := Parse([]byte(b.String())).Select(true, "x").Judge("/" + strings.Repeat("a", 20_000))
+	if v.Allowed || v.Rule.Line != 86 {
+		t.Errorf("line %d decides, want 86", v.Rule.Line)
+	}
+}
+
+// steps returns how much work a verdict of the lenient interpretation is.
+func (s *Selection) steps(target string) int {
+	var prepared Target
+	prepared.Set(target, false)
+	work := newSearch()
+	defer work.release()
+	s.forgiving.outcome(prepared.forms(), 0, &work, new(outcome))
+	return maxSteps - work.left
+}
+
+// TestMaxSteps judges by rules that were written to make verdicts expensive. A verdict either
+// is right or was given up and allows, also if a rule outside of the index disallows.
+func TestMaxSteps(t *testing.T) {
+	all := hostileRules
+	if raceEnabled {
+		all = all[:2]
+	}
+	givenUp := 0
+	for _, h := range all {
+		for _, more := range []string{"", "Disallow: /\n", "Disalow: /\n"} {
+			r := Parse([]byte("User-agent: *\n" + more + strings.TrimPrefix(h.text, "User-agent: *\n")))
+			s := r.Select(true, "x")
+			v, steps := s.Judge(h.target), s.steps(h.target)
+			if most := maxSteps + len(h.target) + 1000; steps > most {
+				t.Errorf("%s: %d steps, want %d at most", h.name, steps, most)
+			}
+			switch group := (Agent{"*", 1}); {
+			case steps > maxSteps:
+				givenUp++
+				if want := (Verdict{Allowed: true, Group: group}); v != want {
+					t.Errorf("%s with %q: the search was given up, and the verdict is %+v, want %+v", h.name, more, v, want)
+				}
+			case more == "Disallow: /\n":
+				if v.Allowed || v.Rule.Line != 2 {
+					t.Errorf("%s: %+v, want that line 2 disallows", h.name, v)
+				}
+			default:
+				if !v.Allowed || v.Rule.Line != 0 {
+					t.Errorf("%s with %q: %+v, want that no rule decides", h.name, more, v)
+				}
+			}
+		}
+	}
+	if givenUp < len(all) {
+		t.Errorf("only %d searches were given up", givenUp)
+	}
+}
+
+// TestHostileRules adds a rule that matches, or not, to fewer of these rules.
+func TestHostileRules(t *testing.T) {
+	for _, h := range hostileRules {
+		r := Parse([]byte(h.text[:strings.LastIndexByte(h.text[:8000], '\n')+1]))
+		s := r.Select(true, "x")
+		if steps := s.steps(h.target); steps > maxSteps {
+			t.Fatalf("%s: %d steps", h.name, steps)
+		}
+		if v := s.Judge(h.target); v.Rule.Line != 0 {
+			t.Errorf("%s: line %d, %s, decides", h.name, v.Rule.Line, v.Rule)
+		}
+		path := s.Rules()[r.RuleCount()/2].Path
+		path = path[:strings.LastIndexByte(path, '*')]
+		longer := Parse([]byte(strings.Replace(r.Text(), "\n", "\nDisallow: "+path+"\n", 1)))
+		if matches := naiveMatch(path, h.target); matches == longer.Select(true, "x").Judge(h.target).Allowed {
+			t.Errorf("%s: Disallow: %s matches: %t, and the verdict is another", h.name, path, matches)
+		}
+	}
+}
+
+// TestMaxStepsOfPreferences has no preference for a target if the search is given up.
+func TestMaxStepsOfPreferences(t *testing.T) {
+	h := hostileRules[0]
+	text := strings.ReplaceAll(h.text, "Allow:", "Content-Usage:")
+	text = strings.ReplaceAll(text, "!\n", "! train-ai=n\n")
+	r := Parse([]byte(text[:strings.LastIndexByte(text[:MaxSize-100], '\n')+1] + "Content-Usage: /*a train-ai=n\n"))
+	s := r.Select(true, "x")
+	if p := s.Preferences("/a"); p == (Preferences{}) {
+		t.Error("/a has no preference")
+	}
+	if p := s.Preferences(h.target); p != (Preferences{}) {
+		t.Errorf("the target has %v, want nothing", p)
+	}
+}
+
+// TestStepsOfOrdinaryFiles judges long targets by large ordinary files and by real ones. Each
+// verdict needs less than a quarter of the steps that it may take.
+func TestStepsOfOrdinaryFiles(t *testing.T) {
+	files := map[string][]byte{"small": []byte(smallFile), "large": largeFile}
+	for i := range uint64(3) {
+		files[fmt.Sprintf("generated %d", i)] = []byte("User-agent: *\n" + generateRules(10_000, 90, i))
+	}
+	for name, body := range corpus(t, MaxSize) {
+		files[name] = body
+	}
+	targets := []string{
+		"/" + fill("a/b-12./", 8000), "/" + fill("%c3/%2f//", 8000), "/shop%2fx//y?" + fill("/%3fpage=2%2F&", 7988),
+		"/shop" + strings.Join(generateTargets(400, 6), "")[:7995], "/a/../" + fill("b%2f../index.html?a=b&c=/d.js&", 8000),
+	}
+	most := 0
+	for name, body := range files {
+		r := Parse(body)
+		for _, token := range []string{"Googlebot", "Unnamed-Bot"} {
+			s := r.Select(true, token)
+			if s == nil {
+				continue
+			}
+			for _, target := range targets {
+				steps := s.steps(target)
+				most = max(most, steps)
+				if steps > maxSteps/4 {
+					t.Errorf("%s, %.30q for %s: %d steps", name, target, token, steps)
+				}
+			}
+		}
+	}
+	t.Logf("%d steps at most, of %d", most, maxSteps)
+}
