@@ -178,7 +178,7 @@ func TestDecision(t *testing.T) {
 
 			// audit, which takes every name for true, and finds no such target in a log
 			if tc.identity == verify.Claimed && strings.Contains(tc.target, "/") && !strings.HasPrefix(tc.target, "x:") {
-				line, err := json.Marshal(map[string]any{"ClientRequestMethod": method, "ClientRequestURI": tc.target, "ClientRequestUserAgent": tc.userAgent})
+				line, err := json.Marshal(map[string]any{"request_method": method, "request_uri": tc.target, "http_user_agent": tc.userAgent})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -49,7 +49,7 @@ func compareWithLogs(t *testing.T, h Handler) {
 			}
 			for i := range 2 * len(parityAgents) {
 				userAgent, method := parityAgents[i/2], parityMethods[i%2]
-				line, err := json.Marshal(map[string]any{"ClientRequestMethod": method, "ClientRequestURI": target, "ClientRequestUserAgent": userAgent})
+				line, err := json.Marshal(map[string]any{"request_method": method, "request_uri": target, "http_user_agent": userAgent})
 				if err != nil {
 					t.Fatal(err)
 				}

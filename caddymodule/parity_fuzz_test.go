@@ -87,7 +87,7 @@ func canBeSent(text string) bool {
 // auditedAs reports whether audit counts a request as forbidden. ok is false if it does
 // not judge it.
 func auditedAs(t *testing.T, settings judge.Settings, text string, asked explain.Request) (forbidden, ok bool) {
-	line, err := json.Marshal(map[string]any{"ClientRequestMethod": asked.Method, "ClientRequestURI": asked.URL, "ClientRequestUserAgent": asked.UserAgent})
+	line, err := json.Marshal(map[string]any{"request_method": asked.Method, "request_uri": asked.URL, "http_user_agent": asked.UserAgent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,11 +27,9 @@ outside of the robots.txt by crawler, class, rule and path, and when each crawle
 has last read the robots.txt.
 
 A log is a file, plain or compressed by gzip or zstd, a pattern such as
-"access.log*", or - for standard input. Its format is recognised: Caddy's JSON;
-Common and Combined of nginx and Apache, also with the host in front; W3C extended
-(IIS); the standard logs of CloudFront; HTTP requests of Cloudflare Logpush.
---format names one (docs/audit.md lists them) or is a format string as that of
-log_format in nginx or LogFormat in Apache.
+"access.log*", or - for standard input. Its format is recognised: Common and
+Combined, also with the host in front; the JSON of Caddy, nginx and Traefik
+(docs/audit.md shows how to set them). Another format is an error.
 
 --robots is a file, a URL, or a directory with dated versions, named like
 robots-2026-11-20T10:00:00Z.txt. With those a request is judged by the version of
@@ -65,7 +63,6 @@ caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --h
 caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
 caddy robots-guard audit --robots robots.txt --rate /var/log/caddy/access.log
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
-caddy robots-guard audit -r robots.txt --format '$remote_addr [$time_local] "$request" $status "$http_user_agent"' custom.log
 `,
 		RunE: runCommand(a.run),
 	}

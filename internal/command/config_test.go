@@ -115,7 +115,7 @@ func TestSiteOfAURL(t *testing.T) {
 // same.
 func TestAuditedSites(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "access.log")
-	line := `{"ClientRequestHost":"a.test","ClientRequestMethod":"GET","ClientRequestURI":"/private/","ClientRequestUserAgent":"GPTBot/1.3"}`
+	line := `{"host":"a.test","request_method":"GET","request_uri":"/private/","http_user_agent":"GPTBot/1.3"}`
 	if err := os.WriteFile(log, []byte(line+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

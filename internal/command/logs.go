@@ -13,14 +13,13 @@ import (
 	"golang.org/x/term"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 // auditedLogs are the access logs that a command is given, and which of their
 // requests count.
 type auditedLogs struct {
-	names, sites         []string
-	since, until, format string
+	names, sites []string
+	since, until string
 }
 
 // addFlags adds the flags that choose requests.
@@ -29,8 +28,6 @@ func (l *auditedLogs) addFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&l.sites, "site", nil, "a host whose requests count")
 	flags.StringVar(&l.since, "since", "", "when the requests that count begin")
 	flags.StringVar(&l.until, "until", "", "when they end")
-	flags.StringVar(&l.format, "format", "", "the format of the logs, if it is not recognised")
-	completeWords(cmd, "format", logformat.Names()...)
 }
 
 // options makes options of the flags.
@@ -47,12 +44,6 @@ func (l *auditedLogs) options(cmd *cobra.Command) (replay.Options, error) {
 				return o, fmt.Errorf("--%s: %w", bound.flag, err)
 			}
 			*bound.at = at
-		}
-	}
-	if l.format != "" {
-		var err error
-		if o.Format, err = logformat.Parse(l.format); err != nil {
-			return o, fmt.Errorf("--format: %w", err)
 		}
 	}
 	return o, nil

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
 )
 
 // endless is a reader of one line without end.
@@ -41,7 +39,7 @@ func TestEndlessLine(t *testing.T) {
 // TestNoAllocation replays a log a second time: nothing is allocated for a line
 // that was not the first of its kind.
 func TestNoAllocation(t *testing.T) {
-	p, logs, err := (&Options{Logs: []string{"-"}, Stdin: bytes.NewReader(combinedLog(1, 2000)), Versions: oneVersion(sample.Robots), Progress: new(Progress), Workers: 1}).plan()
+	p, logs, err := (&Options{Logs: []string{"-"}, Stdin: bytes.NewReader(combinedLog(1, 2000)), Versions: oneVersion(sampleRobots), Progress: new(Progress), Workers: 1}).plan()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 // maxLine bounds a line, in bytes. It is also the size of a chunk. A server
@@ -20,8 +18,6 @@ type chunk struct {
 	in   *input
 	buf  []byte // memory of maxLine bytes
 	data []byte // the part of buf that holds the lines
-
-	directives logformat.Directives // as they are at the start
 
 	tooLong bool // data is the start of a line that is longer than maxLine
 	last    bool // the last of its log
@@ -60,7 +56,6 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, text.Close()) }() // which says the same again, if anything
-	var directives logformat.Directives                // of the lines so far
 	var rest []byte                                    // of the last chunk: the beginning of a line
 	skipping := false                                  // within a line that is too long
 	for {
@@ -70,9 +65,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		*k = chunk{in: in, buf: k.buf, done: k.done, directives: k.directives,
-			examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0], delays: k.delays[:0]}
-		k.directives.Set(&directives)
+		*k = chunk{in: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0], delays: k.delays[:0]}
 		n := copy(k.buf, rest)
 		var readErr error
 		for n < len(k.buf) && readErr == nil {
@@ -100,9 +93,6 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 			end = len(data)
 		}
 		k.data, rest = data[:end], append(rest[:0], data[end:]...)
-		if in.format != nil && !k.tooLong {
-			directives.Scan(in.format, k.data)
-		}
 		k.last = readErr != nil
 		c.emit(k)
 		switch {

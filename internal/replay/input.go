@@ -18,7 +18,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // input is a log that is read.
@@ -30,7 +29,8 @@ type input struct {
 	open        func() (io.ReadCloser, error)
 	opened      io.ReadCloser // one that cannot be opened twice
 	begins      int64         // the time of its first request
-	timed       bool
+	timed       bool          // that is known
+	found       bool          // a request is among the first lines
 	empty       bool
 	broken      error // why not even its first line can be read
 
@@ -74,14 +74,14 @@ func expand(names []string) ([]string, error) {
 
 // inputs looks at the logs that are named: that they can be read, and which
 // format they have. It sorts them by the time of their first request.
-func inputs(names []string, stdin io.Reader, format *logformat.Format, read *atomic.Int64) ([]*input, error) {
+func inputs(names []string, stdin io.Reader, read *atomic.Int64) ([]*input, error) {
 	names, err := expand(names)
 	if err != nil {
 		return nil, err
 	}
 	var all []*input
 	for _, name := range names {
-		in := &input{name: name, format: format, read: read}
+		in := &input{name: name, read: read}
 		if name == "-" {
 			in.name = "standard input"
 			in.open = func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }
@@ -189,20 +189,18 @@ func (in *input) recognise(head []byte) error {
 	if in.empty = len(bytes.TrimSpace(head)) == 0; in.empty && len(head) < headSize {
 		return nil
 	}
-	if in.format == nil {
-		if hasNUL(head) {
-			return fmt.Errorf("%s is a binary file, not a log; if NUL bytes stand in one, say its format with --format", in.name)
-		}
-		if in.format = logformat.Recognise(head); in.format == nil {
-			line, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte{'\n'})
-			return fmt.Errorf("%s: no known log format; it begins with %s; say what it is with --format", in.name, text.Quote(string(logformat.TrimEnd(line)), maxQuoted))
-		}
+	var err error
+	switch in.format, err = logformat.Recognise(bytes.TrimLeft(head, "\x00")); { // which truncation of an open log leaves behind
+	case err != nil && hasNUL(head):
+		return fmt.Errorf("%s is a binary file, not a log", in.name)
+	case err != nil:
+		return fmt.Errorf("%s: %w", in.name, err)
 	}
 	p := in.format.Parser()
 	var r logformat.Record
 	for line := range bytes.Lines(head) {
-		if what, _ := p.Parse(logformat.TrimEnd(line), &r); what == logformat.Request && r.HasTime {
-			in.begins, in.timed = r.At, true
+		if what, _ := p.Parse(logformat.TrimEnd(line), &r); what == logformat.Request {
+			in.begins, in.timed, in.found = r.At, r.HasTime, true
 			break
 		}
 	}
@@ -293,6 +291,3 @@ func (c counted) Read(p []byte) (int, error) {
 	c.n.Add(int64(n))
 	return n, err
 }
-
-// maxQuoted is how many characters of a line are shown.
-const maxQuoted = 100

@@ -19,7 +19,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -139,6 +138,9 @@ func (n *naive) line(line string) {
 	}
 	c.Disallowed++
 	n.rules[fmt.Sprintf("%s:%d", n.versions[current].Name, v.Rule.Line)]++
+	if strings.Contains(v.Rule.Path, "?") {
+		path = target
+	}
 	n.paths[name+" "+path]++
 }
 
@@ -189,14 +191,14 @@ func TestReplayCountsAsNaively(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 2))
 			begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-			versions := []Version{{Name: "a", From: begin, Body: []byte(sample.Robots)}}
+			versions := []Version{{Name: "a", From: begin, Body: []byte(sampleRobots)}}
 			if seed%2 == 1 { // more of them, within the time of the log
 				versions = append(versions,
 					Version{Name: "b", From: begin.Add(time.Minute), Body: []byte("User-agent: *\nDisallow: /articles\nDisallow: /assets\n")},
 					Version{Name: "c", From: begin.Add(2 * time.Minute), Body: []byte("User-agent: *\nDisallow: /\n\nUser-agent: ExampleSpider\nDisallow: /shop\n")},
-					Version{Name: "d", From: begin.Add(25 * time.Hour), Body: []byte(sample.Robots + "\nUser-agent: bingbot\nDisallow: /articles/\n")})
+					Version{Name: "d", From: begin.Add(25 * time.Hour), Body: []byte(sampleRobots + "\nUser-agent: bingbot\nDisallow: /articles/\n")})
 			}
-			l := sample.New(seed, begin)
+			l := newSample(seed, begin)
 			want := newNaive(versions)
 			dir := t.TempDir()
 			var logs []string

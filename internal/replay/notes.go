@@ -15,7 +15,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		switch {
 		case in.empty && in.format == nil:
 			note("%s is empty.", in.name)
-		case in.format != nil && !in.format.HasUserAgent():
+		case in.format != nil && !in.format.HasUserAgent:
 			note("%s has no User-Agents (format %s), so all its requests count as those of browsers.", in.name, in.format.Name)
 		}
 	}
@@ -76,5 +76,5 @@ func listed(names []string) string {
 
 // agents reports whether a log has a place for User-Agents.
 func agents(logs []*input) bool {
-	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.HasUserAgent() })
+	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.HasUserAgent })
 }

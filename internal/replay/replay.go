@@ -13,7 +13,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -25,8 +24,6 @@ type Options struct {
 	// read in that order, else as given.
 	Logs  []string
 	Stdin io.Reader
-	// Format is that of all logs; nil to recognise the format of each.
-	Format *logformat.Format
 	// Versions are the texts of the robots.txt, each in force from its time to
 	// that of the next. The first is held to have been in force before, too.
 	Versions []Version
@@ -126,13 +123,13 @@ func (o *Options) plan() (*plan, []*input, error) {
 	if len(o.Logs) == 0 {
 		return nil, nil, errors.New("no log given")
 	}
-	logs, err := inputs(o.Logs, o.Stdin, o.Format, &o.Progress.Bytes)
+	logs, err := inputs(o.Logs, o.Stdin, &o.Progress.Bytes)
 	if err != nil {
 		return nil, nil, err
 	}
 	var total int64
 	for _, in := range logs {
-		if in.format != nil && !in.format.HasTime() && (!o.Since.IsZero() || !o.Until.IsZero()) {
+		if in.found && !in.timed && (!o.Since.IsZero() || !o.Until.IsZero()) {
 			return nil, nil, errors.New(in.name + " has no times, so no part of it can be chosen by time")
 		}
 		if in.size == 0 && !in.empty {

@@ -6,18 +6,16 @@ import (
 	"io"
 	"testing"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
 )
 
 // combinedLog makes a log in the Combined format.
 func combinedLog(seed uint64, lines int) []byte {
-	return sampleLog(seed, lines, (*sample.Entry).Combined)
+	return sampleLog(seed, lines, (*sampleEntry).Combined)
 }
 
-func sampleLog(seed uint64, lines int, write func(*sample.Entry, io.Writer) error) []byte {
+func sampleLog(seed uint64, lines int, write func(*sampleEntry, io.Writer) error) []byte {
 	var b bytes.Buffer
-	l := sample.New(seed, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	l := newSample(seed, time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	for range lines {
 		e := l.Next()
 		_ = write(&e, &b)
@@ -30,15 +28,15 @@ func BenchmarkReplay(b *testing.B) {
 	const lines = 200000
 	for _, bc := range []struct {
 		name  string
-		write func(*sample.Entry, io.Writer) error
-	}{{"combined", (*sample.Entry).Combined}, {"caddy", (*sample.Entry).Caddy}, {"headers", (*sample.Entry).CaddyFull}} {
+		write func(*sampleEntry, io.Writer) error
+	}{{"combined", (*sampleEntry).Combined}, {"caddy", (*sampleEntry).Caddy}, {"headers", (*sampleEntry).CaddyFull}} {
 		b.Run(bc.name, func(b *testing.B) {
 			log := sampleLog(1, lines, bc.write)
 			b.SetBytes(int64(len(log)))
 			b.ReportAllocs()
 			for b.Loop() {
 				report, err := Run(context.Background(), Options{
-					Logs: []string{"-"}, Stdin: bytes.NewReader(log), Workers: 1, Versions: oneVersion(sample.Robots),
+					Logs: []string{"-"}, Stdin: bytes.NewReader(log), Workers: 1, Versions: oneVersion(sampleRobots),
 				})
 				if err != nil || report.Lines != lines || report.Malformed != 0 || report.Requests == 0 {
 					b.Fatalf("%v, %+v", err, report)

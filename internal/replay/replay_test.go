@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/internal/sample"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
 const (
@@ -105,7 +102,7 @@ func TestPeriod(t *testing.T) {
 	}
 	for _, change := range []func(*Options){
 		func(o *Options) { o.Since, o.Until = day(22), day(22) },
-		func(o *Options) { o.Since, o.Format = day(21), must(logformat.Parse(`$remote_addr "$request"`)) },
+		func(o *Options) { o.Since, o.Stdin = day(21), strings.NewReader(untimed("/x", googlebot)) },
 	} {
 		o := Options{Logs: []string{"-"}, Stdin: strings.NewReader(log), Versions: oneVersion(rules)}
 		change(&o)
@@ -115,11 +112,9 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
+// untimed makes a line of nginx's JSON without a time.
+func untimed(target, userAgent string) string {
+	return fmt.Sprintf(`{"request_uri":"%s","status":200,"http_user_agent":"%s"}`+"\n", target, userAgent)
 }
 
 // TestNoUserAgents has a log from which the header was filtered.
@@ -167,7 +162,7 @@ func TestInterrupted(t *testing.T) {
 		<-in.reached
 		cancel()
 	}()
-	r, err := Run(ctx, Options{Logs: []string{"-"}, Stdin: in, Versions: oneVersion(sample.Robots), Workers: 2, maxLine: 4096})
+	r, err := Run(ctx, Options{Logs: []string{"-"}, Stdin: in, Versions: oneVersion(sampleRobots), Workers: 2, maxLine: 4096})
 	if !errors.Is(err, errInterrupted) || r == nil || r.Incomplete == "" || r.Malformed != 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}

@@ -48,7 +48,8 @@ type Report struct {
 	// Incomplete says why not all was read, if so.
 	Incomplete string `json:"incomplete,omitempty"`
 
-	paced bool // it was looked at how fast crawlers asked
+	unnamed bool // no request has a User-Agent
+	paced   bool // it was looked at how fast crawlers asked
 }
 
 // LogReport is about one log.

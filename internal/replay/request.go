@@ -31,6 +31,15 @@ func rawPath(target []byte) []byte {
 	return target
 }
 
+// withQuery returns the path with the query of the target.
+func withQuery(path, target []byte) []byte {
+	i := bytes.IndexByte(target, '?')
+	if i < 0 || len(path) > i { // no query, or none after the path
+		return path
+	}
+	return target[i-len(path):]
+}
+
 var root = []byte{'/'}
 
 // methodOf returns a method as a string; GET where the format has none.

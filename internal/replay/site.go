@@ -41,8 +41,8 @@ func parseSites(words []string) (siteList, error) {
 
 // hostMemo remembers whether the last host was one of the sites.
 type hostMemo struct {
-	text  [300]byte // host, port and scheme
-	n     [3]int    // the length of each
+	text  [300]byte // host and scheme
+	n     [2]int    // the length of each
 	ours  bool
 	span  span   // its versions of the robots.txt, if those are kept by host
 	host  []byte // alone, in lower case
@@ -52,16 +52,15 @@ type hostMemo struct {
 // matches reports whether the record is of one of the sites, and counts its
 // host.
 func (m *hostMemo) matches(w *worker, r *logformat.Record) bool {
-	n := [3]int{len(r.Host), len(r.Port), len(r.Scheme)}
-	h, p, end := n[0], n[0]+n[1], n[0]+n[1]+n[2]
+	n := [2]int{len(r.Host), len(r.Scheme)}
+	h, end := n[0], n[0]+n[1]
 	if end > len(m.text) {
 		return len(w.sites) == 0 && w.byHost == nil
 	}
-	if n != m.n || !bytes.Equal(m.text[:h], r.Host) || !bytes.Equal(m.text[h:p], r.Port) || !bytes.Equal(m.text[p:end], r.Scheme) {
+	if n != m.n || !bytes.Equal(m.text[:h], r.Host) || !bytes.Equal(m.text[h:end], r.Scheme) {
 		m.flush(w)
 		copy(m.text[:], r.Host)
-		copy(m.text[h:], r.Port)
-		copy(m.text[p:], r.Scheme)
+		copy(m.text[h:], r.Scheme)
 		m.n, m.ours = n, w.sites.match(r)
 		host, _ := hostOf(r)
 		m.host = append(m.host[:0], host...)
@@ -119,8 +118,5 @@ func (l siteList) match(r *logformat.Record) bool {
 // is not known.
 func hostOf(r *logformat.Record) (host, port string) {
 	host, port = addr.CutPort(unsafeString(r.Host))
-	if port == "" {
-		port = unsafeString(r.Port)
-	}
 	return addr.Unbracket(strings.TrimSuffix(host, ".")), strings.TrimPrefix(port, ":")
 }

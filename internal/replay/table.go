@@ -59,7 +59,8 @@ const (
 	tableRules    = 10
 	tablePaths    = 10
 	tableLogs     = 20
-	tablePath     = 80 // characters of a path or rule
+	tablePath     = 80  // characters of a path or rule
+	maxQuoted     = 100 // characters of a malformed line
 )
 
 // WriteTable writes the report for reading in a terminal, the longer lists cut.
@@ -127,6 +128,9 @@ func endText(examples []Example, notes []string, incomplete string) string {
 
 // Sentence sums the report up.
 func (r *Report) Sentence() string {
+	if r.Requests == 0 && r.Browsers > 0 && r.unnamed {
+		return r.counted() + ". No line has a User-Agent, so nothing was judged."
+	}
 	return r.counted() + fmt.Sprintf(". %d are outside of the robots.txt.", r.Disallowed)
 }
 

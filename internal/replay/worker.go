@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"hash/maphash"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -66,7 +67,6 @@ func (w *worker) work(k *chunk) {
 		p = k.in.format.Parser()
 		w.parsers[k.in.format] = p
 	}
-	k.directives.Resume(p)
 	for line := range bytes.Lines(k.data) {
 		line = logformat.TrimEnd(line)
 		k.lines++
@@ -178,6 +178,9 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	a, passes := w.asks(k, current, who), w.passes()
 	v, spared := w.result.Evidence, w.result.LogOnly || !w.settings.EnforceMeans(who.client)
 	path := rawPath(r.Target)
+	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
+		path = withQuery(path, r.Target)
+	}
 	if allows := w.heldThatAllow(current, who); allows != 0 {
 		from := len(k.paths)
 		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)

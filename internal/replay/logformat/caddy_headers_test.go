@@ -10,7 +10,7 @@ import (
 
 // readHeaders returns what a parser reads in the header of a request, and whether the line
 // is one.
-func readHeaders(p *caddyParser, headers string) (userAgent, referer string, ok bool) {
+func readHeaders(p *jsonParser, headers string) (userAgent, referer string, ok bool) {
 	var r Record
 	what, _ := p.Parse([]byte(`{"request":{"uri":"/a","headers":`+headers+`},"status":200}`), &r)
 	return string(r.UserAgent), string(unescape(r.Referer, new([]byte))), what == Request
@@ -29,7 +29,7 @@ func compareWithJSON(t *testing.T, headers string) bool {
 			return false
 		}
 	}
-	userAgent, referer, ok := readHeaders(new(caddyParser), headers)
+	userAgent, referer, ok := readHeaders(new(jsonParser), headers)
 	if !ok || replaced(userAgent) != strings.Join(want["User-Agent"], ", ") || replaced(referer) != strings.Join(want["Referer"], "") {
 		t.Fatalf("%s: read %q and %q, %v", headers, userAgent, referer, ok)
 	}
@@ -61,7 +61,7 @@ func TestOddHeaders(t *testing.T) {
 		`{"User-Agent": ["a"]}`:                            "a",
 		`{"A":["x"], "User-Agent":["a"]}`:                  "a",
 	} {
-		if got, _, ok := readHeaders(new(caddyParser), headers); got != want || !ok {
+		if got, _, ok := readHeaders(new(jsonParser), headers); got != want || !ok {
 			t.Errorf("%s: %q, %v, want %q", headers, got, ok, want)
 		}
 	}

@@ -37,12 +37,12 @@ func TestCaddyLinesBesideOthers(t *testing.T) {
 		}
 		return text
 	}
-	var same caddyParser
+	var same jsonParser
 	requests := 0
 	for i := range 20000 {
 		text := []byte(line())
 		var want, got Record
-		wantWhat, wantWhy := new(caddyParser).Parse(bytes.Clone(text), &want)
+		wantWhat, wantWhy := new(jsonParser).Parse(bytes.Clone(text), &want)
 		gotWhat, gotWhy := same.Parse(text, &got)
 		if gotWhat != wantWhat || gotWhy != wantWhy || !reflect.DeepEqual(got, want) {
 			t.Fatalf("line %d, %s:\n%v %q %+v,\nby itself %v %q %+v", i, text, gotWhat, gotWhy, got, wantWhat, wantWhy, want)
@@ -56,30 +56,9 @@ func TestCaddyLinesBesideOthers(t *testing.T) {
 	}
 }
 
-// TestLargeMembers reads lines with large keys and values, of which nothing is kept.
-func TestLargeMembers(t *testing.T) {
-	for n := range 2 * maxWhole {
-		var p caddyParser
-		large := strings.Repeat("x", n)
-		line := fmt.Sprintf(`{"ts":1,"%s":1,"status":200,"user_id":"%s","resp_headers":{"a":["%s"]},"request":{"%s":["%s"],"uri":"/"}}`, large, large, large, large, large)
-		for range relearn {
-			var r Record
-			if what, why := p.Parse([]byte(line), &r); what != Request || string(r.Target) != "/" || r.Status != 200 {
-				t.Fatalf("%d bytes: %d %s, %+v", n, what, why, r)
-			}
-		}
-		if m := &p.members[1]; n > maxKey && (m.toKey > 0 || m.toWhole > 0) || n == 10 && int(m.toWhole) != len(`,"xxxxxxxxxx":1`) {
-			t.Errorf("of a key of %d bytes %q is kept, with its value %d bytes", n, m.text[:m.toKey], m.toWhole)
-		}
-		if m := &p.members[3]; n > maxWhole && m.toWhole > 0 {
-			t.Errorf("a value of %d bytes is kept", n)
-		}
-	}
-}
-
 // TestGuarded tells by Caddy's log whether a robots_guard has answered in place of the site.
 func TestGuarded(t *testing.T) {
-	var p caddyParser
+	var p jsonParser
 	for guard, want := range map[string]bool{
 		`{"verdict":"disallowed","action":"blocked","line":2}`:                       true,
 		`{"verdict":"allowed","action":"slowed","rate":"shed"}`:                      true,
@@ -107,7 +86,7 @@ func TestGuarded(t *testing.T) {
 
 // TestObjectsElsewhere reads lines that have what Caddy has in one place in another, too.
 func TestObjectsElsewhere(t *testing.T) {
-	var p caddyParser
+	var p jsonParser
 	for _, line := range []string{
 		`{"headers":{"User-Agent":["x"]},"request":{"uri":"/a","request":{"uri":"/b"},"robots_guard":{"action":"blocked"}},"status":200}`,
 		`{"request":{"uri":"/a","headers":null},"status":200,"headers":1}`,

@@ -1,111 +1,156 @@
+// Package logformat parses the lines of access logs without allocating per line.
+//
+// [Recognise] finds the format of a log from its first lines: the Combined or the
+// Common format, or the JSON of Caddy, nginx or Traefik. A [Parser] of the format
+// turns each line into a [Record].
 package logformat
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Format is a format of access logs.
 type Format struct {
-	// Name is one of [Names], or the format string.
-	Name   string
-	layout *layout // nil for those that are not laid out by a format string
-	w3c    bool
-	agent  bool // whether the lines have a User-Agent
-	timed  bool // whether they have a time
+	// Name is combined, common, host_combined, host_common, caddy, nginx or traefik.
+	Name string
+	// HasUserAgent is false for the Common formats, which do not log it.
+	HasUserAgent bool
+
+	json   bool
+	hosted bool // the host, with or without a port, is the first field
 }
 
-// HasUserAgent reports whether the lines have a place for the User-Agent.
-func (f *Format) HasUserAgent() bool { return f.agent }
+var textFormats = []*Format{
+	{Name: "combined", HasUserAgent: true},
+	{Name: "host_combined", HasUserAgent: true, hosted: true},
+	{Name: "common"},
+	{Name: "host_common", hosted: true},
+}
 
-// HasTime reports whether the lines have a place for the time of the request.
-func (f *Format) HasTime() bool { return f.timed }
+// jsonFormats are the formats of JSON objects, by the server that writes them.
+var jsonFormats = [...]*Format{
+	caddyJSON:   {Name: "caddy", HasUserAgent: true, json: true},
+	nginxJSON:   {Name: "nginx", HasUserAgent: true, json: true},
+	traefikJSON: {Name: "traefik", HasUserAgent: true, json: true},
+}
 
-// The formats that have a name. The layouts of Common and Combined are those of
-// Apache and nginx; vhost_combined is Apache's with the server in front, with or
-// without its port.
+// Parser returns a new parser for the format.
+func (f *Format) Parser() Parser {
+	if f.json {
+		return new(jsonParser)
+	}
+	return &textParser{Format: f}
+}
+
+// TrimEnd removes the line ending.
+func TrimEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+}
+
+// Bounds of what Recognise looks at and quotes.
 const (
-	formatCaddy      = "caddy"
-	formatCloudflare = "cloudflare"
-	formatW3C        = "w3c"
-	formatCloudFront = "cloudfront"
+	sampleLines = 200
+	quotedBytes = 100
 )
 
-// laidOut lists the named layouts in the order in which they are tried.
-var laidOut = []struct{ name, format string }{
-	{"vhost_combined", `%v:%p %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`},
-	{"host_combined", `%v %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"`},
-	{"combined", `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`},
-	{"vhost_common", `%v:%p %h %l %u %t "%r" %>s %b`},
-	{"host_common", `%v %h %l %u %t "%r" %>s %b`},
-	{"common", `%h %l %u %t "%r" %>s %b`},
-}
-
-// Names returns the names that [Parse] knows, sorted.
-func Names() []string {
-	names := []string{formatCaddy, formatCloudflare, formatW3C, formatCloudFront}
-	for _, l := range laidOut {
-		names = append(names, l.name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Parse returns the format of a name or of a format string, which is that
-// of an nginx log_format, such as
-//
-//	$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"
-//
-// or of an Apache LogFormat, such as
-//
-//	%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"
-//
-// What follows the last field of a line is ignored. The error says what is
-// missing or cannot be told from what is logged.
-func Parse(s string) (*Format, error) {
-	switch s {
-	case formatCaddy, formatCloudflare:
-		return &Format{Name: s, agent: true, timed: true}, nil
-	case formatW3C, formatCloudFront:
-		return &Format{Name: s, w3c: true, agent: true, timed: true}, nil
-	}
-	text := s
-	for _, l := range laidOut {
-		if l.name == s {
-			text = l.format
+// Recognise returns the format in which most of the first lines of a log can be
+// parsed. If that is less than a tenth of them, the log has another format: the
+// error then names the line, what it lacks and what to do.
+func Recognise(head []byte) (*Format, error) {
+	var lines [][]byte
+	first := 0 // number of the first line that is not empty
+	for line := range bytes.Lines(head) {
+		if len(lines) == sampleLines {
+			break
+		}
+		if len(lines) == 0 {
+			first++
+		}
+		if line = TrimEnd(line); len(line) > 0 {
+			lines = append(lines, line)
 		}
 	}
-	if !strings.ContainsAny(text, "$%") {
-		return nil, fmt.Errorf("%q is no log format; name one of %s, or give a format string of nginx or Apache", s, strings.Join(Names(), ", "))
+	if len(lines) == 0 {
+		return nil, errors.New("it has no line")
 	}
-	l, err := parseLayout(text)
-	if err != nil {
-		return nil, fmt.Errorf("the log format %q cannot be used: %w", s, err)
+	best, most, err := recogniseJSON(lines)
+	for _, f := range textFormats {
+		p := textParser{Format: f, strict: true}
+		var r Record
+		n := 0
+		for _, line := range lines {
+			if what, _ := p.Parse(line, &r); what == Request {
+				n++
+			}
+		}
+		if n > most {
+			best, most, err = f, n, nil
+		}
 	}
-	return &Format{Name: s, layout: l, agent: l.has(agentField), timed: l.has(timeField)}, nil
+	if most*10 >= len(lines) && most > 0 {
+		return best, err
+	}
+	return nil, fmt.Errorf("line %d: %s: %s", first, hint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
 }
 
-// Parser returns a new parser.
-func (f *Format) Parser() Parser {
+// recogniseJSON returns the server that wrote most of the lines, and how many lines
+// are its JSON. The error says that none of them has a User-Agent.
+func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
+	var p jsonParser
+	var r Record
+	requests, agents := make([]int, len(jsonFormats)), make([]int, len(jsonFormats))
+	messages := 0
+	for _, line := range lines {
+		switch what, _ := p.Parse(line, &r); what {
+		case Request:
+			requests[p.server]++
+			if p.hasUserAgent {
+				agents[p.server]++
+			}
+		case Other:
+			messages++
+		}
+	}
+	server := caddyJSON
+	for s, n := range requests {
+		if n > requests[server] {
+			server = jsonServer(s)
+		}
+	}
+	if server == caddyJSON {
+		requests[caddyJSON] += messages // which Caddy writes into the same file
+	}
+	if requests[server] > 0 && agents[server] == 0 {
+		switch server {
+		case traefikJSON:
+			err = errors.New(`no line has a "request_User-Agent", so no crawler can be recognised; have Traefik keep that header: accessLog.fields.headers.names.User-Agent: keep`)
+		case nginxJSON:
+			err = errors.New(`no line has a key for the User-Agent, so no crawler can be recognised; add "http_user_agent":"$http_user_agent" to the log_format of nginx`)
+		}
+	}
+	return jsonFormats[server], requests[server], err
+}
+
+const readable = "audit reads Combined, Common, and the JSON of Caddy, nginx and Traefik"
+
+// hint says why a line has no known format and what to do.
+func hint(line []byte) string {
 	switch {
-	case f.layout != nil:
-		return &layoutParser{layout: f.layout}
-	case f.w3c:
-		return &w3cParser{cloudfront: f.Name == formatCloudFront}
-	case f.Name == formatCloudflare:
-		return new(cloudflareParser)
+	case line[0] == '{':
+		return `a JSON object without a request; expected "request" (Caddy), "request_uri" or "request" (nginx, named like its variables) or "RequestPath" (Traefik); ` + readable
+	case line[0] == '#':
+		return "a W3C extended log (IIS, CloudFront); " + readable + "; convert it to Combined first"
+	case bytes.Contains(line, []byte("\thttp.log.access")):
+		return "Caddy's console format; write the log with format json"
 	}
-	return new(caddyParser)
-}
-
-// TrimEnd takes the end of a line off.
-func TrimEnd(line []byte) []byte {
-	if n := len(line); n > 0 && line[n-1] == '\n' {
-		line = line[:n-1]
+	if what, _ := (&textParser{Format: &Format{HasUserAgent: true}}).Parse(line, new(Record)); what == Malformed {
+		if what, _ := (&textParser{Format: new(Format), anyEnd: true}).Parse(line, new(Record)); what == Request {
+			return `Common with other fields after the size; expected "referer" "user agent" as in Combined; log these two`
+		}
 	}
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	return line
+	return "no known log format; " + readable + "; have the server write one of these"
 }

@@ -1,183 +1,366 @@
 package logformat
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
-// jsonCursor reads a JSON text from front to back without allocating. It takes
-// every valid text and some that are not quite valid.
-type jsonCursor struct {
-	b []byte
-	i int
-}
+// jsonServer is a server that writes its access log as JSON.
+type jsonServer uint8
 
-// space skips white space, of which logs have none. It is inlined up to there.
-func (c *jsonCursor) space() {
-	if c.i < len(c.b) && c.b[c.i] <= ' ' {
-		c.spaces()
+const (
+	caddyJSON jsonServer = iota
+	nginxJSON
+	traefikJSON
+)
+
+// jsonObject is an object in a line whose keys are read.
+type jsonObject uint8
+
+const (
+	lineObject    jsonObject = iota // the line itself
+	requestObject                   // "request" of Caddy
+	headersObject                   // "headers" in that
+	guardObject                     // "robots_guard" of Caddy
+)
+
+// jsonField is what a key stands for.
+type jsonField uint8
+
+const (
+	skippedField jsonField = iota
+	requestField           // an object of Caddy, a request line of nginx
+	guardField
+	headersField
+	tlsField
+	loggerField
+	messageField
+	timeField
+	caddyTimeField
+	statusField
+	sizeField
+	targetField
+	pathField // a target that nginx has decoded, where no other is logged
+	traefikTargetField
+	methodField
+	hostField
+	schemeField
+	clientField
+	peerField // the client unless there is a clientField
+	agentField
+	refererField
+	agentsField   // an array of header values
+	referersField // an array of header values
+	actionField
+)
+
+// fieldOf returns what a key of an object stands for. nginx lets the owner choose the
+// keys: those named like its variables are known, and the usual shorter ones.
+func fieldOf(object jsonObject, key []byte) jsonField {
+	switch object {
+	case lineObject:
+		return lineField(key)
+	case requestObject:
+		switch string(key) {
+		case "uri":
+			return targetField
+		case "method":
+			return methodField
+		case "host":
+			return hostField
+		case "client_ip":
+			return clientField
+		case "remote_ip":
+			return peerField
+		case "headers":
+			return headersField
+		case "tls":
+			return tlsField
+		}
+	case headersObject:
+		switch string(key) {
+		case "User-Agent":
+			return agentsField
+		case "Referer":
+			return referersField
+		}
+	case guardObject:
+		if string(key) == "action" {
+			return actionField
+		}
 	}
+	return skippedField
 }
 
-func (c *jsonCursor) spaces() {
-	for c.i < len(c.b) {
-		switch c.b[c.i] {
-		case ' ', '\t', '\r', '\n':
-			c.i++
+// lineField returns what a key of a line stands for.
+func lineField(key []byte) jsonField {
+	switch string(key) {
+	case "request":
+		return requestField
+	case "robots_guard":
+		return guardField
+	case "logger":
+		return loggerField
+	case "msg":
+		return messageField
+	case "ts":
+		return caddyTimeField
+	case "time", "timestamp", "@timestamp", "time_iso8601", "time_local", "msec", "StartUTC", "StartLocal":
+		return timeField
+	case "status", "DownstreamStatus":
+		return statusField
+	case "size", "bytes", "body_bytes_sent", "bytes_sent", "DownstreamContentSize":
+		return sizeField
+	case "request_uri":
+		return targetField
+	case "uri":
+		return pathField
+	case "RequestPath":
+		return traefikTargetField
+	case "request_method", "method", "RequestMethod":
+		return methodField
+	case "host", "http_host", "server_name", "vhost", "RequestHost":
+		return hostField
+	case "scheme", "RequestScheme":
+		return schemeField
+	case "remote_addr", "client_ip", "client", "ip", "ClientHost":
+		return clientField
+	case "remote_ip":
+		return peerField
+	case "http_user_agent", "user_agent", "agent", "ua", "request_User-Agent":
+		return agentField
+	case "http_referer", "http_referrer", "referer", "referrer", "request_Referer":
+		return refererField
+	}
+	return skippedField
+}
+
+// jsonParser parses lines that are JSON objects, as Caddy, nginx and Traefik write them.
+// Other messages of Caddy in the same file are no requests.
+type jsonParser struct {
+	server       jsonServer // of the last line that was a request
+	hasUserAgent bool       // whether that had a key for the User-Agent, or Caddy's headers
+
+	buf  []byte
+	time timeCache
+	line jsonLine
+}
+
+// jsonLine is what was found in a line, beside the record.
+type jsonLine struct {
+	target, path, requestLine, at, logger []byte
+	hasRequest, hasMessage, hasCaddyTime  bool // what Caddy's lines have
+	hasTarget, hasPath, hasTraefik        bool
+}
+
+const notJSON = "not a JSON object, or cut off"
+
+// Parse implements [Parser].
+func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
+	*r = Record{}
+	p.buf, p.line, p.hasUserAgent = p.buf[:0], jsonLine{}, false
+	if len(line) == 0 {
+		return Other, ""
+	}
+	c := jsonCursor{b: line}
+	if !c.startsObject() || !p.object(&c, lineObject, r) {
+		return Malformed, notJSON
+	}
+	if !c.end() {
+		return Malformed, "more than one JSON object"
+	}
+	l := &p.line
+	switch {
+	case l.hasRequest:
+		// A request that fails is logged by http.log.error, too.
+		if len(l.logger) > 0 && !bytes.HasPrefix(l.logger, []byte("http.log.access")) || r.Status == 0 {
+			return Other, ""
+		}
+		if r.Scheme == nil {
+			r.Scheme = schemeHTTP
+		}
+		p.server, p.hasUserAgent = caddyJSON, true
+	case l.hasTarget || l.hasPath || l.requestLine != nil:
+		p.server = nginxJSON
+		if l.hasTraefik {
+			p.server = traefikJSON
+		}
+	case l.hasMessage && l.hasCaddyTime:
+		return Other, ""
+	default:
+		return Malformed, "a JSON object without a request"
+	}
+	if l.at != nil {
+		if r.At, r.HasTime = p.time.parse(l.at, anyTime); !r.HasTime {
+			return Malformed, "no time where it should be"
+		}
+	}
+	switch {
+	case l.hasTarget:
+		r.setTarget(l.target)
+	case l.requestLine != nil:
+		r.setRequest(l.requestLine)
+	case l.hasPath:
+		r.setTarget(l.path)
+	}
+	return Request, ""
+}
+
+var (
+	schemeHTTP  = []byte("http")
+	schemeHTTPS = []byte("https")
+)
+
+// object reads an object, at whose brace the cursor stands.
+func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok bool) {
+	c.next('{')
+	for {
+		key, more, ok := c.key()
+		if !ok || !more {
+			return ok
+		}
+		field := fieldOf(object, key)
+		switch field {
+		case requestField, guardField, headersField:
+			ok = p.nested(c, field, r)
+		case agentsField, referersField:
+			ok = p.header(c, field, r)
 		default:
-			return
-		}
-	}
-}
-
-// next skips white space and takes the byte given, if it is there.
-func (c *jsonCursor) next(want byte) bool {
-	c.space()
-	if c.i < len(c.b) && c.b[c.i] == want {
-		c.i++
-		return true
-	}
-	return false
-}
-
-// text reads a string and returns what stands between its quotes.
-func (c *jsonCursor) text() (raw []byte, ok bool) {
-	if !c.next('"') {
-		return nil, false
-	}
-	end := endOfQuoted(c.b[c.i:])
-	if end < 0 {
-		return nil, false
-	}
-	raw = c.b[c.i : c.i+end]
-	c.i += end + 1
-	return raw, true
-}
-
-// object begins an object and returns false if there is none.
-func (c *jsonCursor) object() bool { return c.next('{') }
-
-// startsObject skips white space and reports whether an object is there.
-func (c *jsonCursor) startsObject() bool {
-	c.space()
-	return c.i < len(c.b) && c.b[c.i] == '{'
-}
-
-// key reads the next key of an object. more is false at its end; ok is false
-// where there is neither.
-func (c *jsonCursor) key() (raw []byte, more, ok bool) {
-	switch c.space(); {
-	case c.i >= len(c.b):
-		return nil, true, false
-	case c.b[c.i] == '}':
-		c.i++
-		return nil, false, true
-	case c.b[c.i] == ',':
-		c.i++
-	}
-	raw, ok = c.text()
-	return raw, true, ok && c.next(':')
-}
-
-// value reads any value. Of a string it returns what is between the quotes, of
-// a number or word all of it, of an object or array nothing.
-func (c *jsonCursor) value() (raw []byte, ok bool) {
-	c.space()
-	if c.i >= len(c.b) {
-		return nil, false
-	}
-	switch c.b[c.i] {
-	case '"':
-		return c.text()
-	case '{':
-		return nil, c.flat() || c.nested()
-	case '[':
-		return nil, c.nested()
-	}
-	start := c.i
-	for c.i < len(c.b) && !endsWord[c.b[c.i]] {
-		c.i++
-	}
-	return c.b[start:c.i], c.i > start
-}
-
-// endsWord has the bytes that end a number or a word.
-var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
-
-// nested skips an object or array with all that is in it.
-func (c *jsonCursor) nested() bool {
-	depth := 0
-	for c.i < len(c.b) {
-		switch c.b[c.i] {
-		case '"':
-			end := endOfQuoted(c.b[c.i+1:])
-			if end < 0 {
-				return false
+			var value []byte
+			if value, ok = c.value(); ok && field != skippedField {
+				p.set(field, value, r)
 			}
-			c.i += end + 2
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
 		}
-		c.i++
-		if depth == 0 {
-			return true
+		if !ok {
+			return false
 		}
 	}
-	return false
 }
 
-// flat skips an object with all that is in it, without looking at each of its strings. It
-// returns false, and has skipped nothing, where it cannot tell the end so: the first brace
-// has to be outside of a string.
-func (c *jsonCursor) flat() bool {
-	rest := c.b[c.i:]
-	end := bytes.IndexByte(rest, '}')
-	if end < 1 || bytes.IndexByte(rest[1:end], '{') >= 0 || !isOutside(rest[:end]) {
-		return false
+// nested reads a value that is an object of Caddy's log, unless it has another type.
+func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool) {
+	if !c.startsObject() {
+		value, ok := c.value()
+		if field == requestField && value != nil {
+			p.line.requestLine = unescape(value, &p.buf)
+		}
+		return ok
 	}
-	c.i += end + 1
+	switch field {
+	case requestField:
+		p.line.hasRequest = true
+		return p.object(c, requestObject, r)
+	case guardField:
+		return p.object(c, guardObject, r)
+	}
+	return p.headers(c, r)
+}
+
+// headers reads the request header. Browsers send many fields in any order, so it looks for
+// the two that matter rather than at each, if the end of the object can be found so.
+func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
+	start := c.i
+	if !c.flat() {
+		return p.object(c, headersObject, r)
+	}
+	object := c.b[start:c.i]
+	agent, agentOK := member(object, keyUserAgent)
+	referer, refererOK := member(object, keyReferer)
+	if !agentOK || !refererOK {
+		c.i = start
+		return p.object(c, headersObject, r)
+	}
+	if agent > 0 {
+		p.header(&jsonCursor{object, agent}, agentsField, r)
+	}
+	if referer > 0 {
+		p.header(&jsonCursor{object, referer}, referersField, r)
+	}
 	return true
 }
 
-// isOutside reports whether the end of a part of a JSON text, which begins outside of its
-// strings, can be told to be outside, too.
-func isOutside(part []byte) bool {
-	if n := len(part); n > 3 && part[n-1] == ']' && part[n-2] == '"' {
-		// The quote ends a string unless it may begin one or belong to one.
-		before := part[n-3]
-		if before > ' ' && before != '[' && before != ',' && before != ':' && before != '\\' {
-			return true
+// What ends the keys of the header fields that are read.
+var (
+	keyUserAgent = []byte(`User-Agent"`)
+	keyReferer   = []byte(`Referer"`)
+)
+
+// set puts a value into the record.
+func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
+	l := &p.line
+	switch field {
+	case loggerField:
+		l.logger = value
+	case messageField:
+		l.hasMessage = true
+	case caddyTimeField:
+		l.at, l.hasCaddyTime = value, true
+	case timeField:
+		if l.at == nil {
+			l.at = value
 		}
+	case statusField:
+		r.Status = parseStatus(value)
+	case sizeField:
+		r.Bytes = parseSize(value)
+	case targetField, traefikTargetField:
+		l.target, l.hasTarget, l.hasTraefik = unescape(value, &p.buf), true, field == traefikTargetField
+	case pathField:
+		l.path, l.hasPath = unescape(value, &p.buf), true
+	case methodField:
+		r.Method = orEmpty(unescape(value, &p.buf))
+	case hostField:
+		if r.Host == nil {
+			r.Host = orEmpty(unescape(value, &p.buf))
+		}
+	case schemeField:
+		r.Scheme = orEmpty(value)
+	case tlsField:
+		r.Scheme = schemeHTTPS
+	case clientField:
+		r.Client = value
+	case peerField:
+		if r.Client == nil {
+			r.Client = value
+		}
+	case agentField:
+		r.UserAgent, p.hasUserAgent = orEmpty(unescape(value, &p.buf)), true
+	case refererField:
+		r.Referer = orEmpty(value)
+	case actionField:
+		r.Guarded = string(value) == "blocked" || string(value) == "slowed"
 	}
-	return bytes.IndexByte(part, '\\') < 0 && bytes.Count(part, quote)%2 == 0
 }
 
-var quote = []byte{'"'}
-
-// member returns where in an object that [jsonCursor.flat] skips the value of a key begins,
-// 0 if the key is not there. It looks for nothing but the key with the quote behind it; ok is
-// false where that does not tell, as where there are spaces or the key comes twice.
-func member(object, quotedKey []byte) (at int, ok bool) {
-	for from := 0; ; {
-		i := bytes.IndexByte(object[from:], quotedKey[0])
-		if i < 0 {
-			return at, true
-		}
-		i += from
-		from = i + 1
-		end := i + len(quotedKey)
-		if i < 2 || object[i-1] != '"' || end >= len(object) || string(object[i:end]) != string(quotedKey) { // another key, or a text
-			continue
-		}
-		if before := object[i-2]; at > 0 || object[end] != ':' || before != '{' && before != ',' {
-			return 0, false
-		}
-		at = end + 1
+// header reads the values of a header field, an array of strings. The handler joins several
+// User-Agents, too. A value of another type is skipped.
+func (p *jsonParser) header(c *jsonCursor, field jsonField, r *Record) (ok bool) {
+	start := c.i
+	if !c.next('[') {
+		_, ok := c.value()
+		return ok
 	}
-}
-
-// end reports whether only white space is left.
-func (c *jsonCursor) end() bool {
-	c.space()
-	return c.i == len(c.b)
+	for n := 0; ; n++ {
+		value, ok := c.text()
+		switch {
+		case !ok:
+		case field == referersField:
+			if n == 0 {
+				r.Referer = value
+			}
+		case n == 0:
+			r.UserAgent = unescape(value, &p.buf)
+		default:
+			r.UserAgent = slices.Concat(r.UserAgent, []byte(", "), unescape(value, &p.buf))
+		}
+		if !ok || !c.next(',') {
+			break
+		}
+	}
+	if c.next(']') {
+		return true
+	}
+	c.i = start
+	_, ok = c.value()
+	return ok
 }

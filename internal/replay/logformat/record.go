@@ -9,8 +9,7 @@ type Record struct {
 	HasTime   bool
 	Method    []byte // empty where the format does not have it
 	Target    []byte // as sent; empty if there was no request that can be judged
-	Host      []byte // with the port if it was sent; empty if not known
-	Port      []byte // empty if not known
+	Host      []byte // with the port if that is logged; empty if not known
 	Scheme    []byte // http, https, or empty if not known
 	UserAgent []byte // empty for none
 	Client    []byte // the address; empty if not known
@@ -63,7 +62,7 @@ func (r *Record) setTarget(target []byte) {
 	if at := bytes.LastIndexByte(host, '@'); at >= 0 {
 		host = host[at+1:]
 	}
-	r.Host, r.Port = host, nil
+	r.Host = host
 }
 
 // setRequest takes a request line apart. Only the target can contain spaces,

@@ -159,3 +159,22 @@ func anyTime(b []byte) (at int64, ok bool) {
 	}
 	return at, ok
 }
+
+// timeCache caches the last parsed time, since many lines in a row have the same.
+type timeCache struct {
+	text  [32]byte
+	n     int
+	value int64
+}
+
+// parse returns the result of read for b.
+func (c *timeCache) parse(b []byte, read func([]byte) (int64, bool)) (int64, bool) {
+	if len(b) == c.n && string(b) == string(c.text[:c.n]) && c.n > 0 {
+		return c.value, true
+	}
+	at, ok := read(b)
+	if ok && len(b) <= len(c.text) {
+		c.n, c.value = copy(c.text[:], b), at
+	}
+	return at, ok
+}

@@ -1,15 +1,18 @@
-package sample
+package replay
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
-// Robots is a robots.txt for these logs.
-const Robots = `User-agent: *
+// sampleRobots is a robots.txt for these logs.
+const sampleRobots = `User-agent: *
 Disallow: /admin/
 Disallow: /search
 Disallow: /*?sort=
@@ -31,8 +34,8 @@ Disallow: /api/private/
 Sitemap: https://www.example.com/sitemap.xml
 `
 
-// robots are User-Agents of robots by how often they come.
-var robots = []struct {
+// sampleAgents are User-Agents of robots by how often they come.
+var sampleAgents = []struct {
 	share     int
 	userAgent string
 }{
@@ -57,35 +60,37 @@ var robots = []struct {
 	{1, "ExampleSpider-%d/1.0 (+https://spider-%d.example/about)"}, // a different one each time
 }
 
-// platforms are the places where browsers run.
-var platforms = []string{
+// samplePlatforms are the places where browsers run.
+var samplePlatforms = []string{
 	"Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7", "X11; Linux x86_64", "Linux; Android 10; K",
 	"iPhone; CPU iPhone OS 18_5 like Mac OS X", "Linux; Android 14; SM-S918B", "X11; CrOS x86_64 14541.0.0",
 }
 
-// Log makes log lines.
-type Log struct {
+// sampleLines makes log lines that look like those of a busy site: seven requests of
+// ten are of browsers, three of robots of all kinds. All is made up; the same seed makes
+// the same log.
+type sampleLines struct {
 	random *rand.Rand
 	at     time.Time
 	share  int
 	zipf   *rand.Zipf
 }
 
-// New returns a log that begins at a time.
-func New(seed uint64, begin time.Time) *Log {
+// newSample returns a log that begins at a time.
+func newSample(seed uint64, begin time.Time) *sampleLines {
 	random := rand.New(rand.NewPCG(seed, 1))
-	l := &Log{random: random, at: begin, zipf: rand.NewZipf(random, 1.2, 4, 5000)}
-	for _, r := range robots {
+	l := &sampleLines{random: random, at: begin, zipf: rand.NewZipf(random, 1.2, 4, 5000)}
+	for _, r := range sampleAgents {
 		l.share += r.share
 	}
 	return l
 }
 
 // Skip has nobody ask for anything for a while.
-func (l *Log) Skip(d time.Duration) { l.at = l.at.Add(d) }
+func (l *sampleLines) Skip(d time.Duration) { l.at = l.at.Add(d) }
 
-// Entry is a request.
-type Entry struct {
+// sampleEntry is a request.
+type sampleEntry struct {
 	Time                                        time.Time
 	Address, Method, Target, Referer, UserAgent string
 	Host                                        string
@@ -93,9 +98,9 @@ type Entry struct {
 }
 
 // Next returns the next request.
-func (l *Log) Next() Entry {
+func (l *sampleLines) Next() sampleEntry {
 	l.at = l.at.Add(time.Duration(l.random.ExpFloat64() * float64(40*time.Millisecond)))
-	e := Entry{Time: l.at, Method: "GET", Referer: "-", Host: "www.example.com"}
+	e := sampleEntry{Time: l.at, Method: "GET", Referer: "-", Host: "www.example.com"}
 	e.Status, e.Size = 200, 300+l.random.IntN(60000)
 	switch l.random.IntN(20) {
 	case 0:
@@ -122,9 +127,9 @@ func (l *Log) Next() Entry {
 	return e
 }
 
-func (l *Log) robot() string {
+func (l *sampleLines) robot() string {
 	n := l.random.IntN(l.share)
-	for _, r := range robots {
+	for _, r := range sampleAgents {
 		if n -= r.share; n < 0 {
 			if r.share == 1 && r.userAgent[:7] == "Example" {
 				return fmt.Sprintf(r.userAgent, l.random.IntN(1e6), l.random.IntN(1e6))
@@ -135,8 +140,8 @@ func (l *Log) robot() string {
 	panic("the shares do not add up")
 }
 
-func (l *Log) browser() string {
-	platform := platforms[l.random.IntN(len(platforms))]
+func (l *sampleLines) browser() string {
+	platform := samplePlatforms[l.random.IntN(len(samplePlatforms))]
 	major, patch := 120+l.random.IntN(24), 0
 	if l.random.IntN(4) == 0 {
 		patch = l.random.IntN(200)
@@ -152,7 +157,7 @@ func (l *Log) browser() string {
 	return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.%d Safari/537.36", platform, major, 6000+patch*3, patch)
 }
 
-func (l *Log) target() string {
+func (l *sampleLines) target() string {
 	n := int(l.zipf.Uint64())
 	switch l.random.IntN(20) {
 	case 0:
@@ -176,18 +181,75 @@ func (l *Log) target() string {
 }
 
 // Combined writes a line of the Combined format.
-func (e *Entry) Combined(w io.Writer) error {
+func (e *sampleEntry) Combined(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s - - [%s] \"%s %s HTTP/1.1\" %d %d \"%s\" \"%s\"\n",
 		e.Address, e.Time.Format("02/Jan/2006:15:04:05 -0700"), e.Method, e.Target, e.Status, e.Size, e.Referer, e.UserAgent)
 	return err
 }
 
 // Caddy writes a line as Caddy's access log in JSON has it.
-func (e *Entry) Caddy(w io.Writer) error {
+func (e *sampleEntry) Caddy(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":%q,"remote_port":"40000",`+
 		`"client_ip":%q,"proto":"HTTP/2.0","method":%q,"host":%q,"uri":%q,"headers":{"Accept":["text/html,*/*;q=0.8"],"Accept-Encoding":["gzip, deflate, br"],`+
 		`"User-Agent":[%q],"Referer":[%q]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"www.example.com"}},`+
 		`"bytes_read":0,"user_id":"","duration":0.000912,"size":%d,"status":%d,"resp_headers":{"Server":["Caddy"],"Content-Type":["text/html; charset=utf-8"]}}`+"\n",
 		float64(e.Time.UnixNano())/1e9, e.Address, e.Address, e.Method, e.Host, e.Target, e.UserAgent, e.Referer, e.Size, e.Status)
 	return err
+}
+
+// sampleField is a header field.
+type sampleField struct{ name, value string }
+
+// CaddyFull writes a line as Caddy's access log has it of what browsers and robots send
+// today: with so many header fields, in any order.
+func (e *sampleEntry) CaddyFull(w io.Writer) error {
+	random := rand.New(rand.NewPCG(uint64(e.Time.UnixNano()), uint64(e.Size)))
+	_, err := fmt.Fprintf(w, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":%q,"remote_port":"%d",`+
+		`"client_ip":%q,"proto":"HTTP/2.0","method":%q,"host":%q,"uri":%q,"headers":%s,`+
+		`"tls":{"resumed":%t,"version":772,"cipher_suite":4865,"proto":"h2","server_name":%q}},`+
+		`"bytes_read":0,"user_id":"","duration":%s,"size":%d,"status":%d,"resp_headers":%s}`+"\n",
+		float64(e.Time.UnixNano())/1e9, e.Address, 1024+random.IntN(64000), e.Address, e.Method, e.Host, e.Target, shuffled(random, e.sent()),
+		random.IntN(2) > 0, e.Host, strconv.FormatFloat(random.ExpFloat64()/1e3, 'f', 9, 64), e.Size, e.Status, shuffled(random, e.answered(random)))
+	return err
+}
+
+// sent is what the client sends.
+func (e *sampleEntry) sent() []sampleField {
+	fields := []sampleField{{"User-Agent", e.UserAgent}, {"Accept-Encoding", "gzip, deflate, br, zstd"}}
+	if e.Referer != "-" {
+		fields = append(fields, sampleField{"Referer", e.Referer})
+	}
+	if _, version, isChrome := strings.Cut(e.UserAgent, "Chrome/"); isChrome && strings.HasPrefix(e.Address, "198.") {
+		version, _, _ = strings.Cut(version, ".")
+		return append(fields, sampleField{"Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8"},
+			sampleField{"Accept-Language", "en-US,en;q=0.9"}, sampleField{"Sec-Ch-Ua", fmt.Sprintf(`"Chromium";v="%s", "Google Chrome";v="%s", "Not_A Brand";v="24"`, version, version)},
+			sampleField{"Sec-Ch-Ua-Mobile", "?0"}, sampleField{"Sec-Ch-Ua-Platform", `"Windows"`}, sampleField{"Upgrade-Insecure-Requests", "1"}, sampleField{"Sec-Fetch-Site", "same-origin"},
+			sampleField{"Sec-Fetch-Mode", "navigate"}, sampleField{"Sec-Fetch-User", "?1"}, sampleField{"Sec-Fetch-Dest", "document"}, sampleField{"Priority", "u=0, i"}, sampleField{"Cookie", "REDACTED"})
+	}
+	if strings.HasPrefix(e.Address, "198.") {
+		return append(fields, sampleField{"Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}, sampleField{"Accept-Language", "de,en-US;q=0.7,en;q=0.3"},
+			sampleField{"Sec-Fetch-Dest", "document"}, sampleField{"Sec-Fetch-Mode", "navigate"}, sampleField{"Sec-Fetch-Site", "none"}, sampleField{"Te", "trailers"})
+	}
+	return append(fields, sampleField{"Accept", "*/*"}, sampleField{"From", "crawler(at)example.com"})
+}
+
+// answered is what the server answers.
+func (e *sampleEntry) answered(random *rand.Rand) []sampleField {
+	fields := []sampleField{{"Server", "Caddy"}, {"Alt-Svc", `h3=":443"; ma=2592000`}, {"Content-Type", "text/html; charset=utf-8"}, {"Vary", "Accept-Encoding"}}
+	if e.Status == http.StatusOK {
+		fields = append(fields, sampleField{"Etag", fmt.Sprintf(`"dn%x"`, random.Uint64())}, sampleField{"Last-Modified", e.Time.Add(-1e9 * 3600).Format(http.TimeFormat)},
+			sampleField{"Accept-Ranges", "bytes"}, sampleField{"Content-Length", strconv.Itoa(e.Size)}, sampleField{"Cache-Control", "public, max-age=300"})
+	}
+	return fields
+}
+
+// shuffled writes fields in any order, as an object of arrays.
+func shuffled(random *rand.Rand, fields []sampleField) string {
+	random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
+	var b strings.Builder
+	for i, f := range fields {
+		value, _ := json.Marshal([]string{f.value})
+		b.WriteString([]string{"{", ","}[min(i, 1)] + strconv.Quote(f.name) + ":" + string(value))
+	}
+	return b.String() + "}"
 }

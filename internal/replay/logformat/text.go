@@ -1,0 +1,110 @@
+package logformat
+
+import "bytes"
+
+// textParser parses lines in the Combined and Common formats:
+//
+//	[host[:port]] client ident user [time] "request" status size ["referer" "user agent" ...]
+//
+// What follows the User-Agent of a Combined line is ignored.
+type textParser struct {
+	*Format
+	strict bool // the fields before the time have no spaces; for recognising a format
+	anyEnd bool // ignore what follows the size of a Common line
+	buf    []byte
+	time   timeCache
+}
+
+// Parse implements [Parser].
+func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
+	*r = Record{}
+	p.buf = p.buf[:0]
+	if len(line) == 0 {
+		return Other, ""
+	}
+	start, rest := p.cutTime(line, r)
+	if rest == nil {
+		return Malformed, "no time such as [02/Jan/2006:15:04:05 -0700]"
+	}
+	if why := p.client(start, r); why != "" {
+		return Malformed, why
+	}
+	request, rest, ok := cutQuoted(rest)
+	if !ok {
+		return Malformed, "no request in quotes after the time"
+	}
+	status, rest, _ := bytes.Cut(bytes.TrimPrefix(rest, space), space)
+	if r.Status = parseStatus(status); r.Status == 0 && string(status) != "-" {
+		return Malformed, "no status after the request"
+	}
+	size, rest, more := bytes.Cut(rest, space)
+	switch r.Bytes = parseSize(size); {
+	case len(size) == 0:
+		return Malformed, "no size after the status"
+	case !p.HasUserAgent && more && !p.anyEnd:
+		return Malformed, "more fields than the Common format has"
+	case p.HasUserAgent:
+		referer, rest, ok := cutQuoted(rest)
+		if !ok {
+			return Malformed, "no referer in quotes after the size"
+		}
+		agent, _, ok := cutQuoted(bytes.TrimPrefix(rest, space))
+		if !ok {
+			return Malformed, "no User-Agent in quotes after the referer"
+		}
+		r.Referer, r.UserAgent = orEmpty(referer), orEmpty(unescape(agent, &p.buf))
+	}
+	r.setRequest(unescape(request, &p.buf))
+	return Request, ""
+}
+
+var space = []byte{' '}
+
+// cutTime finds the time in brackets, and returns what stands before and after it. A
+// user name comes before it and may look like the beginning of a time.
+func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
+	for from := 0; ; {
+		i := bytes.IndexByte(line[from:], '[')
+		if i < 0 {
+			return nil, nil
+		}
+		i += from
+		from = i + 1
+		end := from + commonTimeLength
+		if end+2 > len(line) || i == 0 || line[i-1] != ' ' || line[end] != ']' || line[end+1] != ' ' {
+			continue
+		}
+		if r.At, r.HasTime = p.time.parse(line[from:end], commonTime); r.HasTime {
+			return line[:i-1], line[end+2:]
+		}
+	}
+}
+
+// client parses the fields before the time. It returns what is wrong with them.
+func (p *textParser) client(fields []byte, r *Record) (why string) {
+	if p.hosted {
+		host, rest, _ := bytes.Cut(fields, space)
+		r.Host, fields = orEmpty(host), rest
+	}
+	client, names, ok := bytes.Cut(fields, space)
+	if !ok || bytes.IndexByte(names, ' ') < 0 {
+		return "fewer fields before the time than the format has"
+	}
+	if p.strict && (bytes.Count(names, space) > 1 || string(client) == "-") {
+		return "more fields before the time than the format has"
+	}
+	r.Client = client
+	return ""
+}
+
+// cutQuoted returns the content of a quoted field and what follows the field.
+func cutQuoted(b []byte) (content, rest []byte, ok bool) {
+	if len(b) == 0 || b[0] != '"' {
+		return nil, nil, false
+	}
+	end := endOfQuoted(b[1:])
+	if end < 0 {
+		return nil, nil, false
+	}
+	return b[1 : 1+end], b[end+2:], true
+}
