@@ -90,7 +90,7 @@ type Handler struct {
 	// Default and maximum: `24h`.
 	TTLMax caddy.Duration `json:"ttl_max,omitempty"`
 
-	// How long after a change of the robots.txt a crawler that has not read it since may
+	// How long after a change of the robots.txt a crawler may
 	// follow the text before it: its requests have the verdict `stale` and are not blocked. From
 	// a day on, as long as its operator says. Negative means not at all. Default: `24h`.
 	Grace caddy.Duration `json:"grace,omitempty"`

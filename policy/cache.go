@@ -1,12 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
@@ -120,9 +120,6 @@ type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
 	index  cowmap.Index[Key, *Entry]
-	made   atomic.Uint64 // entries so far
-	edits  atomic.Uint64 // see Edits
-	sites  cowmap.Sharded[configuredSite, *siteTexts]
 
 	mu   sync.Mutex // guards all below
 	kept [segments]*segment
@@ -136,7 +133,6 @@ type segment struct {
 	attempts int                    // to read a robots.txt, under way
 	fetching map[configuredSite]int // the same by configured site
 	evicted  uint64
-	lost     *time.Time // when it was last forgotten that some site serves others another text; nil for never
 }
 
 // NewCache returns a cache with these bounds. now is the clock, time.Now
@@ -161,15 +157,6 @@ func (c *Cache) Get(key Key) *Entry { return c.index.Load(key) }
 // Entries returns all entries, in no order.
 func (c *Cache) Entries() []*Entry { return slices.Collect(c.index.All()) }
 
-// Made returns how many entries were made so far. A site that had none has none as long
-// as that stays the same.
-func (c *Cache) Made() uint64 { return c.made.Load() }
-
-// Edits goes up whenever a site has got another text, its first one included, and when an
-// entry was dropped. What is found out about the text of a site holds as long as that stays
-// the same.
-func (c *Cache) Edits() uint64 { return c.edits.Load() }
-
 // Add returns the entry of a site, making one if there is none.
 func (c *Cache) Add(key Key, s Segment) *Entry {
 	c.mu.Lock()
@@ -178,35 +165,54 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 		return e
 	}
 	kept := c.kept[s]
-	if kept.order.len() >= kept.bounds.Entries || kept.texts.bytes > kept.bounds.Bytes {
-		c.evict(kept) // the second is one entry that is too large, as long as it is alone
+	switch {
+	case kept.order.len() >= kept.bounds.Entries:
+		c.evict(kept, kept.order.evict(kept.bounds.Entries))
+	case kept.texts.bytes > kept.bounds.Bytes: // one entry that is too large, as long as it is alone
+		c.evict(kept, kept.order.first())
 	}
-	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref), unsure: kept.lost}
+	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref)}
 	e.ref.entry.Store(e)
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
 	kept.order.add(e)
 	c.index.Store(e)
-	c.made.Add(1)
 	return e
 }
 
-// evict drops the entry that is missed least, nearly.
-func (c *Cache) evict(kept *segment) {
-	e := kept.order.evict(c.now(), kept.bounds.Entries)
+// evict drops an entry that is in no queue any more, nil for none.
+func (c *Cache) evict(kept *segment, e *Entry) {
 	if e == nil {
 		return
 	}
 	kept.evicted++
-	if now := c.now(); e.ServesOthers(now) {
-		kept.lost = new(now)
-	}
 	c.index.Delete(e.key)
 	e.ref.entry.Store(nil)
-	known := e.state.Load()
-	kept.texts.releaseAll(known)
-	c.noteText(e.key, known, nil)
-	c.edits.Add(1) // whether it had a text or not
+	kept.texts.releaseAll(e.state.Load())
+}
+
+// shrink keeps a segment within its bound in bytes. The entries with the largest files go
+// first: a site with large files, or one that changes all the time, pushes out no other.
+func (c *Cache) shrink(kept *segment) {
+	if kept.texts.bytes <= kept.bounds.Bytes {
+		return
+	}
+	type sized struct {
+		e    *Entry
+		size int
+	}
+	var all []sized
+	for e := range kept.order.all() {
+		all = append(all, sized{e, kept.texts.sizeOf(e.state.Load())})
+	}
+	slices.SortFunc(all, func(a, b sized) int { return cmp.Compare(b.size, a.size) })
+	for _, x := range all {
+		if kept.texts.bytes <= kept.bounds.Bytes || kept.order.len() == 1 {
+			return
+		}
+		kept.order.remove(x.e)
+		c.evict(kept, x.e)
+	}
 }
 
 // beginFetch reports whether the robots.txt of an entry may be fetched now. Hosts

@@ -39,7 +39,7 @@ func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
 		{"one version", []func() Answer{text(1)}, time.Minute, false},
 		{"never read", nil, time.Minute, false},
 		{"never read with success", []func() Answer{fail}, time.Minute, false},
-		{"changed lately", []func() Answer{text(1), text(2)}, time.Hour, true},
+		{"changed lately", []func() Answer{text(1), text(2)}, time.Hour, false},
 		{"changed a day ago", []func() Answer{text(1), text(2)}, MaxAge, false},
 		{"cannot be read", []func() Answer{text(1), fail}, 48 * time.Hour, true},
 		{"can be read again", []func() Answer{text(1), fail, text(1)}, time.Minute, false},

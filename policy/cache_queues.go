@@ -1,6 +1,6 @@
 package policy
 
-import "time"
+import "iter"
 
 // queues hold the entries of a segment in the order in which they go. Entries
 // begin in fresh. One that is at the end there and was used since it was placed
@@ -53,6 +53,39 @@ func (q *queues) len() int { return q.fresh.len + q.proven.len }
 
 func (q *queues) add(e *Entry) { q.fresh.push(e) }
 
+// remove takes an entry out of its queue.
+func (q *queues) remove(e *Entry) {
+	if e.proven {
+		q.proven.remove(e)
+	} else {
+		q.fresh.remove(e)
+	}
+}
+
+// first takes out the entry that goes first, nil if there is none.
+func (q *queues) first() *Entry {
+	for e := range q.all() {
+		q.remove(e)
+		return e
+	}
+	return nil
+}
+
+// all yields the entries in the order in which they go.
+func (q *queues) all() iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for _, from := range []*queue{&q.fresh, &q.proven} {
+			for e := from.first; e != nil; {
+				next := e.behind // the entry may be taken out
+				if !yield(e) {
+					return
+				}
+				e = next
+			}
+		}
+	}
+}
+
 // How many entries an eviction passes over, at most: entries that are proven
 // already, and those that become so, which each does once.
 const (
@@ -64,7 +97,7 @@ const (
 // are noted without a lock and without an order, so an entry that was used since
 // it was placed is placed again. So is one that cannot be had again by reading
 // the file.
-func (q *queues) evict(now time.Time, entries int) *Entry {
+func (q *queues) evict(entries int) *Entry {
 	chances, proofs := min(maxChances, q.proven.len), min(maxProven, q.fresh.len)
 	for {
 		from := &q.fresh
@@ -81,7 +114,7 @@ func (q *queues) evict(now time.Time, entries int) *Entry {
 		if e.proven {
 			left = &chances
 		}
-		if *left--; *left < 0 || !inUse && !e.irreplaceable(now) {
+		if *left--; *left < 0 || !inUse && !e.irreplaceable() {
 			from.remove(e)
 			return e
 		}
@@ -92,11 +125,7 @@ func (q *queues) evict(now time.Time, entries int) *Entry {
 
 // prove places an entry behind those that are proven.
 func (q *queues) prove(e *Entry) {
-	if e.proven {
-		q.proven.remove(e)
-	} else {
-		q.fresh.remove(e)
-	}
+	q.remove(e)
 	e.proven = true
 	q.proven.push(e)
 }

@@ -12,6 +12,7 @@ type sharedText struct {
 	robots  *Robots
 	derived any
 	users   int
+	size    int
 }
 
 // keep counts a user of a version's text and makes the version share its
@@ -19,9 +20,9 @@ type sharedText struct {
 func (t *texts) keep(v *Version) {
 	shared := t.byHash[v.Hash]
 	if shared == nil {
-		shared = &sharedText{robots: v.Robots, derived: v.Derived}
+		shared = &sharedText{robots: v.Robots, derived: v.Derived, size: v.Robots.Size()}
 		t.byHash[v.Hash] = shared
-		t.bytes += v.Robots.Size()
+		t.bytes += shared.size
 	}
 	shared.users++
 	if v.Robots != shared.robots { // else others may be reading v already
@@ -34,7 +35,7 @@ func (t *texts) release(v *Version) {
 	if shared := t.byHash[v.Hash]; shared != nil {
 		if shared.users--; shared.users == 0 {
 			delete(t.byHash, v.Hash)
-			t.bytes -= shared.robots.Size()
+			t.bytes -= shared.size
 		}
 	}
 }
@@ -56,4 +57,16 @@ func (t *texts) releaseAll(s *State) {
 	for _, v := range s.Past {
 		t.release(v)
 	}
+}
+
+// sizeOf returns the estimated memory of all versions of a state, nil for none.
+func (t *texts) sizeOf(s *State) (size int) {
+	if s == nil || s.Good == nil {
+		return 0
+	}
+	size = t.byHash[s.Good.Hash].size
+	for _, v := range s.Past {
+		size += t.byHash[v.Hash].size
+	}
+	return size
 }

@@ -20,10 +20,7 @@ type Entry struct {
 	doubts  atomic.Uint64 // how often the site was seen to answer otherwise than the copy
 	settled atomic.Uint64 // what doubts was when the last reading that succeeded began
 	dueFrom atomic.Int64  // Unix nanoseconds from which a doubt makes it due
-	seen    atomic.Pointer[[]seenText]
-	former  atomic.Pointer[[]Key] // see Inherit
-	unsure  *time.Time            // when what was seen of some site was forgotten, perhaps of this one; nil for never
-	uses    atomic.Int32          // seconds in which it was used, as far as they count
+	uses    atomic.Int32  // seconds in which it was used, as far as they count
 	segment Segment
 
 	// Guarded by Cache.mu.
@@ -38,11 +35,10 @@ type Entry struct {
 	doubted  bool          // while the attempt under way goes on the site was seen to answer otherwise
 }
 
-// irreplaceable reports whether an eviction would be noticed: crawlers may still
-// follow an earlier version, or the file cannot be read now.
-func (e *Entry) irreplaceable(now time.Time) bool {
+// irreplaceable reports whether a file cannot be had again, since it cannot be read now.
+func (e *Entry) irreplaceable() bool {
 	s := e.state.Load()
-	return s != nil && s.Good != nil && (s.Failures > 0 || len(s.Held(now, time.Time{}, MaxAge)) > 0)
+	return s != nil && s.Good != nil && s.Failures > 0
 }
 
 // Use notes that the entry was used now, which delays its eviction.
@@ -274,9 +270,6 @@ func (e *Entry) replace(before, next *State) bool {
 		kept.texts.releaseAll(before)
 	}
 	e.state.Store(next)
-	c.noteText(e.key, before, next)
-	for kept.texts.bytes > kept.bounds.Bytes && kept.order.len() > 1 {
-		c.evict(kept)
-	}
+	c.shrink(kept)
 	return true
 }

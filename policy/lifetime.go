@@ -3,7 +3,6 @@ package policy
 import (
 	"crypto/sha256"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
@@ -199,13 +198,6 @@ func (s *State) retire(before, good *Version, now time.Time) {
 		}
 	}
 	s.Past = past
-}
-
-// KnowsAt reports whether a text that somebody has read at a time is known from then: it is
-// the current version, or one before it that had not ended by that time, as exactly as two
-// clocks tell. One that had ended has come back somewhere since.
-func (s *State) KnowsAt(hash [sha256.Size]byte, at time.Time) bool {
-	return s.Good != nil && s.Good.Hash == hash || slices.ContainsFunc(s.Past, func(v *Version) bool { return v.Hash == hash && at.Sub(v.Until) <= clockSkew })
 }
 
 // Held returns the versions before the current one that a crawler may still

@@ -234,7 +234,7 @@ func TestCacheKeepsTheRules(t *testing.T) {
 		for i, kept := range m.cache.kept {
 			evicted += m.cache.Stats(Segment(i)).Evicted
 			for kept.order.len() > 0 {
-				m.cache.evict(kept)
+				m.cache.evict(kept, kept.order.evict(kept.bounds.Entries))
 			}
 			if len(kept.texts.byHash) != 0 || kept.texts.bytes != 0 || kept.attempts != 0 {
 				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d fetches", seed, len(kept.texts.byHash), kept.texts.bytes, kept.attempts)

@@ -218,7 +218,8 @@ func (c *Cache) Resize(s Segment, b Bounds) {
 	defer c.mu.Unlock()
 	kept := c.kept[s]
 	kept.bounds = b
-	for kept.order.len() > b.Entries || kept.texts.bytes > b.Bytes && kept.order.len() > 1 {
-		c.evict(kept)
+	for kept.order.len() > b.Entries {
+		c.evict(kept, kept.order.evict(b.Entries))
 	}
+	c.shrink(kept)
 }

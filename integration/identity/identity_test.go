@@ -2,7 +2,6 @@ package identity
 
 import (
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -212,36 +211,5 @@ func TestCrawlerMatcherByIdentity(t *testing.T) {
 		if a := harness.Get(t, s.URL("/"), row.userAgent, from(row.ip)); a.Body != row.want {
 			t.Errorf("%s from %s: got %q, want %q", row.userAgent, row.ip, a.Body, row.want)
 		}
-	}
-}
-
-// TestVerifiedReaderOfOneOperator takes what one verified crawler has read for
-// read by its siblings, from whatever network, and what a liar has read for the
-// liar's alone.
-func TestVerifiedReaderOfOneOperator(t *testing.T) {
-	t.Parallel()
-	root := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nAllow: /\n"})
-	s := serveVerifying(t, "http://a.test:$PORT {\n robots_guard enforce {\n  ttl 1s 1s\n }\n handle /robots.txt {\n  root "+root+"\n  file_server\n }\n handle {\n  respond page\n }\n}",
-		identityOptions)
-	s.Warm("/")
-	harness.Write(t, filepath.Join(root, "robots.txt"), "User-agent: *\nDisallow: /new/\n")
-	harness.Eventually(t, "the new file is read", func() bool {
-		harness.Get(t, s.URL("/"), harness.Bingbot, from(somebodyElse))
-		return len(s.Lines("robots.txt changed")) > 0
-	})
-	stale := func(userAgent, ip string) bool {
-		t.Helper()
-		return harness.Get(t, s.URL("/new/x"), userAgent, from(ip)).Status != 403
-	}
-	harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, from(somebodyElse))
-	if !stale(harness.Googlebot, googlesAddress) {
-		t.Error("a liar has read the file, and the real crawler is held to it")
-	}
-	harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, from(googlesAddress))
-	if stale(harness.Googlebot, googlesFar) || stale(harness.GooglebotImage, googlesFar) {
-		t.Error("its operator has read the file, and the crawler is still held not to know it")
-	}
-	if !stale(harness.Bingbot, bingsAddress) {
-		t.Error("another operator's crawler is held to what it has not read")
 	}
 }

@@ -43,7 +43,9 @@ func TestRulesInAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(harness.Files(t, map[string]string{"rules.json": rule("a", "/a")}), "rules.json")
 	s := harness.Serve(t, `http://a.test:$PORT {
-		robots_guard enforce
+		robots_guard enforce {
+			grace off
+		}
 		robots_txt {
 			base none
 			disallow CCBot

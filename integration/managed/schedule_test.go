@@ -16,7 +16,9 @@ func TestRuleWithTime(t *testing.T) {
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)
 	from := time.Now().Add(6 * time.Second)
 	s := harness.Serve(t, `http://a.test:$PORT, http://b.test:$PORT {
-		robots_guard enforce
+		robots_guard enforce {
+			grace off
+		}
 		robots_txt {
 			rule sale {
 				for GPTBot

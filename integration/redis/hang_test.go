@@ -46,8 +46,6 @@ func TestRedisHangs(t *testing.T) {
 		status, verdict := i.ask("a.test", "/new/x")
 		return status == http.StatusOK && verdict == "stale"
 	})
-	i.ask("a.test", "/robots.txt")
-	i.blocks("a.test", "/new/x")
 
 	const written = `caddy_robots_guard_storage_writes_total{kind="policies",result="success"}`
 	earlier := i.metric(written)

@@ -122,7 +122,7 @@ func (b *base) answer() policy.Answer {
 type ownTexts struct{ *instance }
 
 // Prepare implements [origin.Source].
-func (o ownTexts) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (origin.Fetch, bool) {
+func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	w := o.world
 	b := w.owner.bases[w.site(key.Host)]
 	if b == nil {

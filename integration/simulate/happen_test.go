@@ -92,8 +92,6 @@ func (w *world) happen(e event) {
 		w.lies(dice, i, s, true)
 	case ignores:
 		w.lies(dice, i, s, false)
-	case returns:
-		w.returns(dice)
 	}
 }
 

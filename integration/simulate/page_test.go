@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -58,14 +57,12 @@ func (i *instance) shows(s *site) string {
 }
 
 // fetchPage is how the guard reads what the owner publishes.
-func (i *instance) fetchPage(s *site, as origin.Witness) policy.Answer {
+func (i *instance) fetchPage(s *site) policy.Answer {
 	w := i.page(s.host)
-	if as.UserAgent == "" {
-		i.world.mu.Lock()
-		defer i.world.mu.Unlock()
-		i.sawText(s, w.Body.String())
-		i.gets(s, w.Body.String())
-	}
+	i.world.mu.Lock()
+	defer i.world.mu.Unlock()
+	i.sawText(s, w.Body.String())
+	i.gets(s, w.Body.String())
 	return policy.Answer{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
 }
 

@@ -31,7 +31,6 @@ const (
 	passes // one that has read nothing, and asks for what no text forbids
 	reads  // one that reads and does not obey
 	ignores
-	returns // one that has read, and disobeys later
 	numActions
 	acts    = numActions      // an owner who publishes
 	paces   = numActions + 1  // a crawler that obeys fetches many pages
@@ -47,7 +46,7 @@ const (
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "return", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll", "cross", "build"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll", "cross", "build"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -68,7 +67,7 @@ type plan struct {
 }
 
 // often is how many of each there are in a simulated day and site, on average.
-var often = [numActions]float64{edits: 0.15, breaks: 0.1, mends: 0.3, reloads: 0.15, crashes: 0.08, cuts: 0.05, joins: 0.2, comes: 20, passes: 1, reads: 1, ignores: 1, returns: 1}
+var often = [numActions]float64{edits: 0.15, breaks: 0.1, mends: 0.3, reloads: 0.15, crashes: 0.08, cuts: 0.05, joins: 0.2, comes: 20, passes: 1, reads: 1, ignores: 1}
 
 // newPlan makes a world from a seed. In one of four the owner edits, and processes end, most
 // days.

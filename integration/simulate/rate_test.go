@@ -39,7 +39,7 @@ func delayOf(robots *policy.Robots, token string) time.Duration {
 	}
 	client := uaident.Identify(token + "/1.0")
 	group, _, _ := (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Group(robots)
-	return group.Delay().Every
+	return judge.Delay(group, client.CrawlDelay()).Every
 }
 
 // paces lets a crawler that obeys fetch many pages, no faster than its copy asks for, and

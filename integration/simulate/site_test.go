@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,9 +54,6 @@ type phase struct {
 	from time.Time
 }
 
-// hasOneText reports whether nobody was served another text.
-func (p phase) hasOneText() bool { return p.mode.hasOneText() && !p.long }
-
 // hasOneText reports whether nobody is served another text than the site's in a mode.
 func (m mode) hasOneText() bool { return m == same || m == fails || m == hangs || m == limits }
 
@@ -70,6 +68,17 @@ func (s *site) since(at time.Time) []phase {
 		}
 	}
 	return s.phases
+}
+
+// answeredUntil returns when the site ceased to answer, now if it still does. failed says that
+// it did not answer at some time before that since it has settled.
+func (s *site) answeredUntil() (end time.Time, failed bool) {
+	end = time.Now()
+	phases := s.since(s.settled)
+	for len(phases) > 0 && !phases[len(phases)-1].mode.isAnswered() {
+		end, phases = phases[len(phases)-1].from, phases[:len(phases)-1]
+	}
+	return end, slices.ContainsFunc(phases, func(p phase) bool { return !p.mode.isAnswered() })
 }
 
 // served is a text with when it was served first and last.
@@ -134,7 +143,7 @@ func (s *site) note(text string, now time.Time) {
 }
 
 // Prepare implements [origin.Source].
-func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (origin.Fetch, bool) {
+func (i *instance) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	w := i.world
 	s := w.site(key.Host)
 	if s == nil {
@@ -143,9 +152,9 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key, as origin.Witness) (
 	return func(ctx context.Context, _ *policy.Version) policy.Answer {
 		i.dirty.Store(true)
 		if w.owner != nil {
-			return i.fetchPage(s, as)
+			return i.fetchPage(s)
 		}
-		return i.fetchFrom(ctx, s, as)
+		return i.fetchFrom(ctx, s)
 	}, true
 }
 

@@ -133,13 +133,13 @@ func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Answe
 }
 
 // fetchFrom reads the robots.txt of a site as the guard, redirects followed.
-func (i *instance) fetchFrom(ctx context.Context, s *site, as origin.Witness) policy.Answer {
+func (i *instance) fetchFrom(ctx context.Context, s *site) policy.Answer {
 	w := i.world
 	isOwn := func(u *url.URL) bool { return u.Host == s.host }
 	answer := origin.Follow(ctx, &url.URL{Scheme: "http", Host: s.host, Path: "/robots.txt"}, isOwn, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		a, ok := w.answerAt(u.Host, u.RequestURI(), as.UserAgent, as.RemoteAddr == "" && as.ClientIP == "")
+		a, ok := w.answerAt(u.Host, u.RequestURI(), "", true)
 		if !ok {
 			return policy.Answer{Status: http.StatusNotFound}
 		}
@@ -166,9 +166,7 @@ func (i *instance) fetchFrom(ctx context.Context, s *site, as origin.Witness) po
 		text = s.shown() // to which it should have
 	}
 	i.sawText(s, text)
-	if as.UserAgent == "" {
-		i.gets(s, text)
-	}
+	i.gets(s, text)
 	return answer
 }
 
@@ -192,8 +190,8 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen
 }
 
 // get lets a crawler ask for a URL at which there may be a robots.txt. None of those is
-// refused to it: it could not know the rules. Where that has several steps, and
-// the file cannot be had, no instance knows of the later ones before it has asked for that.
+// refused to it: it could not know the rules. While the file cannot be had, no instance knows
+// of the steps; and limits apply to those at another site.
 func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, unseen bool, hops int) policy.Answer {
 	if unseen || host == elsewhere {
 		w.mu.Lock()
@@ -211,7 +209,7 @@ func (w *world) get(c *crawler, i *instance, s *site, host, target, address stri
 	}
 	isRefused := answer.Code == http.StatusForbidden || answer.Code == http.StatusTooManyRequests && s.mode != limits
 	switch {
-	case isRefused && hops >= 2 && !s.mode.isAnswered():
+	case isRefused && (!s.mode.isAnswered() || answer.Code == http.StatusTooManyRequests && host != s.host):
 		return policy.Answer{Status: http.StatusServiceUnavailable}
 	case isRefused:
 		w.fail("%s is redirected to %s%s for the robots.txt, and that is refused at %s", c.token, host, target, i.id)

@@ -27,7 +27,6 @@ type world struct {
 	sites       []*site
 	instances   []*instance
 	crawlers    []*crawler
-	liars       []liar
 	verifier    *verify.Verifier // nil if nobody is verified
 	verified    []string         // tokens
 	changeGuard time.Duration

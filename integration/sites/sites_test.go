@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	siteRobots  = "User-agent: *\nDisallow: /private/\n"
-	otherRobots = "User-agent: *\nDisallow: /public/\n"
+	siteRobots  = "User-agent: *\nDisallow: /private/\nDisallow: /never/\n"
+	otherRobots = "User-agent: *\nDisallow: /public/\nDisallow: /never/\n"
 )
 
 // TestHostSpellings asks for a site by every spelling that Caddy routes to it,
-// before an origin that compares hosts byte by byte. Whatever comes first, an
-// obedient crawler is never blocked, and no spelling opens what is forbidden.
+// before an origin that compares hosts byte by byte, and has another file for all but one.
+// Whatever comes first, an obedient crawler is never blocked, and no spelling opens what both
+// files forbid.
 func TestHostSpellings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, canonical string }{
@@ -53,11 +54,11 @@ func TestHostSpellings(t *testing.T) {
 				}
 				harness.Get(t, s.URL("http://shop.test/robots.txt"), harness.Bingbot, harness.Host(spellings[i%len(spellings)]))
 			}
-			if a := harness.Get(t, s.URL("http://shop.test/private/x"), harness.GPTBot, harness.Host(canonical)); a.Status != 403 {
+			if a := harness.Get(t, s.URL("http://shop.test/never/x"), harness.GPTBot, harness.Host(canonical)); a.Status != 403 {
 				t.Errorf("another crawler got %d for a forbidden page", a.Status)
 			}
 			for _, host := range spellings {
-				if a := harness.Get(t, s.URL("http://shop.test/private/x"), harness.GPTBot, harness.Host(host)); a.Status != 403 {
+				if a := harness.Get(t, s.URL("http://shop.test/never/x"), harness.GPTBot, harness.Host(host)); a.Status != 403 {
 					t.Errorf("%s opened a forbidden page: %d", host, a.Status)
 				}
 			}
@@ -121,90 +122,6 @@ func TestTrailingDotReachesTheCatchAll(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestColdHostsAreJudged asks for a new port, subdomain, host or X-Forwarded-Host
-// each time, of an origin that is slower than fetch_wait. What the known hosts of
-// the site share judges them, also for a library that it names.
-func TestColdHostsAreJudged(t *testing.T) {
-	t.Parallel()
-	robots := "User-agent: *\nDisallow: /private/\n\nUser-agent: python-requests\nDisallow: /private/\n"
-	o := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/robots.txt" {
-			time.Sleep(300 * time.Millisecond)
-		}
-		return false
-	})
-	s := harness.Serve(t, `http://named.test:$PORT, http://*.wild.test:$PORT {
-		robots_guard enforce {
-			fetch_wait 100ms
-		}
-		reverse_proxy $ORIGIN
-	}
-	http://:$PORT {
-		robots_guard enforce {
-			fetch_wait 100ms
-		}
-		reverse_proxy $ORIGIN
-	}`, "$ORIGIN", o.Address(), "$GLOBAL", "servers {\n trusted_proxies static 127.0.0.1/32\n }")
-	hosts := []string{"named.test"}
-	for i := range 8 {
-		hosts = append(hosts, fmt.Sprintf("known%d.wild.test", i), fmt.Sprintf("known%d.test", i))
-	}
-	for _, host := range hosts {
-		harness.Eventually(t, host+" is known", func() bool {
-			return harness.Get(t, s.URL("http://"+host+"/private/x"), harness.Bingbot, harness.Host(host)).Status == 403
-		})
-	}
-	const python = "python-requests/2.32.3"
-	for i := range 20 {
-		for _, tc := range []struct {
-			name, userAgent string
-			change          func(*http.Request)
-		}{
-			{"a new port", harness.GPTBot, harness.Host(fmt.Sprint("named.test:", 2000+i))},
-			{"a new subdomain", harness.GPTBot, harness.Host(fmt.Sprintf("s%d.wild.test", i))},
-			{"a new host", harness.GPTBot, harness.Host(fmt.Sprintf("h%d.test", i))},
-			{"a new X-Forwarded-Host", harness.GPTBot, func(r *http.Request) {
-				r.Host = "named.test"
-				r.Header.Set("X-Forwarded-Host", fmt.Sprintf("f%d.test", i))
-			}},
-			{"a new subdomain and a named library", python, harness.Host(fmt.Sprintf("l%d.wild.test", i))},
-			{"a new host and a named library", python, harness.Host(fmt.Sprintf("l%d.test", i))},
-		} {
-			if a := harness.Get(t, s.URL("http://named.test/private/x"), tc.userAgent, tc.change); a.Status != 403 {
-				t.Errorf("%s, number %d: got %d", tc.name, i, a.Status)
-			}
-		}
-	}
-	if a := harness.Get(t, s.URL("http://named.test/public/x"), harness.GPTBot, harness.Host("p.wild.test")); a.Status != 200 {
-		t.Errorf("an allowed page of a cold host got %d", a.Status)
-	}
-}
-
-// TestHostsThatFailAreJudged: a host whose robots.txt cannot be read is judged by
-// the text that the known hosts of its site share.
-func TestHostsThatFailAreJudged(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, siteRobots, func(w http.ResponseWriter, r *http.Request) bool {
-		if fails := r.URL.Path == "/robots.txt" && !strings.HasPrefix(r.Host, "known"); fails {
-			w.WriteHeader(http.StatusInternalServerError)
-			return true
-		}
-		return false
-	})
-	s := harness.Serve(t, "http://*.wild.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
-	visits := []harness.Visit{}
-	for i := range 8 {
-		visits = append(visits,
-			harness.Visit{harness.Bingbot, fmt.Sprintf("http://known%d.wild.test/private/x", i), 403, ""},
-			harness.Visit{harness.Bingbot, fmt.Sprintf("http://failing%d.wild.test/public/x", i), 200, ""})
-	}
-	harness.Visits(t, s, append(visits, []harness.Visit{
-		{harness.Bingbot, "http://failing.wild.test/private/x", 403, ""},
-		{harness.Bingbot, "http://failing.wild.test/private/x", 403, ""},
-		{harness.Bingbot, "http://failing.wild.test/public/x", 200, ""},
-	}...))
 }
 
 // TestFirstTenantSaysNothing: the first tenants that are known, who forbid all, keep nobody

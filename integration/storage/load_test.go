@@ -30,7 +30,7 @@ func intact(t *testing.T, store string) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, kind := range []string{"readers", "changes"} {
+	for _, kind := range []string{"readers", "changes", "copies"} {
 		for _, name := range harness.Stored(t, store, kind) {
 			data, err := os.ReadFile(name)
 			if err != nil || !json.Valid(data) {
@@ -202,57 +202,38 @@ func TestStorageAfterKills(t *testing.T) {
 	}
 }
 
-// TestStorageKeepsReaders has a robots.txt change, and a crawler that reads it.
-// After a restart it is not taken for one that may not know the change.
-func TestStorageKeepsReaders(t *testing.T) {
+// TestStorageKeepsFiles has a robots.txt change. After a restart, and at another instance, it
+// is known that crawlers may be using the file before.
+func TestStorageKeepsFiles(t *testing.T) {
 	t.Parallel()
 	store, home := t.TempDir(), t.TempDir()
 	o, robots := harness.NewChangingOrigin(t, harness.ClosedRobots)
 	s := storing(t, store, home, o.Address())
 	learn(t, s, "a.test")
 	robots.Store(harness.ClosedRobots + "\nUser-agent: *\nDisallow: /new/\n")
-	ask := func(userAgent string) int { return askAs(t, s, "http://a.test/new/x", userAgent).Status }
-	harness.Eventually(t, "the change is noticed", func() bool { // by an answer that passes, 10 s after the last reading
+	ask := func(s *harness.Server, path string) int {
+		return askAs(t, s, "http://a.test"+path, harness.Bingbot).Status
+	}
+	harness.Eventually(t, "the change is noticed and both files are stored", func() bool { // 10 s after the last reading
 		askAs(t, s, "http://a.test/robots.txt", harness.Bingbot)
-		return ask(harness.Bingbot) == http.StatusForbidden
-	})
-	if got := ask(harness.Googlebot); got != http.StatusOK {
-		t.Errorf("who has not read the change got %d", got)
-	}
-	reading := func() string {
-		var all strings.Builder
-		for _, name := range harness.Stored(t, store, "readers") {
-			data, _ := os.ReadFile(name) // may be about to be replaced
-			all.Write(data)
+		if status := ask(s, "/new/x"); status != http.StatusOK {
+			t.Fatalf("within a day after the change a page got %d", status)
 		}
-		return all.String()
-	}
-	harness.Eventually(t, "the version is stored", func() bool {
-		for _, name := range stored(t, store) {
-			if data, err := os.ReadFile(name); err == nil {
-				if snapshot, err := policy.DecodeSnapshot(data); err == nil && len(snapshot.State.Past) > 0 {
-					return true
-				}
+		for _, name := range harness.Stored(t, store, "copies") {
+			if data, err := os.ReadFile(name); err == nil && json.Valid(data) {
+				return true
 			}
 		}
 		return false
 	})
-	harness.Eventually(t, "the reading is stored", func() bool { return strings.Contains(reading(), "bingbot") })
-	before := reading()
-	askAs(t, s, "http://a.test/robots.txt", harness.Bingbot)
-	harness.Eventually(t, "the last reading is stored", func() bool { return reading() != before })
 	s.Kill()
-	o.GoDown()
-
-	s = storing(t, store, home, o.Address())
-	if got := ask(harness.Bingbot); got != http.StatusForbidden {
-		t.Errorf("who has read the change got %d after a restart", got)
-	}
-	if got := ask(harness.Googlebot); got != http.StatusBadGateway {
-		t.Errorf("who has not read the change got %d after a restart", got)
-	}
-	sibling := storing(t, store, t.TempDir(), o.Address())
-	if got := askAs(t, sibling, "http://a.test/new/x", harness.Bingbot).Status; got != http.StatusForbidden {
-		t.Errorf("who has read the change got %d from a sibling", got)
+	for name, home := range map[string]string{"after a restart": home, "at a sibling": t.TempDir()} {
+		next := storing(t, store, home, o.Address())
+		if got := ask(next, "/new/x"); got != http.StatusOK {
+			t.Errorf("%s a page that the file before allows got %d", name, got)
+		}
+		if got := ask(next, "/private/x"); got != http.StatusForbidden {
+			t.Errorf("%s a page that both files forbid got %d", name, got)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 //	GET  /robots_guard/policies[?limit=<n>][&after=<authority>]
 //	GET  /robots_guard/policies/<authority>[?server=<address>]
 //	POST /robots_guard/policies/<authority>/refresh[?server=<address>]
+//	POST /robots_guard/policies/<authority>/end-grace[?server=<address>]
 //
 // An authority is a host, with its port unless that is the default, or
 // "https:/" or "http:/" before it to tell the two apart (a path cannot hold two
@@ -51,6 +52,9 @@ type PolicySummary struct {
 	Rules        int        `json:"rules"`
 	Findings     int        `json:"findings"`
 	Versions     int        `json:"versions"` // kept, the current one included
+	// TakesEffect is when what only the current version forbids is blocked: until then a
+	// crawler may be using an earlier one. Absent if it is already.
+	TakesEffect *time.Time `json:"takes_effect,omitempty"`
 	// NotProtecting says why enforce has nothing to enforce; absent where it has,
 	// and where no site with this robots.txt is in enforce.
 	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
@@ -131,10 +135,11 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
+	name, endGrace := strings.CutSuffix(name, "/end-grace")
 	switch {
-	case refresh && r.Method != http.MethodPost:
-		return failed(http.StatusMethodNotAllowed, "use POST to refresh a policy")
-	case !refresh && r.Method != http.MethodGet:
+	case (refresh || endGrace) && r.Method != http.MethodPost:
+		return failed(http.StatusMethodNotAllowed, "use POST to change what is known of a policy")
+	case !refresh && !endGrace && r.Method != http.MethodGet:
 		return failed(http.StatusMethodNotAllowed, "use GET to read a policy")
 	}
 	running := a.find()
@@ -150,6 +155,9 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		return failed(http.StatusNotFound, "no policy is known for %q; write a host of the configuration, with its port unless that is the default, or one that GET %s lists", name, PoliciesPath)
+	}
+	if endGrace {
+		running.EndGrace(e.Key())
 	}
 	if !refresh {
 		return writeJSON(w, http.StatusOK, reportOf(running, e, e.State(), time.Now()))
@@ -168,6 +176,9 @@ func summaryOf(running Running, e *policy.Entry, s *policy.State, now time.Time)
 		r.FailingSince = &s.FailingSince
 	}
 	r.LastError = report.Trouble(s)
+	if at := running.TakesEffect(e.Key()); !at.IsZero() {
+		r.TakesEffect = &at
+	}
 	if running.Enforces(e.Key()) {
 		r.NotProtecting = report.NotProtectingOf(s, r.Source)
 	}

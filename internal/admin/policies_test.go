@@ -28,6 +28,8 @@ type known struct {
 }
 
 func (k known) Policies() []*policy.Entry    { return k.cache.Entries() }
+func (k known) TakesEffect(policy.Key) time.Time { return time.Time{} }
+func (k known) EndGrace(policy.Key)                {}
 func (k known) Enforces(key policy.Key) bool { return key.Site == "enforced.test" }
 func (known) Registry() *report.Registry     { return nil }
 func (known) Proposals() []report.Proposal   { return nil }

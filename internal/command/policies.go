@@ -19,7 +19,7 @@ import (
 func policiesCommand() *cobra.Command {
 	var p policies
 	cmd := &cobra.Command{
-		Use:   "policies [--address <host:port>] [--json] [--refresh] [--server <address>] [<authority>]",
+		Use:   "policies [--address <host:port>] [--json] [--refresh | --end-grace] [--server <address>] [<authority>]",
 		Short: "Shows what a running server knows of the robots.txt of its sites",
 		Long: `
 Asks the admin API of a running server. Without an authority it prints a line
@@ -37,6 +37,10 @@ takes a request of a crawler, as behind a proxy that has sent none yet. With --j
 it prints an object a line. A site is known once a crawler has asked for it, or
 once its robots.txt was read by its authority here.
 
+--end-grace blocks what only the current robots.txt of the authority forbids at once,
+and not 24 hours after the change. A crawler that obeys the file before, as RFC 9309
+lets it, is blocked by that.
+
 Exit status: 0, 1 if some robots.txt was not read with --refresh, or 2 if an
 argument is wrong or no server answers.
 `,
@@ -45,6 +49,7 @@ caddy robots-guard policies
 caddy robots-guard policies example.com
 caddy robots-guard policies --refresh
 caddy robots-guard policies --refresh example.com
+caddy robots-guard policies --end-grace example.com
 caddy robots-guard policies --server :8443 example.com
 `,
 		RunE: runCommand(p.run),
@@ -53,7 +58,9 @@ caddy robots-guard policies --server :8443 example.com
 	p.api.define(flags)
 	flags.StringVar(&p.server, "server", "", "where the server of the authority listens, if several have its host")
 	flags.BoolVar(&p.json, "json", false, "print JSON")
+	flags.BoolVar(&p.endGrace, "end-grace", false, "let no earlier robots.txt of the authority count any more")
 	flags.BoolVar(&p.refresh, "refresh", false, "read the robots.txt of the authority, or all, at once")
+	cmd.MarkFlagsMutuallyExclusive("refresh", "end-grace")
 	return cmd
 }
 
@@ -62,6 +69,7 @@ type policies struct {
 	api           adminAPI
 	server        string
 	json, refresh bool
+	endGrace      bool
 }
 
 func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
@@ -70,6 +78,8 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 		return 0, fmt.Errorf("give one authority, not %d; without any all are listed", len(args))
 	case p.server != "" && len(args) == 0:
 		return 0, errors.New("--server needs an authority such as example.com")
+	case p.endGrace && len(args) == 0:
+		return 0, errors.New("--end-grace needs an authority such as example.com")
 	}
 	api, err := p.api.find()
 	if err != nil {
@@ -79,6 +89,11 @@ func (p *policies) run(cmd *cobra.Command, args []string) (int, error) {
 	switch {
 	case p.refresh:
 		return p.refreshAt(api, out, args)
+	case p.endGrace:
+		return 0, api.ask(http.MethodPost, policyURI(args[0], "/end-grace", p.server), nil, func(io.Reader) error {
+			_, err := fmt.Fprintf(out, "%s: what the current robots.txt forbids is blocked from now on\n", text.Printable(args[0]))
+			return err
+		})
 	case p.json || len(args) > 0:
 		uri := admin.PoliciesPath
 		if len(args) > 0 {
@@ -157,6 +172,9 @@ func printPolicy(table *text.Table, s admin.PolicySummary, now time.Time) {
 	}
 	if n := s.NotProtecting; n != nil {
 		lastError = "not protecting: " + n.Detail + "; " + n.Cure
+	}
+	if s.TakesEffect != nil {
+		lastError = "the new rules take effect in " + max(0, s.TakesEffect.Sub(now)).Round(time.Second).String()
 	}
 	if s.LastError != "" {
 		lastError = text.Printable(s.LastError)

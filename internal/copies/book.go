@@ -196,7 +196,7 @@ func (b *Book) bound(h *files, now time.Time) {
 	for f := h.excess(); f != nil; f = h.excess() {
 		b.drop(h, f)
 	}
-	if len(h.all) == 1 {
+	if len(h.all) == 1 && h.all[0].digest == h.current { // which the cache of policies keeps
 		b.release(h, h.all[0])
 	}
 	i := partOf(h.named)
@@ -252,7 +252,7 @@ func (b *Book) dropLargest(i int) bool {
 		return false
 	}
 	b.drop(largest, oldest)
-	if len(largest.all) == 1 {
+	if len(largest.all) == 1 && largest.all[0].digest == largest.current {
 		b.release(largest, largest.all[0])
 	}
 	return true
@@ -261,8 +261,9 @@ func (b *Book) dropLargest(i int) bool {
 // Of are the host of a request and how the request came.
 type Of struct {
 	Host
-	Named   bool // the configuration names the host
-	Proxied bool // the request came through a trusted proxy, which may have a cache
+	Named   bool          // the configuration names the host
+	Grace   time.Duration // that the configuration sets
+	Proxied bool          // the request came through a trusted proxy, which may have a cache
 }
 
 // extra returns how much longer a proxy may hand out a version.
@@ -287,6 +288,7 @@ func (b *Book) Note(of Of, state *policy.State, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.open(of.Host, of.Named, now)
+	h.grace = of.Grace
 	good := state.Good
 	if h.body == good.Hash && now.Sub(h.noted).Abs() < noteInterval {
 		return
@@ -421,35 +423,54 @@ func (b *Book) Recover(host Host, from, to time.Time) {
 	}
 }
 
-// Hold takes note that an older file is kept in force until a time: it counts until then for
-// a crawler that has this grace.
-func (b *Book) Hold(of Of, v *policy.Version, until, now time.Time, grace time.Duration) {
+// Hold takes note that an older file is kept in force until a time, which is now if that ends.
+func (b *Book) Hold(of Of, v *policy.Version, until, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.open(of.Host, of.Named, now)
-	if f := b.add(h, v, now); f.copied.Before(until.Add(-grace)) {
-		f.copied = until.Add(-grace)
+	if f := b.add(h, v, now); !f.held.Equal(until) {
+		f.held = until
 		h.changes++
 	}
 	b.bound(h, now)
 }
 
-// EffectiveAt returns when our copy will be the only file that counts for crawlers that were
-// served no other, the zero time if it is already.
-func (b *Book) EffectiveAt(host Host, now time.Time, grace time.Duration) (at time.Time) {
+// Held returns the older files of a host that are kept in force.
+func (b *Book) Held(host Host, now time.Time) (held []*policy.Version) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.get(host)
 	if h == nil {
-		return at
+		return nil
 	}
 	for _, f := range h.all {
-		if f.digest != h.current && f.counts("", now, h.ended, grace) {
-			at = later(at, f.copied.Add(grace+f.extra))
+		if f.version != nil && now.Before(f.held) && f.digest != h.current {
+			held = append(held, f.version)
 		}
 	}
-	if h.isLost("", now, grace) {
-		at = later(at, h.lost.Add(grace))
+	return held
+}
+
+// EffectiveAt returns when our copy will be the only file that counts for crawlers that were
+// served no other, the zero time if it is already: the latest time of the hosts that has returns
+// true for.
+func (b *Book) EffectiveAt(has func(Host) bool, now time.Time) (at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.parts {
+		for _, h := range b.parts[i].hosts.Values() {
+			if !has(h.host) {
+				continue
+			}
+			for _, f := range h.all {
+				if f.digest != h.current && f.counts("", now, h.ended, h.grace) {
+					at = later(at, f.copied.Add(h.grace+f.extra))
+				}
+			}
+			if h.isLost("", now, h.grace) {
+				at = later(at, h.lost.Add(h.grace))
+			}
+		}
 	}
 	return at
 }

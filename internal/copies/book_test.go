@@ -27,7 +27,7 @@ type site struct {
 }
 
 func newSite(t *testing.T) *site {
-	return &site{T: t, book: NewBook(nil), of: Of{Host: Host{Name: "a.test"}, Named: true}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return &site{T: t, book: NewBook(nil), of: Of{Host: Host{Name: "a.test"}, Named: true, Grace: day}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 func (s *site) after(d time.Duration) *site {
@@ -71,11 +71,11 @@ const day = 24 * time.Hour
 
 func TestNewDisallowWaits(t *testing.T) {
 	s := newSite(t).reads(200, open).after(5*day).reads(200, closed).wants("foobot", "stale")
-	if at := s.book.EffectiveAt(s.of.Host, s.now, day); !at.Equal(s.now.Add(day)) {
+	if at := s.book.EffectiveAt(func(h Host) bool { return h == s.of.Host }, s.now); !at.Equal(s.now.Add(day)) {
 		t.Errorf("takes effect at %v, want in a day", at)
 	}
 	s.after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
-	if at := s.book.EffectiveAt(s.of.Host, s.now, day); !at.IsZero() {
+	if at := s.book.EffectiveAt(func(h Host) bool { return h == s.of.Host }, s.now); !at.IsZero() {
 		t.Errorf("takes effect at %v, want that it does", at)
 	}
 }
@@ -156,12 +156,18 @@ func TestEndGrace(t *testing.T) {
 	s.wants("foobot", "disallowed").wants("barbot", "disallowed").after(time.Second).serves("barbot", open).wants("barbot", "stale")
 }
 
-func TestHeldFileCounts(t *testing.T) {
+func TestHeldFile(t *testing.T) {
 	s := newSite(t).reads(200, open)
 	before := s.state.Good
 	s.reads(200, closed)
-	s.book.Hold(s.of, before, s.now.Add(3*day), s.now, day)
-	s.after(3*day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
+	s.book.Hold(s.of, before, s.now.Add(3*day), s.now)
+	s.after(3*day-time.Second).wants("foobot", "disallowed")
+	if held := s.book.Held(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
+		t.Errorf("%d files are held", len(held))
+	}
+	if held := s.book.Held(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
+		t.Errorf("%d files are held after the time", len(held))
+	}
 }
 
 // TestLargeHostsLoseTheirOwn has hosts with large files that change: no other host loses any.

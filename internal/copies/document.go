@@ -22,14 +22,17 @@ const documentFormat = 1
 // current copy counts as our copy, as far as others can know.
 const KeepInterval = time.Hour
 
+// maxHold is the longest that change guard keeps an older file in force.
+const maxHold = 31 * 24 * time.Hour
+
 // clockSkew is how far the clocks of two machines may differ.
 const clockSkew = 5 * time.Minute
 
 type (
 	envelopeJSON struct {
-		Format int             `json:"format"`
-		SHA256 string          `json:"sha256"`
-		Copies json.RawMessage `json:"copies"`
+		Format  int             `json:"format"`
+		SHA256  string          `json:"sha256"`
+		Content json.RawMessage `json:"content"`
 	}
 	hostJSON struct {
 		Host
@@ -48,6 +51,7 @@ type (
 		Copied time.Time            `json:"copied,omitzero"`
 		Served map[string]time.Time `json:"served,omitempty"`
 		Extra  time.Duration        `json:"extra,omitempty"`
+		Held   time.Time            `json:"held,omitzero"`
 		Text   []byte               `json:"text,omitempty"`
 	}
 )
@@ -59,21 +63,14 @@ type Document struct {
 	Saved time.Time
 }
 
-// Hosts returns the hosts that the configuration names and that have something to store: more
-// than the current copy, which is stored with the policy.
+// Hosts returns the hosts that the configuration names.
 func (b *Book) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, h := range b.parts[0].hosts.Values() {
-		if h.isWorthStoring() {
-			hosts = append(hosts, h.host)
-		}
+		hosts = append(hosts, h.host)
 	}
 	return hosts
-}
-
-func (h *files) isWorthStoring() bool {
-	return len(h.all) > 1 || !h.lost.IsZero() || len(h.lostFor) > 0 || !h.ended.IsZero()
 }
 
 // Revision goes up with each change of a host that is worth storing.
@@ -91,7 +88,7 @@ func (b *Book) Revision(host Host) uint64 {
 func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err error) {
 	b.mu.Lock()
 	h := b.get(host)
-	if h == nil || !h.isWorthStoring() {
+	if h == nil {
 		b.mu.Unlock()
 		return d, true, nil
 	}
@@ -99,16 +96,20 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 		Away: h.away.UTC(), AwayUntil: h.awayUntil.UTC(), Lost: h.lost.UTC(), LostFor: storedTokens(h.lostFor), Ended: h.ended.UTC(),
 	}
 	for _, f := range h.all {
-		if f.version == nil {
+		robots := f.robots.Value()
+		if robots == nil {
 			continue
 		}
-		one := fileJSON{Copied: f.copied.UTC(), Served: storedTokens(f.served), Extra: f.extra, Text: []byte(f.version.Robots.Text())}
+		one := fileJSON{Copied: f.copied.UTC(), Served: storedTokens(f.served), Extra: f.extra, Held: f.held.UTC(), Text: []byte(robots.Text())}
 		if f.digest == h.current && !f.copied.IsZero() {
 			one.Copied = later(f.copied, h.noted.Add(KeepInterval)).UTC()
 		}
 		content.Files = append(content.Files, one)
 	}
 	b.mu.Unlock()
+	if len(content.Files) == 0 && content.Lost.IsZero() && len(content.LostFor) == 0 {
+		return d, true, nil
+	}
 	inner, err := json.Marshal(hostJSON{host, now.UTC(), content})
 	if err != nil {
 		return d, false, err
@@ -117,7 +118,7 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 	if err != nil {
 		return d, false, err
 	}
-	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","copies":`, documentFormat, sha256.Sum256(inner)), inner, []byte("}"))
+	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","content":`, documentFormat, sha256.Sum256(inner)), inner, []byte("}"))
 	return Document{Data: data, Sum: sha256.Sum256(same), Saved: now}, false, nil
 }
 
@@ -149,13 +150,13 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	if err := json.Unmarshal(data, &envelope); err != nil {
 		return s, sum, fmt.Errorf("no files: %w", err)
 	}
-	switch inner := sha256.Sum256(envelope.Copies); {
+	switch inner := sha256.Sum256(envelope.Content); {
 	case envelope.Format != documentFormat:
 		return s, sum, fmt.Errorf("format %d is not known; this version reads %d", envelope.Format, documentFormat)
 	case hex.EncodeToString(inner[:]) != envelope.SHA256:
 		return s, sum, errors.New("the checksum does not match")
 	}
-	if err := json.Unmarshal(envelope.Copies, &host); err != nil {
+	if err := json.Unmarshal(envelope.Content, &host); err != nil {
 		return s, sum, fmt.Errorf("no files: %w", err)
 	}
 	if (host.Source == "") == (host.Name == "") {
@@ -173,14 +174,19 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	return Stored{host.Host, host.Saved, host.contentJSON}, sha256.Sum256(same), err
 }
 
-// Restore takes in the files of a host as they were stored, by this instance or by another one
-// whose clock is ahead by so much. Nothing that is known is forgotten for it.
-func (b *Book) Restore(s Stored, ahead time.Duration, now time.Time) {
+// Restore takes in the files of a host as they were stored, by this instance before it was
+// restarted (own) or by another one whose clock is ahead by so much. Nothing that is known is
+// forgotten for it.
+func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
+	latest := now // an instance that was restarted has no copy since
+	if !own {
+		latest = now.Add(KeepInterval + clockSkew)
+	}
 	at := func(t time.Time) time.Time {
 		if t.IsZero() {
 			return t
 		}
-		if t = t.Add(-ahead); t.After(now.Add(KeepInterval + clockSkew)) { // by a clock that was wrong
+		if t = t.Add(-ahead); t.After(latest) {
 			t = now
 		}
 		return t
@@ -213,6 +219,9 @@ func (b *Book) Restore(s Stored, ahead time.Duration, now time.Time) {
 			f = b.add(h, v, now)
 		}
 		f.copied, f.extra = later(f.copied, at(stored.Copied)), max(f.extra, stored.Extra)
+		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxHold)) {
+			f.held = later(f.held, stored.Held.Add(-ahead))
+		}
 		merge(&f.served, stored.Served)
 	}
 	merge(&h.lostFor, s.content.LostFor)

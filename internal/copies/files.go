@@ -48,11 +48,12 @@ const proxyExtra = 2 * time.Hour
 type file struct {
 	digest  [sha256.Size]byte // of the rules
 	hash    [sha256.Size]byte // of the last body
-	version *policy.Version   // nil while it is the only file of the host
+	version *policy.Version   // nil while it is the only file of the host and our copy, which the cache of policies keeps
 	robots  weak.Pointer[policy.Robots]
 	copied  time.Time            // when it was our copy last, zero for never
 	served  map[string]time.Time // when it was served last, by product token
 	extra   time.Duration        // how much longer a proxy may hand it out
+	held    time.Time            // until when change guard keeps it in force, zero for not
 }
 
 // counts reports whether a crawler with this token may be using the file.
@@ -63,9 +64,9 @@ func (f *file) counts(token string, now, ended time.Time, grace time.Duration) b
 	return within(f.copied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
 }
 
-// last returns when the file was our copy or was served last.
+// last returns when the file was our copy, was in force or was served last.
 func (f *file) last() time.Time {
-	last := f.copied
+	last := later(f.copied, f.held)
 	for _, at := range f.served {
 		last = later(last, at)
 	}
@@ -76,6 +77,7 @@ func (f *file) last() time.Time {
 type files struct {
 	host    Host
 	named   bool // the configuration names the host
+	grace   time.Duration
 	all     []*file
 	current [sha256.Size]byte // digest of our copy
 	noted   time.Time         // when our copy was noted last

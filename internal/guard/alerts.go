@@ -24,7 +24,7 @@ func (s *State) Live() map[string]report.Live {
 			if e := s.Cache.Get(key); e != nil {
 				live.State = e.State()
 			}
-			live.HeldUntil = s.changes.HeldUntil(key)
+			live.HeldUntil, live.TakesEffect = s.changes.HeldUntil(key), s.TakesEffect(key)
 		}
 		sites[label] = live
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -165,31 +166,27 @@ var (
 // robotsAnswer is what a client got for /robots.txt.
 type robotsAnswer struct {
 	status             int
-	location           string // where a redirect leads, in the end as placeOf has it
 	etag, lastModified string
 	coded              bool              // it has a Content-Encoding, and so do the validators
 	text               []byte            // decoded, as far as it counts
 	hash               [sha256.Size]byte // of the text, all zero where that was not seen
+	lifetime           time.Duration     // that it states, see [policy.Version]
+	location           string            // of a redirect
+	byError            bool              // status is that of an error; error routes may send another response
 }
 
 // isReading reports whether the client knows the rules now.
 func (a robotsAnswer) isReading(method string) bool { return judge.IsReading(method, a.status) }
 
 // differs reports whether the answer shows that a copy is outdated.
-func (a robotsAnswer) differs(s *policy.State) bool {
+func (a robotsAnswer) differs(s *policy.State, own *policy.Key) bool {
 	if s == nil || s.Good == nil {
 		return false
 	}
 	good := s.Good
 	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
-	if isRedirect(a.status) {
-		switch {
-		case a.location != "" && !policy.IsVia(a.location):
-			return false // nobody knows whether it is the same
-		case len(s.Via) == 0:
-			return !isRedirect(good.Status)
-		}
-		return a.location != s.Via[0]
+	if a.status >= 300 && a.status < 400 && a.status != http.StatusNotModified {
+		return len(s.Via) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.Via) > 0 && s.Via[0] != placeOf(a.location, own)
 	}
 	switch (policy.Answer{Status: a.status}).Meaning() {
 	case policy.Unavailable:
@@ -200,7 +197,7 @@ func (a robotsAnswer) differs(s *policy.State) bool {
 		case !existed:
 			return true
 		case a.hash != [sha256.Size]byte{}:
-			return a.hash != good.Hash
+			return a.hash != good.Hash && policy.Parse(a.text).RulesDigest() != good.Robots.RulesDigest()
 		case a.coded:
 			return false // validators tell codings of one text apart
 		case a.etag != "" && good.ETag != "":
@@ -210,12 +207,4 @@ func (a robotsAnswer) differs(s *policy.State) bool {
 		}
 	}
 	return false
-}
-
-// validates reports whether an answer has the validators of a version.
-func (a robotsAnswer) validates(v *policy.Version) bool {
-	if a.etag != "" || v.ETag != "" {
-		return a.etag == v.ETag
-	}
-	return a.lastModified != "" && a.lastModified == v.LastModified
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -54,7 +55,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if hosts := s.g.shared.changes.HeldHosts(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
-	s.g.holds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, s.entry.State())
+	s.g.holds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, copies.Of{}, s.entry.State())
 	lines = s.logs.TakeAll()
 	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "not in force any more") {
 		t.Errorf("lines at the end: %v", lines)
@@ -73,7 +74,7 @@ func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	} {
 		before := *s.entry.State()
 		s.become(change.text)
-		s.g.onFetched(own)(before, *s.entry.State())
+		s.g.onFetched(own, copies.Of{})(before, *s.entry.State())
 		if !slices.ContainsFunc(s.logs.TakeAll(), func(e observer.LoggedEntry) bool { return strings.Contains(e.Message, change.says) }) {
 			t.Errorf("no line %q", change.says)
 		}

@@ -65,7 +65,7 @@ func (s *managedSite) answer(host string) policy.Answer {
 }
 
 // Prepare implements [origin.Source].
-func (s *managedSite) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (origin.Fetch, bool) {
+func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.Answer { return s.answer(key.Host) }, true
 }
 
@@ -260,9 +260,9 @@ func (d *daySite) lie(c *obedient, minute int) {
 		}
 	}
 	d.ask("Googlebot", "203.0.113.9", "a.test", "/robots.txt", verify.Claimed)
-	if forbids := minute > 41*60 && minute < 95*60; forbids { // since the shop rule is published
+	if forbids := minute > 66*60 && minute < 95*60; forbids { // a day after the shop rule was published
 		if w := d.ask("Googlebot", "203.0.113.9", "a.test", "/shop/1", verify.Claimed); w.Code != http.StatusForbidden {
-			d.t.Errorf("minute %d: who has read that /shop/ is forbidden is answered %d", minute, w.Code)
+			d.t.Errorf("minute %d: a crawler under a false name gets %d for /shop/", minute, w.Code)
 		}
 	}
 }

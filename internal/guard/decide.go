@@ -18,7 +18,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // decideFor answers a proxy whether the request that it describes may pass: 200 with
@@ -131,7 +130,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	entry := g.shared.Cache.Get(j.Site.Key)
 	if j.Client.Class.IsCrawler() {
 		if entry == nil {
-			entry = g.meet(g.sitesOf(asked).Server, j.Site)
+			entry = g.entryFor(j.Site)
 		}
 		entry.Use(now)
 		g.renewed(asked, entry, j)
@@ -140,15 +139,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 		return
 	}
 	read := ledger.Reading{At: now, Status: http.StatusOK}
-	if j.Identity == verify.Verified || !request.MaybeInvented(asked) {
-		// Of several within a short time the first counts: else who reads it before each
-		// page would always have read it later than the guard.
-		if last, ok := g.lastReading(asked, j); !ok || now.Sub(last.At) >= newerFor {
-			for _, reader := range g.readBy(asked, j) {
-				g.shared.readers.Read(reader, read)
-			}
-		}
-	}
+	g.shared.readers.Read(g.reader(asked, j), read)
 	g.recordReading(asked, j, read)
 }
 
@@ -170,19 +161,4 @@ func (g *Guard) renewed(asked *http.Request, entry *policy.Entry, j *Judgement) 
 		}
 		awaitClosed(asked, done, g.FetchWait-time.Since(begun))
 	}
-}
-
-// newerFor is for how long what a crawler may have read counts while our copy is older:
-// by then the source was asked again, or cannot be read.
-const newerFor = time.Minute
-
-// mayKnowMore reports whether a crawler was let through to a robots.txt that may be newer
-// than our copy, and may allow what that forbids. While the source cannot be read for
-// longer the last good copy counts for everybody.
-func (g *Guard) mayKnowMore(r *http.Request, state *policy.State, j *Judgement, now time.Time) bool {
-	if g.Forwarded == nil || state.Failures > 0 && now.Sub(state.FailingSince) >= newerFor {
-		return false
-	}
-	last, ok := g.lastReading(r, j)
-	return ok && last.At.After(state.Good.LastRead) && now.Sub(last.At) < newerFor
 }

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -122,10 +123,10 @@ func TestChangedEvent(t *testing.T) {
 	named := &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
 	invented := new(*named)
 	invented.Segment = policy.Invented
-	onFetched := g.onFetched(named)
+	onFetched := g.onFetched(named, copies.Of{})
 	onFetched(policy.State{}, one) // read for the first time
 	onFetched(one, one)
-	g.onFetched(invented)(one, two)
+	g.onFetched(invented, copies.Of{})(one, two)
 	e.done.Add(1)
 	onFetched(one, two)
 	e.done.Wait()

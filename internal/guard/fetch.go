@@ -64,7 +64,7 @@ func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool
 	if entry := g.shared.Cache.Get(site.Key); entry != nil {
 		return entry
 	}
-	return g.meet(server, &site)
+	return g.entryFor(&site)
 }
 
 // KeyAt returns whose robots.txt an authority at a server is held to.

@@ -1,13 +1,13 @@
 package guard
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -16,10 +16,10 @@ import (
 func TestFileReadAgainBeforeABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text, reads := strict, 0
-		g := testGuard(t, options{Enforce: true, SourceKey: "/srv/robots.txt"}, witnessedSource(func(origin.Witness) policy.Answer {
+		g := testGuard(t, options{Enforce: true, SourceKey: "/srv/robots.txt"}, &scriptedSource{answer: func(context.Context) policy.Answer {
 			reads++
 			return policy.Answer{Status: http.StatusOK, Body: []byte(text), Header: http.Header{}}
-		}))
+		}})
 		for i, tc := range []struct {
 			after time.Duration
 			text  string

@@ -171,17 +171,19 @@ func TestPlacesOutliveAReload(t *testing.T) {
 
 // TestWhoHasNoPlaces holds no place of those who are not limited so.
 func TestWhoHasNoPlaces(t *testing.T) {
-	g := testGuard(t, options{Enforce: true, Rate: oneAtATime(t)}, serving("User-agent: *\nDisallow: /private/\nSitemap: https://a.test/list\n"))
+	const file = "User-agent: *\nDisallow: /private/\nSitemap: https://a.test/list\n"
+	g := testGuard(t, options{Enforce: true, Rate: oneAtATime(t)}, serving(file))
 	for userAgent, targets := range map[string][]string{
 		uaChrome: {"/"}, "AhrefsBot/7.0": {"/"},
 		"CCBot/2.0": {"/robots.txt", "/list", "/.well-known/x", "/a.css", "/private/x"},
 	} {
 		for _, target := range targets {
-			_ = g.Serve(httptest.NewRecorder(), served(http.MethodGet, userAgent, target), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+			_ = g.Serve(httptest.NewRecorder(), served(http.MethodGet, userAgent, target), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 				if got := stateNow(g); got != rate.Within {
 					t.Errorf("%s at %s takes a place", userAgent, target)
 				}
-				return nil
+				_, err := io.WriteString(w, file)
+				return err
 			}))
 		}
 	}

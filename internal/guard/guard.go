@@ -75,14 +75,12 @@ type Guard struct {
 	gone     bool                        // its configuration has ended; guarded by presences.mu
 	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
 	last     atomic.Pointer[serverSites] // of the server that was asked last
-	moment   atomic.Pointer[moment]      // see momentOf
-	loaded   time.Time                   // when its configuration was
 }
 
 // New makes a guard that lasts as long as ctx, with what it shares with
 // others.
 func New(ctx context.Context, shared *State, c Config) *Guard {
-	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder), loaded: time.Now()}
+	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
 	context.AfterFunc(ctx, g.leave)
 	if g.Forwarded != nil {
 		g.Sites.Add(g.Forwarded)
@@ -170,7 +168,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	} else {
 		spelt = g.otherSite(r)
 	}
-	client, agent, entry, atHand := g.identify(userAgent, kept, key)
+	client, entry, cached := g.identify(userAgent, kept, key)
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -186,10 +184,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	j.Request = judge.Request{
 		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
 	}
-	j.Proof, j.agent = proof, agent
-	if agent != nil {
-		j.Names = agent.names
-	}
+	j.Proof = proof
 	if signed, ok := identity.SignatureOf(r); ok {
 		j.signature = signed.Reason.String()
 	}
@@ -197,19 +192,8 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		g.decide(j, nil, false) // whatever the rules are, so there is no reason to read them
 		return j
 	}
-	g.ask(r, entry, atHand, j)
+	g.ask(r, entry, cached, j)
 	return j
-}
-
-// atHand returns what is known of a site without reading anything, nil if nothing
-// is. Of a host that clients have invented that is what its neighbours have.
-func (g *Guard) atHand(entry *policy.Entry, key *policy.Key) *policy.State {
-	if entry != nil {
-		if state := entry.State(); state != nil {
-			return state
-		}
-	}
-	return g.shared.Cache.Shared(*key)
 }
 
 // siteOf returns the site that a request is for, and whose robots.txt it is

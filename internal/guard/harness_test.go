@@ -12,13 +12,13 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -31,7 +31,7 @@ type scriptedSource struct {
 	reads  atomic.Int32
 }
 
-func (s *scriptedSource) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+func (s *scriptedSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	return func(ctx context.Context, _ *policy.Version) policy.Answer {
 		s.reads.Add(1)
 		return s.answer(ctx)
@@ -104,12 +104,11 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		readers:    ledger.NewReaders(100, 100),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
-		served:     readers.Texts{Derive: deriveNames},
+		Copies:     copies.NewBook(deriveNames), elsewhere: newElsewhere(),
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),
 		Identities: identity.NewShared(),
-		familiar:   newFamiliar(),
 	}
 	shared.loads = newLoads(shared.clock, time.After)
 	if o.Shadow != nil {
@@ -128,7 +127,7 @@ func requestBy(userAgent, target string) *http.Request {
 // fetchDone makes sure that the robots.txt for a request has been fetched.
 func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 	key := keyFor(r)
-	fetch, _ := g.Source.Prepare(r, keyFor(r), origin.Witness{})
+	fetch, _ := g.Source.Prepare(r, keyFor(r))
 	done := g.shared.Cache.Add(key, policy.Invented).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return fetch(context.Background(), nil) }, nil)
 	if done == nil {
 		closed := make(chan struct{})

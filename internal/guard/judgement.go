@@ -26,7 +26,6 @@ type Judgement struct {
 	signature string          // what came of checking the request's signature, "" if none was checked
 	Site      *request.Site   // whose robots.txt it is about; it is not changed
 	kept      *keptSite       // the same with what is at hand of it, nil for a host that is not named just so
-	agent     *familiarAgent  // its User-Agent as it is remembered, nil if it is not
 	Version   *policy.Version // the file that the evidence comes from, nil where it is not known
 	via       []string        // where that redirects to, as it was asked for last
 	Rate      Rate            // how fast the crawler asks

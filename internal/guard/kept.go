@@ -14,8 +14,6 @@ import (
 type keptSite struct {
 	*request.Site                            // with where its robots.txt comes from
 	entry         atomic.Pointer[policy.Ref] // to the one that was found last
-	plain         atomic.Uint64              // the moment in which its text was seen to know no names of its own
-	alone         atomic.Uint64              // when it had no entry by another spelling; see otherSpelling
 	present       atomic.Bool                // it is known that the guard judges for it
 	host          *metrics.Host              // where its requests are counted
 	load          *siteLoad                  // nil where nobody is shed

@@ -90,6 +90,9 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 	if trouble := report.Trouble(&after); trouble != "" {
 		fields = append(fields, zap.String("error", trouble))
 	}
+	if at := g.shared.TakesEffect(s.Key); changed && !at.IsZero() {
+		fields = append(fields, zap.Time("takes_effect", at))
+	}
 	if after.Good != nil {
 		fields = append(fields,
 			zap.Int("status", after.Good.Status),
@@ -100,15 +103,18 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 	c.Write(fields...)
 }
 
-// logRefused warns that the guard is refused the robots.txt that clients are
-// served.
-func (g *Guard) logRefused(s *request.Site, answer policy.Answer) {
+// logRefused warns that the guard is refused the robots.txt that clients are served.
+func (g *Guard) logRefused(s *request.Site, status int) {
+	suppressed, ok := g.shared.holdLines.line(s.Label, "refused")
+	if !ok {
+		return
+	}
 	level := zapcore.WarnLevel
 	if s.Segment == policy.Invented {
 		level = zapcore.DebugLevel
 	}
-	if c := g.Logger.Check(level, "the site refuses its robots.txt to the guard and serves it to clients; what they are served is used"); c != nil {
-		c.Write(zap.String("site", s.Key.String()), zap.Int("status", answer.Status), zap.Error(answer.Err),
+	if c := g.Logger.Check(level, "robots.txt is refused to the guard and served to clients; nothing is enforced"); c != nil {
+		c.Write(zap.String("site", s.Key.String()), zap.Int("status", status), zap.Uint64("suppressed", suppressed),
 			zap.String("advice", "exempt the path /robots.txt from what refuses the request, such as a firewall, a list of addresses or a rate limit"))
 	}
 }

@@ -130,7 +130,7 @@ func TestLogSchema(t *testing.T) {
 		maps.Copy(always, verdictAlways)
 		g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 		r := requestBy("bingbot/2.0", "/x")
-		g.shared.readers.Read(g.claimedReader(r, full), ledger.Reading{At: time.Now(), Status: http.StatusOK})
+		g.shared.readers.Read(g.reader(r, full), ledger.Reading{At: time.Now(), Status: http.StatusOK})
 		write := func(j Judgement) map[string]logFields {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l

@@ -14,7 +14,7 @@ import (
 // fetchingSource is a source whose answers depend on what the guard has.
 type fetchingSource func(have *policy.Version) policy.Answer
 
-func (s fetchingSource) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+func (s fetchingSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	return func(_ context.Context, have *policy.Version) policy.Answer { return s(have) }, true
 }
 

@@ -32,8 +32,7 @@ type Rate struct {
 }
 
 // spend counts a request by how fast its crawler may ask, if anything is asked of it.
-// texts are those that it was served in place of our copy.
-func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now time.Time) {
+func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
 	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.RobotsTxt || g.shed(j) {
 		return
 	}
@@ -47,7 +46,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, texts 
 	}
 	stale := false
 	if delay.Every > 0 {
-		delay, stale = g.knownDelay(r, j, delay, state, texts, now)
+		delay, stale = g.knownDelay(r, j, delay, state, now)
 	}
 	if delay.Every == 0 && limit == nil {
 		return // nothing was asked when it has read the file last
@@ -104,37 +103,21 @@ func (j *Judgement) spentBefore(before *Judgement, rules *rate.Rules) (found rat
 	return found
 }
 
-// pass lets a request that would be slowed pass, and says how it stands all the same.
-func (j *Judgement) pass() {
-	j.Action, j.Rate.instead = j.Rate.instead, judge.None
-	if j.Rate.Slowed = false; j.Rate.State == rate.Slowed {
-		j.Rate.State = rate.Over
+// knownDelay returns the least delay of the files that a crawler may be using. stale says that
+// our copy has a longer one.
+func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
+	if state == nil || state.Good == nil {
+		return delay, false
 	}
-}
-
-// knownDelay returns what a crawler knows that it is asked for: the least of the texts
-// that it was served, and of those before the current one that it may still follow.
-// stale says that the current one asks for more.
-func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, texts []*policy.Version, now time.Time) (known policy.Delay, stale bool) {
+	others, lost := g.others(r, j, state, now)
+	if lost {
+		return policy.Delay{}, true
+	}
 	known = delay
-	for _, text := range texts {
-		if asked := g.delayBy(r, j, text); asked.Every < known.Every {
-			known = asked
+	for _, v := range others {
+		if asked := g.delayBy(r, j, v); asked.Every < known.Every {
+			known, stale = asked, true
 		}
-	}
-	if state == nil || state.Good == nil || len(texts) == 0 && state.Good != j.Version {
-		return known, stale
-	}
-	for _, before := range state.Held(now, time.Time{}, g.graceOf(j)) {
-		if g.delayBy(r, j, before).Every >= known.Every {
-			continue // as most changes leave the delay as it is
-		}
-		for v := range g.mayFollow(r, j, state, texts, now) {
-			if asked := g.delayBy(r, j, v); asked.Every < known.Every {
-				known, stale = asked, true
-			}
-		}
-		break
 	}
 	return known, stale
 }

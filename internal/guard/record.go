@@ -67,9 +67,6 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		UserAgent: request.UserAgentOf(r),
 		GroupLine: j.Evidence.Group.Line,
 	}
-	if j.agent != nil {
-		q.UserAgent, q.Lasting = j.agent.userAgent, true
-	}
 	if j.Action == judge.Slowed {
 		q.Action = j.Rate.instead
 	}

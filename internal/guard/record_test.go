@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -132,6 +133,7 @@ func TestRecordInvented(t *testing.T) {
 func TestPresences(t *testing.T) {
 	shared := new(State)
 	shared.Cache = policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)
+	shared.Copies = copies.NewBook(nil)
 	shared.Ledger = ledger.New(time.Now)
 	here := &Judgement{Site: &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
 	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}

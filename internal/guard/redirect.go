@@ -1,31 +1,25 @@
 package guard
 
 import (
-	"net/http"
 	"net/url"
-	"time"
+	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// isRedirect reports whether an answer sends a crawler elsewhere for the file.
-func isRedirect(status int) bool {
-	return status >= 300 && status < 400 && status != http.StatusNotModified
-}
+// maxElsewhere bounds the URLs of other hosts that are known to be on the way to a robots.txt.
+const maxElsewhere = 1024
 
-// placeOf returns where an answer for the robots.txt of a site redirects to, as
-// [policy.Answer] has it, "" for nowhere.
-func placeOf(a robotsAnswer, own policy.Key) string {
-	if !isRedirect(a.status) || a.location == "" {
-		return ""
-	}
+// placeOf returns where a Location of a response for the robots.txt of a site leads, as
+// [policy.Answer.Via] has it, "" for nowhere.
+func placeOf(location string, own *policy.Key) string {
 	base := url.URL{Scheme: request.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
-	to, err := base.Parse(a.location)
-	if err != nil {
+	to, err := base.Parse(location)
+	if location == "" || err != nil {
 		return ""
 	}
 	to.Fragment, to.RawFragment, to.User = "", "", nil
@@ -38,40 +32,30 @@ func placeOf(a robotsAnswer, own policy.Key) string {
 	return to.String()
 }
 
-// rememberRedirect remembers that a crawler was redirected for the file: nobody knows what
-// it has read then, whatever it had read before. Where nothing is known of the site the guard
-// reads the file as well, lest it refuse the next steps to it.
-func (g *Guard) rememberRedirect(r *http.Request, a asking, entry *policy.Entry, answer robotsAnswer, now time.Time) {
-	for _, reader := range a.readers {
-		g.shared.readers.Read(reader, ledger.Reading{At: now, Status: answer.status})
+// noteElsewhere notes where the robots.txt of a site that the configuration names redirects to
+// at other hosts. If a guard stands before them it must not refuse that: the crawler would take
+// the first site for one without rules.
+func (g *Guard) noteElsewhere(s *request.Site, via []string) {
+	if s.Segment != policy.Named {
+		return
 	}
-	if g.SourceKey == "" && a.exact && entry == nil {
-		entry = g.meet(g.sitesOf(r).Server, a.site)
-		g.state(r, entry, a.site, false, now, 0)
-	}
-	if g.SourceKey == "" && a.asksForFile {
-		g.shared.served.Led(*a.site.Own(), addr.Network(a.from), answer.location, now)
-		g.shared.served.LedAbroad(addr.Network(a.from), placeAbroad(answer.location), now)
+	for _, place := range via {
+		if !strings.HasPrefix(place, "/") {
+			g.shared.elsewhere.Add(place, struct{}{})
+		}
 	}
 }
 
-// followsRedirect reports whether a client may be on the way to a robots.txt, of this site or
-// of another one, that redirects to what it asks for. A false name gains nothing by that.
-func (g *Guard) followsRedirect(r *http.Request, j *Judgement, entry *policy.Entry, now time.Time) bool {
-	return j.Identity != verify.Spoofed && (g.wasLed(r, j, entry.State(), now) || g.leadsHere(r, j, now))
-}
-
-// wasLed reports whether a client asks for what it was just redirected to for the file,
-// which could not be read here since then: it may be slow, or fail. That is said a few
-// times an hour only.
-func (g *Guard) wasLed(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
-	if g.SourceKey != "" || !g.shared.served.Leads(now) {
+// isOnTheWay reports whether the robots.txt of another site redirects to what is asked for.
+func (g *Guard) isOnTheWay(j *Judgement) bool {
+	if j.Verdict != judge.Disallowed || g.shared.elsewhere.Len() == 0 {
 		return false
 	}
-	var since time.Time // never, where it is judged by what its neighbours have
-	if state != nil && state.Good != nil {
-		since = state.Good.LastRead
-	}
-	known, network := g.shared.served.Site(*j.Site.Own()), addr.Network(request.ClientAddr(r))
-	return known.WasLed(network, j.Target, since, now) && known.MayPass(network, now)
+	own := j.Site.Own()
+	return g.shared.elsewhere.Contains(request.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
+}
+
+func newElsewhere() *lru.Cache[string, struct{}] {
+	places, _ := lru.New[string, struct{}](maxElsewhere) // fails for sizes below 1 only
+	return places
 }

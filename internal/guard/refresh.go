@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -25,7 +26,6 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 	if !ok {
 		return entry.State()
 	}
-	g.readopt(r, entry, site)
 	g.shared.proxies.saw(r)
 	begun := time.Now()
 	done := refresh()
@@ -53,13 +53,14 @@ func (g *Guard) state(r *http.Request, entry *policy.Entry, site *request.Site, 
 // one than our copy, and returns what is known then, nil if that is the same text by the same
 // redirects. A crawler may have read the file where this guard does not see it, at a cache or
 // at another instance; one that was seen to read our copy may have done so, too. It reads at
-// most once in [Guard.leastAge], and after an attempt that failed not before the next one is
-// due. waits and until are as for [Guard.servedTo].
+// most once in [Guard.leastAge], sooner if the site was seen to answer otherwise, and after an
+// attempt that failed not before the next one is due. With waits the request waits for that, until the given time
+// at most.
 func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits bool, now, until time.Time) *policy.State {
 	if state == nil || state.Good == nil || j.Identity == verify.Spoofed {
 		return nil
 	}
-	if now.Sub(state.Good.LastRead) >= g.leastAge(j.Site.Key) {
+	if entry.Suspect() || now.Sub(state.Good.LastRead) >= g.leastAge(j.Site.Key) {
 		if refresh, ok := g.refresher(r, entry, j.Site); ok {
 			done := refresh()
 			if done == nil && state.Failures == 0 && !entry.Suspect() { // an attempt under way is new enough
@@ -96,13 +97,13 @@ func (g *Guard) leastAge(key policy.Key) time.Duration {
 // request, as [policy.Entry.Refresh] does. ok is false if it cannot be read on
 // behalf of that.
 func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Site) (refresh func() <-chan struct{}, ok bool) {
-	fetch, ok := g.Source.Prepare(r, site.Key, origin.Witness{})
+	fetch, ok := g.Source.Prepare(r, site.Key)
 	if !ok {
 		return nil, false
 	}
-	own := *site // so that those who do not refresh need no memory for it
+	own, of := *site, g.copiesOf(r, site) // so that those who do not refresh need no memory for it
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(g.asWitness(r, &own, fetch), entry.Good(), own.Key)), g.onFetched(&own))
+		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(fetch, entry.Good(), own.Key)), g.onFetched(&own, of))
 	}, true
 }
 
@@ -125,7 +126,7 @@ func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) 
 
 // onFetched returns what is to be done when an attempt to fetch a robots.txt has
 // changed what is known of the site.
-func (g *Guard) onFetched(s *request.Site) func(before, after policy.State) {
+func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.Failures == 0 && (before.Good == nil || before.Good.Hash != after.Good.Hash)
 		if s.Label != judge.OtherName && s.Segment == policy.Named {
@@ -133,8 +134,13 @@ func (g *Guard) onFetched(s *request.Site) func(before, after policy.State) {
 			// not shown yet.
 			g.Metrics.SetState(s.Label, after)
 		}
-		if !slices.Equal(before.Via, after.Via) {
-			g.shared.abroad.forget()
+		g.noteElsewhere(s, after.Via)
+		if after.Failures == 0 {
+			now := time.Now()
+			if before.Failures > 0 {
+				g.shared.Copies.Recover(of.Host, before.FailingSince, now)
+			}
+			g.shared.Copies.Note(of, &after, now)
 		}
 		g.logFetched(s, before, after, changed)
 		g.noteProtection(s.Key)
@@ -143,7 +149,7 @@ func (g *Guard) onFetched(s *request.Site) func(before, after policy.State) {
 			g.edited(s.Key, before.Good, after.Good)
 			g.emitChanged(s, before, after)
 		}
-		g.holds(s, &after)
+		g.holds(s, of, &after)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
@@ -76,7 +75,7 @@ type tried struct {
 // try makes the text known that is to be tried until ctx ends. It reads nothing yet.
 func (g *Guard) try(ctx context.Context) tried {
 	key := policy.Key{Source: g.ShadowKey}
-	fetch, _ := g.Shadow.Prepare(nil, key, origin.Witness{})
+	fetch, _ := g.Shadow.Prepare(nil, key)
 	freshness := g.Freshness
 	freshness.Default = g.ShadowLife
 	entry := g.shared.tried.cache.Add(key, policy.Named)

@@ -77,12 +77,15 @@ func (s *standaloneSources) keys() (keys []policy.Key) {
 func (g *Guard) standalone() *standaloneSource {
 	return &standaloneSource{
 		fetch: func(key policy.Key) func() policy.Answer {
-			fetch, _ := g.Source.Prepare(nil, key, origin.Witness{})
+			fetch, _ := g.Source.Prepare(nil, key)
 			return g.timed(fetch, g.shared.Cache.Get(key).Good(), key)
 		},
 		freshness: g.Freshness,
 		onFetched: func(key policy.Key) func(before, after policy.State) {
-			return func(before, after policy.State) { g.onFetched(g.siteWith(key))(before, after) }
+			return func(before, after policy.State) {
+				s := g.siteWith(key)
+				g.onFetched(s, g.copiesOf(nil, s))(before, after)
+			}
 		},
 	}
 }

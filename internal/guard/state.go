@@ -7,8 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/lease"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -18,7 +21,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/readers"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/internal/strangers"
@@ -31,17 +33,17 @@ import (
 // configuration, and stays usable after the last handler has released it:
 // requests may still be under way.
 type State struct {
-	Cache      *policy.Cache     // of robots.txt
-	Bases      *policy.Cache     // of robots.txt that others are composed from
-	Published  publication.Sites // the changes of those that others are composed to
-	Texts      managed.Running   // the robots_txt that run
-	readers    *ledger.Readers
-	Metrics    *metrics.Metrics // which read from the state
+	Cache      *policy.Cache                // of robots.txt
+	Bases      *policy.Cache                // of robots.txt that others are composed from
+	Published  publication.Sites            // the changes of those that others are composed to
+	Texts      managed.Running              // the robots_txt that run
+	Copies     *copies.Book                 // which files a crawler may be using
+	readers    *ledger.Readers              // robots fetches, for reports
+	elsewhere  *lru.Cache[string, struct{}] // URLs to which the robots.txt of other hosts redirects
+	Metrics    *metrics.Metrics             // which read from the state
 	violations *logLimits
 	holdLines  *logLimits // of the change guard, by host: those that only clients name must not fill the log
 	changes    changeguard.Changes
-	served     readers.Texts
-	abroad     abroad
 	tried      *tries // nil in tests that try nothing
 	rates      *rate.Budgets
 	clock      clock          // of stopwatches
@@ -69,11 +71,10 @@ type State struct {
 
 	findings *lint.Kept // what is wrong in the texts; nil in tests that do not ask
 
-	own      ownPages
-	familiar *familiar // User-Agents; nil in tests that remember none
-	sources  standaloneSources
-	proxies  proxies
-	rereads  rereads
+	own     ownPages
+	sources standaloneSources
+	proxies proxies
+	rereads rereads
 }
 
 // Policies returns what is known of the robots.txt of each site, in any order.
@@ -139,18 +140,18 @@ func NewState() *State {
 	s := &State{
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
 		Bases:      policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
+		Copies:     copies.NewBook(deriveNames),
 		readers:    ledger.NewReaders(maxReadersInPart, maxReadersInvented),
 		violations: newLogLimits(time.Now),
 		holdLines:  newLogLimits(time.Now),
-		served:     readers.Texts{Derive: deriveNames},
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),
 		Identities: identity.NewShared(),
 		Ledger:     ledger.New(time.Now),
 		findings:   lint.NewKept(),
-		familiar:   newFamiliar(),
 	}
+	s.elsewhere = newElsewhere()
 	s.loads = newLoads(s.clock, time.After)
 	s.Alerts = alert.NewBook(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
@@ -180,7 +181,7 @@ func (s *State) Warm() bool {
 
 // parts returns what of the state is stored.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
 }
 
 // awaitStored waits until it is known what is stored, as a crawler waits for a

@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
@@ -38,6 +39,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		changes:    changeguard.Changes{Clock: clock},
 		Identities: identity.NewShared(),
 		rates:      rate.NewBudgets(now),
+		Copies:     copies.NewBook(deriveNames), elsewhere: newElsewhere(),
 	}
 	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.Results())
 	i.shared.Alerts = alert.NewBook(i.shared, clock)

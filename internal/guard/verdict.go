@@ -1,9 +1,7 @@
 package guard
 
 import (
-	"crypto/sha256"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -13,109 +11,67 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// ask judges by the robots.txt of the site, reading it first if need be. atHand is
+// ask judges by the robots.txt of the site, reading it first if need be. cached is
 // what was known before.
-func (g *Guard) ask(r *http.Request, entry *policy.Entry, atHand *policy.State, j *Judgement) {
+func (g *Guard) ask(r *http.Request, entry *policy.Entry, cached *policy.State, j *Judgement) {
 	now := time.Now()
 	until := now.Add(g.FetchWait) // the clock is read again only by who waits
-	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, atHand)
+	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, cached)
 	if waits && (entry == nil || g.shared.Memory.Cold()) {
 		g.shared.awaitStored(r, g.FetchWait)
 		now = time.Now()
 	}
 	j.at = now
 	if entry == nil {
-		entry = g.meet(g.sitesOf(r).Server, j.Site)
+		entry = g.entryFor(j.Site)
 	}
 	entry.Use(now)
 	g.Metrics.LookedUp(entry.State() != nil)
 	state := g.state(r, entry, j.Site, waits, now, until.Sub(now))
-	named := g.identifyAgain(r, j, atHand, state)
-	by, texts := g.judgeBy(r, j, entry, state, waits, false, now, until)
+	named := g.identifyAgain(r, j, cached, state)
+	g.judgeBy(r, j, state, waits, false, now, until)
 	if j.Verdict == judge.Disallowed {
 		if newer := g.readAgain(r, j, entry, state, waits, now, until); newer != nil {
+			state = newer
 			named = g.identifyAgain(r, j, named, newer)
-			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
-		}
-		if j.Verdict == judge.Disallowed && g.followsRedirect(r, j, entry, now) {
-			g.Settings.Excuse(&j.Request, &j.Result)
+			g.judgeBy(r, j, newer, waits, true, now, until)
 		}
 	}
-	g.spend(r, j, by, texts, now)
+	g.spend(r, j, state, now)
 	if j.Rate.State == rate.Slowed && !j.Rate.Limited { // by a delay that the owner may have left out since
 		if newer := g.readAgain(r, j, entry, entry.State(), waits, now, until); newer != nil {
 			j.Rate = Rate{}
 			g.identifyAgain(r, j, named, newer)
-			by, texts = g.judgeBy(r, j, entry, newer, waits, true, now, until)
-			g.spend(r, j, by, texts, now)
+			g.judgeBy(r, j, newer, waits, true, now, until)
+			g.spend(r, j, newer, now)
 		}
-	}
-	if j.Action == judge.Slowed && g.followsRedirect(r, j, entry, now) {
-		j.pass() // some take a robots.txt that is answered 429 for a site that is closed
 	}
 }
 
-// judgeBy judges by what is known of the site. It returns that, or what is known of
-// another spelling or of its neighbours and counts in its place, and the texts that the
-// crawler was served instead. again says that it has been judged before, until is how long
-// the request may wait.
-func (g *Guard) judgeBy(r *http.Request, j *Judgement, entry *policy.Entry, state *policy.State, waits, again bool, now, until time.Time) (by *policy.State, texts []*policy.Version) {
+// judgeBy judges by what is known of the site. What our copy disallows is stale if the crawler
+// may be using a file that allows it. again says that the request has been judged before,
+// until is how long it may wait.
+func (g *Guard) judgeBy(r *http.Request, j *Judgement, state *policy.State, waits, again bool, now, until time.Time) {
 	j.held = false
-	pending, elsewhere := false, false
-	if known := g.knownSpelling(r, j, state, waits, now, until); known != nil && !g.hasReadHere(r, j, state, now) {
-		state, elsewhere = known, true // what is served by another spelling counts for nobody
-	} else {
-		texts, pending = g.servedTo(r, j, entry, state, waits, now, until)
-	}
 	if state != nil {
 		j.via = state.Via
 	}
 	ours, closed := inForce(state, now, g.Fallback)
-	if never := state == nil || state.Good == nil; never && !closed {
-		if shared := g.shared.Cache.Shared(j.Site.Key); shared != nil {
-			state, ours = shared, shared.Good
-		}
-	}
 	g.decide(j, ours, closed)
-	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !elsewhere && !again { // each request counts once
+	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !again { // each request counts once
 		g.judgeTried(r, j, t, now)
 	}
-	if !waits {
-		until = now
-	}
-	if ours != nil {
-		g.judgeServed(r, j, state, texts, pending, now, until)
-	}
-	return state, texts
-}
-
-// judgeServed judges again by what the crawler was served and may know, once our copy
-// has been asked. pending says that it is not known yet what it was served.
-func (g *Guard) judgeServed(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, pending bool, now, until time.Time) {
-	if j.Verdict != judge.Disallowed && len(texts) == 0 {
+	if ours == nil || j.Verdict != judge.Disallowed {
 		return
 	}
-	milder := slices.ContainsFunc(texts, func(text *policy.Version) bool { return g.allows(r, j, text) }) // of what it was served
-	isFalse := j.Identity == verify.Spoofed                                                               // who gains nothing by what he was served
 	switch {
-	case j.Verdict != judge.Disallowed && milder:
-	case j.Verdict != judge.Disallowed:
-		if g.hasReplaced(r, j, state, texts, now, until) {
-			return
-		}
-		if g.ChangeGuard > 0 && judge.IsSearchEngine(j.Client.Class, j.Identity) {
-			g.Settings.Excuse(&j.Request, &j.Result)
-			j.held = true // until our copy changes, and the change guard looks at it
-			return
-		}
-		ours := j.Request
-		j.Request = g.namedBy(r, j, texts[0])
-		g.decide(j, texts[0], false)
-		j.Request = ours // by whose names it is counted, and judged again by a newer copy
+	case g.isOnTheWay(j):
+		j.via = []string{j.Target}
+		g.decide(j, ours, closed)
 	case g.heldBack(r, state, j):
 		g.Settings.Excuse(&j.Request, &j.Result)
 		j.held = true
-	case (milder || pending) && !isFalse, g.mayNotKnow(r, j, state, texts, now), len(texts) == 0 && g.mayKnowMore(r, state, j, now):
+	case g.mayUseOther(r, j, state, now):
 		g.Settings.Excuse(&j.Request, &j.Result)
 	}
 }
@@ -175,33 +131,4 @@ func (g *Guard) graceOf(j *Judgement) time.Duration {
 		return g.Grace
 	}
 	return judge.Grace(j.Client, g.Grace)
-}
-
-// hasReplaced reports whether our copy has replaced a text that a crawler has read: for
-// what the owner allows by now no crawler is blamed. One that has read that text since, as at
-// an instance that lags or a cache, or of which it was the only one, may have read ours
-// elsewhere by now; it is held to that text if the site still serves it to such a crawler.
-func (g *Guard) hasReplaced(r *http.Request, j *Judgement, state *policy.State, texts []*policy.Version, now, until time.Time) bool {
-	last, _ := g.lastReading(r, j)
-	return slices.ContainsFunc(texts, func(text *policy.Version) bool {
-		return last.At.Before(state.Good.FirstRead) && slices.ContainsFunc(state.Past, func(v *policy.Version) bool { return v.Hash == text.Hash }) ||
-			!g.isServed(r, j, text.Hash, now, until)
-	})
-}
-
-// isServed reports whether the site is known to serve a text to such a crawler, and not to
-// serve it another one since. It asks the site if that was not found a moment ago.
-func (g *Guard) isServed(r *http.Request, j *Judgement, hash [sha256.Size]byte, now, until time.Time) bool {
-	site, client := g.shared.served.Site(*j.Site.Own()), claimedClient(r)
-	if j.Identity == verify.Verified {
-		client = operatorClient(j)
-	}
-	if at, ok := site.IsLast(client, hash, now); ok && now.Sub(at) < newerFor {
-		return true
-	}
-	if done, _ := g.askSite(r, j, hash, now, nil); done != nil {
-		awaitClosed(r, done, time.Until(until))
-	}
-	_, ok := site.IsLast(client, hash, now)
-	return ok
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -42,12 +43,12 @@ func (w *watcher) ReadFrom(r io.Reader) (int64, error) {
 func (w *watcher) seen(err error) robotsAnswer {
 	header := w.Header()
 	a := robotsAnswer{
-		status: w.status, location: header.Get("Location"), etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
-		coded: header.Get("Content-Encoding") != "",
+		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
+		coded: header.Get("Content-Encoding") != "", lifetime: policy.LifetimeOf(header, time.Now()), location: header.Get("Location"),
 	}
 	switch {
 	case w.status == 0 && err != nil:
-		a = robotsAnswer{status: statusOfError(err)}
+		a = robotsAnswer{status: statusOfError(err), byError: true}
 	case w.status == 0:
 		a.status = http.StatusOK // nobody handled it: Caddy answers with an empty body
 	}

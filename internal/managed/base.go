@@ -75,7 +75,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		return entry.State() // which may have been read a moment ago
 	}
 	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), forBase{}, true))
-	fetch, ok := p.Source.Prepare(asks, key, origin.Witness{})
+	fetch, ok := p.Source.Prepare(asks, key)
 	if !ok {
 		return entry.State()
 	}

@@ -18,7 +18,7 @@ import (
 // slowBases is a source that takes a second for each base.
 type slowBases struct{}
 
-func (slowBases) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.Answer {
 		time.Sleep(time.Second)
 		return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /base\n")}

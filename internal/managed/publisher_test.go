@@ -22,7 +22,7 @@ import (
 // bases is a source that has another text for each site.
 type bases struct{ version atomic.Int64 }
 
-func (b *bases) Prepare(_ *http.Request, key policy.Key, _ origin.Witness) (origin.Fetch, bool) {
+func (b *bases) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.Answer {
 		text := fmt.Sprintf("User-agent: *\nDisallow: /%s/%d\n", key.Host, b.version.Load())
 		return policy.Answer{Status: 200, Header: http.Header{"Cache-Control": {"max-age=86400"}}, Body: []byte(text)}

@@ -20,7 +20,7 @@ type flaky struct {
 	text string
 }
 
-func (f *flaky) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+func (f *flaky) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.Answer {
 		if f.text == "" {
 			return policy.Answer{Status: 503}

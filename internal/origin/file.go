@@ -22,7 +22,7 @@ type File struct {
 }
 
 // Prepare implements [Source]. ok is always true: no request is needed.
-func (s File) Prepare(*http.Request, policy.Key, Witness) (fetch Fetch, ok bool) {
+func (s File) Prepare(*http.Request, policy.Key) (fetch Fetch, ok bool) {
 	return onceMore(func(context.Context, *policy.Version) policy.Answer { return s.fetch() }), true
 }
 

@@ -44,7 +44,7 @@ func TestFileSource(t *testing.T) {
 		{"robots.txt/x", policy.Unreachable, 0},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
-			fetch, ok := File{Path: at(tc.file)}.Prepare(nil, policy.Key{}, Witness{})
+			fetch, ok := File{Path: at(tc.file)}.Prepare(nil, policy.Key{})
 			if !ok {
 				t.Fatal("not ok")
 			}

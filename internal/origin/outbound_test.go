@@ -20,7 +20,7 @@ import (
 
 func readSource(ctx context.Context, t *testing.T, s Source) policy.Answer {
 	t.Helper()
-	fetch, ok := s.Prepare(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil), policy.Key{}, Witness{})
+	fetch, ok := s.Prepare(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil), policy.Key{})
 	if !ok {
 		t.Fatal("not ok")
 	}
@@ -96,7 +96,7 @@ func TestURLSource(t *testing.T) {
 func TestOutboundHeader(t *testing.T) {
 	var header atomic.Pointer[http.Header]
 	origin := originServer(t, func(_ http.ResponseWriter, r *http.Request) { header.Store(&r.Header) })
-	fetch, _ := NewURL("http://"+origin, true).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{}, Witness{})
+	fetch, _ := NewURL("http://"+origin, true).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{})
 	if answer := fetch(t.Context(), nil); answer.Err != nil {
 		t.Fatal(answer.Err)
 	}

@@ -1,7 +1,6 @@
 package origin
 
 import (
-	"cmp"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -56,11 +55,11 @@ func acceptsIPv4(listen string) bool {
 func (o outsider) remoteAddr() string { return netip.AddrPortFrom(o.addr, 1).String() }
 
 // setFields makes the header of a request through a trusted proxy tell the outsider's
-// address, or clientIP if that is not empty. Origins read X-Forwarded-For, whichever fields
+// address. Origins read X-Forwarded-For, whichever fields
 // the server itself reads.
-func (o outsider) setFields(header http.Header, clientIP string) {
+func (o outsider) setFields(header http.Header) {
 	for _, name := range append([]string{"X-Forwarded-For"}, o.fields...) {
-		header.Set(name, cmp.Or(clientIP, o.addr.String()))
+		header.Set(name, o.addr.String())
 	}
 }
 

@@ -75,7 +75,7 @@ func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 	if r.Header.Get("Probe") == "" {
 		return next.ServeHTTP(w, r)
 	}
-	fetch, ok := p.source.Prepare(r, siteKey(r), Witness{})
+	fetch, ok := p.source.Prepare(r, siteKey(r))
 	if !ok {
 		return caddyhttp.Error(http.StatusInternalServerError, fmt.Errorf("cannot be read"))
 	}

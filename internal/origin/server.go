@@ -48,7 +48,7 @@ func NewServer(allowPrivate bool) *Server {
 
 // Prepare implements [Source]. ok is false for a request that came through no
 // server.
-func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fetch, ok bool) {
+func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return nil, false
@@ -56,18 +56,15 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 	once, _ := s.bypassed.LoadOrStore(server, new(sync.Once))
 	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
 	client := outsiderOf(server, s.From)
-	req, outside := virtualRequest(r, key, as, client), virtualRequest(r, key, Witness{UserAgent: as.UserAgent, Operator: as.Operator}, client)
+	req := virtualRequest(r, key, client)
 	own, isProxied := authorityOf(req), client.isForwarded(r)
 	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
-		first := own.url("/robots.txt")
-		return Follow(ctx, first, own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+		return Follow(ctx, own.url("/robots.txt"), own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
 			switch {
-			case u == first:
-				return s.serve(ctx, server, req, u, conditions)
 			case own.has(u):
-				return s.serve(ctx, server, outside, u, conditions)
+				return s.serve(ctx, server, req, u, conditions)
 			case s.beside != nil && !isProxied && own.isBeside(u, s.beside.Of(server)):
-				return s.serve(ctx, server, forHost(outside, request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
+				return s.serve(ctx, server, forHost(req, request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
@@ -76,18 +73,17 @@ func (s *Server) Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fet
 
 // virtualRequest makes of a client's request the pattern of those that the
 // guard makes. It takes over what tells one site from another, in its canonical
-// spelling, and of the client nothing but what as has of it. Otherwise it is a request of the
-// outsider.
-func virtualRequest(r *http.Request, key policy.Key, as Witness, client outsider) *http.Request {
+// spelling, and nothing of the client. Otherwise it is a request of the outsider.
+func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
 		ProtoMajor: 1,
 		ProtoMinor: 1,
-		Header:     http.Header{"User-Agent": {cmp.Or(as.UserAgent, GuardUserAgent)}},
+		Header:     http.Header{"User-Agent": {GuardUserAgent}},
 		Body:       http.NoBody,
 		Host:       key.Host,
-		RemoteAddr: cmp.Or(as.RemoteAddr, client.remoteAddr()),
+		RemoteAddr: client.remoteAddr(),
 	}
 	switch {
 	case r.Host == "":
@@ -120,13 +116,12 @@ func virtualRequest(r *http.Request, key policy.Key, as Witness, client outsider
 		default:
 			virtual.Header.Set(request.ForwardedHost, cmp.Or(key.Forwarded, virtual.Host))
 		}
-		client.setFields(virtual.Header, as.ClientIP)
+		client.setFields(virtual.Header)
 	}
 	// Values of the connection are kept; the request's own, which its handlers
 	// go on changing, are replaced by the server. The request may end before.
 	ctx := context.WithoutCancel(r.Context())
 	ctx = context.WithValue(ctx, virtualKey{}, true)
-	ctx = WithOperator(ctx, as.Operator)                     // whoever caused it
 	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may stand in handle_errors
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
 	return virtual.WithContext(ctx)

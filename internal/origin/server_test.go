@@ -155,7 +155,7 @@ func TestVirtualRequestOutlivesRequest(t *testing.T) {
 
 // Trap 3: a context that no server made.
 func TestServerSourceWithoutServer(t *testing.T) {
-	if _, ok := NewServer(false).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{}, Witness{}); ok {
+	if _, ok := NewServer(false).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{}); ok {
 		t.Error("ok without a server")
 	}
 }
@@ -281,5 +281,5 @@ func siteKey(r *http.Request) policy.Key {
 
 // virtualOf returns the guard's own request for the site of a request.
 func virtualOf(r *http.Request) *http.Request {
-	return virtualRequest(r, siteKey(r), Witness{}, outsider{addr: outside4})
+	return virtualRequest(r, siteKey(r), outsider{addr: outside4})
 }

@@ -11,10 +11,9 @@ import (
 // Source is where the robots.txt of a site comes from.
 type Source interface {
 	// Prepare takes from a request what it needs to fetch the robots.txt of the
-	// request's site, which key tells, as the guard or as a client that as
-	// describes. It fetches nothing yet. ok is false if this source cannot be
+	// request's site, which key tells. It fetches nothing yet. ok is false if this source cannot be
 	// asked on behalf of this request.
-	Prepare(r *http.Request, key policy.Key, as Witness) (fetch Fetch, ok bool)
+	Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 }
 
 // Fetch reads the robots.txt of one site. It may run after the request that it was

@@ -59,7 +59,7 @@ func TestPastTheProxy(t *testing.T) {
 	t.Cleanup(app.Close)
 	source, all := (&Location{URL: app.URL + "/robots.txt", Host: HostPlaceholder}).Source(true, nil)
 	for _, host := range []string{"a.test", "b.test"} {
-		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(all, host), Forwarded: host}, Witness{})
+		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(all, host), Forwarded: host})
 		if !ok {
 			t.Fatal("it cannot be read")
 		}
@@ -78,7 +78,7 @@ func TestHostOfClients(t *testing.T) {
 	read := func(allowPrivate bool, key policy.Key) policy.Answer {
 		source, all := (&Location{URL: "http://{host}/robots.txt"}).Source(allowPrivate, nil)
 		key.Source = KeyFor(all, address)
-		fetch, _ := source.Prepare(nil, key, Witness{})
+		fetch, _ := source.Prepare(nil, key)
 		return fetch(context.Background(), nil)
 	}
 	for name, a := range map[string]policy.Answer{

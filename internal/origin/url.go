@@ -34,7 +34,7 @@ func newURL(l Location, allowPrivate bool) *URL {
 var errChosenByClients = errors.New("a client has chosen this host, which may be any inside of your network; name it behind decide, or do without allow_private")
 
 // Prepare implements [Source]. ok is always true: no request is needed.
-func (s *URL) Prepare(_ *http.Request, key policy.Key, _ Witness) (fetch Fetch, ok bool) {
+func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	l := s.location
 	if !l.HasHost() {
 		return s.Fetch, true

@@ -93,7 +93,7 @@ func TestSourcesReadOnceMore(t *testing.T) {
 	}`, "FOLDER", filepath.Dir(path))
 	have := policy.VersionOf(policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, time.Now())
 	elsewhere := newURL(Location{URL: "http://127.0.0.1:" + site.port + "/robots.txt", Host: "a.test:" + site.port}, true)
-	file, _ := File{Path: path}.Prepare(nil, policy.Key{}, Witness{})
+	file, _ := File{Path: path}.Prepare(nil, policy.Key{})
 	for name, read := range map[string]func(){
 		"the site itself": func() { site.probe("http://a.test:PORT/x", "Have", "1") },
 		"a URL":           func() { elsewhere.Fetch(t.Context(), have) },

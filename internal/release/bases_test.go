@@ -19,7 +19,7 @@ import (
 // ownText is the site's own robots.txt, which may be kept for a minute.
 type ownText struct{ text atomic.Value }
 
-func (o *ownText) Prepare(*http.Request, policy.Key, origin.Witness) (origin.Fetch, bool) {
+func (o *ownText) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.Answer {
 		text := o.text.Load().(string)
 		if text == "" {

@@ -68,6 +68,8 @@ type Live struct {
 	Source    string // server, url or file
 	State     *policy.State
 	HeldUntil time.Time // see Health.HeldUntil
+
+	TakesEffect time.Time // see Health.TakesEffect
 }
 
 // good returns the current version of the site's robots.txt, nil if there is

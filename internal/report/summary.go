@@ -73,6 +73,9 @@ type Health struct {
 	// HeldUntil is until when the change guard keeps an earlier version in
 	// force; absent if it does not.
 	HeldUntil time.Time `json:"held_until,omitzero"`
+	// TakesEffect is when the current version will be the only one that counts: until then a
+	// crawler may be using an earlier one. Absent if it is already.
+	TakesEffect time.Time `json:"takes_effect,omitzero"`
 	// NotProtecting says why enforce has nothing to enforce; absent where it has,
 	// and where the site is in monitor.
 	NotProtecting *NotProtecting `json:"not_protecting,omitempty"`

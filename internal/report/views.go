@@ -99,7 +99,7 @@ func (v *view) means(group, token string) bool {
 
 // health returns how it is about the robots.txt of a site.
 func (s *Source) health(l Live) Health {
-	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil}
+	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil, TakesEffect: l.TakesEffect}
 	known := l.State
 	if known == nil {
 		return h

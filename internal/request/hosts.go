@@ -267,6 +267,15 @@ func defaultPort(secure bool) int {
 	return 80
 }
 
+// PortOf returns the number of a port that stands with its colon in an authority, 0 for none.
+func PortOf(port string) int {
+	if port == "" {
+		return 0
+	}
+	number, _ := strconv.Atoi(port[1:])
+	return number
+}
+
 // portOf returns a port that stands with its colon in an authority, the default one for
 // "". It is 0, at which no server listens, for what is no number.
 func portOf(port string, secure bool) int {

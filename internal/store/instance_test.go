@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
@@ -26,6 +27,7 @@ type instance struct {
 	inMemory *storetest.Storage
 	cache    *policy.Cache
 	based    *policy.Cache // the bases
+	copied   *copies.Book
 	read     *ledger.Readers
 	counted  *ledger.Ledger
 	verifier *verify.Verifier
@@ -52,13 +54,14 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.cache = policy.NewCache(namedBounds, inventedBounds, clock, func(*policy.Robots) any { return new(derived) })
 	i.based = policy.NewCache(namedBounds, inventedBounds, clock, nil)
 	i.rate = rate.NewBudgets(now)
+	i.copied = copies.NewBook(nil)
 	i.read = ledger.NewReaders(100, 100)
 	i.counted = ledger.New(clock)
 	i.verifier = verify.New(verify.Options{KeepVerified: 16, KeepOthers: 16, Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.Store = New(Options{
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
-			Policies: i.cache, Bases: i.based, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
+			Policies: i.cache, Bases: i.based, Copies: i.copied, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
 			Acknowledgements: &i.known, Rates: i.rate,
 		}),
 	})

@@ -16,6 +16,7 @@ const root = "robots_guard/v1"
 const (
 	kindPolicies = "policies"
 	kindBases    = "bases"
+	kindCopies   = "copies"
 	kindReaders  = "readers"
 	kindChanges  = "changes"
 	kindLists    = "lists"
@@ -27,7 +28,7 @@ const (
 // quarantine is the directory of an instance for values that cannot be used.
 const quarantine = "set_aside"
 
-var kinds = [...]string{kindPolicies, kindBases, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts, kindRates}
+var kinds = [...]string{kindPolicies, kindBases, kindCopies, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts, kindRates}
 
 // Kinds returns the names of the kinds of values.
 func Kinds() []string { return slices.Clone(kinds[:]) }

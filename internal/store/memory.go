@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -17,7 +18,8 @@ const maxWanted = 256
 type Parts struct {
 	Policies *policy.Cache   // the robots.txt of each site
 	Bases    *policy.Cache   // those that others are composed from
-	Readers  *ledger.Readers // who has read which version
+	Copies   *copies.Book    // files that crawlers may be using
+	Readers  *ledger.Readers // robots fetches of crawlers
 	Changes  Changes         // what the change guard knows
 	Lists    Lists           // of addresses
 	Ledger   *ledger.Ledger  // what crawlers did

@@ -86,7 +86,7 @@ func (p *peers) heard(instance string, at time.Time) {
 // saw notes that a value was read, so that it is not read again before it is
 // another. It is of no use for those that are not asked for all the time.
 func (p *peers) saw(k key, modified time.Time) {
-	if k.kind != kindReaders && k.kind != kindChanges && k.kind != kindRates {
+	if k.kind != kindCopies && k.kind != kindReaders && k.kind != kindChanges && k.kind != kindRates {
 		return
 	}
 	p.mu.Lock()

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"iter"
 	"strconv"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // noteInterval is the time between two writes of the same note.
@@ -65,21 +63,6 @@ func (r *readers) take(v value, _ *summary) error {
 		correctReadings(all, r.store.peers.noteClock(v.key, d.Saved, now))
 	}
 	parts.Readers.Merge(all, !v.own, now)
-	wanted := make(map[policy.Key]bool)
-	for _, read := range all {
-		if read.Hash == [sha256.Size]byte{} || now.Sub(read.At) >= policy.MaxAge {
-			continue
-		}
-		var state *policy.State
-		parts.Policies.Saw(read.Site, read.Hash, now)
-		if e := parts.Policies.Get(read.Site); e != nil {
-			state = e.State()
-		}
-		if !v.own && !wanted[read.Site] && (state == nil || !state.KnowsAt(read.Hash, read.At)) {
-			wanted[read.Site] = true
-			r.store.memory.Want(read.Site) // the peer may have a version that this instance has not seen
-		}
-	}
 	if v.own {
 		r.set(v.key.name, tracked{sum: d.Sum, saved: d.Saved})
 	}

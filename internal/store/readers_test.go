@@ -1,7 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -10,9 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // TestNotesOfAWrongClock has a process begin again after its clock was years ahead: what it
@@ -230,55 +227,5 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 	cold.Read(ctx)
 	if cold.hasRead(siteA).IsZero() || cold.hasRead(siteURL).IsZero() {
 		t.Errorf("read at %v and %v", cold.hasRead(siteA), cold.hasRead(siteURL))
-	}
-}
-
-// TestVersionsOfPeers lets a crawler read at one instance what another instance never
-// had, or had long ago: the text comes over with the reading, so that the other knows what
-// it allows. Its own copy, which is fresh, stays.
-func TestVersionsOfPeers(t *testing.T) {
-	for name, before := range map[string][]string{"new": nil, "come back": {theirs, ours}} {
-		t.Run(name, func(t *testing.T) { bringsVersion(t, before) })
-	}
-}
-
-// The texts that an instance has, and what a crawler reads at another one.
-const (
-	ours   = "User-agent: *\nDisallow: /\n"
-	theirs = "User-agent: *\nDisallow: /b\n"
-)
-
-// bringsVersion is TestVersionsOfPeers where the instance had some texts long before.
-func bringsVersion(t *testing.T, before []string) {
-	ctx, m := t.Context(), storetest.New()
-	here, there := newInstance(m, "here", noon.Add(-40*time.Hour)), newInstance(m, "there", noon)
-	for _, text := range before {
-		here.learn(siteA, policy.Named, text)
-		here.time = here.time.Add(time.Hour)
-	}
-	here.time = noon
-	for _, i := range []*instance{here, there} {
-		i.learn(siteA, policy.Named, ours)
-		i.Read(ctx)
-	}
-	there.time = noon.Add(2 * time.Minute)
-	there.learn(siteA, policy.Named, theirs)
-	there.read.Read(bingOf(siteA), ledger.Reading{At: there.time, Status: 200, Hash: sha256.Sum256([]byte(theirs))})
-	there.later(t, 0)
-	there.later(t, noteInterval)
-	here.time = there.time.Add(time.Minute)
-	here.Sync(ctx)
-	here.later(t, 0) // which looks for what is wanted
-	if got := here.text(siteA); got != ours {
-		t.Errorf("the copy is now %q", got)
-	}
-	state := here.cache.Get(siteA).State()
-	if len(state.Past) != 1 || state.Past[0].Robots.Text() != theirs || !state.Past[0].Until.After(noon) {
-		t.Errorf("%d versions before it", len(state.Past))
-	}
-	cold := newInstance(m, "cold", here.time)
-	cold.Read(ctx)
-	if got := cold.text(siteA); got != theirs {
-		t.Errorf("one that knew nothing has %q", got)
 	}
 }

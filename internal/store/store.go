@@ -61,6 +61,7 @@ type Store struct {
 
 	policies *policies // nil if only bases are kept
 	bases    *policies
+	copies   *copiesKind
 	readers  *readers
 	changes  *changes
 	lists    *single
@@ -96,6 +97,7 @@ func New(o Options) *Store {
 		return s
 	}
 	s.policies = newPolicies(s, kindPolicies, o.Memory.parts.Policies)
+	s.copies = &copiesKind{store: s}
 	s.readers = &readers{store: s}
 	s.changes = &changes{store: s}
 	s.lists = newLists(s)
@@ -111,11 +113,11 @@ func (s *Store) notes() []kind {
 	if s.policies == nil {
 		return nil
 	}
-	return []kind{s.readers, s.changes, s.lists, s.alerts, s.rates}
+	return []kind{s.copies, s.readers, s.changes, s.lists, s.alerts, s.rates}
 }
 
 // synced are the kinds that peers are asked for all the time.
-func (s *Store) synced() []kind { return []kind{s.readers, s.changes, s.alerts, s.rates} }
+func (s *Store) synced() []kind { return []kind{s.copies, s.readers, s.changes, s.alerts, s.rates} }
 
 // versions are the kinds of which each value says it all by itself.
 func (s *Store) versions() []*policies {

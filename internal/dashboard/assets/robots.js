@@ -56,7 +56,8 @@ function facts(r) {
     fact("Read again", f.next_read ? (Date.parse(f.next_read) > serverNow() ? when(f.next_read) : "when a crawler asks") : undefined),
     fact("Failures in a row", f.failures ? count(f.failures) : undefined),
     fact("License", r.licenses?.length ? r.licenses.map((url) => h("div", {}, h("code", { class: "path" }, url))) : undefined),
-    fact("Held back", f.held_until ? ["the version before stays in force until ", when(f.held_until)] : undefined));
+    fact("Held back", f.held_until ? ["the version before stays in force until ", when(f.held_until)] : undefined),
+    fact("New rules", f.takes_effect ? ["what only they forbid is blocked from ", when(f.takes_effect)] : undefined));
 }
 
 const finding = (f, i) => h("li", { key: `${f.code} ${i}` }, badge(`severity ${f.severity}`, f.severity), " ", f.message, " ", h("code", { class: "quiet" }, f.code));

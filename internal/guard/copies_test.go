@@ -1,0 +1,305 @@
+package guard
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// fairSite is a guarded site with a configuration that a test changes.
+type fairSite struct {
+	t      *testing.T
+	g      *Guard
+	answer policy.Answer // that the guard gets
+	host   string        // as the configuration names it
+	port   int           // at which requests arrive
+}
+
+func newFairSite(t *testing.T, text string) *fairSite {
+	s := &fairSite{t: t, host: "example.com", port: 80, answer: policy.Answer{Status: http.StatusOK, Body: []byte(text)}}
+	s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer { return s.answer }})
+	return s
+}
+
+// reload begins a configuration that names the site so.
+func (s *fairSite) reload(host string) {
+	s.host = host
+	s.g = New(s.t.Context(), s.g.shared, s.g.Config)
+	s.g.shared.Reread(s.t.Context())
+}
+
+func (s *fairSite) request(agent, target string) *http.Request {
+	server := &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{new(caddyhttp.MatchHost{s.host})}}}}}
+	r := from(requestBy(agent, target), "192.0.2.1")
+	ctx := context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)
+	return r.WithContext(context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{Port: s.port}))
+}
+
+// asks returns the verdict about a request for a page.
+func (s *fairSite) asks(agent string) judge.Verdict {
+	j := s.g.Judge(s.request(agent, "/x"))
+	synctest.Wait()
+	return j.Verdict
+}
+
+// served lets a crawler be served a response for a robots.txt request.
+func (s *fairSite) served(r *http.Request, status int, text string) {
+	s.t.Helper()
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		if r.Header.Get("Accept-Encoding")+r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since") != "" {
+			s.t.Errorf("the site is asked with %v", r.Header)
+		}
+		w.WriteHeader(status)
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err := s.g.passRobots(httptest.NewRecorder(), r, s.g.Judge(r), next); err != nil {
+		s.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (s *fairSite) wants(when, agent string, want judge.Verdict) {
+	s.t.Helper()
+	if got := s.asks(agent); got != want {
+		s.t.Errorf("%s: %s is %s, want %s", when, agent, got, want)
+	}
+}
+
+// settled returns a site whose copy has been strict for long.
+func settledSite(t *testing.T) *fairSite {
+	s := newFairSite(t, strict)
+	s.asks("bingbot/2.0")
+	time.Sleep(25 * time.Hour)
+	s.wants("after a day", "bingbot/2.0", judge.Disallowed)
+	return s
+}
+
+// TestServedFileCounts lets crawlers be served files that the guard does not get, as by two
+// upstreams or by User-Agent: for a day what such a file allows is stale for its token.
+func TestServedFileCounts(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		target string
+		change func(*http.Request)
+		status int
+		text   string
+		want   judge.Verdict
+	}{
+		{"a milder file", "/robots.txt", nil, 200, loose, judge.Stale},
+		{"with conditions and codings", "/robots.txt", func(r *http.Request) {
+			r.Header.Set("Accept-Encoding", "br")
+			r.Header.Set("If-None-Match", `"1"`)
+			r.Header.Set("If-Modified-Since", "Mon, 02 Jan 2006 15:04:05 GMT")
+		}, 200, loose, judge.Stale},
+		{"an equal file with another comment", "/robots.txt", nil, 200, "# 2026\n" + strict, judge.Disallowed},
+		{"no file", "/robots.txt", nil, 404, "", judge.Stale},
+		{"a refusal", "/robots.txt", nil, 403, "", judge.Stale},
+		{"a web page", "/robots.txt", nil, 200, "<html>", judge.Stale},
+		{"a failure", "/robots.txt", nil, 503, loose, judge.Disallowed},
+		{"with a query", "/robots.txt?x", nil, 200, loose, judge.Disallowed},
+		{"a part", "/robots.txt", func(r *http.Request) { r.Header.Set("Range", "bytes=0-9") }, 206, loose, judge.Disallowed},
+		{"a whole file for a part", "/robots.txt", func(r *http.Request) { r.Header.Set("Range", "bytes=0-9") }, 200, loose, judge.Disallowed},
+		{"HEAD", "/robots.txt", func(r *http.Request) { r.Method = http.MethodHead }, 200, "", judge.Disallowed},
+		{"by another crawler", "/robots.txt", func(r *http.Request) { r.Header.Set("User-Agent", "GPTBot/1.0") }, 200, loose, judge.Disallowed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := settledSite(t)
+				r := s.request("bingbot/2.0", tc.target)
+				if tc.change != nil {
+					tc.change(r)
+				}
+				s.served(r, tc.status, tc.text)
+				s.wants("at once", "bingbot/2.0", tc.want)
+				time.Sleep(25 * time.Hour)
+				s.wants("a day later", "bingbot/2.0", judge.Disallowed)
+			})
+		})
+	}
+}
+
+// TestSpoofedClientGainsNothing judges a client under a false name by our copies alone.
+func TestSpoofedClientGainsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := settledSite(t)
+		s.served(s.request("bingbot/2.0", "/robots.txt"), 200, loose)
+		r := s.request("bingbot/2.0", "/x")
+		j := s.g.Judge(r)
+		j.Identity = verify.Spoofed
+		if state := s.g.shared.Cache.Get(j.Site.Key).State(); s.g.mayUseOther(r, j, state, time.Now()) {
+			t.Error("it may be using what was served to others")
+		}
+	})
+}
+
+// TestNobodyBlocksAnother has a client of the same name and network fetch the file in every
+// way that may yield something: a crawler that obeys an older copy is never blocked for it.
+func TestNobodyBlocksAnother(t *testing.T) {
+	for _, tc := range []struct {
+		name, target string
+		change       func(*http.Request)
+	}{
+		{"as the crawler does", "/robots.txt", nil},
+		{"by another spelling of the host", "/robots.txt", func(r *http.Request) { r.Host = "EXAMPLE.com." }},
+		{"with a port", "/robots.txt", func(r *http.Request) { r.Host = "example.com:8080" }},
+		{"with a query", "/robots.txt?a", nil},
+		{"a part", "/robots.txt", func(r *http.Request) { r.Header.Set("Range", "bytes=0-99") }},
+		{"in another language", "/robots.txt", func(r *http.Request) { r.Header.Set("Accept-Language", "de") }},
+		{"of another URL", "/robots.txt", func(r *http.Request) { r.Header.Set("X-Original-URL", "/other") }},
+		{"as if forwarded", "/robots.txt", func(r *http.Request) {
+			r.Header.Set("X-Forwarded-For", "192.0.2.1")
+			r.Header.Set("X-Forwarded-Host", "example.com")
+			r.Header.Set("Forwarded", "for=192.0.2.1")
+		}},
+		{"again and again", "/robots.txt", func(*http.Request) {}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newFairSite(t, loose)
+				s.asks("bingbot/2.0")
+				time.Sleep(25 * time.Hour)
+				s.served(s.request("bingbot/2.0", "/robots.txt"), 200, loose)
+				s.answer.Body = []byte(strict)
+				for i := range 30 {
+					time.Sleep(time.Minute)
+					r := s.request("bingbot/2.0", tc.target)
+					if tc.change != nil {
+						tc.change(r)
+					}
+					text := strict
+					if i%2 == 1 {
+						text = strict + "Disallow: /" + string(rune('a'+i)) + "\n"
+					}
+					s.served(r, 200, text)
+					if got := s.asks("bingbot/2.0"); got == judge.Disallowed {
+						t.Fatalf("%s after %d fetches", got, i+1)
+					}
+				}
+				time.Sleep(23 * time.Hour)
+				s.wants("within a day", "bingbot/2.0", judge.Stale)
+			})
+		})
+	}
+}
+
+// TestReloadKeepsTheFiles changes the configuration after the file has become stricter: a
+// crawler that obeys the file before is not blocked.
+func TestReloadKeepsTheFiles(t *testing.T) {
+	for _, tc := range []struct {
+		name, before, after string
+		change              func(*fairSite)
+	}{
+		{name: "as before", before: "example.com", after: "example.com"},
+		{name: "out of a wildcard", before: "*.com", after: "example.com"},
+		{name: "into a wildcard", before: "example.com", after: "*.com"},
+		{name: "from any host", before: "other.com", after: "example.com"},
+		{name: "verification begins", before: "example.com", after: "example.com", change: func(s *fairSite) {
+			v := verify.New(verify.Options{KeepVerified: 8, KeepOthers: 8})
+			s.t.Cleanup(v.Close)
+			s.g.Identity = &identity.Checker{Verifier: v, Logger: s.g.Identity.Logger}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newFairSite(t, loose)
+				s.reload(tc.before)
+				s.asks("bingbot/2.0")
+				time.Sleep(25 * time.Hour)
+				s.served(s.request("GPTBot/1.0", "/robots.txt"), 200, "User-agent: *\nDisallow: /y\n")
+				s.answer.Body = []byte(strict)
+				time.Sleep(time.Hour) // until our copy is due
+				s.asks("bingbot/2.0")
+				s.reload(tc.after)
+				if tc.change != nil {
+					tc.change(s)
+				}
+				s.wants("after the reload", "bingbot/2.0", judge.Stale)
+				time.Sleep(25 * time.Hour)
+				s.wants("a day later", "bingbot/2.0", judge.Disallowed)
+			})
+		})
+	}
+}
+
+// TestColdHostWaitsForItsFile judges a host of which nothing is known by its own file, and by
+// nothing where that is not there in time.
+func TestColdHostWaitsForItsFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, strict)
+		s.host = "*.com"
+		s.wants("a file in time", "bingbot/2.0", judge.Disallowed)
+		s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
+			time.Sleep(time.Second)
+			return s.answer
+		}})
+		if j := s.g.Judge(s.request("bingbot/2.0", "/x")); j.Verdict != judge.Unknown {
+			t.Errorf("without a file: %s", j.Verdict)
+		}
+		time.Sleep(time.Minute)
+		s.wants("then", "bingbot/2.0", judge.Disallowed)
+	})
+}
+
+// TestRefusedToTheGuard enforces nothing where the site refuses its file to the guard alone.
+func TestRefusedToTheGuard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, "")
+		s.answer = policy.Answer{Status: http.StatusForbidden}
+		s.asks("bingbot/2.0")
+		s.served(s.request("bingbot/2.0", "/robots.txt"), 200, strict)
+		s.wants("refused", "bingbot/2.0", judge.Allowed)
+	})
+}
+
+// TestRedirectElsewhere has a site that redirects its robots.txt to another guarded site, whose
+// own file forbids that page: it is served to crawlers all the same.
+func TestRedirectElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := settledSite(t)
+		named := request.NewSite(policy.Key{Site: "other.test", Host: "other.test"})
+		s.g.noteElsewhere(&named, []string{"/own", "http://example.com/x"})
+		s.wants("on the way to a robots.txt", "bingbot/2.0", judge.Allowed)
+		if j := s.g.Judge(s.request("bingbot/2.0", "/x/y")); j.Verdict != judge.Disallowed {
+			t.Errorf("another page is %s", j.Verdict)
+		}
+	})
+}
+
+// TestEndGrace ends the wait after a change for one site by hand.
+func TestEndGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, loose)
+		s.asks("bingbot/2.0")
+		s.answer.Body = []byte(strict)
+		time.Sleep(time.Hour)
+		s.asks("bingbot/2.0")
+		changed := time.Now()
+		key := s.g.siteOf(s.request("bingbot/2.0", "/x")).Key
+		if at := s.g.shared.TakesEffect(key); !at.Equal(changed.Add(24 * time.Hour)) {
+			t.Errorf("takes effect at %v, want a day after %v", at, changed)
+		}
+		other := key
+		other.Host = "other.test"
+		s.g.shared.EndGrace(other)
+		s.wants("after another site's grace was ended", "bingbot/2.0", judge.Stale)
+		s.g.shared.EndGrace(key)
+		s.wants("after the grace was ended", "bingbot/2.0", judge.Disallowed)
+		if at := s.g.shared.TakesEffect(key); !at.IsZero() {
+			t.Errorf("takes effect at %v, want that it does", at)
+		}
+	})
+}

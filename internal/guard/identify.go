@@ -1,0 +1,85 @@
+package guard
+
+import (
+	"net/http"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// clientOf identifies a client by a registry, the names of a robots.txt, and those of the
+// settings.
+func (g *Guard) clientOf(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
+	client := registry.IdentifyWith(userAgent, names)
+	if client.Class == uaident.Browser && g.Settings.Named != nil {
+		client = registry.IdentifyWith(userAgent, g.Settings.Named)
+	}
+	return client
+}
+
+// identify tells who a client is, and what is known of the site without reading anything, nil
+// where there is nothing.
+func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
+	registry := g.Registry.Load()
+	entry = g.entryOf(kept, key)
+	if entry != nil {
+		cached = entry.State()
+	}
+	return g.clientOf(registry, userAgent, overlayOf(registry, cached)), entry, cached
+}
+
+// identifyAgain tells who the client of a judgement is by the names in the text that it is
+// judged by now, if it was identified by those of another text, the one known before: the new
+// text may have a group for it. It returns the state by which the client is identified, now or
+// before. Nobody becomes a browser by it, of which nothing would be judged.
+func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy.State) *policy.State {
+	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {
+		return before
+	}
+	registry := g.Registry.Load()
+	names := overlayOf(registry, now)
+	if names == overlayOf(registry, before) {
+		return now
+	}
+	client := g.clientOf(registry, request.UserAgentOf(r), names)
+	if client.Class == uaident.Browser {
+		return before
+	}
+	j.Client = client
+	j.Identity, j.Proof = g.Identity.Identify(r, client)
+	return now
+}
+
+// namedBy returns the request of a judgement with its client identified by the names in a
+// version: another text than ours may have a group for it that ours has not. Nobody becomes a
+// browser by it.
+func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	if q := g.asIfNamedBy(r, j, version); q.Client.Class != uaident.Browser {
+		return q
+	}
+	return j.Request
+}
+
+// foretold returns the request of a judgement as it would be if a version were the text in
+// force: without the names in ours its client may be somebody else, or a browser.
+func (g *Guard) foretold(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	q := g.asIfNamedBy(r, j, version)
+	if q.Client.Crawler != j.Client.Crawler {
+		q.Identity, _ = g.Identity.Identify(r, q.Client)
+	}
+	return q
+}
+
+// asIfNamedBy is namedBy for whatever the client is by those names.
+func (g *Guard) asIfNamedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	q := j.Request
+	names, ok := version.Derived.(*policyNames)
+	if !ok {
+		return q
+	}
+	registry := g.Registry.Load()
+	q.Client = g.clientOf(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
+	return q
+}
