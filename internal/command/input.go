@@ -168,7 +168,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
 }
 
-// readRobotsFile reads the beginning of a file of this machine.
+// readRobotsFile reads the beginning of a file of this machine, which may be a pipe.
 func readRobotsFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -179,7 +179,7 @@ func readRobotsFile(name string) ([]byte, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a directory; give the file in it, such as %s", name, filepath.Join(name, "robots.txt"))
 	}
-	body, err := origin.ReadFile(name)
+	body, err := readMost(name, policy.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}

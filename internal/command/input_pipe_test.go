@@ -1,0 +1,27 @@
+//go:build linux
+
+package command
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// TestPipe reads a robots.txt from a pipe that is named like a file, as <(command) is.
+func TestPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	const robots = "User-agent: *\nDisallow: /private/\n"
+	if _, err := w.WriteString(robots); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	body, err := readRobotsFile("/dev/fd/" + strconv.Itoa(int(r.Fd())))
+	if err != nil || string(body) != robots {
+		t.Errorf("%q, %v", body, err)
+	}
+}
