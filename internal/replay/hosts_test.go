@@ -49,7 +49,7 @@ func TestHosts(t *testing.T) {
 		{"one site only", hostLine("a.example", late, "/a", gptbot) + hostLine("b.example", late, "/b", gptbot), []string{"b.example"}, [4]uint64{1, 1, 0, 1}, ""},
 		{"the version of the time", hostLine("a.example", before, "/a", gptbot), nil, [4]uint64{1, 0, 0, 0}, ""},
 		{"within 24 hours", hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{1, 0, 1, 0}, ""},
-		{"within 24 hours, but read", hostLine("a.example", early, "/robots.txt", gptbot) + hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{2, 1, 0, 0}, ""},
+		{"within 24 hours, but read", hostLine("a.example", early, "/robots.txt", gptbot) + hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{2, 0, 1, 0}, ""},
 		{"read of another host", hostLine("b.example", early, "/robots.txt", gptbot) + hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{2, 0, 1, 0}, ""},
 		{"hosts in turn", strings.Repeat(hostLine("a.example", late, "/a", gptbot)+hostLine("b.example", late, "/a", gptbot)+hostLine("a.example", before, "/a", gptbot), 9), nil, [4]uint64{27, 9, 0, 0}, ""},
 	} {

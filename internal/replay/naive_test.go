@@ -6,18 +6,15 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -29,7 +26,6 @@ type naive struct {
 	versions []Version
 	robots   []*policy.Robots
 	overlays []*uaident.Overlay
-	read     map[string]time.Time // by crawler and network
 
 	lines, malformed, other, browsers, requests uint64
 	crawlers                                    map[string]*CrawlerReport // by token and class
@@ -40,7 +36,7 @@ type naive struct {
 var combinedLine = regexp.MustCompile(`^(\S+) - .*? \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) (?:\d+|-) "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"`)
 
 func newNaive(versions []Version) *naive {
-	n := &naive{versions: versions, read: map[string]time.Time{}, crawlers: map[string]*CrawlerReport{}, rules: map[string]uint64{}, paths: map[string]uint64{}}
+	n := &naive{versions: versions, crawlers: map[string]*CrawlerReport{}, rules: map[string]uint64{}, paths: map[string]uint64{}}
 	for _, v := range versions {
 		robots := policy.Parse(v.Body)
 		n.robots = append(n.robots, robots)
@@ -81,7 +77,7 @@ func (n *naive) line(line string) {
 		n.other++
 		return
 	}
-	method, target := words[0], words[1]
+	target := words[1]
 	current := n.current(at)
 	client := uaident.Default().IdentifyWith(m[5], n.overlays[current])
 	if client.Class == uaident.Browser {
@@ -105,15 +101,9 @@ func (n *naive) line(line string) {
 		n.crawlers[name+" "+client.Class.String()] = c
 	}
 	c.Requests++
-	from, _ := netip.ParseAddr(m[1])
-	reader := fmt.Sprint(strings.ToLower(name), addr.Network(from))
-	status, _ := strconv.Atoi(m[4])
 	path, _, _ := strings.Cut(target, "?")
 	if path == "/robots.txt" {
 		c.RobotsRequests++
-		if judge.IsReading(method, status) {
-			n.read[reader] = at
-		}
 		return
 	}
 	if exempt {
@@ -126,7 +116,7 @@ func (n *naive) line(line string) {
 	}
 	for i := current - 1; i >= 0; i-- {
 		until := n.versions[i+1].From
-		if at.Sub(until) >= 24*time.Hour || !n.read[reader].Before(until) {
+		if at.Sub(until) >= 24*time.Hour {
 			break
 		}
 		var t policy.Target

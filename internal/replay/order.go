@@ -92,7 +92,7 @@ func (s *sequence) event(e *event, k *chunk) {
 		s.pace(e, k, last.At)
 		return
 	}
-	for i := range s.versions[e.version].state.Held(timeOf(e.at), last.At, e.grace) {
+	for i := range s.versions[e.version].state.Held(timeOf(e.at), noTime, e.grace) {
 		if e.allows&(1<<i) != 0 {
 			s.tally.crawler(e.crawler).stale++
 			s.pace(e, k, last.At)

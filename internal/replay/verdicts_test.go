@@ -147,7 +147,7 @@ func TestStale(t *testing.T) {
 		{name: "just after it", log: combined("21/Nov/2026:12:00:00", forbidden, gptbot), stale: 1},
 		{name: "a day after it", log: combined("22/Nov/2026:11:59:59", forbidden, gptbot) + combined("22/Nov/2026:12:00:00", forbidden, gptbot), stale: 1, disallowed: 1},
 		{name: "after it has read the new one", log: combined("21/Nov/2026:13:00:00", forbidden, gptbot) + combined("21/Nov/2026:14:00:00", robots, gptbot) +
-			combined("21/Nov/2026:15:00:00", forbidden, gptbot), stale: 1, disallowed: 1},
+			combined("21/Nov/2026:15:00:00", forbidden, gptbot), stale: 2},
 		{name: "after it has read the old one", log: combined("21/Nov/2026:11:00:00", robots, gptbot) + combined("21/Nov/2026:15:00:00", forbidden, gptbot), stale: 1},
 		{name: "after another has read the new one", log: combined("21/Nov/2026:14:00:00", robots, googlebot) + combined("21/Nov/2026:15:00:00", forbidden, gptbot), stale: 1},
 		{name: "after its name has read it from elsewhere", log: strings.Replace(combined("21/Nov/2026:14:00:00", robots, gptbot), "192.0.2.1", "198.51.100.1", 1) +

@@ -222,8 +222,7 @@ func (w *worker) current() {
 func (w *worker) graceOf(who *identity) time.Duration { return judge.Grace(who.client, w.grace) }
 
 // heldThatAllow returns which versions before the current one allow the target,
-// of those that a crawler may still follow that has not read it since: a bit for
-// each, the newest first.
+// of those that a crawler may still follow: a bit for each, the newest first.
 func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) {
 	if len(current.state.Past) == 0 || !w.record.HasTime {
 		return 0
