@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
-	"github.com/robotsguard/caddy-robots-guard/internal/release"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -69,7 +69,7 @@ type running struct {
 	*guard.State
 	sites   *request.Sites
 	servers []*caddyhttp.Server
-	managed []*release.Release
+	managed []*publish.Release
 	known   *crawlers.InUse
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
-	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -96,7 +96,7 @@ type App struct {
 	done      <-chan struct{} // closed when the store has ended
 
 	starting   []Starter          // what begins with the configuration
-	running    []*release.Release // what of these brings changes into force
+	running    []*publish.Release // what of these brings changes into force
 	restored   func()             // is called once it is known what is stored
 	bases      bool               // whether bases are stored
 	placed     bool               // whether it was looked where the handlers stand

@@ -10,8 +10,8 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
-	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -57,7 +57,7 @@ func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string)
 type Starter interface {
 	caddyhttp.MiddlewareHandler
 	// Start begins to bring changes into force, and returns what ends that.
-	Start(release.Place) (r *release.Release, end func())
+	Start(publish.Place) (r *publish.Release, end func())
 }
 
 // StartLater starts a robots_txt when the configuration starts. It is for Provision.
@@ -65,11 +65,11 @@ func (a *App) StartLater(s Starter) { a.starting = append(a.starting, s) }
 
 // ReleaseConfig returns what the app knows of how changes come into force. watched is
 // whether it has to be known what search engines are served until ctx ends.
-func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) release.Config {
+func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) publish.Config {
 	if watched {
 		a.state.WatchServed(context.Context(ctx))
 	}
-	return release.Config{
+	return publish.Config{
 		Registry: a.known.Load(), Storage: ctx.Storage(), Sites: &a.state.Published, Instance: func() string { return instance.ID(a.logger) },
 		IsRunning: func() bool { return runningApp() == a }, Visits: a.state.Visits, Verifies: a.Verifies(), Stored: a.state.Memory.Restored(), ReadSince: a.state.ReadSince, Trials: a.state, Now: time.Now, Observer: a.state.Metrics,
 	}
@@ -77,7 +77,7 @@ func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) release.Config {
 
 // startManaged starts what [App.StartLater] was told.
 func (a *App) startManaged() {
-	places := release.PlacesOf(serversOf(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(Starter); return ok })
+	places := publish.PlacesOf(serversOf(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(Starter); return ok })
 	for _, s := range a.starting {
 		r, end := s.Start(places[s])
 		a.running, a.release = append(a.running, r), append(a.release, end)

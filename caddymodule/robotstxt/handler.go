@@ -17,9 +17,9 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -85,7 +85,7 @@ type Handler struct {
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *managed.Publisher
-	changes   *release.Release
+	changes   *publish.Release
 	lists     *rulelist.Site
 	release   []func()          // ends what Provision began, the last first
 	registry  *uaident.Registry // of the configuration, nil while that is not known
@@ -188,7 +188,7 @@ func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
 	h.Gate = cmp.Or(h.Gate, "error")
-	h.Confirm = cmp.Or(h.Confirm, string(release.Search))
+	h.Confirm = cmp.Or(h.Confirm, string(publish.Search))
 }
 
 // Validate checks what does not need the configuration around it.

@@ -8,26 +8,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
-	"github.com/robotsguard/caddy-robots-guard/internal/release"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // confirmWords are the words of Handler.Confirm.
-var confirmWords = []string{string(release.Search), string(release.Any), string(release.Off)}
+var confirmWords = []string{string(publish.Search), string(publish.Any), string(publish.Off)}
 
 // newRelease returns what brings the rules into force. bases are those that were read
 // from the handlers behind.
-func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) (*release.Release, error) {
-	c := app.ReleaseConfig(ctx, h.Confirm == string(release.Search))
+func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) (*publish.Release, error) {
+	c := app.ReleaseConfig(ctx, h.Confirm == string(publish.Search))
 	events, err := guard.NewEvents(ctx, ctx.Logger())
 	if err != nil {
 		return nil, err
 	}
 	c.Observer = events.TellChanges(c.Observer)
 	c.Proposal = proposalOf(h.lists)
-	c.Wanted, c.Confirm, c.Logger = wanted, release.Confirm(h.Confirm), ctx.Logger()
+	c.Wanted, c.Confirm, c.Logger = wanted, publish.Confirm(h.Confirm), ctx.Logger()
 	c.Rollout = h.Rollout.steps()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
@@ -46,18 +45,18 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 		}
 		return func(string) []byte { return base }
 	}
-	return release.New(c), nil
+	return publish.New(c), nil
 }
 
 // proposalOf returns what lists of rules say of the schedule that was made last.
-func proposalOf(lists *rulelist.Site) (p release.Proposal) {
+func proposalOf(lists *rulelist.Site) (p publish.Proposal) {
 	p.Why, p.Published = lists.Proposal()
 	p.Lacks = lists.Lacks
 	return p
 }
 
 // Start begins to bring the rules into force.
-func (h *Handler) Start(place release.Place) (r *release.Release, end func()) {
+func (h *Handler) Start(place publish.Place) (r *publish.Release, end func()) {
 	if place.Name == "" { // it stands in routes of a handler that is not known
 		place.Name = h.key()
 	}
@@ -66,7 +65,7 @@ func (h *Handler) Start(place release.Place) (r *release.Release, end func()) {
 
 // submit submits what lists of rules say now.
 func (h *Handler) submit(_ context.Context, next *managed.Schedule) {
-	h.changes.Submit(next, publication.FromRules, proposalOf(h.lists))
+	h.changes.Submit(next, publish.FromRules, proposalOf(h.lists))
 }
 
 // Interface guard

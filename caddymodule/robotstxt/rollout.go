@@ -9,9 +9,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 )
 
 // Rollout says how a change comes to all.
@@ -37,10 +37,10 @@ func (h *Handler) setRollout(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "now":
 		h.Rollout = nil
-	case len(args) == 2 && args[0] == string(publication.Shadow):
+	case len(args) == 2 && args[0] == string(publish.Shadow):
 		h.Rollout = &Rollout{Stage: args[0]}
 		return option.One(&h.Rollout.Duration, option.Duration)(args[1:])
-	case len(args) > 1 && args[0] == string(publication.Hosts):
+	case len(args) > 1 && args[0] == string(publish.Hosts):
 		h.Rollout = &Rollout{Stage: args[0], Hosts: args[1:]}
 		last := len(args) - 1
 		if d, err := caddy.ParseDuration(args[last]); err == nil && last > 1 {
@@ -72,13 +72,13 @@ func (r *Rollout) validate() error {
 	if r == nil {
 		return nil
 	}
-	stage := publication.Stage(r.Stage)
+	stage := publish.Stage(r.Stage)
 	switch {
-	case stage != publication.Shadow && stage != publication.Hosts:
+	case stage != publish.Shadow && stage != publish.Hosts:
 		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
-	case (stage == publication.Hosts) != (len(r.Hosts) > 0):
+	case (stage == publish.Hosts) != (len(r.Hosts) > 0):
 		return errors.New("rollout hosts has to name the hosts that have a change first, and nothing else does")
-	case stage != publication.Shadow && r.Duration == 0: // until somebody promotes it
+	case stage != publish.Shadow && r.Duration == 0: // until somebody promotes it
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
 		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.Short(r.Duration))
 	}
@@ -86,11 +86,11 @@ func (r *Rollout) validate() error {
 }
 
 // steps returns what the history is told.
-func (r *Rollout) steps() publication.Rollout {
+func (r *Rollout) steps() publish.Rollout {
 	if r == nil {
-		return publication.Rollout{}
+		return publish.Rollout{}
 	}
-	return publication.Rollout{Stage: publication.Stage(r.Stage), Hosts: r.Hosts, Seconds: int64(time.Duration(r.Duration) / time.Second)}
+	return publish.Rollout{Stage: publish.Stage(r.Stage), Hosts: r.Hosts, Seconds: int64(time.Duration(r.Duration) / time.Second)}
 }
 
 // check makes sure that it goes with the hosts and the places of its robots_txt.
@@ -118,7 +118,7 @@ func (r *Rollout) checkHosts(hosts []string) error {
 // checkShadow makes sure that a change is judged at all places of a robots_txt before it
 // is published. Routes that cannot be looked at may have a guard.
 func (r *Rollout) checkShadow(places []placement.Text) error {
-	if r.Stage != string(publication.Shadow) {
+	if r.Stage != string(publish.Shadow) {
 		return nil
 	}
 	for i := range places {

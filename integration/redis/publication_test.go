@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
 const managedConfig = `{
@@ -40,7 +40,7 @@ type publisher struct {
 }
 
 // publish starts the instance with this number, which has a rule of its own.
-func publish(t *testing.T, redis string, number int, home, rule string) publisher {
+func publishes(t *testing.T, redis string, number int, home, rule string) publisher {
 	t.Helper()
 	p := publisher{port: harness.FreePort(t)}
 	text := strings.NewReplacer("$REDIS", redis, "$PORT", p.port, "$RULE", rule, "SEO_BOT", "AhrefsBot").Replace(managedConfig)
@@ -52,10 +52,10 @@ func publish(t *testing.T, redis string, number int, home, rule string) publishe
 }
 
 // history returns what is stored of the one site that there is.
-func history(t *testing.T, client *redis.Client) (s publication.State) {
+func history(t *testing.T, client *redis.Client) (s publish.State) {
 	t.Helper()
 	ctx := context.Background()
-	keys, err := client.Keys(ctx, publication.Directory+"/*/state.json").Result()
+	keys, err := client.Keys(ctx, publish.Directory+"/*/state.json").Result()
 	if err != nil || len(keys) > 1 {
 		t.Fatalf("%d histories, want one: %v", len(keys), err)
 	}
@@ -91,7 +91,7 @@ func TestPublishingAtOnce(t *testing.T) {
 				if all[i].Process != nil {
 					all[i].Kill()
 				}
-				all[i] = publish(t, port, i+1, homes[i], fmt.Sprintf("rule-%d-%d", round, i))
+				all[i] = publishes(t, port, i+1, homes[i], fmt.Sprintf("rule-%d-%d", round, i))
 			})
 		}
 		started.Wait()
@@ -130,12 +130,12 @@ func TestPublishingAtOnce(t *testing.T) {
 	}
 	next := *state.Published
 	for i, change := range state.History {
-		if change.ID != next.Parent || change.Number != next.Number-1 || change.End != publication.Superseded {
+		if change.ID != next.Parent || change.Number != next.Number-1 || change.End != publish.Superseded {
 			t.Errorf("%d in the history: change %d (%s, %s) stands before %d, whose parent is %s", i, change.Number, change.ID, change.End, next.Number, next.Parent)
 		}
 		next = change
 	}
-	if next.Number != 1 || next.Parent != publication.IDOf(publication.Empty) {
+	if next.Number != 1 || next.Parent != publish.IDOf(publish.Empty) {
 		t.Errorf("the first is %+v", next)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -181,7 +181,7 @@ func (i *instance) losesBases() {
 // holdsText is an invariant of a base that cannot be read: what is served stays, as long
 // as nothing else is published, at an instance that reaches the storage, and has for three
 // minutes, and has not begun anew: without a storage it may begin with no base, and with no trial.
-func (i *instance) holdsText(s *site, before, text string, state *publication.State) {
+func (i *instance) holdsText(s *site, before, text string, state *publish.State) {
 	published := state.PublishedID()
 	if c := state.Candidate; c != nil {
 		published += fmt.Sprint(" ", c.ID, " ", c.Stage)

@@ -10,8 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
-	"github.com/robotsguard/caddy-robots-guard/internal/release"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -19,7 +18,7 @@ import (
 // in a world where sites write it themselves.
 type owner struct {
 	rules, before *managed.Schedule // that configurations have from their next load on
-	rollout       publication.Rollout
+	rollout       publish.Rollout
 	maxAge        time.Duration
 	meant         map[string]bool // changes that a person has confirmed, or wants back
 	bases         map[*site]*base // on which they build, nil for nothing
@@ -28,7 +27,7 @@ type owner struct {
 
 // published is what an instance serves for the owner.
 type published struct {
-	*release.Release
+	*publish.Release
 	publisher *managed.Publisher
 	shown     map[*site]string // at the last look
 	under     map[*site]seenUnder
@@ -46,9 +45,9 @@ func newOwner(dice *rand.Rand, p plan) *owner {
 	hours := int64(1+dice.IntN(12)) * 3600
 	switch dice.IntN(3) {
 	case 0:
-		o.rollout = publication.Rollout{Stage: publication.Shadow, Seconds: hours}
+		o.rollout = publish.Rollout{Stage: publish.Shadow, Seconds: hours}
 	case 1:
-		o.rollout = publication.Rollout{Stage: publication.Hosts, Seconds: hours, Hosts: []string{fmt.Sprintf("%c.test", 'a'+p.hosts-1)}}
+		o.rollout = publish.Rollout{Stage: publish.Hosts, Seconds: hours, Hosts: []string{fmt.Sprintf("%c.test", 'a'+p.hosts-1)}}
 	}
 	return o
 }
@@ -80,9 +79,9 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	}
 	i.hears(w.owner.rules)
 	i.state.WatchServed(ctx)
-	var next *release.Release
-	c := release.Config{
-		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: release.Search, Rollout: w.owner.rollout,
+	var next *publish.Release
+	c := publish.Config{
+		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: publish.Search, Rollout: w.owner.rollout,
 		Storage: i.storage, Sites: &i.state.Published,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
@@ -91,7 +90,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	if w.owner.bases != nil {
 		c.Base = func() func(string) []byte { return managed.BasesByHost(i.state.Bases) }
 	}
-	next = release.New(c)
+	next = publish.New(c)
 	m := managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
 	if w.owner.bases != nil {
 		m.Source, m.Bases, m.Stored = ownTexts{i}, i.state.Bases, i.stored
@@ -102,7 +101,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		shown, under = i.published.shown, i.published.under
 	}
 	i.published = &published{next, p, shown, under, make(map[string]knownPage)}
-	return next.Begin(p, release.Place{Name: "sites", Hosts: hosts})
+	return next.Begin(p, publish.Place{Name: "sites", Hosts: hosts})
 }
 
 // hears notes what the owner wants. Without the storage it cannot be submitted yet.
@@ -119,7 +118,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 		next = w.owner.before
 	}
 	w.owner.rules, w.owner.before, w.owner.back = next, w.owner.rules, ""
-	w.tell("the owner wants change %s\n%s", publication.IDOf(next.Spec()), indent(string(next.Spec())))
+	w.tell("the owner wants change %s\n%s", publish.IDOf(next.Spec()), indent(string(next.Spec())))
 	switch dice.IntN(3) {
 	case 0:
 		w.tell("all reload")
@@ -132,7 +131,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 	default:
 		w.tell("a list of rules says so")
 		for _, i := range w.instances {
-			i.published.Submit(next, publication.FromRules, release.Proposal{})
+			i.published.Submit(next, publish.FromRules, publish.Proposal{})
 			i.hears(next)
 		}
 	}
@@ -142,7 +141,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 // acts lets the owner confirm a change, or want another one back.
 func (w *world) acts(dice *rand.Rand, i *instance) {
 	verb := []string{"confirm", "confirm", "promote", "stop", "rollback"}[dice.IntN(5)]
-	news, err := i.published.Act(context.Background(), verb, "", publication.By{Who: "ann", Why: "meant"})
+	news, err := i.published.Act(context.Background(), verb, "", publish.By{Who: "ann", Why: "meant"})
 	if err != nil {
 		return // there is nothing to confirm, or no storage
 	}
@@ -155,7 +154,7 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 		return
 	}
 	w.owner.meant[state.PublishedID()] = true
-	if c := state.Candidate; c != nil && c.Stage != publication.Confirmation {
+	if c := state.Candidate; c != nil && c.Stage != publish.Confirmation {
 		w.owner.meant[c.ID] = true
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
 // ManagedPath is where the changes of robots_txt stand:
@@ -35,7 +35,7 @@ type Managed interface {
 	Site() string
 	Hosts() []string
 	// State returns what is known of its changes, and whether something is.
-	State() (publication.State, bool)
+	State() (publish.State, bool)
 	// ReadBy returns which crawlers have read the robots.txt since the change that is
 	// published was.
 	ReadBy() []string
@@ -43,7 +43,7 @@ type Managed interface {
 	// of another.
 	Difference(ctx context.Context, from, to string) ([]string, error)
 	// Act does one of the [Verbs], and returns when it is served what came of it.
-	Act(ctx context.Context, verb, id string, by publication.By) (publication.News, error)
+	Act(ctx context.Context, verb, id string, by publish.By) (publish.News, error)
 }
 
 // Verbs are what a person can do about a change.
@@ -60,15 +60,15 @@ type Deed struct {
 
 // Done is what came of it.
 type Done struct {
-	Site string           `json:"site"`
-	News publication.News `json:"news"`
+	Site string       `json:"site"`
+	News publish.News `json:"news"`
 	ManagedState
 }
 
 // ManagedState is what is known of the changes of a site.
 type ManagedState struct {
-	Published *publication.Change    `json:"published"` // null if none ever was
-	Candidate *publication.Candidate `json:"candidate"` // null if none waits or is tried
+	Published *publish.Change    `json:"published"` // null if none ever was
+	Candidate *publish.Candidate `json:"candidate"` // null if none waits or is tried
 }
 
 // ManagedSite is a robots_txt with what is published and what waits.
@@ -87,7 +87,7 @@ type ManagedSites struct {
 // ManagedHistory is a site with all of its changes.
 type ManagedHistory struct {
 	ManagedSite
-	History []publication.Change `json:"history"` // the latest first
+	History []publish.Change `json:"history"` // the latest first
 }
 
 // ManagedDiff is what a change says otherwise than another.
@@ -111,7 +111,7 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 }
 
 // siteOf tells what is known of a robots_txt.
-func siteOf(m Managed) (ManagedSite, publication.State) {
+func siteOf(m Managed) (ManagedSite, publish.State) {
 	state, known := m.State()
 	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Candidate}}, state
 }
@@ -164,7 +164,7 @@ func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
 		published.ReadBy = m.ReadBy()
 		site.Published = &published
 	}
-	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publication.Change{}, state.History...)})
+	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publish.Change{}, state.History...)})
 }
 
 // managedDiff answers with the difference of two changes: without IDs of what is
@@ -207,9 +207,9 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		if err != nil {
 			return err
 		}
-		news, err := m.Act(r.Context(), verb, d.ID, publication.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
-		for _, cannot := range []error{publication.ErrNoCandidate, publication.ErrOther, publication.ErrUnconfirmed, publication.ErrConfirmed,
-			publication.ErrUnknown, publication.ErrUnreadable, publication.ErrNotShown, publication.ErrIsPublished, publication.ErrIsFirst} {
+		news, err := m.Act(r.Context(), verb, d.ID, publish.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
+		for _, cannot := range []error{publish.ErrNoCandidate, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
+			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrNotShown, publish.ErrIsPublished, publish.ErrIsFirst} {
 			if errors.Is(err, cannot) {
 				return failed(http.StatusConflict, "%w; GET %s/changes tells how it stands", err, ManagedPath)
 			}
@@ -224,7 +224,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 
 // checkLine tells what is wrong with what a person has written, which is kept.
 func checkLine(name, text string) error {
-	if utf8.RuneCountInString(text) > publication.MostText || strings.ContainsAny(text, "\r\n\x00") {
+	if utf8.RuneCountInString(text) > publish.MostText || strings.ContainsAny(text, "\r\n\x00") {
 		return errors.New(name + " has to be one line of up to 500 characters")
 	}
 	return nil
@@ -240,7 +240,7 @@ func (d *Deed) check(verb string) error {
 	switch {
 	case d.Who == "":
 		return errors.New("who is missing; the history keeps who did it")
-	case d.Who == publication.ByTrial:
+	case d.Who == publish.ByTrial:
 		return errors.New("who is trial, which stands for a trial that ends by itself; write who does it")
 	case d.Why == "" && verb == "confirm":
 		return errors.New("why is missing; the history keeps why a change was confirmed")

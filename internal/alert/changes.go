@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
@@ -14,11 +14,11 @@ import (
 const toldReasons = 3
 
 // findInChanges looks at what becomes of the changes of robots_txt, by site.
-func findInChanges(sites map[string]publication.State, now time.Time) (found []finding) {
+func findInChanges(sites map[string]publish.State, now time.Time) (found []finding) {
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
 		state := sites[site]
 		if c := state.Candidate; c != nil {
-			if c.Stage == publication.Confirmation {
+			if c.Stage == publish.Confirmation {
 				found = append(found, changeWaits(site, c))
 			}
 			continue // what was stopped before is of no interest any more
@@ -31,7 +31,7 @@ func findInChanges(sites map[string]publication.State, now time.Time) (found []f
 	return found
 }
 
-func changeWaits(site string, c *publication.Candidate) finding {
+func changeWaits(site string, c *publish.Candidate) finding {
 	return finding{Alert: Alert{
 		ID: idOf(ChangeWaits, site, c.ID), Kind: ChangeWaits, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
@@ -41,7 +41,7 @@ func changeWaits(site string, c *publication.Candidate) finding {
 	}}
 }
 
-func changeStopped(site string, c *publication.Change) finding {
+func changeStopped(site string, c *publish.Change) finding {
 	return finding{Alert: Alert{
 		ID: idOf(ChangeStopped, site, c.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: c.Ended.At,
 		Title:  "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -121,7 +121,7 @@ func printChanges(out io.Writer, verb string, in *json.Decoder) error {
 	err := in.Decode(&done)
 	fmt.Fprintf(out, "%s: %s\n", text.Printable(done.Site), done.News)
 	printState(out, done.ManagedState)
-	if done.News == publication.IsRolledBack {
+	if done.News == publish.IsRolledBack {
 		fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may go by what they were served before\n", slower())
 	}
 	return err
@@ -146,7 +146,7 @@ func printState(out io.Writer, s admin.ManagedState) {
 	}
 	if c := s.Candidate; c != nil {
 		state := "tried: " + string(c.Stage)
-		if c.Stage == publication.Confirmation {
+		if c.Stage == publish.Confirmation {
 			state = "waits for confirmation"
 		}
 		if !c.Until.IsZero() {
@@ -159,7 +159,7 @@ func printState(out io.Writer, s admin.ManagedState) {
 const changeTime = "2006-01-02 15:04 UTC"
 
 // printChange prints a change.
-func printChange(out io.Writer, state string, c *publication.Change) {
+func printChange(out io.Writer, state string, c *publish.Change) {
 	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, c.Made.At.UTC().Format(changeTime), spelled(c.Made))
 	if c.Confirmed != nil {
 		fmt.Fprintf(out, "    confirmed at %s by %s\n", c.Confirmed.At.UTC().Format(changeTime), spelled(*c.Confirmed))
@@ -179,6 +179,6 @@ func printChange(out io.Writer, state string, c *publication.Change) {
 }
 
 // spelled tells who did something, and why.
-func spelled(by publication.By) string {
+func spelled(by publish.By) string {
 	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.Who, by.Why, by.Ticket}, func(s string) bool { return s == "" }), ", "))
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -35,12 +35,12 @@ func (s *State) Live() map[string]report.Live {
 func (s *State) Managed() report.Texts { return &s.Texts }
 
 // Changes returns what is known of the changes of robots_txt, by site.
-func (s *State) Changes() map[string]publication.State { return s.Published.States() }
+func (s *State) Changes() map[string]publish.State { return s.Published.States() }
 
 // ChangesWaiting returns how many changes of robots_txt wait for confirmation.
 func (s *State) ChangesWaiting() (n int) {
 	for _, state := range s.Changes() {
-		if c := state.Candidate; c != nil && c.Stage == publication.Confirmation {
+		if c := state.Candidate; c != nil && c.Stage == publish.Confirmation {
 			n++
 		}
 	}

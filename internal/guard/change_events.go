@@ -3,7 +3,7 @@ package guard
 import (
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
 // eventChange is what the names of events about changes of robots_txt begin with; the
@@ -12,7 +12,7 @@ const eventChange = "robots_change_"
 
 // ChangeObserver is told what becomes of the changes of robots_txt.
 type ChangeObserver interface {
-	Changed(site string, news publication.News, change publication.Change)
+	Changed(site string, news publish.News, change publish.Change)
 	HistoryFailed(site string, err error)
 }
 
@@ -26,14 +26,14 @@ type changeEvents struct {
 func (e *Events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
 
 // Changed implements ChangeObserver.
-func (c changeEvents) Changed(site string, news publication.News, change publication.Change) {
+func (c changeEvents) Changed(site string, news publish.News, change publish.Change) {
 	c.ChangeObserver.Changed(site, news, change)
 	name := eventChange + string(news)
-	if news == publication.Nothing || !c.wanted(name) {
+	if news == publish.Nothing || !c.wanted(name) {
 		return
 	}
 	by := change.Made
-	for _, later := range []*publication.By{change.Confirmed, change.Promoted, change.Ended} {
+	for _, later := range []*publish.By{change.Confirmed, change.Promoted, change.Ended} {
 		if later != nil && !later.At.Before(by.At) {
 			by = *later
 		}

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
 // counted counts what it is told.
 type counted struct{ changes, failures int }
 
-func (c *counted) Changed(string, publication.News, publication.Change) { c.changes++ }
-func (c *counted) HistoryFailed(string, error)                          { c.failures++ }
+func (c *counted) Changed(string, publish.News, publish.Change) { c.changes++ }
+func (c *counted) HistoryFailed(string, error)                  { c.failures++ }
 
 // Each step of a change is an event with who did it and why, beside what the metrics
 // count.
@@ -21,19 +21,19 @@ func TestChangeEvents(t *testing.T) {
 	metrics := new(counted)
 	o := e.events().TellChanges(metrics)
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	change := publication.Change{
-		ID: "0123456789abcdef", Origin: publication.FromConfiguration, Made: publication.By{Who: "configuration", At: at},
+	change := publish.Change{
+		ID: "0123456789abcdef", Origin: publish.FromConfiguration, Made: publish.By{Who: "configuration", At: at},
 		Reasons: []string{"Googlebot may not fetch / any more", "bingbot may not"}, Difference: []string{"+ disallow *"},
 	}
 	confirmed := change
-	confirmed.Confirmed = &publication.By{Who: "ann", Why: "it is closed", Ticket: "OPS-1", At: at.Add(time.Hour)}
+	confirmed.Confirmed = &publish.By{Who: "ann", Why: "it is closed", Ticket: "OPS-1", At: at.Add(time.Hour)}
 	for _, step := range []struct {
-		news   publication.News
-		change publication.Change
+		news   publish.News
+		change publish.Change
 		want   string
 	}{
-		{publication.HasToWait, change, "robots_change_waiting a.test waiting 0123456789abcdef configuration configuration   Googlebot may not fetch / any more; bingbot may not + disallow *"},
-		{publication.IsPublished, confirmed, "robots_change_published a.test published 0123456789abcdef configuration ann it is closed OPS-1 Googlebot may not fetch / any more; bingbot may not + disallow *"},
+		{publish.HasToWait, change, "robots_change_waiting a.test waiting 0123456789abcdef configuration configuration   Googlebot may not fetch / any more; bingbot may not + disallow *"},
+		{publish.IsPublished, confirmed, "robots_change_published a.test published 0123456789abcdef configuration ann it is closed OPS-1 Googlebot may not fetch / any more; bingbot may not + disallow *"},
 	} {
 		e.done.Add(1)
 		o.Changed("a.test", step.news, step.change)
@@ -43,7 +43,7 @@ func TestChangeEvents(t *testing.T) {
 			t.Errorf("got %s, want %s", got, step.want)
 		}
 	}
-	o.Changed("a.test", publication.Nothing, change)
+	o.Changed("a.test", publish.Nothing, change)
 	o.HistoryFailed("a.test", nil)
 	if len(e.data) != 2 || metrics.changes != 3 || metrics.failures != 1 {
 		t.Errorf("%d events, %+v", len(e.data), metrics)

@@ -18,8 +18,8 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -28,25 +28,25 @@ import (
 // managedSite serves what the history of its changes says, by time and host.
 type managedSite struct {
 	t         *testing.T
-	state     publication.State
+	state     publish.State
 	schedules map[string]*managed.Schedule // by the IDs of changes
 }
 
 // submit submits rules, as a configuration does that has another.
-func (s *managedSite) submit(id string, rollout publication.Rollout, reasons []string, rules ...managed.Rule) {
+func (s *managedSite) submit(id string, rollout publish.Rollout, reasons []string, rules ...managed.Rule) {
 	s.t.Helper()
 	schedule, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.schedules[id] = schedule
-	s.state, _ = s.state.Submit(publication.Submission{ID: id, Instance: "a", Rollout: rollout, Reasons: reasons}, time.Now())
+	s.state, _ = s.state.Submit(publish.Submission{ID: id, Instance: "a", Rollout: rollout, Reasons: reasons}, time.Now())
 }
 
 // serving returns what is served at a host.
 func (s *managedSite) serving(host string) *managed.Schedule {
 	id := s.state.PublishedID()
-	if c := s.state.Candidate; c != nil && c.Stage == publication.Hosts && slices.Contains(c.Rollout.Hosts, host) {
+	if c := s.state.Candidate; c != nil && c.Stage == publish.Hosts && slices.Contains(c.Rollout.Hosts, host) {
 		id = c.ID
 	}
 	return s.schedules[id]
@@ -169,13 +169,13 @@ func TestDayOfAManagedSite(t *testing.T) {
 		site := &managedSite{t: t, schedules: make(map[string]*managed.Schedule)}
 		first := []managed.Rule{private, models, sale, evening}
 		second := append(slices.Clone(first), shop)
-		site.submit("first", publication.Rollout{}, nil, first...)
+		site.submit("first", publish.Rollout{}, nil, first...)
 		d := &daySite{managedSite: site, g: testGuard(t, options{Enforce: true}, site), dice: rand.New(rand.NewPCG(1, 2))}
 		crawlers := crawlersOfDay(d.dice)
 		d.verifier = verifierOfDay(t, crawlers)
 		defer d.verifier.Close()
-		by := publication.By{Who: "ann", Why: "meant"}
-		act := func(s publication.State, news publication.News, err error) {
+		by := publish.By{Who: "ann", Why: "meant"}
+		act := func(s publish.State, news publish.News, err error) {
 			if err != nil {
 				t.Errorf("after %s: %v", time.Since(start), err)
 			}
@@ -183,15 +183,15 @@ func TestDayOfAManagedSite(t *testing.T) {
 		}
 		events := map[int]func(){
 			30 * 60: func() {
-				site.submit("second", publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}, Seconds: 4 * 3600}, []string{"bingbot may not fetch /shop/1 any more"}, second...)
+				site.submit("second", publish.Rollout{Stage: publish.Hosts, Hosts: []string{"b.test"}, Seconds: 4 * 3600}, []string{"bingbot may not fetch /shop/1 any more"}, second...)
 			},
 			36 * 60: func() { act(site.state.Confirm("second", by, time.Now())) },
 			54 * 60: func() {
-				site.submit("third", publication.Rollout{Stage: publication.Hosts, Hosts: []string{"a.test"}, Seconds: 6 * 3600}, nil, append(slices.Clone(second), open, drafts)...)
+				site.submit("third", publish.Rollout{Stage: publish.Hosts, Hosts: []string{"a.test"}, Seconds: 6 * 3600}, nil, append(slices.Clone(second), open, drafts)...)
 			},
 			66 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
 			70 * 60: func() {
-				site.submit("fourth", publication.Rollout{Stage: publication.Hosts, Hosts: []string{"b.test"}}, nil, append(slices.Clone(second), open, drafts, press)...)
+				site.submit("fourth", publish.Rollout{Stage: publish.Hosts, Hosts: []string{"b.test"}}, nil, append(slices.Clone(second), open, drafts, press)...)
 			},
 			88 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -35,7 +35,7 @@ import (
 type State struct {
 	Cache      *policy.Cache                // of robots.txt
 	Bases      *policy.Cache                // of robots.txt that others are composed from
-	Published  publication.Sites            // the changes of those that others are composed to
+	Published  publish.Sites                // the changes of those that others are composed to
 	Texts      managed.Running              // the robots_txt that run
 	Copies     *copies.Book                 // which files a crawler may be using
 	readers    *ledger.Readers              // robots fetches, for reports

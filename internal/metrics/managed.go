@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/publication"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
 // ManagedMetrics count what robots_txt does. They stay at zero without one.
@@ -61,7 +61,7 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 			return 0
 		}),
 	}
-	for _, news := range publication.AllNews() {
+	for _, news := range publish.AllNews() {
 		m.changes.WithLabelValues(string(news))
 	}
 	m.duration = m.composed.WithLabelValues()
@@ -92,7 +92,7 @@ func (m *ManagedMetrics) TextAsked(found bool) {
 func (m *ManagedMetrics) TextFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
 
 // Changed counts a step of a change.
-func (m *ManagedMetrics) Changed(_ string, news publication.News, _ publication.Change) {
+func (m *ManagedMetrics) Changed(_ string, news publish.News, _ publish.Change) {
 	m.changes.WithLabelValues(string(news)).Inc()
 }
 

@@ -1,0 +1,102 @@
+package publish
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// opensToAll is a rule that opens what the site's own text closes.
+var opensToAll = managed.Rule{ID: "open", For: []string{"*"}, Allow: true, Paths: []string{"/"}}
+
+// allowsPage reports whether a text allows Googlebot the page /.
+func allowsPage(text string) bool {
+	return policy.Parse([]byte(text)).Select(true, "Googlebot").Judge("/").Allowed
+}
+
+// isOpen checks that search engines may fetch a page.
+func (i *instance) isOpen(when string) {
+	i.t.Helper()
+	if text := i.text("a.test"); !allowsPage(text) {
+		i.t.Errorf("%s: %s closes the site: %q", when, i.name, text)
+	}
+}
+
+// A process that has never read the history serves its rules. What is loaded after them and has
+// to be confirmed leaves them in force, and is compared with them also once the storage answers.
+func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
+	for name, test := range map[string]struct {
+		rules   []managed.Rule
+		rollout Rollout
+		same    bool // nothing waits
+	}{
+		"no more open":           {rules: []managed.Rule{disallow("GPTBot", "/a")}},
+		"closed to all":          {rules: []managed.Rule{disallow("*", "/")}},
+		"open to one":            {rules: []managed.Rule{{ID: "open", For: []string{"bingbot"}, Allow: true, Paths: []string{"/"}}}},
+		"with a trial":           {rules: []managed.Rule{disallow("GPTBot", "/a")}, rollout: Rollout{Stage: Shadow, Seconds: 86400}},
+		"the same, with a trial": {rules: []managed.Rule{opensToAll}, rollout: Rollout{Stage: Shadow, Seconds: 86400}, same: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				storage.Break(errors.New("no network"))
+				i := newInstance(t, storage, "one").with(newText(closed))
+				i.rollout = test.rollout
+				i.load(opensToAll)
+				i.read()
+				i.isOpen("at first")
+				i.load(test.rules...)
+				i.isOpen("after a reload")
+				i.read()
+				i.isOpen("later")
+				storage.Break(nil)
+				time.Sleep(2 * readInterval)
+				i.isOpen("once the storage answers")
+				state, _ := i.State()
+				if test.same {
+					if state.Candidate != nil || state.Changes != 1 {
+						t.Errorf("%d changes, candidate %+v", state.Changes, state.Candidate)
+					}
+					i.end()
+					return
+				}
+				if c := state.Candidate; c == nil || c.Stage != Confirmation || state.Published == nil || len(state.Published.Reasons) > 0 {
+					t.Errorf("it does not wait beside what was served: %+v, published %+v", c, state.Published)
+				}
+				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+					t.Fatal(err)
+				}
+				if test.rollout.Stage == "" && allowsPage(i.text("a.test")) {
+					t.Error("what is confirmed is not served")
+				}
+				i.end()
+			})
+		})
+	}
+}
+
+// What a process has served without the history gives way to what is published.
+func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one := newInstance(t, storage, "one")
+		one.load(disallow("GPTBot", "/a"))
+		two := newInstance(t, storage, "two")
+		storage.Break(errors.New("no network"))
+		two.load(disallow("CCBot", "/b"))
+		two.serves("/b")
+		storage.Break(nil)
+		time.Sleep(2 * readInterval)
+		state, _ := two.State()
+		if _, alone := two.site.Served(); state.Changes != 2 || alone {
+			t.Errorf("%d changes, alone %t", state.Changes, alone)
+		}
+		one.end()
+		two.end()
+	})
+}

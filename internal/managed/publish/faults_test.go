@@ -1,0 +1,144 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// life is what becomes of a site: its steps, and what is in force after each.
+var life = []struct {
+	step func(s *Store) error
+	then string
+}{
+	{func(s *Store) error { _, _, err := submit(s, "one", "new"); return err }, "new"},
+	{func(s *Store) error { _, _, err := submit(s, "one", "asked", "a reason"); return err }, "new/asked:confirmation"},
+	{func(s *Store) error {
+		return update(s, func(state State) (State, News, error) { return state.Confirm("", By{}, epoch) })
+	}, "asked"},
+	{func(s *Store) error { _, _, err := submit(s, "one", "newer", "a reason"); return err }, "asked/newer:confirmation"},
+	{func(s *Store) error {
+		return update(s, func(state State) (State, News, error) {
+			return state.Rollback(IDOf(specOf("new")), By{}, epoch)
+		})
+	}, "new"},
+	{func(s *Store) error {
+		return update(s, func(state State) (State, News, error) {
+			return state.Rollback(IDOf(specOf("asked")), By{}, epoch)
+		})
+	}, "asked"},
+}
+
+func update(s *Store, step func(State) (State, News, error)) error {
+	_, _, err := s.Update(context.Background(), nil, step)
+	return err
+}
+
+// TestEachOperationOfAHistory has a fault at each operation of the storage while a site's
+// text is changed, and every kind of fault there is. What is published is the change
+// before or the new one, whole; the step succeeds when it is taken again, by this
+// instance, after a crash by the next process, or by another instance; and the history is
+// the same in the end as without. Nobody waits for longer than for a lock.
+func TestEachOperationOfAHistory(t *testing.T) {
+	t.Parallel()
+	clean := &storetest.Faulty{Storage: prepared(t)}
+	whole := lives(t, clean)
+	faults := storetest.Faults(clean.Ops())
+	if len(faults) < 150 || len(whole.History) < 5 {
+		t.Fatalf("%d faults only, at %d operations, of %d changes", len(faults), len(clean.Ops()), whole.Changes)
+	}
+	for i := range faults {
+		f := &faults[i]
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			f.Storage = prepared(t)
+			got := lives(t, f)
+			if inForce(got) != inForce(whole) || got.Changes != whole.Changes || len(got.History) != len(whole.History) {
+				t.Errorf("%v: in the end there is %s, %d changes, %d of them over, want %s, %d, %d", f,
+					inForce(got), got.Changes, len(got.History), inForce(whole), whole.Changes, len(whole.History))
+			}
+			if took := time.Since(began); took > lockWait+opTimeout {
+				t.Errorf("%v: it took %v", f, took)
+			}
+		})
+	}
+	t.Logf("%d faults at %d operations", len(faults), len(clean.Ops()))
+}
+
+// lives takes all steps, and those that fail again, and returns what is stored then.
+func lives(t *testing.T, f *storetest.Faulty) State {
+	t.Helper()
+	s, other := newStore(f), newStore(f.Storage)
+	before := "old"
+	for _, l := range life {
+		if _, err := other.Read(t.Context()); err != nil {
+			t.Fatalf("%v: the other instance: %v", f, err)
+		}
+		if err := l.step(s); err != nil {
+			f.Storage.FreeLocks() // as storages do with those of the dead
+			_, err := newStore(f.Storage).Read(t.Context())
+			damaged := errors.Is(err, ErrDamaged)
+			if damaged != (f.Fault == storetest.Torn && f.At != "" && isState(f.At)) {
+				t.Errorf("%v: %v", f, err)
+			}
+			if !damaged {
+				isIn(t, f, before, l.then)
+			}
+			if known, _ := s.site.State(); f.Fault != storetest.Unanswered && known.Revision > 0 && named(known) != before {
+				t.Errorf("%v: it takes %s for stored", f, named(known))
+			}
+			if f.Crash {
+				s = newStore(f.Storage)
+			}
+			if damaged {
+				s = other // which knows what was stored
+			}
+			if err := l.step(s); errors.Is(err, storetest.ErrFault) {
+				t.Errorf("%v: again: %v", f, err)
+			}
+		}
+		isIn(t, f, l.then)
+		before = l.then
+	}
+	state, err := newStore(f.Storage).Read(t.Context())
+	if err != nil {
+		t.Errorf("%v: %v", f, err)
+	}
+	return state
+}
+
+// isState reports whether an operation is about the state, and not about a spec.
+func isState(op string) bool { return strings.Contains(op, "/state.json #") }
+
+// isIn fails unless one of these is in force by what is stored, with all that it names.
+func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
+	t.Helper()
+	s := newStore(f.Storage)
+	state, err := s.Read(t.Context())
+	if err != nil {
+		t.Errorf("%v: %v", f, err)
+	}
+	for _, id := range state.Specs() {
+		if _, err := s.Spec(t.Context(), id); err != nil {
+			t.Errorf("%v: the history names what is not there: %v", f, err)
+		}
+	}
+	if got := named(state); !slices.Contains(want, got) {
+		t.Errorf("%v: %s, want %q", f, got, want)
+	}
+}
+
+// named is what is in force by the names of texts.
+func named(s State) string {
+	got := inForce(s)
+	for _, name := range []string{"old", "new", "asked", "newer"} {
+		got = strings.ReplaceAll(got, IDOf(specOf(name)), name)
+	}
+	return strings.TrimSuffix(got, "/-")
+}

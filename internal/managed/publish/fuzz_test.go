@@ -1,0 +1,68 @@
+package publish
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// FuzzState takes every step from whatever is stored: what comes of it can be stored, and
+// is not damaged when it is read again.
+func FuzzState(f *testing.F) {
+	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	for _, text := range []string{
+		`{"revision":1,"changes":3,"published":{"number":2,"id":"x","origin":"rollback","restores":1},"candidate":{"number":3,"id":"y","stage":"hosts","rollout":{"stage":"hosts","hosts":["b.test"],"seconds":9}},
+			"history":[{"number":1,"id":"x","published":"2026-11-20T00:00:00Z","ended":{"who":"a","at":"2026-11-21T00:00:00Z"}}],"submitted":{"a":{"id":"x","at":"9999-12-31T23:59:59-23:59"}}}`,
+		`{"revision":9007199254740991,"history":[{"number":1,"id":"x","parent":"z","made":{"at":"9999-12-31T23:59:59Z"},"ended":{"at":"0000-01-01T00:00:00+23:59"}}]}`,
+		`{"revision":1,"candidate":{"stage":"confirmation","rollout":{"stage":"shadow","seconds":9223372036854775807}},"published":{"origin":"rollback","restores":-1}}`,
+		`{"revision":1,"published":{"origin":"rollback","number":1,"restores":1},"history":[{"number":1,"origin":"rollback","restores":1,"ended":{}},{"number":1,"origin":"rollback","restores":1,"ended":{}}]}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		storage := storetest.New()
+		s := NewStore(storage, "a.test", NewSite(), func() time.Time { return now })
+		if err := storage.Store(t.Context(), s.stateKey(), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		state, err := s.Read(t.Context())
+		if err != nil {
+			return
+		}
+		steps := map[string]func() (State, News, error){
+			"submit": func() (State, News, error) {
+				s, news := state.Submit(Submission{ID: "z", Instance: "a"}, now)
+				return s, news, nil
+			},
+			"advance": func() (State, News, error) { s, news := state.Advance(now); return s, news, nil },
+		}
+		for _, id := range []string{"", "x", "y"} {
+			steps["confirm "+id] = func() (State, News, error) { return state.Confirm(id, By{}, now) }
+			steps["stop "+id] = func() (State, News, error) { return state.Stop(id, By{}, now) }
+			steps["promote "+id] = func() (State, News, error) { return state.Promote(id, By{}, now) }
+			steps["rollback "+id] = func() (State, News, error) { return state.Rollback(id, By{}, now) }
+		}
+		for name, step := range steps {
+			after, news, err := step()
+			if err != nil {
+				continue
+			}
+			if news != Nothing {
+				after.Subject(news, state)
+			}
+			data, err := json.Marshal(after)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if err := storage.Store(t.Context(), s.stateKey(), data); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Read(t.Context()); errors.Is(err, ErrDamaged) {
+				t.Fatalf("%s: %v: %s", name, err, data)
+			}
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package publish
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// A state that is JSON, and that nobody here has written, is damaged or can be used, and
+// ends no server.
+func TestHostileState(t *testing.T) {
+	now := time.Now()
+	for _, tc := range []struct {
+		state   string
+		damaged bool
+	}{
+		{`{"revision":1,"history":[{"number":1,"origin":"base","end":"withdrawn"}]}`, true},
+		{`{"revision":1,"history":[{"number":1,"published":"2020-01-01T00:00:00Z"},{}]}`, true},
+		{`{"revision":9223372036854775807}`, true},
+		{`{"revision":1,"changes":9223372036854775807}`, true},
+		{`{"revision":1,"changes":-1}`, true},
+		{`{"revision":1,"bases":[` + strings.Repeat("null,", maxStateObjects) + `null]}`, true},
+		{`{"revision":1,"bases":[` + strings.Repeat("{},", maxStateObjects) + `{}]}`, true},
+		{`{"revision":1,"candidate":{"rollout":{"hosts":[` + strings.Repeat("[],", maxStateArrays) + `"a"]}}}`, true},
+		{`{"revision":1,"bases":[{"number":1,"id":"x","stage":"confirmed","sites":["https://a.test"]}]}`, false},
+		{`{"revision":1,"bases":[{}],"candidate":{"stage":"x"},"published":{}}`, false},
+		{`{"revision":1,"candidate":{"stage":"crawlers","rollout":{"percent":-3}},"submitted":{"a":{}}}`, false},
+	} {
+		storage := storetest.New()
+		s := NewStore(storage, "a.test", NewSite(), time.Now)
+		if err := storage.Store(t.Context(), s.stateKey(), []byte(tc.state)); err != nil {
+			t.Fatal(err)
+		}
+		state, err := s.Read(t.Context())
+		if errors.Is(err, ErrDamaged) != tc.damaged {
+			t.Errorf("%.60s: %v", tc.state, err)
+		}
+		state.Submit(Submission{ID: "z", Instance: "a"}, now)
+		state.Advance(now)
+		for _, id := range []string{"", "x", "y"} {
+			_, _, _ = state.Confirm(id, By{}, now)
+			_, _, _ = state.Stop(id, By{}, now)
+			_, _, _ = state.Promote(id, By{}, now)
+			_, _, _ = state.Rollback(id, By{}, now)
+		}
+	}
+}
+
+// What is no ID of a spec names none, wherever in the storage it would lead.
+func TestHostileID(t *testing.T) {
+	storage := storetest.New()
+	s := NewStore(storage, "a.test", NewSite(), time.Now)
+	for _, id := range []string{"", "x", "../state", "../../../../certificates/x", IDOf(nil)[1:], IDOf(nil) + "0", strings.ToUpper(IDOf([]byte("x"))), "0123456789abcde/"} {
+		if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Spec(t.Context(), id); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}

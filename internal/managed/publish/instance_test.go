@@ -1,0 +1,181 @@
+package publish
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// instance is a server with a site a.test.
+type instance struct {
+	t        *testing.T
+	name     string
+	storage  Storage
+	sites    *Sites
+	visits   []ledger.Visit
+	reads    map[string]time.Time // when crawlers have read the robots.txt last
+	compare  func()               // is called whenever changes are compared, nil for nothing
+	base     string
+	confirm  Confirm
+	rollout  Rollout
+	verifies bool
+	news     seen
+	trials   *trials         // nil for none
+	source   *ownText        // nil for no base
+	stored   <-chan struct{} // is closed once it is known which bases are stored, nil if none are
+	visited  <-chan struct{} // is closed once it is known which visits are stored, nil if none are
+	registry *uaident.Registry
+	bases    *policy.Cache
+	ahead    time.Duration // of its clock
+	listen   []string      // where its server does, beside another one for the same host; nil for the only one
+
+	*Release
+	publisher *managed.Publisher
+	end       func()
+}
+
+// seen is an observer.
+type seen struct {
+	mu   sync.Mutex
+	news []News
+}
+
+func (s *seen) Changed(_ string, news News, _ Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news = append(s.news, news)
+}
+
+func (s *seen) HistoryFailed(string, error) {}
+
+func newInstance(t *testing.T, storage Storage, name string) *instance {
+	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 10}
+	return &instance{t: t, name: name, storage: storage, sites: new(Sites), confirm: Search, registry: uaident.Default(),
+		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
+}
+
+// nobodyReads is where no crawler has read anything.
+func nobodyReads(func(string) bool, time.Time) []string { return nil }
+
+func disallow(who string, paths ...string) managed.Rule {
+	return managed.Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
+}
+
+// load loads a configuration with some rules, in the place of the one before.
+func (i *instance) load(rules ...managed.Rule) {
+	i.t.Helper()
+	s, err := managed.NewSchedule(i.registry, rules, nil, nil)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.loadSchedule(s)
+}
+
+func (i *instance) loadSchedule(s *managed.Schedule) {
+	c := Config{
+		Wanted: s, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Verifies: i.verifies, Storage: i.storage, Sites: i.sites,
+		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
+		Base: func() func(string) []byte {
+			if i.source != nil {
+				return managed.BasesByHost(i.bases)
+			}
+			return func(string) []byte { return []byte(i.base) }
+		},
+		Visits: func() []ledger.Visit {
+			if i.compare != nil {
+				i.compare()
+			}
+			select {
+			case <-i.visited:
+				return i.visits
+			default:
+			}
+			if i.visited != nil {
+				return nil
+			}
+			return i.visits
+		},
+		Stored: i.visited,
+		ReadSince: func(has func(string) bool, since time.Time) (names []string) {
+			for name, at := range i.reads {
+				if has("a.test") && !at.Before(since) {
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			return names
+		},
+		Now: func() time.Time { return time.Now().Add(i.ahead) }, Logger: zap.NewNop(), Observer: &i.news,
+	}
+	if i.trials != nil {
+		c.Trials = i.trials
+	}
+	i.Release = New(c)
+	m := managed.Config{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Stored: i.stored, Now: time.Now, Logger: zap.NewNop()}
+	if i.source != nil {
+		m.Source = i.source
+	}
+	i.publisher = managed.NewPublisher(m)
+	before := i.end
+	i.end = i.Begin(i.publisher, Place{Name: "a.test", Hosts: []string{"a.test"}})
+	if before != nil {
+		before()
+	}
+	synctest.Wait()
+}
+
+// sitesOf tells sites apart where several servers have one host.
+func (i *instance) sitesOf() *request.Sites {
+	if i.listen == nil {
+		return new(request.Sites)
+	}
+	other := &caddyhttp.Server{Routes: caddyhttp.RouteList{{Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
+	return &request.Sites{Servers: func() []*caddyhttp.Server { return []*caddyhttp.Server{other} }, IsGuard: func(caddyhttp.MiddlewareHandler) bool { return true }}
+}
+
+// text returns what a host is served.
+func (i *instance) text(host string) string {
+	i.t.Helper()
+	names := caddyhttp.MatchHost{"a.test", "b.test"}
+	server := &caddyhttp.Server{Listen: i.listen, Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}, Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
+	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/robots.txt", nil)
+	page, _ := i.publisher.Page(r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)))
+	if page == nil {
+		return ""
+	}
+	w := httptest.NewRecorder()
+	page.Serve(w, r, time.Hour)
+	return w.Body.String()
+}
+
+func (i *instance) serves(paths ...string) {
+	i.t.Helper()
+	text := i.text("a.test")
+	for _, path := range []string{"/a", "/b", "/c"} {
+		if has := strings.Contains(text, "Disallow: "+path+"\n"); has != slices.Contains(paths, path) {
+			i.t.Errorf("%s serves %q, want %v", i.name, text, paths)
+		}
+	}
+}
+
+var ann = By{Who: "ann", Why: "it is meant"}
+
+func acts(i *instance, verb string) error {
+	_, err := i.Act(context.Background(), verb, "", ann)
+	return err
+}

@@ -1,0 +1,239 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+func schedule(t *testing.T, rules ...managed.Rule) *managed.Schedule {
+	t.Helper()
+	s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// interrupted is a storage in which something happens just before the lock is taken.
+type interrupted struct {
+	*storetest.Storage
+	happens func()
+}
+
+func (s *interrupted) Lock(ctx context.Context, name string) error {
+	if happens := s.happens; happens != nil {
+		s.happens = nil
+		happens()
+	}
+	return s.Storage.Lock(ctx, name)
+}
+
+// submit has another instance submit a spec.
+func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
+	t.Helper()
+	s := NewStore(storage, "a.test", NewSite(), time.Now)
+	_, _, err := s.Update(t.Context(), spec, func(state State) (State, News, error) {
+		after, news := state.Submit(Submission{ID: IDOf(spec), Instance: "two", Reasons: reasons}, time.Now())
+		return after, news, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// another begins another configuration of the same instance beside what runs.
+func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
+	r := New(Config{Wanted: s, Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
+		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
+		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
+		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
+	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
+	return r.Begin(managed.NewPublisher(managed.Config{
+		Otherwise: r.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
+	}), Place{Name: "a.test", Hosts: []string{"a.test"}})
+}
+
+// TestComparedBeforeItCounts never publishes what was not compared with what is
+// published, however others submit meanwhile.
+func TestComparedBeforeItCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := &interrupted{Storage: storetest.New()}
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		closing := schedule(t, disallow("*"))
+		submitTo(t, storage.Storage, closing.Spec(), "it closes the site")
+		storage.happens = func() { submitTo(t, storage.Storage, schedule(t, disallow("*", "/c")).Spec(), "another reason") }
+		i.load(disallow("*"))
+		i.serves("/a")
+		if state, _ := i.State(); state.Candidate == nil || len(state.Candidate.Reasons) == 0 {
+			t.Errorf("the candidate is %+v", state.Candidate)
+		}
+		i.end()
+	})
+}
+
+// TestFailedReloadTakesNoTurn has what runs go on after a configuration that failed.
+func TestFailedReloadTakesNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.another(false, schedule(t, disallow("GPTBot", "/b")))()
+		i.Submit(schedule(t, disallow("GPTBot", "/c")), FromRules, Proposal{})
+		synctest.Wait()
+		i.serves("/c")
+		i.end()
+	})
+}
+
+// TestOldConfigurationSubmitsNoMore has the configuration that took over decide, also
+// while the one before was comparing.
+func TestOldConfigurationSubmitsNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		compared := make(chan struct{})
+		var waits atomic.Bool
+		i.compare = func() {
+			if waits.CompareAndSwap(true, false) {
+				<-compared
+			}
+		}
+		i.load(disallow("GPTBot", "/a"))
+		waits.Store(true)
+		i.Submit(schedule(t, disallow("*", "/b")), FromRules, Proposal{})
+		synctest.Wait()
+		end := i.another(true, schedule(t, disallow("GPTBot", "/c")))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		close(compared)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		i.serves("/c")
+		end()
+		i.end()
+	})
+}
+
+// TestUnknownCrawlerInHistory publishes what is wanted where what was published names a
+// crawler that the registry has no more.
+func TestUnknownCrawlerInHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		submitTo(t, storage, []byte(`{"rules":[{"id":"r","for":["HouseBot"],"paths":["/h"]}]}`))
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		i.end()
+	})
+}
+
+// TestStateComesBack serves on what is known where the state is lost or damaged, and
+// stores it again.
+func TestStateComesBack(t *testing.T) {
+	for name, damage := range map[string]func(s *storetest.Storage, key string) error{
+		"lost":    func(s *storetest.Storage, key string) error { return s.Delete(t.Context(), key) },
+		"damaged": func(s *storetest.Storage, key string) error { return s.Store(t.Context(), key, []byte("{")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				i := newInstance(t, storage, "one")
+				i.load(disallow("GPTBot", "/a"))
+				i.load(disallow("GPTBot", "/b"))
+				keys, err := storage.List(t.Context(), Directory, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, key := range keys {
+					if strings.HasSuffix(key, "/state.json") {
+						err = damage(storage, key)
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Minute)
+				synctest.Wait()
+				i.serves("/b")
+				stored, err := NewStore(storage, "a.test", NewSite(), time.Now).Read(t.Context())
+				if err != nil || stored.Published == nil || len(stored.History) != 1 {
+					t.Errorf("stored are %+v, %v", stored, err)
+				}
+				i.load(disallow("GPTBot", "/c"))
+				i.serves("/c")
+				i.end()
+			})
+		})
+	}
+}
+
+// TestDecidesAboutWhatWasShown decides without an ID about no other change than the one that
+// the instance has told of, as where another one has submitted the next a moment ago.
+func TestDecidesAboutWhatWasShown(t *testing.T) {
+	for _, verb := range []string{"confirm", "promote", "stop"} {
+		t.Run(verb, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
+				one.trials, two.trials = &trials{texts: make(map[string]string)}, &trials{texts: make(map[string]string)}
+				one.load(disallow("GPTBot", "/a"))
+				two.load(disallow("GPTBot", "/a"))
+				if one.confirm = Any; verb != "confirm" {
+					one.confirm, one.rollout = Search, Rollout{Stage: Shadow}
+				}
+				two.confirm, two.rollout = one.confirm, one.rollout
+				one.load(disallow("GPTBot", "/b"))
+				time.Sleep(readInterval)
+				synctest.Wait()
+				two.load(disallow("GPTBot", "/c"))
+				if err := acts(one, verb); !errors.Is(err, ErrOther) {
+					t.Errorf("about what was not shown: %v", err)
+				}
+				if state, _ := two.State(); state.Candidate == nil {
+					t.Errorf("it is over: %+v", state)
+				}
+				if err := acts(one, verb); err != nil {
+					t.Error(err)
+				}
+				if state, _ := one.State(); state.Candidate != nil {
+					t.Errorf("it is not over: %+v", state.Candidate)
+				}
+				one.end()
+				two.end()
+			})
+		})
+	}
+}
+
+// TestListAfterRollback lets a list that changes after a rollback wait for a person:
+// it would bring back what was rolled back.
+func TestListAfterRollback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.load(disallow("GPTBot", "/b"))
+		if _, err := i.Act(t.Context(), "rollback", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), FromRules, Proposal{})
+		synctest.Wait()
+		i.serves("/a")
+		if state, _ := i.State(); state.Candidate == nil || state.Candidate.Stage != Confirmation {
+			t.Errorf("the candidate is %+v", state.Candidate)
+		}
+		i.end()
+	})
+}

@@ -1,0 +1,126 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// readOnly is a storage into which an instance can write nothing.
+type readOnly struct{ *storetest.Storage }
+
+var errReadOnly = errors.New("the file system is read-only")
+
+func (readOnly) Lock(context.Context, string) error          { return errReadOnly }
+func (readOnly) Store(context.Context, string, []byte) error { return errReadOnly }
+
+// TestStorageIsReadOnly serves the rules of the configuration where nobody can publish them,
+// unless they have to be confirmed or tried first.
+func TestStorageIsReadOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		rules   []managed.Rule
+		rollout Rollout
+		want    []string
+	}{
+		"harmless":   {rules: []managed.Rule{disallow("GPTBot", "/a")}, want: []string{"/a"}},
+		"closing":    {rules: []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot")}},
+		"tried":      {rules: []managed.Rule{disallow("GPTBot", "/a")}, rollout: Rollout{Stage: Shadow, Seconds: 3600}},
+		"after that": {rules: []managed.Rule{disallow("GPTBot", "/a"), disallow("CCBot", "/b")}, want: []string{"/a", "/b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := newInstance(t, readOnly{storetest.New()}, "one")
+				i.rollout = test.rollout
+				i.load(test.rules...)
+				i.serves(test.want...)
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				i.serves(test.want...)
+				i.end()
+			})
+		})
+	}
+}
+
+// TestStorageStaysReadOnly keeps what is served there over a reload whose rules are to be
+// tried first, and serves other rules of the same configuration, as of a list.
+func TestStorageStaysReadOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, readOnly{storetest.New()}, "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		i.Submit(schedule(t, disallow("GPTBot", "/b")), FromRules, Proposal{})
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		i.serves("/b")
+		i.rollout = Rollout{Stage: Shadow, Seconds: 3600}
+		i.load(disallow("GPTBot", "/c"))
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		i.serves("/b")
+		i.end()
+	})
+}
+
+// slowVisits is how long what is stored of visits takes in a test.
+const slowVisits = 5 * time.Second
+
+// TestServesNothingBeforeItCompares serves no rules that have to be confirmed while it is not
+// known yet that they have to be, also where the storage then refuses them once.
+func TestServesNothingBeforeItCompares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := &refusesOnce{Storage: storetest.New()}
+		i := newInstance(t, storage, "one")
+		visited := make(chan struct{})
+		i.visited = visited
+		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		time.AfterFunc(slowVisits, func() { close(visited) })
+		i.load(disallow("*", "/b"))
+		i.serves() // after two seconds
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		if state, _ := i.State(); state.Published != nil || state.Candidate == nil || !storage.refused {
+			t.Errorf("refused %t, the history is %+v, want a change that waits", storage.refused, state)
+		}
+		i.serves()
+		i.end()
+	})
+}
+
+// refusesOnce is a storage that cannot be locked the first time.
+type refusesOnce struct {
+	*storetest.Storage
+	refused bool
+}
+
+func (s *refusesOnce) Lock(ctx context.Context, name string) error {
+	if !s.refused {
+		s.refused = true
+		return errReadOnly
+	}
+	return s.Storage.Lock(ctx, name)
+}
+
+// TestInstanceThatCanOnlyRead has an instance follow what another one publishes, although it
+// cannot submit what it wants itself.
+func TestInstanceThatCanOnlyRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one, two := newInstance(t, storage, "one"), newInstance(t, readOnly{storage}, "two")
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		two.serves("/a")
+		one.load(disallow("GPTBot", "/b"))
+		time.Sleep(2 * readInterval)
+		synctest.Wait()
+		two.serves("/b")
+		two.end()
+		one.end()
+	})
+}

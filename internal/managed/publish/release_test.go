@@ -1,0 +1,283 @@
+package publish
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// A change that closes nothing to search engines is published at once; one that does
+// waits, over a restart too, until somebody confirms it.
+func TestConfirmation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		i.load(disallow("*", "/b"))
+		i.serves("/a")
+		state, _ := i.State()
+		if c := state.Candidate; c == nil || len(c.Reasons) != 1 || c.Reasons[0] != "Googlebot may not fetch /b/1 any more, which it was served in the last 24 hours" {
+			t.Fatalf("candidate %+v", c)
+		}
+		i.end()
+		again := newInstance(t, storage, "one")
+		again.load(disallow("*", "/b"))
+		again.serves("/a")
+		if _, err := again.Act(t.Context(), "confirm", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		again.serves("/b")
+		state, _ = again.State()
+		if p := state.Published; p.Confirmed == nil || p.Confirmed.Who != "ann" || len(p.Difference) != 2 {
+			t.Errorf("published %+v", p)
+		}
+		again.end()
+	})
+}
+
+// What has to be confirmed, and what has not.
+func TestReasons(t *testing.T) {
+	sale := disallow("*")
+	sale.ID, sale.Window.From = "rule sale", time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	visits := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "b.test", Target: "/b/1"}}
+	atB := disallow("*", "/b")
+	atB.ID, atB.Hosts = "rule b", []string{"b.test"}
+	later := disallow("GPTBot")
+	later.ID, later.Window.From, later.Hosts = "rule later", sale.Window.From, []string{"b.test"}
+	for name, test := range map[string]struct {
+		base          string
+		before, after []managed.Rule
+		confirm       Confirm
+		visits        []ledger.Visit
+		want          string // a part of the first reason, "" for none
+		count         int    // of reasons, 0 for any
+	}{
+		"training":                      {after: []managed.Rule{disallow("ai_training")}},
+		"all of the site":               {after: []managed.Rule{disallow("*")}, want: "Googlebot, bingbot, YandexBot and "},
+		"one engine":                    {after: []managed.Rule{disallow("bingbot")}, want: "bingbot may not fetch / any more"},
+		"one engine, told once":         {after: []managed.Rule{disallow("bingbot"), later}, count: 1, want: "bingbot may not fetch / any more"},
+		"forbidden before":              {base: "User-agent: *\nDisallow: /\n", after: []managed.Rule{disallow("*")}},
+		"later":                         {after: []managed.Rule{sale}, want: "any more from 2030-01-01T00:00:00Z"},
+		"the end of an exception":       {base: "User-agent: *\nDisallow: /\n", before: []managed.Rule{{ID: "allow", For: []string{"Googlebot"}, Allow: true}}, want: "Googlebot may not"},
+		"a page nobody asked for":       {after: []managed.Rule{disallow("*", "/b")}},
+		"a page that was served":        {after: []managed.Rule{disallow("*", "/b")}, visits: visits, want: "Googlebot may not fetch /b/1 any more, which"},
+		"at another host":               {after: []managed.Rule{{ID: "rule a", For: []string{"*"}, Paths: []string{"/b"}, Hosts: []string{"a.test"}}}, visits: visits, want: ""},
+		"at its host":                   {after: []managed.Rule{atB}, visits: visits, want: "Googlebot may not fetch /b/1"},
+		"off":                           {after: []managed.Rule{disallow("*")}, confirm: Off},
+		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: Any, want: "the text changes"},
+		"any, and nothing":              {before: []managed.Rule{disallow("GPTBot")}, after: []managed.Rule{disallow("GPTBot")}, confirm: Any},
+		"a class that includes search":  {after: []managed.Rule{disallow("search", "/x")}, visits: visits},
+		"Googlebot's group for others":  {after: []managed.Rule{disallow("Googlebot-Image")}, want: "Googlebot-Image may not fetch / any more"},
+		"more of what was never served": {before: []managed.Rule{disallow("*", "/c")}, after: []managed.Rule{disallow("*", "/c", "/a")}, visits: visits},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schedule := func(rules []managed.Rule) *managed.Schedule {
+				s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			if test.confirm == "" {
+				test.confirm = Search
+			}
+			r := New(Config{
+				Wanted: schedule(test.after), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
+				Base:   func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
+				Visits: func() []ledger.Visit { return test.visits }, ReadSince: nobodyReads,
+			})
+			reasons := r.reasons(schedule(test.before), r.wish, false)
+			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {
+				t.Errorf("got %q", reasons)
+			}
+			if test.count > 0 && len(reasons) != test.count {
+				t.Errorf("%d reasons, want %d: %q", len(reasons), test.count, reasons)
+			}
+		})
+	}
+}
+
+// Staging that is so from the beginning is meant; later it would close a site.
+func TestStagingIsConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		staging := func() *managed.Schedule {
+			s, _ := managed.NewSchedule(uaident.Default(), nil, nil, nil)
+			s.Stage()
+			return s
+		}
+		first := newInstance(t, storetest.New(), "one")
+		first.loadSchedule(staging())
+		if text := first.text("a.test"); text != managed.Staging {
+			t.Errorf("from the beginning: %q", text)
+		}
+		first.end()
+		later := newInstance(t, storetest.New(), "one")
+		later.load(disallow("GPTBot", "/a"))
+		later.loadSchedule(staging())
+		later.serves("/a")
+		if s, _ := later.State(); s.Candidate == nil || !strings.Contains(s.Candidate.Reasons[0], "Googlebot, bingbot") {
+			t.Errorf("got %+v", s.Candidate)
+		}
+		later.end()
+	})
+}
+
+// A rollback holds over a reload of the same configuration and at the other instance,
+// until the configuration is another one.
+func TestRollbackHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
+		one.load(disallow("GPTBot", "/a"))
+		two.load(disallow("GPTBot", "/a"))
+		one.load(disallow("GPTBot", "/b"))
+		one.serves("/b")
+		two.serves("/a")
+		time.Sleep(readInterval)
+		synctest.Wait()
+		two.serves("/b") // as the history says, and not its configuration
+		if _, err := one.Act(t.Context(), "rollback", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		one.serves("/a")
+		one.load(disallow("GPTBot", "/b"))
+		one.serves("/a")
+		two.load(disallow("GPTBot", "/b"))
+		two.serves("/a")
+		two.load(disallow("GPTBot", "/c"))
+		two.serves("/c")
+		time.Sleep(readInterval)
+		synctest.Wait()
+		one.serves("/c")
+		one.end()
+		two.end()
+	})
+}
+
+// Some hosts have a change before others, until its time is over.
+func TestRolloutByHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.rollout = Rollout{Stage: Hosts, Hosts: []string{"b.test"}, Seconds: 3600}
+		i.load(disallow("GPTBot", "/b"))
+		i.serves("/a")
+		if text := i.text("b.test"); !strings.Contains(text, "Disallow: /b\n") {
+			t.Errorf("b.test is served %q", text)
+		}
+		time.Sleep(time.Hour - time.Second)
+		synctest.Wait()
+		i.serves("/a")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		i.serves("/b")
+		i.load(disallow("GPTBot", "/c"))
+		if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		if text := i.text("b.test"); strings.Contains(text, "Disallow: /c\n") {
+			t.Errorf("after the stop b.test is served %q", text)
+		}
+		want := []News{IsPublished, IsTried, IsPublished, IsTried, IsStopped}
+		if !slices.Equal(i.news.news, want) {
+			t.Errorf("told %v", i.news.news)
+		}
+		i.end()
+	})
+}
+
+// Without a storage a request waits two seconds at most, and then has what needs no
+// confirmation, or no rule; a reload keeps what was published. Once the storage
+// answers all is as it should.
+func TestStorageDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("down")
+		storage := storetest.New()
+		storage.Break(down)
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		start := time.Now()
+		i.serves("/a")
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("the first request took %v", took)
+		}
+		i.end()
+		closes := newInstance(t, storage, "two")
+		closes.load(disallow("*", "/c"), disallow("bingbot"))
+		closes.serves()
+		storage.Break(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s, _ := closes.State(); s.Candidate == nil {
+			t.Error("nothing waits although the storage answers")
+		}
+		if _, err := closes.Act(t.Context(), "confirm", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		closes.serves("/c")
+		storage.Break(down)
+		closes.load(disallow("GPTBot", "/b"))
+		closes.serves("/c")
+		storage.Break(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		closes.serves("/b")
+		closes.end()
+	})
+}
+
+// A configuration that never runs has changed nothing, and neither has one that ended
+// before its wish could be stored.
+func TestFailedLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		s, _ := managed.NewSchedule(uaident.Default(), []managed.Rule{disallow("GPTBot", "/b")}, nil, nil)
+		config := i.Config
+		config.Wanted, config.IsRunning = s, func() bool { return false }
+		fails := New(config)
+		end := fails.Begin(i.publisher, i.place)
+		time.Sleep(time.Minute)
+		end()
+		i.serves("/a")
+		if state, _ := i.State(); state.Changes != 1 {
+			t.Errorf("%d changes", state.Changes)
+		}
+		i.end()
+	})
+}
+
+// What a list of rules says is submitted at run time, with why it has to wait.
+func TestSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.load(disallow("GPTBot", "/a"))
+		next, _ := managed.NewSchedule(uaident.Default(), nil, nil, nil)
+		var published atomic.Int32
+		i.Submit(next, FromRules, Proposal{Why: []string{"the list has lost more than half of its rules"}, Published: func() { published.Add(1) }})
+		synctest.Wait()
+		i.serves("/a")
+		if s, _ := i.State(); s.Candidate == nil || s.Candidate.Origin != FromRules || len(s.Candidate.Reasons) != 1 || published.Load() > 0 {
+			t.Errorf("got %+v", s.Candidate)
+		}
+		if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+			t.Error(err)
+		}
+		if synctest.Wait(); published.Load() == 0 {
+			t.Error("it is not told that it is published")
+		}
+		i.end()
+	})
+}

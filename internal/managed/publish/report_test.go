@@ -1,0 +1,94 @@
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestReport tells of a change that waits, of what is in force and of what was, with who
+// decided it.
+func TestReport(t *testing.T) {
+	if got := new(Release).Report(); got == nil || len(got) != 0 {
+		t.Errorf("before it has begun: %+v", got)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		defer func() { i.end() }()
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		i.load(disallow("*", "/b"))
+		i.serves("/a")
+		says := func() string {
+			var all []string
+			for _, c := range i.Report() {
+				all = append(all, fmt.Sprintf("%s %s reasons %d difference %t %q", c.State, c.Origin, len(c.Reasons), len(c.Difference) > 0, c.Decided))
+			}
+			return strings.Join(all, "\n")
+		}
+		if got, want := says(), `confirmation configuration reasons 1 difference true []
+published configuration reasons 0 difference true []`; got != want {
+			t.Errorf("while it waits:\n%s\nwant\n%s", got, want)
+		}
+		if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		i.serves("/b")
+		said := fmt.Sprintf("[%q]", "confirmed by "+ann.Who+": "+ann.Why)
+		if got, want := says(), `published configuration reasons 1 difference true `+said+`
+superseded configuration reasons 0 difference true []`; got != want {
+			t.Errorf("confirmed:\n%s\nwant\n%s", got, want)
+		}
+		if _, err := i.Act(t.Context(), "rollback", "", ann); err != nil {
+			t.Fatal(err)
+		}
+		i.serves("/a")
+		if got := says(); !strings.HasPrefix(got, "published rollback ") || !strings.Contains(got, "rolled back by "+ann.Who) {
+			t.Errorf("taken back:\n%s", got)
+		}
+	})
+}
+
+// TestWhoHasRead keeps with each change which crawlers have read the robots.txt while it
+// was published, also over a restart.
+func TestWhoHasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := storetest.New()
+		i := newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/a"))
+		i.serves("/a")
+		time.Sleep(time.Hour)
+		i.reads = map[string]time.Time{"bingbot": time.Now(), "CCBot": time.Now().Add(-2 * time.Hour)}
+		if got := i.ReadBy(); strings.Join(got, " ") != "bingbot" {
+			t.Errorf("read by %q", got)
+		}
+		time.Sleep(time.Minute)
+		i.load(disallow("GPTBot", "/b"))
+		i.serves("/b")
+		if got := i.ReadBy(); len(got) != 0 {
+			t.Errorf("the next one is read by %q", got)
+		}
+		i.end()
+		again := newInstance(t, storage, "one")
+		again.load(disallow("GPTBot", "/b"))
+		again.serves("/b")
+		all := again.Report()
+		if len(all) != 2 || len(all[0].ReadBy) != 0 || strings.Join(all[1].ReadBy, " ") != "bingbot" {
+			t.Errorf("after a restart: %+v", all)
+		}
+		again.reads = make(map[string]time.Time)
+		for n := range 30 {
+			again.reads[fmt.Sprintf("bot%02d", n)] = time.Now()
+		}
+		if got := again.ReadBy(); len(got) != 21 || got[20] != "10 more" {
+			t.Errorf("many: %q", got)
+		}
+		again.end()
+	})
+}

@@ -1,0 +1,111 @@
+package publish
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Site is what this instance knows of the changes of a site. It outlives a
+// configuration, and a storage that fails.
+type Site struct {
+	busy chan struct{} // has one value while somebody reads or writes the storage
+
+	mu    sync.Mutex
+	state State
+	known bool
+	specs map[string][]byte // of what is in use, as far as they were asked for
+	last  []byte            // the spec that was served last, nil for none
+	alone bool              // it was served while nothing was known
+	turns uint64
+}
+
+// NewSite returns a site of which nothing is known.
+func NewSite() *Site { return &Site{busy: make(chan struct{}, 1)} }
+
+// begin waits until nobody else of this instance reads or writes, so that what is
+// learned is never older than what is known.
+func (s *Site) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case s.busy <- struct{}{}:
+		return func() { <-s.busy }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// State returns what is known, and whether something is.
+func (s *Site) State() (State, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state, s.known
+}
+
+// Begin says that another configuration decides from now on what is submitted. It
+// returns what tells whether it still does: one that has ended must not submit after
+// the next.
+func (s *Site) Begin() (isLatest func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns++
+	mine := s.turns
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.turns == mine
+	}
+}
+
+// learn takes in what is stored.
+func (s *Site) learn(state State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.known = state, true
+	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
+}
+
+// Serve notes which spec is served from now on, and whether that is so while nothing is known
+// of a history.
+func (s *Site) Serve(spec []byte, alone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.alone = spec, alone
+}
+
+// Served returns what was noted last by [Site.Serve], nil for nothing. It outlives a
+// configuration.
+func (s *Site) Served() (spec []byte, alone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last, s.alone
+}
+
+// spec returns a spec that is known.
+func (s *Site) spec(id string) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	spec, ok := s.specs[id]
+	return spec, ok
+}
+
+// keep keeps a spec that is in use.
+func (s *Site) keep(id string, spec []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.specs == nil {
+		s.specs = make(map[string][]byte)
+	}
+	if slices.Contains(s.state.inUse(), id) {
+		s.specs[id] = spec
+	}
+}
+
+// inUse returns the IDs of what is published and of the candidate.
+func (s *State) inUse() []string {
+	ids := []string{s.PublishedID()}
+	if s.Candidate != nil {
+		ids = append(ids, s.Candidate.ID)
+	}
+	return ids
+}

@@ -1,0 +1,288 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
+)
+
+// Directory is where everything is stored.
+const Directory = "robots_guard/v1/managed"
+
+// How long one operation of the storage may take, how long to wait for others who
+// write, and how long the lock of a storage holds at least once it is ours. A lock of
+// an instance that was killed is taken for stale after ten seconds or more.
+const (
+	opTimeout = 10 * time.Second
+	lockWait  = 30 * time.Second
+	lockHolds = 20 * time.Second
+)
+
+// Storage is what is used of Caddy's storage. Values are written whole or not at all;
+// what is not there is [fs.ErrNotExist].
+type Storage interface {
+	Lock(ctx context.Context, name string) error
+	Unlock(ctx context.Context, name string) error
+	Store(ctx context.Context, key string, value []byte) error
+	Load(ctx context.Context, key string) ([]byte, error)
+	Delete(ctx context.Context, key string) error
+	List(ctx context.Context, directory string, recursive bool) ([]string, error)
+}
+
+// Bounds of a state that is read: bytes, objects and arrays. The largest that is written
+// has less of each.
+const (
+	maxState        = 128 << 20
+	maxStateObjects = 20_000
+	maxStateArrays  = 20_000
+)
+
+// ErrDamaged is a value that cannot be read. A damaged state is set aside by the next
+// who writes.
+var ErrDamaged = errors.New("what is stored is damaged")
+
+// ErrLost is a state that was stored, and is not any more. It is written again by the
+// next who writes.
+var ErrLost = errors.New("what was stored is gone")
+
+// Store keeps the changes of a site in a storage.
+//
+// A spec is written before the state that names it, and the state at once. So a crash
+// leaves a spec that nothing names, which the next writer deletes, and never a change
+// without its spec, or half a change.
+type Store struct {
+	storage   Storage
+	directory string
+	site      *Site
+	now       func() time.Time
+	last      stored // what was read last, which nobody else reads or writes meanwhile
+	// SetAside is told where a damaged state is kept now; nil for nobody.
+	SetAside func(key string, err error)
+}
+
+// stored is a state as it is stored, and as it is.
+type stored struct {
+	data  []byte
+	state State
+}
+
+// NewStore returns the store of a site. The name of the site may be any text that is
+// the same at all instances.
+func NewStore(storage Storage, name string, site *Site, now func() time.Time) *Store {
+	sum := sha256.Sum256([]byte(name))
+	return &Store{storage: storage, directory: path.Join(Directory, hex.EncodeToString(sum[:16])), site: site, now: now}
+}
+
+func (s *Store) stateKey() string         { return s.directory + "/state.json" }
+func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
+
+// Read returns what is stored now, the zero State if nothing is.
+func (s *Store) Read(ctx context.Context) (State, error) {
+	end, err := s.site.begin(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	defer end()
+	state, data, err := s.read(ctx)
+	if known, ok := s.site.State(); err == nil && data == nil && ok && known.Revision > 0 {
+		return known, ErrLost // what is known stays, and the next who writes brings it back
+	}
+	if err == nil {
+		s.site.learn(state)
+	}
+	return state, err
+}
+
+func (s *Store) read(ctx context.Context) (state State, data []byte, err error) {
+	data, err = s.load(ctx, s.stateKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		return State{}, nil, nil
+	}
+	if err != nil {
+		return State{}, nil, err
+	}
+	if s.last.data != nil && bytes.Equal(data, s.last.data) {
+		return s.last.state, data, nil // as it is nearly each minute
+	}
+	if objects, arrays := jsontext.Nesting(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
+		return State{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
+	}
+	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {
+		return State{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
+	}
+	if !state.isWhole() {
+		return State{}, data, fmt.Errorf("%w: %s: a change that is over does not say since when", ErrDamaged, s.stateKey())
+	}
+	s.last = stored{data, state}
+	return state, data, nil
+}
+
+// isCount reports whether a number can be one of changes or writings: from the greatest that
+// there is nobody could go on.
+func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
+
+func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err // some storages do not look
+	}
+	return s.storage.Load(ctx, key)
+}
+
+func (s *Store) store(ctx context.Context, key string, value []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	return s.storage.Store(ctx, key, value)
+}
+
+// Spec returns the spec with an ID.
+func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
+	if id == IDOf(Empty) {
+		return Empty, nil
+	}
+	if spec, ok := s.site.spec(id); ok {
+		return spec, nil
+	}
+	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // as a path, that leads elsewhere
+		return nil, fmt.Errorf("the rules of change %.40q: %w", id, fs.ErrNotExist)
+	}
+	spec, err := s.load(ctx, s.specKey(id))
+	if err != nil {
+		return nil, fmt.Errorf("the rules of change %s: %w", id, err)
+	}
+	if IDOf(spec) != id {
+		return nil, fmt.Errorf("%w: %s", ErrDamaged, s.specKey(id))
+	}
+	s.site.keep(id, spec)
+	return spec, nil
+}
+
+// Update takes a step while no other instance does. spec is what the step submits,
+// nil for a step that submits nothing. What it returns is stored, unless err is set.
+func (s *Store) Update(ctx context.Context, spec []byte, step func(State) (State, News, error)) (after State, news News, err error) {
+	end, err := s.site.begin(ctx)
+	if err != nil {
+		return State{}, Nothing, err
+	}
+	defer end()
+	lock := strings.ReplaceAll(s.directory, "/", "_")
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	if err := s.storage.Lock(waiting, lock); err != nil {
+		return State{}, Nothing, fmt.Errorf("waiting for the lock of the history: %w", err)
+	}
+	locked := s.now()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
+		defer cancel()
+		_ = s.storage.Unlock(ctx, lock) // it becomes stale
+	}()
+	before, data, err := s.recovered(ctx)
+	if err != nil {
+		return State{}, Nothing, err
+	}
+	if after, news, err = step(before); err != nil {
+		return before, Nothing, err
+	}
+	after.Revision = before.Revision
+	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
+		if err == nil && spec != nil {
+			s.site.keep(IDOf(spec), spec) // as after a restart with what is published
+		}
+		return before, news, err
+	}
+	after.Revision++
+	if spec != nil && news != Nothing {
+		if err := s.store(ctx, s.specKey(IDOf(spec)), spec); err != nil {
+			return before, Nothing, err
+		}
+	}
+	if s.now().Sub(locked) > lockHolds {
+		return before, Nothing, errors.New("the storage is too slow: others may write by now")
+	}
+	if err := s.write(ctx, after); err != nil {
+		return before, Nothing, err
+	}
+	if spec != nil {
+		s.site.keep(IDOf(spec), spec)
+	}
+	if news != Nothing {
+		s.deleteSpecs(ctx, after.Specs())
+	}
+	return after, news, nil
+}
+
+func (s *Store) write(ctx context.Context, state State) error {
+	data, err := json.Marshal(state)
+	if err == nil {
+		err = s.store(ctx, s.stateKey(), data)
+	}
+	if err == nil {
+		s.site.learn(state)
+	}
+	return err
+}
+
+// recovered returns what is stored. Where that is damaged or lost it is what this
+// instance knows, or else nothing, and the damaged value is kept aside.
+func (s *Store) recovered(ctx context.Context) (State, []byte, error) {
+	state, data, err := s.read(ctx)
+	known, ok := s.site.State()
+	switch {
+	case errors.Is(err, ErrDamaged):
+		aside := fmt.Sprintf("%s.damaged-%d", s.stateKey(), s.now().Unix())
+		if kept := s.store(ctx, aside, data); kept != nil {
+			return State{}, nil, errors.Join(err, kept)
+		}
+		if s.SetAside != nil {
+			s.SetAside(aside, err)
+		}
+		return known, nil, s.restore(ctx, known)
+	case err != nil:
+		return State{}, nil, err
+	case data == nil && ok:
+		return known, nil, s.restore(ctx, known)
+	}
+	return state, data, nil
+}
+
+// restore stores the specs in use once more, as far as this instance has them.
+func (s *Store) restore(ctx context.Context, known State) error {
+	for _, id := range known.inUse() {
+		if spec, ok := s.site.spec(id); ok {
+			if err := s.store(ctx, s.specKey(id), spec); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleteSpecs deletes the specs that nothing names. What cannot be deleted is the next
+// time.
+func (s *Store) deleteSpecs(ctx context.Context, named []string) {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	keys, err := s.storage.List(ctx, s.directory+"/specs", false)
+	if err != nil {
+		return
+	}
+	for _, key := range keys {
+		id, ok := strings.CutSuffix(path.Base(key), ".json")
+		if ok && !slices.Contains(named, id) {
+			_ = s.storage.Delete(ctx, key)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+func specOf(name string) []byte { return []byte(`{"lines":["` + name + `"]}`) }
+
+func submit(s *Store, instance, name string, reasons ...string) (State, News, error) {
+	spec := specOf(name)
+	return s.Update(context.Background(), spec, func(state State) (State, News, error) {
+		after, news := state.Submit(Submission{ID: IDOf(spec), Instance: instance, Reasons: reasons}, s.now())
+		return after, news, nil
+	})
+}
+
+func newStore(storage Storage) *Store {
+	return NewStore(storage, "a.test", NewSite(), func() time.Time { return epoch })
+}
+
+// isWhole fails the test if what is stored is half a change, or history is lost.
+func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
+	t.Helper()
+	s := newStore(storage)
+	state, err := s.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range state.Specs() {
+		if _, err := s.Spec(t.Context(), id); err != nil {
+			t.Errorf("the history names what is not there: %v", err)
+		}
+	}
+	if got := state.PublishedID(); !slices.ContainsFunc(published, func(name string) bool { return got == IDOf(specOf(name)) }) {
+		t.Errorf("published is %s, none of %v", got, published)
+	}
+	if want := len(state.History) + 1; state.Changes != want {
+		t.Errorf("%d changes of which %d are known", state.Changes, want)
+	}
+	for i, c := range state.History {
+		if c.End == "" || i > 0 && c.Number >= state.History[i-1].Number {
+			t.Errorf("%+v is not over, or out of order", c)
+		}
+	}
+}
+
+// prepared returns a storage with a change, and a spec that a crash has left.
+func prepared(t *testing.T) *storetest.Storage {
+	storage := storetest.New()
+	s := newStore(storage)
+	if _, _, err := submit(s, "one", "old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := storage.Store(t.Context(), s.specKey(IDOf(specOf("lost"))), specOf("lost")); err != nil {
+		t.Fatal(err)
+	}
+	return storage
+}
+
+// Several instances publish at once: all changes are in the history, each once, one
+// is published, and nobody writes over what another has written.
+func TestManyPublishAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, instances := range []int{2, 3} {
+		t.Run(fmt.Sprint(instances), func(t *testing.T) {
+			storage := storetest.New()
+			const each = 20
+			var wg sync.WaitGroup
+			for i := range instances {
+				s := newStore(storage)
+				wg.Go(func() {
+					for n := range each {
+						if _, news, err := submit(s, fmt.Sprint("instance", i), fmt.Sprint(i, " ", n)); err != nil || news != IsPublished {
+							t.Errorf("%q, %v", news, err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			s := newStore(storage)
+			state, err := s.Read(t.Context())
+			if err != nil || state.Changes != instances*each || int(state.Revision) != instances*each || len(state.Specs()) != instances*each {
+				t.Fatalf("%v: %d changes, revision %d, %d specs", err, state.Changes, state.Revision, len(state.Specs()))
+			}
+			for i, c := range state.History {
+				after := state.Published
+				if i > 0 {
+					after = &state.History[i-1]
+				}
+				if after.Parent != c.ID || c.End != Superseded {
+					t.Fatalf("%s follows %s, but is made of %s", after.ID, c.ID, after.Parent)
+				}
+			}
+		})
+	}
+}
+
+// A damaged state is kept aside and told; what this instance knows is not lost.
+func TestDamagedState(t *testing.T) {
+	t.Parallel()
+	for _, knows := range []bool{true, false} {
+		storage := storetest.New()
+		s := newStore(storage)
+		if _, _, err := submit(s, "one", "old"); err != nil {
+			t.Fatal(err)
+		}
+		if !knows {
+			s = newStore(storage)
+		}
+		damaged := []byte(`{"published": {"id"`)
+		if err := storage.Store(t.Context(), s.stateKey(), damaged); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Read(t.Context()); !errors.Is(err, ErrDamaged) {
+			t.Errorf("read: %v", err)
+		}
+		told := ""
+		s.SetAside = func(key string, err error) { told = key }
+		state, news, err := submit(s, "one", "new")
+		if err != nil || news != IsPublished || (len(state.History) == 1) != knows {
+			t.Errorf("knows=%v: %q, %v, %d changes before", knows, news, err, len(state.History))
+		}
+		if kept, err := storage.Load(t.Context(), told); err != nil || string(kept) != string(damaged) {
+			t.Errorf("kept aside at %q: %q, %v", told, kept, err)
+		}
+	}
+}
+
+// What is gone from the storage is written again by who knows it, with its rules.
+func TestLostState(t *testing.T) {
+	t.Parallel()
+	storage := storetest.New()
+	s := newStore(storage)
+	if _, _, err := submit(s, "one", "old"); err != nil {
+		t.Fatal(err)
+	}
+	clear(storage.Values)
+	if _, _, err := submit(s, "one", "new", "a reason"); err != nil {
+		t.Fatal(err)
+	}
+	again := newStore(storage)
+	state, err := again.Read(t.Context())
+	if err != nil || inForce(state) != IDOf(specOf("old"))+"/"+IDOf(specOf("new"))+":confirmation" {
+		t.Fatalf("%v: %s", err, inForce(state))
+	}
+	if spec, err := again.Spec(t.Context(), state.PublishedID()); err != nil || string(spec) != string(specOf("old")) {
+		t.Errorf("got %q, %v", spec, err)
+	}
+}
+
+// A spec whose text is another one than its ID says is not used.
+func TestDamagedSpec(t *testing.T) {
+	t.Parallel()
+	storage := prepared(t)
+	s := newStore(storage)
+	id := IDOf(specOf("old"))
+	if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Spec(t.Context(), id); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A storage that was slow while the lock was ours is not written to any more.
+func TestSlowStorage(t *testing.T) {
+	t.Parallel()
+	storage := prepared(t)
+	s := newStore(storage)
+	now := epoch
+	s.now = func() time.Time { now = now.Add(lockHolds); return now }
+	if _, _, err := submit(s, "one", "new"); err == nil || !strings.Contains(err.Error(), "too slow") {
+		t.Errorf("got %v", err)
+	}
+	isWhole(t, storage, "old")
+}
+
+// Nobody waits longer for the storage than told.
+func TestSilentStorage(t *testing.T) {
+	t.Parallel()
+	storage := prepared(t)
+	first, second := newStore(storage), newStore(storage)
+	if err := storage.Lock(t.Context(), strings.ReplaceAll(first.directory, "/", "_")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := second.Update(ctx, nil, func(s State) (State, News, error) { return s, Nothing, nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A step that changes nothing writes nothing.
+func TestNothingIsWrittenForNothing(t *testing.T) {
+	t.Parallel()
+	storage := prepared(t)
+	writes := storage.Writes
+	if _, news, err := submit(newStore(storage), "one", "old"); news != Nothing || err != nil || storage.Writes != writes {
+		t.Errorf("%q, %v, %d writes", news, err, storage.Writes-writes)
+	}
+	if _, _, err := newStore(storage).Update(t.Context(), nil, func(s State) (State, News, error) { return s.Confirm("", By{}, epoch) }); !errors.Is(err, ErrNoCandidate) || storage.Writes != writes {
+		t.Errorf("%v, %d writes", err, storage.Writes-writes)
+	}
+}
+
+// What is stored is at most some megabytes.
+func TestStateIsBounded(t *testing.T) {
+	t.Parallel()
+	var s State
+	line := strings.Repeat("x", MostText)
+	lines := slices.Repeat([]string{line}, 100)
+	for i := range mostChanges + 2 {
+		in := Submission{ID: fmt.Sprint(i), Instance: fmt.Sprint(i), By: By{Who: line, Why: line, Ticket: line}, Findings: lines, Difference: lines, Reasons: lines}
+		s, _ = s.Submit(in, epoch)
+		s, _, _ = s.Confirm("", in.By, epoch)
+	}
+	data, err := json.Marshal(s)
+	if err != nil || len(data) > 20<<20 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if objects, arrays := jsontext.Nesting(data); objects > maxStateObjects/2 || arrays > maxStateArrays/2 {
+		t.Errorf("%d objects and %d arrays", objects, arrays)
+	}
+}
+
+// Only the latest configuration submits.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	s := NewSite()
+	first := s.Begin()
+	if !first() {
+		t.Error("the only one is not the latest")
+	}
+	if second := s.Begin(); first() || !second() {
+		t.Error("the first is still the latest")
+	}
+}

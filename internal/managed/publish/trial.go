@@ -1,0 +1,130 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Trials let changes be judged on live requests beside what is published.
+type Trials interface {
+	// Try begins that, and returns what ends it.
+	Try(shadow.Change) (end func())
+	// Found returns what was found, by site.
+	Found(source string) []shadow.Trial
+	// Changed says that hosts are served another text than until now.
+	Changed(has func(host string) bool)
+}
+
+// sourceOf is what tells the trial of a change from others.
+func sourceOf(id string) string { return "change " + id }
+
+// isTried reports whether a candidate is, nil if there is none.
+func isTried(c *Candidate) bool {
+	return c != nil && c.Stage != Confirmation
+}
+
+// judge has a change judged beside what is published, in the place of the one before;
+// none if c is nil. r.applying must be held.
+func (r *Release) judge(c *Candidate, published, tried *managed.Schedule) {
+	if r.endTrial != nil {
+		r.endTrial()
+		r.endTrial = nil
+	}
+	if c == nil || r.Trials == nil {
+		return
+	}
+	has, isAt := r.place.has(), hasOf(c.Rollout.Hosts)
+	r.endTrial = r.Trials.Try(shadow.Change{Source: sourceOf(c.ID), Has: has, IsAt: isAt, Text: func(host string) policy.Answer {
+		if isAt(host) {
+			return r.textOf(published, host)
+		}
+		return r.textOf(tried, host)
+	}})
+}
+
+// errNoBase says that nothing is known of what a text is composed from.
+var errNoBase = errors.New("what it is composed from was not read yet")
+
+// textOf returns what a schedule makes for a host now.
+func (r *Release) textOf(s *managed.Schedule, host string) policy.Answer {
+	base := r.Base()(host)
+	if base == nil && !s.IsStaging(host) {
+		return policy.Answer{Err: errNoBase}
+	}
+	text, err := s.Text(r.Now(), host, base)
+	if err != nil {
+		return policy.Answer{Err: err}
+	}
+	return policy.Answer{Status: http.StatusOK, Body: text}
+}
+
+// conclude ends the trial of a change: at once if a search engine would be newly
+// forbidden something that nobody has confirmed, and else when its time is over.
+func (r *Release) conclude(ctx context.Context) error {
+	state, _ := r.site.State()
+	c := state.Candidate
+	if !isTried(c) {
+		return nil
+	}
+	found := r.found(c)
+	stops := found.Search.NewlyForbidden > 0 && c.Confirmed == nil && len(found.Pages) > 0
+	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); !stops && !over {
+		return nil
+	}
+	_, err := r.update(ctx, nil, func(s State) (State, News, error) {
+		if s.Candidate == nil || s.Candidate.Number != c.Number || s.Candidate.Stage != c.Stage {
+			return s, Nothing, nil
+		}
+		s = s.Keep(found)
+		if stops {
+			return s.Stop(c.ID, By{Who: ByTrial, Why: found.Pages[0]}, r.Now())
+		}
+		s, news := s.Advance(r.Now())
+		return s, news, nil
+	})
+	return err
+}
+
+// found returns what the trial of a change has found at this instance.
+func (r *Release) found(c *Candidate) (found Found) {
+	if r.Trials == nil {
+		return found
+	}
+	var pages [4][]string // those of search engines first, of each the newly forbidden
+	for _, t := range r.Trials.Found(sourceOf(c.ID)) {
+		for i := range t.Rows {
+			row, rank := &t.Rows[i], 2
+			counts := Counts{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]}
+			for _, n := range row.Judged {
+				counts.Requests += n
+			}
+			found.Counts = found.Plus(counts)
+			if judge.IsSearchEngine(row.Class, row.Identity) && (!r.Verifies || row.Identity == verify.Verified) {
+				found.Search, rank = found.Search.Plus(counts), 0
+			}
+			for _, page := range row.Pages[shadow.NewlyForbidden-1] {
+				pages[rank] = append(pages[rank], lineOf(t.Label, row, "would not be allowed", page, page.Key.Would.Rule))
+			}
+			for _, page := range row.Pages[shadow.NewlyAllowed-1] {
+				pages[rank+1] = append(pages[rank+1], lineOf(t.Label, row, "would be allowed", page, page.Key.Was.Rule))
+			}
+		}
+	}
+	found.Pages = slices.Concat(pages[:]...)
+	return found
+}
+
+// lineOf tells what a change would do about a page.
+func lineOf(site string, row *shadow.Row, would string, page spacesaving.Item[shadow.Page], by policy.Rule) string {
+	return fmt.Sprintf("%s (%s) %s %s at %s, which it asked for %d times: %s (line %d)", row.Token, row.Identity, would, page.Key.Path, site, page.Count, by, by.Line)
+}

@@ -1,0 +1,48 @@
+package publish
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// TestTrialOverAReload reloads the configuration in the middle of a trial: what was found
+// before counts, so that a search engine that is newly forbidden something ends it.
+func TestTrialOverAReload(t *testing.T) {
+	for _, stage := range []Stage{Shadow, Hosts} {
+		t.Run(string(stage), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				i := newInstance(t, storage, "one")
+				i.trials = &trials{texts: make(map[string]string)}
+				i.load(disallow("GPTBot", "/a"))
+				i.rollout = Rollout{Stage: stage, Seconds: 3600, Hosts: []string{"b.test"}}
+				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
+				i.load(rules...)
+				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}}})
+				storage.Break(errors.New("no network")) // so that the next one begins late
+				i.load(rules...)
+				if len(i.trials.tried()) != 1 {
+					t.Errorf("tried are %v", i.trials.tried())
+				}
+				storage.Break(nil)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				state, _ := i.State()
+				if state.Candidate != nil || len(state.History) == 0 || !state.History[0].StoppedByTrial() {
+					t.Errorf("candidate %+v, history %+v", state.Candidate, state.History)
+				}
+				i.end()
+				if len(i.trials.tried()) != 0 {
+					t.Errorf("at the end are tried %v", i.trials.tried())
+				}
+			})
+		})
+	}
+}

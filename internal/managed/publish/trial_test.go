@@ -1,0 +1,238 @@
+package publish
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// trials are those of an instance, with what they are said to have found.
+type trials struct {
+	mu    sync.Mutex
+	texts map[string]string // that are tried, at a.test, by source
+	users map[string]int    // how many try them
+	found []shadow.Trial
+
+	changed int // how often another text came
+}
+
+// finds has the trials find this from now on.
+func (t *trials) finds(found []shadow.Trial) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.found = found
+}
+
+// tried returns the texts that are tried, by source.
+func (t *trials) tried() map[string]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.texts)
+}
+
+func (t *trials) Try(c shadow.Change) (end func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.Has("a.test") && !c.Has("b.test") {
+		t.texts[c.Source] = string(c.Text("a.test").Body)
+	}
+	if t.users == nil {
+		t.users = make(map[string]int)
+	}
+	t.users[c.Source]++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.users[c.Source]--; t.users[c.Source] == 0 {
+			delete(t.texts, c.Source)
+			t.found = nil // is forgotten
+		}
+	}
+}
+
+func (t *trials) Changed(func(string) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.changed++
+}
+
+func (t *trials) Found(string) []shadow.Trial {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.found
+}
+
+// row is what was found of a crawler.
+func row(token string, identity verify.State, d shadow.Difference) shadow.Row {
+	w := shadow.Row{Token: token, Class: uaident.Default().Lookup(token).Class, Identity: identity}
+	w.Judged[shadow.Same] = 10
+	if w.Judged[d]++; d != shadow.Same {
+		page := shadow.Page{Path: "/b/1", Would: shadow.Line{Rule: policy.Rule{Path: "/b", Line: 3}}}
+		w.Pages[d-1] = []spacesaving.Item[shadow.Page]{{Key: page, Count: 1}}
+	}
+	return w
+}
+
+// TestShadow judges a change beside what is published for a time, and publishes it then
+// unless a search engine would be newly forbidden something.
+func TestShadow(t *testing.T) { testTrial(t, Rollout{Stage: Shadow}) }
+
+// TestHostsStop ends the trial at some hosts for the same reason.
+func TestHostsStop(t *testing.T) {
+	testTrial(t, Rollout{Stage: Hosts, Hosts: []string{"b.test"}})
+}
+
+// testTrial tries changes for six hours.
+func testTrial(t *testing.T, rollout Rollout) {
+	const hour = time.Hour
+	rollout.Seconds = 6 * 3600
+	for name, test := range map[string]struct {
+		found   []shadow.Row
+		confirm bool // a person has confirmed the change
+		verify  bool // crawlers are verified
+		stops   bool
+		why     string
+	}{
+		"nothing came":             {},
+		"no difference":            {found: []shadow.Row{row("Googlebot", verify.Verified, shadow.Same)}},
+		"others":                   {found: []shadow.Row{row("GPTBot", verify.Verified, shadow.NewlyForbidden), row("Googlebot", verify.Claimed, shadow.NewlyAllowed)}},
+		"a search engine":          {found: []shadow.Row{row("GPTBot", verify.Claimed, shadow.NewlyForbidden), row("bingbot", verify.Claimed, shadow.NewlyForbidden)}, stops: true, why: "bingbot (claimed) would not be allowed /b/1 at a.test, which it asked for 1 times: Disallow: /b (line 3)"},
+		"verified ones count":      {found: []shadow.Row{row("bingbot", verify.Claimed, shadow.NewlyForbidden)}, verify: true},
+		"a verified one":           {found: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}, verify: true, stops: true, why: "bingbot (verified) would not be allowed /b/1"},
+		"who is none":              {found: []shadow.Row{row("Googlebot", verify.Spoofed, shadow.NewlyForbidden)}},
+		"and it was confirmed":     {found: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}, confirm: true},
+		"a search engine verified": {found: []shadow.Row{row("Googlebot", verify.Verified, shadow.NewlyForbidden)}, stops: true, why: "Googlebot (verified) would not be allowed /b/1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := newInstance(t, storetest.New(), "one")
+				i.trials = &trials{texts: make(map[string]string)}
+				i.load(disallow("GPTBot", "/a"))
+				i.rollout, i.verifies = rollout, test.verify
+				i.confirm = Off
+				if test.confirm {
+					i.confirm = Any
+				}
+				i.load(disallow("GPTBot", "/a"), disallow("CCBot", "/b"))
+				if test.confirm {
+					if len(i.trials.tried()) > 0 {
+						t.Error("it is tried before it is confirmed")
+					}
+					if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+						t.Fatal(err)
+					}
+				}
+				state, _ := i.State()
+				if text := i.trials.tried()["change "+state.Candidate.ID]; !strings.Contains(text, "Disallow: /b") {
+					t.Errorf("tried is %q", i.trials.tried())
+				}
+				i.serves("/a")
+				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: test.found}})
+				time.Sleep(5 * hour)
+				synctest.Wait()
+				state, _ = i.State()
+				if stopped := state.Candidate == nil; stopped != test.stops {
+					t.Errorf("after 5 hours: %+v", state.Candidate)
+				}
+				i.serves("/a")
+				time.Sleep(hour + time.Minute)
+				synctest.Wait()
+				state, _ = i.State()
+				change := state.Published
+				if test.stops {
+					change = &state.History[0]
+					i.serves("/a")
+					if change.End != Stopped || !strings.HasPrefix(change.Ended.Why, test.why) {
+						t.Errorf("it has ended as %s: %+v", change.End, change.Ended)
+					}
+				} else {
+					i.serves("/a", "/b")
+				}
+				if len(i.trials.tried()) > 0 || change.Found == nil || change.Found.Requests != uint64(11*len(test.found)) {
+					t.Errorf("still tried are %v; found was %+v", i.trials.tried(), change.Found)
+				}
+				if !slices.Contains(i.news.news, IsTried) || slices.Contains(i.news.news, IsStopped) != test.stops {
+					t.Errorf("the news are %v", i.news.news)
+				}
+				i.end()
+			})
+		})
+	}
+}
+
+// TestShadowEndsWithItsConfiguration leaves nothing that is tried.
+func TestShadowEndsWithItsConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInstance(t, storetest.New(), "one")
+		i.trials = &trials{texts: make(map[string]string)}
+		i.load(disallow("GPTBot", "/a"))
+		i.rollout = Rollout{Stage: Shadow, Seconds: 3600}
+		i.load(disallow("GPTBot", "/b"))
+		if len(i.trials.tried()) != 1 {
+			t.Errorf("tried are %v", i.trials.tried())
+		}
+		i.end()
+		if len(i.trials.tried()) != 0 {
+			t.Errorf("at the end are tried %v", i.trials.tried())
+		}
+	})
+}
+
+// TestWithoutItsTrial publishes what its own trial has ended when it is loaded with rollout
+// now, but not by the same configuration again, nor what a person has given up.
+func TestWithoutItsTrial(t *testing.T) {
+	for _, by := range []string{"trial", "ann"} {
+		t.Run(by, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := newInstance(t, storetest.New(), "one")
+				defer func() { i.end() }()
+				i.trials = &trials{texts: make(map[string]string)}
+				i.load(disallow("GPTBot", "/a"))
+				i.rollout = Rollout{Stage: Shadow, Seconds: 6 * 3600}
+				i.confirm = Off
+				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("CCBot", "/b")}
+				i.load(rules...)
+				if by == "trial" {
+					i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: []shadow.Row{row("bingbot", verify.Claimed, shadow.NewlyForbidden)}}})
+					time.Sleep(time.Hour)
+					synctest.Wait()
+				} else if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
+					t.Fatal(err)
+				}
+				i.load(rules...)
+				if state, _ := i.State(); state.Candidate != nil || state.History[0].End != Stopped {
+					t.Errorf("loaded again: %+v", state)
+				}
+				i.rollout, i.confirm = Rollout{}, Any
+				i.load(rules...)
+				state, _ := i.State()
+				if by == "ann" {
+					if state.Candidate != nil {
+						t.Errorf("a person has given it up, and it is %+v", state.Candidate)
+					}
+					i.serves("/a")
+					return
+				}
+				if state.Candidate == nil || state.Candidate.Stage != Confirmation || len(state.Candidate.Difference) == 0 {
+					t.Fatalf("it does not wait: %+v", state.Candidate)
+				}
+				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+					t.Fatal(err)
+				}
+				i.serves("/a", "/b")
+			})
+		})
+	}
+}

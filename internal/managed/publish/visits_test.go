@@ -1,0 +1,41 @@
+package publish
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
+)
+
+// TestRulesAwaitStoredVisits compares rules that come with a restart once it is known what
+// search engines were served before it, if that comes within ten seconds.
+func TestRulesAwaitStoredVisits(t *testing.T) {
+	for name, test := range map[string]struct {
+		after time.Duration
+		waits bool
+	}{"soon": {5 * time.Second, true}, "late": {time.Minute, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := storetest.New()
+				i := newInstance(t, storage, "one")
+				i.load(disallow("GPTBot", "/a"))
+				i.end()
+				i = newInstance(t, storage, "one")
+				stored := make(chan struct{})
+				i.visited = stored
+				i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+				i.load(disallow("*", "/b"))
+				time.Sleep(test.after)
+				close(stored)
+				time.Sleep(readInterval)
+				synctest.Wait()
+				if state, _ := i.State(); (state.Candidate != nil) != test.waits {
+					t.Errorf("it waits: %t, want %t", state.Candidate != nil, test.waits)
+				}
+				i.end()
+			})
+		})
+	}
+}
