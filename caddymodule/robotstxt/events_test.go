@@ -82,7 +82,7 @@ func TestEventsOfChanges(t *testing.T) {
 	load("disallow bingbot")
 	tells("robots_change_waiting", "bingbot may not fetch / any more")
 	load("disallow GPTBot\nmax_age 2h")
-	tells("robots_change_withdrawn", "bingbot may not fetch / any more")
+	tells("robots_change_rejected", "bingbot may not fetch / any more")
 }
 
 // TestHandlerIsNotCopied keeps an event, which asks its origin for its ID, from copying the handler

@@ -27,7 +27,7 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 	c.Observer = events.TellChanges(c.Observer)
 	c.Proposal = proposalOf(h.lists)
 	c.Wanted, c.Confirm, c.Logger = wanted, publish.Confirm(h.Confirm), ctx.Logger()
-	c.Rollout = h.Rollout.steps()
+	c.Rollout = h.Rollout.plan()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return managed.BasesByHost(bases)

@@ -32,15 +32,21 @@ type Rollout struct {
 	option.Written // whether it goes with the site is known when all sites are there
 }
 
+// The words of Rollout.Stage.
+const (
+	rolloutShadow = "shadow"
+	rolloutHosts  = "hosts"
+)
+
 // setRollout reads how a change comes to all.
 func (h *Handler) setRollout(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "now":
 		h.Rollout = nil
-	case len(args) == 2 && args[0] == string(publish.Shadow):
+	case len(args) == 2 && args[0] == rolloutShadow:
 		h.Rollout = &Rollout{Stage: args[0]}
 		return option.One(&h.Rollout.Duration, option.Duration)(args[1:])
-	case len(args) > 1 && args[0] == string(publish.Hosts):
+	case len(args) > 1 && args[0] == rolloutHosts:
 		h.Rollout = &Rollout{Stage: args[0], Hosts: args[1:]}
 		last := len(args) - 1
 		if d, err := caddy.ParseDuration(args[last]); err == nil && last > 1 {
@@ -72,25 +78,28 @@ func (r *Rollout) validate() error {
 	if r == nil {
 		return nil
 	}
-	stage := publish.Stage(r.Stage)
 	switch {
-	case stage != publish.Shadow && stage != publish.Hosts:
+	case r.Stage != rolloutShadow && r.Stage != rolloutHosts:
 		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
-	case (stage == publish.Hosts) != (len(r.Hosts) > 0):
+	case (r.Stage == rolloutHosts) != (len(r.Hosts) > 0):
 		return errors.New("rollout hosts has to name the hosts that have a change first, and nothing else does")
-	case stage != publish.Shadow && r.Duration == 0: // until somebody promotes it
+	case r.Stage != rolloutShadow && r.Duration == 0: // until somebody promotes it
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
 		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.Short(r.Duration))
 	}
 	return nil
 }
 
-// steps returns what the history is told.
-func (r *Rollout) steps() publish.Rollout {
+// plan returns the rollout for the history.
+func (r *Rollout) plan() publish.Rollout {
 	if r == nil {
 		return publish.Rollout{}
 	}
-	return publish.Rollout{Stage: publish.Stage(r.Stage), Hosts: r.Hosts, Seconds: int64(time.Duration(r.Duration) / time.Second)}
+	plan := publish.Rollout{State: publish.Shadow, Hosts: r.Hosts, Seconds: int64(time.Duration(r.Duration) / time.Second)}
+	if r.Stage == rolloutHosts {
+		plan.State = publish.Canary
+	}
+	return plan
 }
 
 // check makes sure that it goes with the hosts and the places of its robots_txt.
@@ -118,7 +127,7 @@ func (r *Rollout) checkHosts(hosts []string) error {
 // checkShadow makes sure that a change is judged at all places of a robots_txt before it
 // is published. Routes that cannot be looked at may have a guard.
 func (r *Rollout) checkShadow(places []placement.Text) error {
-	if r.Stage != string(publish.Shadow) {
+	if r.Stage != rolloutShadow {
 		return nil
 	}
 	for i := range places {

@@ -52,7 +52,7 @@ func publishes(t *testing.T, redis string, number int, home, rule string) publis
 }
 
 // history returns what is stored of the one site that there is.
-func history(t *testing.T, client *redis.Client) (s publish.State) {
+func history(t *testing.T, client *redis.Client) (s publish.History) {
 	t.Helper()
 	ctx := context.Background()
 	keys, err := client.Keys(ctx, publish.Directory+"/*/state.json").Result()
@@ -125,12 +125,12 @@ func TestPublishingAtOnce(t *testing.T) {
 		}
 	}
 	state := history(t, client)
-	if state.Candidate != nil || state.Published == nil || len(state.History) != state.Changes-1 || state.Changes < 3 || state.Changes > 3*rounds {
-		t.Fatalf("published %+v, candidate %+v, %d changes and %d in the history", state.Published, state.Candidate, state.Changes, len(state.History))
+	if state.Pending != nil || state.Published == nil || len(state.Past) != state.Changes-1 || state.Changes < 3 || state.Changes > 3*rounds {
+		t.Fatalf("published %+v, pending %+v, %d changes and %d in the history", state.Published, state.Pending, state.Changes, len(state.Past))
 	}
 	next := *state.Published
-	for i, change := range state.History {
-		if change.ID != next.Parent || change.Number != next.Number-1 || change.End != publish.Superseded {
+	for i, change := range state.Past {
+		if change.ID != next.Parent || change.Number != next.Number-1 || change.State != publish.Superseded {
 			t.Errorf("%d in the history: change %d (%s, %s) stands before %d, whose parent is %s", i, change.Number, change.ID, change.End, next.Number, next.Parent)
 		}
 		next = change

@@ -181,10 +181,10 @@ func (i *instance) losesBases() {
 // holdsText is an invariant of a base that cannot be read: what is served stays, as long
 // as nothing else is published, at an instance that reaches the storage, and has for three
 // minutes, and has not begun anew: without a storage it may begin with no base, and with no trial.
-func (i *instance) holdsText(s *site, before, text string, state *publish.State) {
+func (i *instance) holdsText(s *site, before, text string, state *publish.History) {
 	published := state.PublishedID()
-	if c := state.Candidate; c != nil {
-		published += fmt.Sprint(" ", c.ID, " ", c.Stage)
+	if c := state.Pending; c != nil {
+		published += fmt.Sprint(" ", c.ID, " ", c.State)
 	}
 	b := i.world.owner.bases[s]
 	last := i.published.under[s]

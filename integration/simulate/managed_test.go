@@ -45,9 +45,9 @@ func newOwner(dice *rand.Rand, p plan) *owner {
 	hours := int64(1+dice.IntN(12)) * 3600
 	switch dice.IntN(3) {
 	case 0:
-		o.rollout = publish.Rollout{Stage: publish.Shadow, Seconds: hours}
+		o.rollout = publish.Rollout{State: publish.Shadow, Seconds: hours}
 	case 1:
-		o.rollout = publish.Rollout{Stage: publish.Hosts, Seconds: hours, Hosts: []string{fmt.Sprintf("%c.test", 'a'+p.hosts-1)}}
+		o.rollout = publish.Rollout{State: publish.Canary, Seconds: hours, Hosts: []string{fmt.Sprintf("%c.test", 'a'+p.hosts-1)}}
 	}
 	return o
 }
@@ -141,12 +141,12 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 // acts lets the owner confirm a change, or want another one back.
 func (w *world) acts(dice *rand.Rand, i *instance) {
 	verb := []string{"confirm", "confirm", "promote", "stop", "rollback"}[dice.IntN(5)]
-	news, err := i.published.Act(context.Background(), verb, "", publish.By{Who: "ann", Why: "meant"})
+	changed, err := i.published.Act(context.Background(), verb, "", publish.By{Who: "ann", Why: "meant"})
 	if err != nil {
 		return // there is nothing to confirm, or no storage
 	}
-	state, _ := i.published.State()
-	w.tell("the owner says %s at %s: %s; change %s is published", verb, i.id, news, state.PublishedID())
+	state, _ := i.published.History()
+	w.tell("the owner says %s at %s: %s; change %s is published", verb, i.id, changed.State, state.PublishedID())
 	if w.owner.back = ""; verb == "rollback" {
 		w.owner.back = state.PublishedID()
 	}
@@ -154,7 +154,7 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 		return
 	}
 	w.owner.meant[state.PublishedID()] = true
-	if c := state.Candidate; c != nil && c.Stage != publish.Confirmation {
+	if c := state.Pending; c.IsTried() {
 		w.owner.meant[c.ID] = true
 	}
 }
@@ -192,7 +192,7 @@ func (w *world) watch() {
 // revision is that of the history, as far as an instance knows it.
 func (w *world) revision() (latest int64) {
 	for _, i := range w.instances {
-		state, _ := i.published.State()
+		state, _ := i.published.History()
 		latest = max(latest, state.Revision)
 	}
 	return latest
@@ -202,7 +202,7 @@ func (w *world) revision() (latest int64) {
 // to, nil if none does.
 func (w *world) undone() *instance {
 	for _, i := range w.reaching() {
-		if state, known := i.published.State(); known && w.owner.back != "" && state.PublishedID() != w.owner.back {
+		if state, known := i.published.History(); known && w.owner.back != "" && state.PublishedID() != w.owner.back {
 			return i
 		}
 	}
@@ -221,10 +221,10 @@ func (i *instance) sees(s *site) {
 	}
 	w.mu.Unlock()
 	i.published.shown[s] = text
-	state, _ := i.published.State()
+	state, _ := i.published.History()
 	ids := []string{state.PublishedID()}
-	if state.Candidate != nil {
-		ids = append(ids, state.Candidate.ID)
+	if state.Pending != nil {
+		ids = append(ids, state.Pending.ID)
 	}
 	i.holdsText(s, before, text, &state)
 	if before == text {

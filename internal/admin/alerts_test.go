@@ -11,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -28,14 +27,14 @@ func (t troubled) Book() *alert.Book { return t.book }
 // fullDisk is what is known of that server.
 type fullDisk struct{}
 
-func (fullDisk) Live() map[string]report.Live         { return nil }
-func (fullDisk) Proposals() []report.Proposal         { return nil }
-func (fullDisk) Registry() *report.Registry           { return nil }
-func (fullDisk) AddressLists() []verify.ListStatus    { return nil }
-func (fullDisk) Changes() map[string]publish.State    { return nil }
-func (fullDisk) Managed() report.Texts                { return nil }
-func (fullDisk) Withheld(time.Time) []parity.Withheld { return nil }
-func (fullDisk) Stores() bool                         { return true }
+func (fullDisk) Live() map[string]report.Live               { return nil }
+func (fullDisk) Proposals() []report.Proposal               { return nil }
+func (fullDisk) Registry() *report.Registry                 { return nil }
+func (fullDisk) AddressLists() []verify.ListStatus          { return nil }
+func (fullDisk) Changes() map[string][]report.ManagedChange { return nil }
+func (fullDisk) Managed() report.Texts                      { return nil }
+func (fullDisk) Withheld(time.Time) []parity.Withheld       { return nil }
+func (fullDisk) Stores() bool                               { return true }
 func (fullDisk) StorageTrouble() (time.Time, error) {
 	return time.Now().Add(-time.Hour), errors.New("no space left on device")
 }

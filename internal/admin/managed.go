@@ -34,8 +34,8 @@ type Managed interface {
 	// Site is its name in the history, and Hosts where it stands, none for any.
 	Site() string
 	Hosts() []string
-	// State returns what is known of its changes, and whether something is.
-	State() (publish.State, bool)
+	// History returns what is known of its changes, and whether something is.
+	History() (publish.History, bool)
 	// ReadBy returns which crawlers have read the robots.txt since the change that is
 	// published was.
 	ReadBy() []string
@@ -43,7 +43,7 @@ type Managed interface {
 	// of another.
 	Difference(ctx context.Context, from, to string) ([]string, error)
 	// Act does one of the [Verbs], and returns when it is served what came of it.
-	Act(ctx context.Context, verb, id string, by publish.By) (publish.News, error)
+	Act(ctx context.Context, verb, id string, by publish.By) (*publish.Change, error)
 }
 
 // Verbs are what a person can do about a change.
@@ -60,15 +60,15 @@ type Deed struct {
 
 // Done is what came of it.
 type Done struct {
-	Site string       `json:"site"`
-	News publish.News `json:"news"`
+	Site  string        `json:"site"`
+	State publish.State `json:"state"` // that a change has now
 	ManagedState
 }
 
 // ManagedState is what is known of the changes of a site.
 type ManagedState struct {
-	Published *publish.Change    `json:"published"` // null if none ever was
-	Candidate *publish.Candidate `json:"candidate"` // null if none waits or is tried
+	Published *publish.Change `json:"published"` // null if none ever was
+	Pending   *publish.Change `json:"pending"`   // null if none waits or is tried
 }
 
 // ManagedSite is a robots_txt with what is published and what waits.
@@ -111,9 +111,9 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 }
 
 // siteOf tells what is known of a robots_txt.
-func siteOf(m Managed) (ManagedSite, publish.State) {
-	state, known := m.State()
-	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Candidate}}, state
+func siteOf(m Managed) (ManagedSite, publish.History) {
+	state, known := m.History()
+	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
 
 // managed answers with all robots_txt.
@@ -164,7 +164,7 @@ func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
 		published.ReadBy = m.ReadBy()
 		site.Published = &published
 	}
-	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publish.Change{}, state.History...)})
+	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publish.Change{}, state.Past...)})
 }
 
 // managedDiff answers with the difference of two changes: without IDs of what is
@@ -174,11 +174,11 @@ func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	state, _ := m.State()
+	state, _ := m.History()
 	from, to := state.PublishedID(), state.PublishedID()
 	switch {
-	case state.Candidate != nil:
-		to = state.Candidate.ID
+	case state.Pending != nil:
+		to = state.Pending.ID
 	case state.Published != nil:
 		from = state.Published.Parent
 	}
@@ -207,9 +207,9 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		if err != nil {
 			return err
 		}
-		news, err := m.Act(r.Context(), verb, d.ID, publish.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
-		for _, cannot := range []error{publish.ErrNoCandidate, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
-			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrNotShown, publish.ErrIsPublished, publish.ErrIsFirst} {
+		changed, err := m.Act(r.Context(), verb, d.ID, publish.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
+		for _, cannot := range []error{publish.ErrNonePending, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
+			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrIsPublished, publish.ErrIsFirst} {
 			if errors.Is(err, cannot) {
 				return failed(http.StatusConflict, "%w; GET %s/changes tells how it stands", err, ManagedPath)
 			}
@@ -218,7 +218,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 			return failed(http.StatusServiceUnavailable, "the history of the changes: %w", err)
 		}
 		site, _ := siteOf(m)
-		return writeJSON(w, http.StatusOK, Done{m.Site(), news, site.ManagedState})
+		return writeJSON(w, http.StatusOK, Done{m.Site(), changed.State, site.ManagedState})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -32,7 +31,7 @@ type Known interface {
 	// Managed returns what knows of robots_txt.
 	Managed() report.Texts
 	// Changes returns what is known of the changes of robots_txt, by site.
-	Changes() map[string]publish.State
+	Changes() map[string][]report.ManagedChange
 	// AddressLists are the lists by which crawlers are verified; none if they are not.
 	AddressLists() []verify.ListStatus
 	// Registry returns how it stands with the registry that the configuration names, nil

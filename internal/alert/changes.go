@@ -6,32 +6,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // toldReasons is how many reasons an alert has.
 const toldReasons = 3
 
-// findInChanges looks at what becomes of the changes of robots_txt, by site.
-func findInChanges(sites map[string]publish.State, now time.Time) (found []finding) {
+// findInChanges returns the findings about the changes of managed robots.txt files, by
+// site. A change that was stopped is of interest until there is a later one.
+func findInChanges(sites map[string][]report.ManagedChange, now time.Time) (found []finding) {
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
-		state := sites[site]
-		if c := state.Candidate; c != nil {
-			if c.Stage == publish.Confirmation {
-				found = append(found, changeWaits(site, c))
-			}
-			continue // what was stopped before is of no interest any more
+		if len(sites[site]) == 0 {
+			continue
 		}
-		last := state.Last()
-		if last != nil && last.StoppedByTrial() && now.Sub(last.Ended.At) < showOver {
-			found = append(found, changeStopped(site, last))
+		switch latest := slices.MaxFunc(sites[site], func(a, b report.ManagedChange) int { return a.Number - b.Number }); {
+		case latest.State == report.ChangeWaiting:
+			found = append(found, changeWaits(site, &latest))
+		case latest.Stopped != "" && now.Sub(latest.Since) < showOver:
+			found = append(found, changeStopped(site, &latest))
 		}
 	}
 	return found
 }
 
-func changeWaits(site string, c *publish.Candidate) finding {
+func changeWaits(site string, c *report.ManagedChange) finding {
 	return finding{Alert: Alert{
 		ID: idOf(ChangeWaits, site, c.ID), Kind: ChangeWaits, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
@@ -41,11 +40,11 @@ func changeWaits(site string, c *publish.Candidate) finding {
 	}}
 }
 
-func changeStopped(site string, c *publish.Change) finding {
+func changeStopped(site string, c *report.ManagedChange) finding {
 	return finding{Alert: Alert{
-		ID: idOf(ChangeStopped, site, c.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: c.Ended.At,
+		ID: idOf(ChangeStopped, site, c.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
-		Detail: told([]string{c.Ended.Why}) + "What was published before stays.",
+		Detail: told([]string{c.Stopped}) + "What was published before stays.",
 		Do:     "Change the rules, or load them with rollout now and confirm them if that is meant.",
 		Copy:   "caddy robots-guard managed history --site " + quotedWord(site),
 	}}

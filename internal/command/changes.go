@@ -105,7 +105,7 @@ func printChanges(out io.Writer, verb string, in *json.Decoder) error {
 		err := in.Decode(&h)
 		printState(out, h.ManagedState)
 		for i := range h.History {
-			printChange(out, string(h.History[i].End), &h.History[i])
+			printChange(out, &h.History[i])
 		}
 		return err
 	case "diff":
@@ -119,9 +119,9 @@ func printChanges(out io.Writer, verb string, in *json.Decoder) error {
 	}
 	var done admin.Done
 	err := in.Decode(&done)
-	fmt.Fprintf(out, "%s: %s\n", text.Printable(done.Site), done.News)
+	fmt.Fprintf(out, "%s: %s\n", text.Printable(done.Site), done.State)
 	printState(out, done.ManagedState)
-	if done.News == publish.IsRolledBack {
+	if done.State == publish.RolledBack {
 		fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may go by what they were served before\n", slower())
 	}
 	return err
@@ -142,24 +142,24 @@ func printState(out io.Writer, s admin.ManagedState) {
 	if s.Published == nil {
 		fmt.Fprintln(out, "  nothing was published yet; the site's own robots.txt stands alone")
 	} else {
-		printChange(out, "published", s.Published)
+		printChange(out, s.Published)
 	}
-	if c := s.Candidate; c != nil {
-		state := "tried: " + string(c.Stage)
-		if c.Stage == publish.Confirmation {
-			state = "waits for confirmation"
-		}
-		if !c.Until.IsZero() {
-			state += " until " + c.Until.UTC().Format(changeTime)
-		}
-		printChange(out, state, &c.Change)
+	if s.Pending != nil {
+		printChange(out, s.Pending)
 	}
 }
 
 const changeTime = "2006-01-02 15:04 UTC"
 
 // printChange prints a change.
-func printChange(out io.Writer, state string, c *publish.Change) {
+func printChange(out io.Writer, c *publish.Change) {
+	state := string(c.State)
+	if c.State == publish.Waiting {
+		state = "waits for confirmation"
+	}
+	if !c.Until.IsZero() {
+		state += " until " + c.Until.UTC().Format(changeTime)
+	}
 	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, c.Made.At.UTC().Format(changeTime), spelled(c.Made))
 	if c.Confirmed != nil {
 		fmt.Fprintf(out, "    confirmed at %s by %s\n", c.Confirmed.At.UTC().Format(changeTime), spelled(*c.Confirmed))

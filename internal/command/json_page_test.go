@@ -98,7 +98,7 @@ func TestJSONPage(t *testing.T) {
 	}
 	shown, err := json.Marshal(map[string]any{"managed": []report.ManagedSite{full}, "more": 1, "detail": report.ManagedDetail{
 		ManagedSite: full, Lines: []report.ManagedLine{{}}, Turns: []report.ManagedTurn{{}}, Found: []report.ManagedFound{{At: "x"}},
-		Changes: []report.ManagedChange{{Until: time.Now(), Why: "x", Ticket: "x", Decided: []string{"x"}, ReadBy: []string{"x"}, Reasons: []string{"x"}, Difference: []string{"x"}}},
+		Changes: []report.ManagedChange{{Stopped: "x", Until: time.Now(), Why: "x", Ticket: "x", Decided: []string{"x"}, ReadBy: []string{"x"}, Reasons: []string{"x"}, Difference: []string{"x"}}},
 		Rules:   []report.ManagedRule{{From: time.Now(), Until: time.Now(), Hosts: []string{"x"}, Reason: "x", Owner: "x", Ticket: "x", At: "x"}},
 	}})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -35,12 +34,12 @@ func (s *State) Live() map[string]report.Live {
 func (s *State) Managed() report.Texts { return &s.Texts }
 
 // Changes returns what is known of the changes of robots_txt, by site.
-func (s *State) Changes() map[string]publish.State { return s.Published.States() }
+func (s *State) Changes() map[string][]report.ManagedChange { return s.Published.Report() }
 
 // ChangesWaiting returns how many changes of robots_txt wait for confirmation.
 func (s *State) ChangesWaiting() (n int) {
-	for _, state := range s.Changes() {
-		if c := state.Candidate; c != nil && c.Stage == publish.Confirmation {
+	for _, changes := range s.Changes() {
+		if slices.ContainsFunc(changes, func(c report.ManagedChange) bool { return c.State == report.ChangeWaiting }) {
 			n++
 		}
 	}

@@ -7,12 +7,12 @@ import (
 )
 
 // eventChange is what the names of events about changes of robots_txt begin with; the
-// step follows.
+// state follows.
 const eventChange = "robots_change_"
 
 // ChangeObserver is told what becomes of the changes of robots_txt.
 type ChangeObserver interface {
-	Changed(site string, news publish.News, change publish.Change)
+	Changed(site string, change publish.Change)
 	HistoryFailed(site string, err error)
 }
 
@@ -26,10 +26,10 @@ type changeEvents struct {
 func (e *Events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
 
 // Changed implements ChangeObserver.
-func (c changeEvents) Changed(site string, news publish.News, change publish.Change) {
-	c.ChangeObserver.Changed(site, news, change)
-	name := eventChange + string(news)
-	if news == publish.Nothing || !c.wanted(name) {
+func (c changeEvents) Changed(site string, change publish.Change) {
+	c.ChangeObserver.Changed(site, change)
+	name := eventChange + string(change.State)
+	if !c.wanted(name) {
 		return
 	}
 	by := change.Made
@@ -40,7 +40,7 @@ func (c changeEvents) Changed(site string, news publish.News, change publish.Cha
 	}
 	c.Send(name, map[string]any{
 		"site":       site,
-		"step":       string(news),
+		"state":      string(change.State),
 		"change":     change.ID,
 		"origin":     string(change.Origin),
 		"who":        by.Who,

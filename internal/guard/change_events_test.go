@@ -11,10 +11,10 @@ import (
 // counted counts what it is told.
 type counted struct{ changes, failures int }
 
-func (c *counted) Changed(string, publish.News, publish.Change) { c.changes++ }
-func (c *counted) HistoryFailed(string, error)                  { c.failures++ }
+func (c *counted) Changed(string, publish.Change) { c.changes++ }
+func (c *counted) HistoryFailed(string, error)    { c.failures++ }
 
-// Each step of a change is an event with who did it and why, beside what the metrics
+// Each state of a change is an event with who did it and why, beside what the metrics
 // count.
 func TestChangeEvents(t *testing.T) {
 	var e told
@@ -22,30 +22,29 @@ func TestChangeEvents(t *testing.T) {
 	o := e.events().TellChanges(metrics)
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	change := publish.Change{
-		ID: "0123456789abcdef", Origin: publish.FromConfiguration, Made: publish.By{Who: "configuration", At: at},
+		ID: "0123456789abcdef", State: publish.Waiting, Origin: publish.FromConfiguration, Made: publish.By{Who: "configuration", At: at},
 		Reasons: []string{"Googlebot may not fetch / any more", "bingbot may not"}, Difference: []string{"+ disallow *"},
 	}
 	confirmed := change
+	confirmed.State = publish.Published
 	confirmed.Confirmed = &publish.By{Who: "ann", Why: "it is closed", Ticket: "OPS-1", At: at.Add(time.Hour)}
 	for _, step := range []struct {
-		news   publish.News
 		change publish.Change
 		want   string
 	}{
-		{publish.HasToWait, change, "robots_change_waiting a.test waiting 0123456789abcdef configuration configuration   Googlebot may not fetch / any more; bingbot may not + disallow *"},
-		{publish.IsPublished, confirmed, "robots_change_published a.test published 0123456789abcdef configuration ann it is closed OPS-1 Googlebot may not fetch / any more; bingbot may not + disallow *"},
+		{change, "robots_change_waiting a.test waiting 0123456789abcdef configuration configuration   Googlebot may not fetch / any more; bingbot may not + disallow *"},
+		{confirmed, "robots_change_published a.test published 0123456789abcdef configuration ann it is closed OPS-1 Googlebot may not fetch / any more; bingbot may not + disallow *"},
 	} {
 		e.done.Add(1)
-		o.Changed("a.test", step.news, step.change)
+		o.Changed("a.test", step.change)
 		e.done.Wait()
 		d := e.data[len(e.data)-1]
-		if got := fmt.Sprint(d["event"], " ", d["site"], " ", d["step"], " ", d["change"], " ", d["origin"], " ", d["who"], " ", d["why"], " ", d["ticket"], " ", d["reasons"], " ", d["difference"]); got != step.want {
+		if got := fmt.Sprint(d["event"], " ", d["site"], " ", d["state"], " ", d["change"], " ", d["origin"], " ", d["who"], " ", d["why"], " ", d["ticket"], " ", d["reasons"], " ", d["difference"]); got != step.want {
 			t.Errorf("got %s, want %s", got, step.want)
 		}
 	}
-	o.Changed("a.test", publish.Nothing, change)
 	o.HistoryFailed("a.test", nil)
-	if len(e.data) != 2 || metrics.changes != 3 || metrics.failures != 1 {
+	if len(e.data) != 2 || metrics.changes != 2 || metrics.failures != 1 {
 		t.Errorf("%d events, %+v", len(e.data), metrics)
 	}
 }

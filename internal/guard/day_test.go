@@ -28,7 +28,7 @@ import (
 // managedSite serves what the history of its changes says, by time and host.
 type managedSite struct {
 	t         *testing.T
-	state     publish.State
+	state     publish.History
 	schedules map[string]*managed.Schedule // by the IDs of changes
 }
 
@@ -40,13 +40,13 @@ func (s *managedSite) submit(id string, rollout publish.Rollout, reasons []strin
 		s.t.Fatal(err)
 	}
 	s.schedules[id] = schedule
-	s.state, _ = s.state.Submit(publish.Submission{ID: id, Instance: "a", Rollout: rollout, Reasons: reasons}, time.Now())
+	s.state, _ = s.state.Submit("a", publish.Change{ID: id, Rollout: rollout, Reasons: reasons}, time.Now())
 }
 
 // serving returns what is served at a host.
 func (s *managedSite) serving(host string) *managed.Schedule {
 	id := s.state.PublishedID()
-	if c := s.state.Candidate; c != nil && c.Stage == publish.Hosts && slices.Contains(c.Rollout.Hosts, host) {
+	if c := s.state.Pending; c != nil && c.State == publish.Canary && slices.Contains(c.Rollout.Hosts, host) {
 		id = c.ID
 	}
 	return s.schedules[id]
@@ -175,7 +175,7 @@ func TestDayOfAManagedSite(t *testing.T) {
 		d.verifier = verifierOfDay(t, crawlers)
 		defer d.verifier.Close()
 		by := publish.By{Who: "ann", Why: "meant"}
-		act := func(s publish.State, news publish.News, err error) {
+		act := func(s publish.History, _ *publish.Change, err error) {
 			if err != nil {
 				t.Errorf("after %s: %v", time.Since(start), err)
 			}
@@ -183,15 +183,15 @@ func TestDayOfAManagedSite(t *testing.T) {
 		}
 		events := map[int]func(){
 			30 * 60: func() {
-				site.submit("second", publish.Rollout{Stage: publish.Hosts, Hosts: []string{"b.test"}, Seconds: 4 * 3600}, []string{"bingbot may not fetch /shop/1 any more"}, second...)
+				site.submit("second", publish.Rollout{State: publish.Canary, Hosts: []string{"b.test"}, Seconds: 4 * 3600}, []string{"bingbot may not fetch /shop/1 any more"}, second...)
 			},
 			36 * 60: func() { act(site.state.Confirm("second", by, time.Now())) },
 			54 * 60: func() {
-				site.submit("third", publish.Rollout{Stage: publish.Hosts, Hosts: []string{"a.test"}, Seconds: 6 * 3600}, nil, append(slices.Clone(second), open, drafts)...)
+				site.submit("third", publish.Rollout{State: publish.Canary, Hosts: []string{"a.test"}, Seconds: 6 * 3600}, nil, append(slices.Clone(second), open, drafts)...)
 			},
 			66 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
 			70 * 60: func() {
-				site.submit("fourth", publish.Rollout{Stage: publish.Hosts, Hosts: []string{"b.test"}}, nil, append(slices.Clone(second), open, drafts, press)...)
+				site.submit("fourth", publish.Rollout{State: publish.Canary, Hosts: []string{"b.test"}}, nil, append(slices.Clone(second), open, drafts, press)...)
 			},
 			88 * 60: func() { act(site.state.Rollback("", by, time.Now())) },
 		}
@@ -212,7 +212,7 @@ func TestDayOfAManagedSite(t *testing.T) {
 		if d.passed < 3000 {
 			t.Errorf("%d pages were served", d.passed)
 		}
-		if site.state.PublishedID() != "second" || site.state.Candidate != nil || len(site.state.History) < 2 {
+		if site.state.PublishedID() != "second" || site.state.Pending != nil || len(site.state.Past) < 2 {
 			t.Errorf("the history ends with %+v", site.state)
 		}
 	})

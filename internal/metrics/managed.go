@@ -61,8 +61,8 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 			return 0
 		}),
 	}
-	for _, news := range publish.AllNews() {
-		m.changes.WithLabelValues(string(news))
+	for _, state := range publish.ObservedStates() {
+		m.changes.WithLabelValues(string(state))
 	}
 	m.duration = m.composed.WithLabelValues()
 	m.textHit, m.textMiss = m.texts.WithLabelValues("hit"), m.texts.WithLabelValues("miss")
@@ -91,9 +91,9 @@ func (m *ManagedMetrics) TextAsked(found bool) {
 // TextFailed counts a failure in one of the [stages].
 func (m *ManagedMetrics) TextFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
 
-// Changed counts a step of a change.
-func (m *ManagedMetrics) Changed(_ string, news publish.News, _ publish.Change) {
-	m.changes.WithLabelValues(string(news)).Inc()
+// Changed counts a change that has another state.
+func (m *ManagedMetrics) Changed(_ string, c publish.Change) {
+	m.changes.WithLabelValues(string(c.State)).Inc()
 }
 
 // HistoryFailed counts a failure of the history.

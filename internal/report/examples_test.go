@@ -176,12 +176,12 @@ func TestExamples(t *testing.T) {
 		},
 		Found: []ManagedFound{},
 		Changes: []ManagedChange{
-			{ID: "9f86d081884c7d65", Origin: "configuration", State: "confirmation", Since: ago(40 * time.Minute), Who: "configuration",
+			{Number: 3, ID: "9f86d081884c7d65", Origin: "configuration", State: ChangeWaiting, Since: ago(40 * time.Minute), Who: "configuration",
 				Reasons:    []string{"Googlebot may not fetch /shop/1 any more, which it was served 41 times in the last 24 h"},
 				Difference: []string{"rule shop: * may not fetch /shop/ any more"}},
-			{ID: "2c26b46b68ffc68f", Origin: "configuration", State: "published", Since: ago(26 * time.Hour), Who: "configuration", Decided: []string{"confirmed by ann: the search is slow (OPS-7)"}, ReadBy: []string{"bingbot", "Googlebot"},
+			{Number: 2, ID: "2c26b46b68ffc68f", Origin: "configuration", State: "published", Since: ago(26 * time.Hour), Who: "configuration", Decided: []string{"confirmed by ann: the search is slow (OPS-7)"}, ReadBy: []string{"bingbot", "Googlebot"},
 				Difference: []string{"rule archive: SemrushBot may not fetch /search any more"}},
-			{ID: "44136fa355b3678a", Origin: "rules", State: "superseded", Since: ago(26 * time.Hour), Who: "rules"},
+			{Number: 1, ID: "44136fa355b3678a", Origin: "rules", State: "superseded", Since: ago(26 * time.Hour), Who: "rules"},
 		},
 	}})
 	golden(t, "impact.json", Impact{

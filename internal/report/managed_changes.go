@@ -2,16 +2,19 @@ package report
 
 import "time"
 
-// ManagedChange is a change of a robots_txt: one that waits, is tried, is in force, or
-// is over.
+// ChangeWaiting is the state of a change that a person has to confirm.
+const ChangeWaiting = "waiting"
+
+// ManagedChange is a change of a managed robots.txt.
 type ManagedChange struct {
+	Number int    `json:"number"` // counts the changes of a site
 	ID     string `json:"id"`
-	Origin string `json:"origin"` // configuration, rules, base or rollback
-	// State is what it waits for or how it is tried (confirmation, shadow, hosts,
-	// crawlers), published, or why it is over (superseded, rolled_back, withdrawn,
-	// stopped, confirmed).
+	Origin string `json:"origin"` // configuration, rules or rollback
+	// State is waiting, shadow, canary, published, superseded, rolled_back or rejected.
 	State string    `json:"state"`
 	Since time.Time `json:"since"` // of that state
+	// Stopped is why its own trial rejected it, "" if it did not.
+	Stopped string `json:"stopped,omitempty"`
 	// Until is when a trial ends by itself, absent if only a person ends it.
 	Until  time.Time `json:"until,omitzero"`
 	Who    string    `json:"who"` // who made it

@@ -13,16 +13,16 @@ import (
 // candidate, or for what was before: confirm, promote, stop or rollback. What comes of
 // it is served when Act returns. Without an ID nothing is decided about a change that has
 // come since this instance has told what waits or is published.
-func (r *Release) Act(ctx context.Context, verb, id string, by By) (News, error) {
-	shown, _ := r.site.State()
-	news, err := r.update(ctx, nil, func(s State) (State, News, error) {
+func (r *Release) Act(ctx context.Context, verb, id string, by By) (*Change, error) {
+	shown, _ := r.site.History()
+	changed, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
 		if id == "" {
 			if err := asShown(&s, &shown, verb); err != nil {
-				return s, Nothing, err
+				return s, nil, err
 			}
 		}
-		if isTried(s.Candidate) {
-			s = s.Keep(r.found(s.Candidate))
+		if s.Pending.IsTried() {
+			s = s.Keep(r.found(s.Pending))
 		}
 		switch verb {
 		case "confirm":
@@ -34,25 +34,26 @@ func (r *Release) Act(ctx context.Context, verb, id string, by By) (News, error)
 		case "rollback":
 			return s.Rollback(id, by, r.Now())
 		}
-		return s, Nothing, fmt.Errorf("unknown verb %q", verb)
+		return s, nil, fmt.Errorf("unknown verb %q", verb)
 	})
-	if errors.Is(err, ErrOther) || errors.Is(err, ErrNotShown) {
+	if errors.Is(err, ErrOther) {
 		_, _ = r.store.Read(ctx) // so that it is told from now on
 	}
 	if err != nil {
-		return news, err
+		return nil, err
 	}
 	r.poke() // its time may end sooner
-	return news, r.apply(context.WithoutCancel(ctx))
+	return changed, r.apply(context.WithoutCancel(ctx))
 }
 
-// asShown tells why what somebody wants without an ID is about something else by now than what
-// was shown, nil if it is not.
-func asShown(now, shown *State, verb string) error {
-	if verb == "rollback" {
-		return now.NotShown(shown)
+// asShown returns an error if a verb without an ID is by now about another change than when
+// this instance showed the history.
+func asShown(now, shown *History, verb string) error {
+	was, is := shown.subject(verb), now.subject(verb)
+	if was != nil && is != nil && was.Number != is.Number {
+		return fmt.Errorf("%w: %s", ErrOther, is.ID)
 	}
-	return now.Unseen(shown)
+	return nil
 }
 
 // isLost reports whether a stored value will never be read.
@@ -62,10 +63,10 @@ func isLost(err error) bool {
 
 // canServe tells why a step cannot publish a change, or begin to try it: nobody could serve it,
 // and after a restart there would be no rule at all.
-func (r *Release) canServe(ctx context.Context, before, after *State) error {
+func (r *Release) canServe(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
-	if isTried(after.Candidate) && !isTried(before.Candidate) {
-		id = after.Candidate.ID
+	if after.Pending.IsTried() && !before.Pending.IsTried() {
+		id = after.Pending.ID
 	} else if id == before.PublishedID() {
 		return nil
 	}
@@ -77,8 +78,8 @@ func (r *Release) canServe(ctx context.Context, before, after *State) error {
 	return err
 }
 
-// State returns what is known of the site's changes, and whether something is.
-func (r *Release) State() (State, bool) { return r.site.State() }
+// History returns what is known of the site's changes, and whether something is.
+func (r *Release) History() (History, bool) { return r.site.History() }
 
 // Site returns the name of the site in the history.
 func (r *Release) Site() string { return r.place.Name }

@@ -38,8 +38,8 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 		"no more open":           {rules: []managed.Rule{disallow("GPTBot", "/a")}},
 		"closed to all":          {rules: []managed.Rule{disallow("*", "/")}},
 		"open to one":            {rules: []managed.Rule{{ID: "open", For: []string{"bingbot"}, Allow: true, Paths: []string{"/"}}}},
-		"with a trial":           {rules: []managed.Rule{disallow("GPTBot", "/a")}, rollout: Rollout{Stage: Shadow, Seconds: 86400}},
-		"the same, with a trial": {rules: []managed.Rule{opensToAll}, rollout: Rollout{Stage: Shadow, Seconds: 86400}, same: true},
+		"with a trial":           {rules: []managed.Rule{disallow("GPTBot", "/a")}, rollout: Rollout{State: Shadow, Seconds: 86400}},
+		"the same, with a trial": {rules: []managed.Rule{opensToAll}, rollout: Rollout{State: Shadow, Seconds: 86400}, same: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,21 +57,21 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 				storage.Break(nil)
 				time.Sleep(2 * readInterval)
 				i.isOpen("once the storage answers")
-				state, _ := i.State()
+				state, _ := i.History()
 				if test.same {
-					if state.Candidate != nil || state.Changes != 1 {
-						t.Errorf("%d changes, candidate %+v", state.Changes, state.Candidate)
+					if state.Pending != nil || state.Changes != 1 {
+						t.Errorf("%d changes, candidate %+v", state.Changes, state.Pending)
 					}
 					i.end()
 					return
 				}
-				if c := state.Candidate; c == nil || c.Stage != Confirmation || state.Published == nil || len(state.Published.Reasons) > 0 {
+				if c := state.Pending; c == nil || c.State != Waiting || state.Published == nil || len(state.Published.Reasons) > 0 {
 					t.Errorf("it does not wait beside what was served: %+v, published %+v", c, state.Published)
 				}
 				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
 					t.Fatal(err)
 				}
-				if test.rollout.Stage == "" && allowsPage(i.text("a.test")) {
+				if test.rollout.State == "" && allowsPage(i.text("a.test")) {
 					t.Error("what is confirmed is not served")
 				}
 				i.end()
@@ -92,7 +92,7 @@ func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
 		two.serves("/b")
 		storage.Break(nil)
 		time.Sleep(2 * readInterval)
-		state, _ := two.State()
+		state, _ := two.History()
 		if _, alone := two.site.Served(); state.Changes != 2 || alone {
 			t.Errorf("%d changes, alone %t", state.Changes, alone)
 		}

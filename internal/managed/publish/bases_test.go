@@ -77,8 +77,8 @@ func TestNewBaseCountsAtOnce(t *testing.T) {
 		own.text.Store(closed)
 		i.read()
 		i.says("/")
-		if state, _ := i.State(); state.Candidate != nil || state.Changes != 1 {
-			t.Errorf("%d changes, candidate %+v", state.Changes, state.Candidate)
+		if state, _ := i.History(); state.Pending != nil || state.Changes != 1 {
+			t.Errorf("%d changes, candidate %+v", state.Changes, state.Pending)
 		}
 		i.end()
 	})
@@ -94,13 +94,13 @@ func TestRulesThatUncoverABase(t *testing.T) {
 		i.read()
 		i.load(opens, disallow("GPTBot", "/a"))
 		i.read()
-		if state, _ := i.State(); state.Candidate != nil {
-			t.Fatalf("it waits though nothing is closed: %+v", state.Candidate)
+		if state, _ := i.History(); state.Pending != nil {
+			t.Fatalf("it waits though nothing is closed: %+v", state.Pending)
 		}
 		i.load(disallow("GPTBot", "/a"))
 		i.read()
-		state, _ := i.State()
-		if c := state.Candidate; c == nil || c.Stage != Confirmation || !strings.Contains(strings.Join(c.Reasons, " "), "may not fetch / any more") {
+		state, _ := i.History()
+		if c := state.Pending; c == nil || c.State != Waiting || !strings.Contains(strings.Join(c.Reasons, " "), "may not fetch / any more") {
 			t.Errorf("%+v", c)
 		}
 		i.end()
@@ -137,8 +137,8 @@ func TestRulesThatMayUncoverABase(t *testing.T) {
 				one.load(test.before...)
 				one.read()
 				two.load(test.after...)
-				if state, _ := two.State(); (state.Candidate != nil) != test.waits {
-					t.Errorf("it waits: %t, want %t: %+v", state.Candidate != nil, test.waits, state.Candidate)
+				if state, _ := two.History(); (state.Pending != nil) != test.waits {
+					t.Errorf("it waits: %t, want %t: %+v", state.Pending != nil, test.waits, state.Pending)
 				}
 				one.end()
 				two.end()

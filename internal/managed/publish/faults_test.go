@@ -18,24 +18,24 @@ var life = []struct {
 	then string
 }{
 	{func(s *Store) error { _, _, err := submit(s, "one", "new"); return err }, "new"},
-	{func(s *Store) error { _, _, err := submit(s, "one", "asked", "a reason"); return err }, "new/asked:confirmation"},
+	{func(s *Store) error { _, _, err := submit(s, "one", "asked", "a reason"); return err }, "new/asked:waiting"},
 	{func(s *Store) error {
-		return update(s, func(state State) (State, News, error) { return state.Confirm("", By{}, epoch) })
+		return update(s, func(state History) (History, *Change, error) { return state.Confirm("", By{}, epoch) })
 	}, "asked"},
-	{func(s *Store) error { _, _, err := submit(s, "one", "newer", "a reason"); return err }, "asked/newer:confirmation"},
+	{func(s *Store) error { _, _, err := submit(s, "one", "newer", "a reason"); return err }, "asked/newer:waiting"},
 	{func(s *Store) error {
-		return update(s, func(state State) (State, News, error) {
+		return update(s, func(state History) (History, *Change, error) {
 			return state.Rollback(IDOf(specOf("new")), By{}, epoch)
 		})
 	}, "new"},
 	{func(s *Store) error {
-		return update(s, func(state State) (State, News, error) {
+		return update(s, func(state History) (History, *Change, error) {
 			return state.Rollback(IDOf(specOf("asked")), By{}, epoch)
 		})
 	}, "asked"},
 }
 
-func update(s *Store, step func(State) (State, News, error)) error {
+func update(s *Store, step func(History) (History, *Change, error)) error {
 	_, _, err := s.Update(context.Background(), nil, step)
 	return err
 }
@@ -50,7 +50,7 @@ func TestEachOperationOfAHistory(t *testing.T) {
 	clean := &storetest.Faulty{Storage: prepared(t)}
 	whole := lives(t, clean)
 	faults := storetest.Faults(clean.Ops())
-	if len(faults) < 150 || len(whole.History) < 5 {
+	if len(faults) < 150 || len(whole.Past) < 5 {
 		t.Fatalf("%d faults only, at %d operations, of %d changes", len(faults), len(clean.Ops()), whole.Changes)
 	}
 	for i := range faults {
@@ -59,9 +59,9 @@ func TestEachOperationOfAHistory(t *testing.T) {
 			began := time.Now()
 			f.Storage = prepared(t)
 			got := lives(t, f)
-			if inForce(got) != inForce(whole) || got.Changes != whole.Changes || len(got.History) != len(whole.History) {
+			if inForce(got) != inForce(whole) || got.Changes != whole.Changes || len(got.Past) != len(whole.Past) {
 				t.Errorf("%v: in the end there is %s, %d changes, %d of them over, want %s, %d, %d", f,
-					inForce(got), got.Changes, len(got.History), inForce(whole), whole.Changes, len(whole.History))
+					inForce(got), got.Changes, len(got.Past), inForce(whole), whole.Changes, len(whole.Past))
 			}
 			if took := time.Since(began); took > lockWait+opTimeout {
 				t.Errorf("%v: it took %v", f, took)
@@ -72,7 +72,7 @@ func TestEachOperationOfAHistory(t *testing.T) {
 }
 
 // lives takes all steps, and those that fail again, and returns what is stored then.
-func lives(t *testing.T, f *storetest.Faulty) State {
+func lives(t *testing.T, f *storetest.Faulty) History {
 	t.Helper()
 	s, other := newStore(f), newStore(f.Storage)
 	before := "old"
@@ -90,7 +90,7 @@ func lives(t *testing.T, f *storetest.Faulty) State {
 			if !damaged {
 				isIn(t, f, before, l.then)
 			}
-			if known, _ := s.site.State(); f.Fault != storetest.Unanswered && known.Revision > 0 && named(known) != before {
+			if known, _ := s.site.History(); f.Fault != storetest.Unanswered && known.Revision > 0 && named(known) != before {
 				t.Errorf("%v: it takes %s for stored", f, named(known))
 			}
 			if f.Crash {
@@ -135,7 +135,7 @@ func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
 }
 
 // named is what is in force by the names of texts.
-func named(s State) string {
+func named(s History) string {
 	got := inForce(s)
 	for _, name := range []string{"old", "new", "asked", "newer"} {
 		got = strings.ReplaceAll(got, IDOf(specOf(name)), name)

@@ -14,10 +14,10 @@ import (
 func FuzzState(f *testing.F) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for _, text := range []string{
-		`{"revision":1,"changes":3,"published":{"number":2,"id":"x","origin":"rollback","restores":1},"candidate":{"number":3,"id":"y","stage":"hosts","rollout":{"stage":"hosts","hosts":["b.test"],"seconds":9}},
+		`{"revision":1,"changes":3,"published":{"number":2,"id":"x","origin":"rollback","restores":1},"pending":{"number":3,"id":"y","state":"canary","rollout":{"state":"canary","hosts":["b.test"],"seconds":9}},
 			"history":[{"number":1,"id":"x","published":"2026-11-20T00:00:00Z","ended":{"who":"a","at":"2026-11-21T00:00:00Z"}}],"submitted":{"a":{"id":"x","at":"9999-12-31T23:59:59-23:59"}}}`,
 		`{"revision":9007199254740991,"history":[{"number":1,"id":"x","parent":"z","made":{"at":"9999-12-31T23:59:59Z"},"ended":{"at":"0000-01-01T00:00:00+23:59"}}]}`,
-		`{"revision":1,"candidate":{"stage":"confirmation","rollout":{"stage":"shadow","seconds":9223372036854775807}},"published":{"origin":"rollback","restores":-1}}`,
+		`{"revision":1,"pending":{"state":"waiting","rollout":{"state":"shadow","seconds":9223372036854775807}},"published":{"origin":"rollback","restores":-1}}`,
 		`{"revision":1,"published":{"origin":"rollback","number":1,"restores":1},"history":[{"number":1,"origin":"rollback","restores":1,"ended":{}},{"number":1,"origin":"rollback","restores":1,"ended":{}}]}`,
 	} {
 		f.Add(text)
@@ -32,26 +32,23 @@ func FuzzState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		steps := map[string]func() (State, News, error){
-			"submit": func() (State, News, error) {
-				s, news := state.Submit(Submission{ID: "z", Instance: "a"}, now)
-				return s, news, nil
+		steps := map[string]func() (History, *Change, error){
+			"submit": func() (History, *Change, error) {
+				s, changed := state.Submit("a", Change{ID: "z"}, now)
+				return s, changed, nil
 			},
-			"advance": func() (State, News, error) { s, news := state.Advance(now); return s, news, nil },
+			"advance": func() (History, *Change, error) { s, changed := state.Advance(now); return s, changed, nil },
 		}
 		for _, id := range []string{"", "x", "y"} {
-			steps["confirm "+id] = func() (State, News, error) { return state.Confirm(id, By{}, now) }
-			steps["stop "+id] = func() (State, News, error) { return state.Stop(id, By{}, now) }
-			steps["promote "+id] = func() (State, News, error) { return state.Promote(id, By{}, now) }
-			steps["rollback "+id] = func() (State, News, error) { return state.Rollback(id, By{}, now) }
+			steps["confirm "+id] = func() (History, *Change, error) { return state.Confirm(id, By{}, now) }
+			steps["stop "+id] = func() (History, *Change, error) { return state.Stop(id, By{}, now) }
+			steps["promote "+id] = func() (History, *Change, error) { return state.Promote(id, By{}, now) }
+			steps["rollback "+id] = func() (History, *Change, error) { return state.Rollback(id, By{}, now) }
 		}
 		for name, step := range steps {
-			after, news, err := step()
+			after, _, err := step()
 			if err != nil {
 				continue
-			}
-			if news != Nothing {
-				after.Subject(news, state)
 			}
 			data, err := json.Marshal(after)
 			if err != nil {

@@ -18,17 +18,17 @@ func TestHostileState(t *testing.T) {
 		state   string
 		damaged bool
 	}{
-		{`{"revision":1,"history":[{"number":1,"origin":"base","end":"withdrawn"}]}`, true},
+		{`{"revision":1,"history":[{"number":1,"origin":"rules","state":"rejected"}]}`, true},
 		{`{"revision":1,"history":[{"number":1,"published":"2020-01-01T00:00:00Z"},{}]}`, true},
 		{`{"revision":9223372036854775807}`, true},
 		{`{"revision":1,"changes":9223372036854775807}`, true},
 		{`{"revision":1,"changes":-1}`, true},
 		{`{"revision":1,"bases":[` + strings.Repeat("null,", maxStateObjects) + `null]}`, true},
 		{`{"revision":1,"bases":[` + strings.Repeat("{},", maxStateObjects) + `{}]}`, true},
-		{`{"revision":1,"candidate":{"rollout":{"hosts":[` + strings.Repeat("[],", maxStateArrays) + `"a"]}}}`, true},
+		{`{"revision":1,"pending":{"rollout":{"hosts":[` + strings.Repeat("[],", maxStateArrays) + `"a"]}}}`, true},
 		{`{"revision":1,"bases":[{"number":1,"id":"x","stage":"confirmed","sites":["https://a.test"]}]}`, false},
-		{`{"revision":1,"bases":[{}],"candidate":{"stage":"x"},"published":{}}`, false},
-		{`{"revision":1,"candidate":{"stage":"crawlers","rollout":{"percent":-3}},"submitted":{"a":{}}}`, false},
+		{`{"revision":1,"bases":[{}],"pending":{"state":"x"},"published":{}}`, false},
+		{`{"revision":1,"pending":{"state":"canary","rollout":{"seconds":-3}},"submitted":{"a":{}}}`, false},
 	} {
 		storage := storetest.New()
 		s := NewStore(storage, "a.test", NewSite(), time.Now)
@@ -39,7 +39,7 @@ func TestHostileState(t *testing.T) {
 		if errors.Is(err, ErrDamaged) != tc.damaged {
 			t.Errorf("%.60s: %v", tc.state, err)
 		}
-		state.Submit(Submission{ID: "z", Instance: "a"}, now)
+		state.Submit("a", Change{ID: "z"}, now)
 		state.Advance(now)
 		for _, id := range []string{"", "x", "y"} {
 			_, _, _ = state.Confirm(id, By{}, now)

@@ -52,13 +52,13 @@ type instance struct {
 // seen is an observer.
 type seen struct {
 	mu   sync.Mutex
-	news []News
+	news []State
 }
 
-func (s *seen) Changed(_ string, news News, _ Change) {
+func (s *seen) Changed(_ string, c Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.news = append(s.news, news)
+	s.news = append(s.news, c.State)
 }
 
 func (s *seen) HistoryFailed(string, error) {}

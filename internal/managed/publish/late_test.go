@@ -16,7 +16,7 @@ func TestActsWhileItsConfigurationEnds(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		i.trials = &trials{texts: make(map[string]string)}
 		i.load(disallow("GPTBot", "/a"))
-		i.rollout = Rollout{Stage: Hosts, Hosts: []string{"a.test"}}
+		i.rollout = Rollout{State: Canary, Hosts: []string{"a.test"}}
 		i.load(disallow("GPTBot", "/b"))
 		if len(i.trials.tried()) == 0 {
 			t.Fatal("nothing is tried")

@@ -25,7 +25,7 @@ func TestLostRulesAreNotPublished(t *testing.T) {
 				storage := storetest.New()
 				i := newInstance(t, storage, "one")
 				i.load(disallow("GPTBot", "/a"))
-				before, _ := i.State()
+				before, _ := i.History()
 				i.load(disallow("GPTBot", "/b"))
 				for _, key := range storage.Keys() {
 					if strings.Contains(key, before.PublishedID()) {
@@ -72,18 +72,18 @@ func TestLostRulesAreNotTried(t *testing.T) {
 		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
 		one.load(disallow("GPTBot", "/a"))
 		two.load(disallow("GPTBot", "/a"))
-		one.confirm, one.rollout = Any, Rollout{Stage: Hosts, Hosts: []string{"b.test"}}
+		one.confirm, one.rollout = Any, Rollout{State: Canary, Hosts: []string{"b.test"}}
 		one.load(disallow("GPTBot", "/b"))
-		state, _ := one.State()
+		state, _ := one.History()
 		one.end()
-		loses(t, storage, state.Candidate.ID)
+		loses(t, storage, state.Pending.ID)
 		time.Sleep(readInterval)
 		synctest.Wait()
 		if err := acts(two, "confirm"); !errors.Is(err, ErrUnreadable) {
 			t.Errorf("it ends with %v", err)
 		}
-		if state, _ := two.State(); state.Candidate == nil || state.Candidate.Stage != Confirmation {
-			t.Errorf("the candidate is %+v", state.Candidate)
+		if state, _ := two.History(); state.Pending == nil || state.Pending.State != Waiting {
+			t.Errorf("the candidate is %+v", state.Pending)
 		}
 		two.serves("/a")
 		two.end()

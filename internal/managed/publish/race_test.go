@@ -46,9 +46,9 @@ func (s *interrupted) Lock(ctx context.Context, name string) error {
 func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 	t.Helper()
 	s := NewStore(storage, "a.test", NewSite(), time.Now)
-	_, _, err := s.Update(t.Context(), spec, func(state State) (State, News, error) {
-		after, news := state.Submit(Submission{ID: IDOf(spec), Instance: "two", Reasons: reasons}, time.Now())
-		return after, news, nil
+	_, _, err := s.Update(t.Context(), spec, func(state History) (History, *Change, error) {
+		after, changed := state.Submit("two", Change{ID: IDOf(spec), Reasons: reasons}, time.Now())
+		return after, changed, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -79,8 +79,8 @@ func TestComparedBeforeItCounts(t *testing.T) {
 		storage.happens = func() { submitTo(t, storage.Storage, schedule(t, disallow("*", "/c")).Spec(), "another reason") }
 		i.load(disallow("*"))
 		i.serves("/a")
-		if state, _ := i.State(); state.Candidate == nil || len(state.Candidate.Reasons) == 0 {
-			t.Errorf("the candidate is %+v", state.Candidate)
+		if state, _ := i.History(); state.Pending == nil || len(state.Pending.Reasons) == 0 {
+			t.Errorf("the candidate is %+v", state.Pending)
 		}
 		i.end()
 	})
@@ -169,7 +169,7 @@ func TestStateComesBack(t *testing.T) {
 				synctest.Wait()
 				i.serves("/b")
 				stored, err := NewStore(storage, "a.test", NewSite(), time.Now).Read(t.Context())
-				if err != nil || stored.Published == nil || len(stored.History) != 1 {
+				if err != nil || stored.Published == nil || len(stored.Past) != 1 {
 					t.Errorf("stored are %+v, %v", stored, err)
 				}
 				i.load(disallow("GPTBot", "/c"))
@@ -192,7 +192,7 @@ func TestDecidesAboutWhatWasShown(t *testing.T) {
 				one.load(disallow("GPTBot", "/a"))
 				two.load(disallow("GPTBot", "/a"))
 				if one.confirm = Any; verb != "confirm" {
-					one.confirm, one.rollout = Search, Rollout{Stage: Shadow}
+					one.confirm, one.rollout = Search, Rollout{State: Shadow}
 				}
 				two.confirm, two.rollout = one.confirm, one.rollout
 				one.load(disallow("GPTBot", "/b"))
@@ -202,14 +202,14 @@ func TestDecidesAboutWhatWasShown(t *testing.T) {
 				if err := acts(one, verb); !errors.Is(err, ErrOther) {
 					t.Errorf("about what was not shown: %v", err)
 				}
-				if state, _ := two.State(); state.Candidate == nil {
+				if state, _ := two.History(); state.Pending == nil {
 					t.Errorf("it is over: %+v", state)
 				}
 				if err := acts(one, verb); err != nil {
 					t.Error(err)
 				}
-				if state, _ := one.State(); state.Candidate != nil {
-					t.Errorf("it is not over: %+v", state.Candidate)
+				if state, _ := one.History(); state.Pending != nil {
+					t.Errorf("it is not over: %+v", state.Pending)
 				}
 				one.end()
 				two.end()
@@ -231,8 +231,8 @@ func TestListAfterRollback(t *testing.T) {
 		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), FromRules, Proposal{})
 		synctest.Wait()
 		i.serves("/a")
-		if state, _ := i.State(); state.Candidate == nil || state.Candidate.Stage != Confirmation {
-			t.Errorf("the candidate is %+v", state.Candidate)
+		if state, _ := i.History(); state.Pending == nil || state.Pending.State != Waiting {
+			t.Errorf("the candidate is %+v", state.Pending)
 		}
 		i.end()
 	})

@@ -8,7 +8,7 @@ import (
 // ReadBy returns which crawlers have read the robots.txt since the change that is
 // published was.
 func (r *Release) ReadBy() []string {
-	if state, _ := r.State(); state.Published != nil {
+	if state, _ := r.History(); state.Published != nil {
 		return r.readersOf(state.Published)
 	}
 	return nil
@@ -24,15 +24,15 @@ func (r *Release) readersOf(c *Change) []string {
 }
 
 // noteReaders keeps with a change that is published no more who has read it.
-func (r *Release) noteReaders(before, after State) State {
+func (r *Release) noteReaders(before, after History) History {
 	was := before.Published
 	if was == nil || after.Published != nil && after.Published.Number == was.Number {
 		return after
 	}
-	i := slices.IndexFunc(after.History, func(c Change) bool { return c.Number == was.Number })
+	i := slices.IndexFunc(after.Past, func(c Change) bool { return c.Number == was.Number })
 	if i >= 0 {
-		after.History = slices.Clone(after.History)
-		after.History[i].ReadBy = r.readersOf(was)
+		after.Past = slices.Clone(after.Past)
+		after.Past[i].ReadBy = r.readersOf(was)
 	}
 	return after
 }

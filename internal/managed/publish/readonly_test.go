@@ -30,7 +30,7 @@ func TestStorageIsReadOnly(t *testing.T) {
 	}{
 		"harmless":   {rules: []managed.Rule{disallow("GPTBot", "/a")}, want: []string{"/a"}},
 		"closing":    {rules: []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot")}},
-		"tried":      {rules: []managed.Rule{disallow("GPTBot", "/a")}, rollout: Rollout{Stage: Shadow, Seconds: 3600}},
+		"tried":      {rules: []managed.Rule{disallow("GPTBot", "/a")}, rollout: Rollout{State: Shadow, Seconds: 3600}},
 		"after that": {rules: []managed.Rule{disallow("GPTBot", "/a"), disallow("CCBot", "/b")}, want: []string{"/a", "/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestStorageStaysReadOnly(t *testing.T) {
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
 		i.serves("/b")
-		i.rollout = Rollout{Stage: Shadow, Seconds: 3600}
+		i.rollout = Rollout{State: Shadow, Seconds: 3600}
 		i.load(disallow("GPTBot", "/c"))
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
@@ -85,7 +85,7 @@ func TestServesNothingBeforeItCompares(t *testing.T) {
 		i.serves() // after two seconds
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
-		if state, _ := i.State(); state.Published != nil || state.Candidate == nil || !storage.refused {
+		if state, _ := i.History(); state.Published != nil || state.Pending == nil || !storage.refused {
 			t.Errorf("refused %t, the history is %+v, want a change that waits", storage.refused, state)
 		}
 		i.serves()

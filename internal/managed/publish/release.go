@@ -51,8 +51,8 @@ type Config struct {
 
 // Observer is told what becomes of changes.
 type Observer interface {
-	// Changed is told of each step that this instance has taken.
-	Changed(site string, news News, change Change)
+	// Changed is told of each change to which this instance gave another state.
+	Changed(site string, change Change)
 	// HistoryFailed is told that the history cannot be read or written, and nil once
 	// it can be again.
 	HistoryFailed(site string, err error)
@@ -197,7 +197,7 @@ func (r *Release) Otherwise() *managed.Schedule {
 	w, _ := r.wanted()
 	before, first, begun := r.nothing(), true, r.begun.Load()
 	if begun {
-		state, known := r.site.State()
+		state, known := r.site.History()
 		if known && (state.Changes > 0 || !r.refused.Load()) {
 			if s, err := r.schedule(context.Background(), state.PublishedID(), w); err == nil {
 				return s
@@ -207,7 +207,7 @@ func (r *Release) Otherwise() *managed.Schedule {
 		if served, _ := r.lastServed(); served != nil {
 			before, first = served, false
 		}
-		if known && r.Rollout.Stage != "" {
+		if known && r.Rollout.State != "" {
 			return before
 		}
 	}

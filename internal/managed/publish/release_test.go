@@ -26,8 +26,8 @@ func TestConfirmation(t *testing.T) {
 		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
-		state, _ := i.State()
-		if c := state.Candidate; c == nil || len(c.Reasons) != 1 || c.Reasons[0] != "Googlebot may not fetch /b/1 any more, which it was served in the last 24 hours" {
+		state, _ := i.History()
+		if c := state.Pending; c == nil || len(c.Reasons) != 1 || c.Reasons[0] != "Googlebot may not fetch /b/1 any more, which it was served in the last 24 hours" {
 			t.Fatalf("candidate %+v", c)
 		}
 		i.end()
@@ -38,7 +38,7 @@ func TestConfirmation(t *testing.T) {
 			t.Fatal(err)
 		}
 		again.serves("/b")
-		state, _ = again.State()
+		state, _ = again.History()
 		if p := state.Published; p.Confirmed == nil || p.Confirmed.Who != "ann" || len(p.Difference) != 2 {
 			t.Errorf("published %+v", p)
 		}
@@ -126,8 +126,8 @@ func TestStagingIsConfirmed(t *testing.T) {
 		later.load(disallow("GPTBot", "/a"))
 		later.loadSchedule(staging())
 		later.serves("/a")
-		if s, _ := later.State(); s.Candidate == nil || !strings.Contains(s.Candidate.Reasons[0], "Googlebot, bingbot") {
-			t.Errorf("got %+v", s.Candidate)
+		if s, _ := later.History(); s.Pending == nil || !strings.Contains(s.Pending.Reasons[0], "Googlebot, bingbot") {
+			t.Errorf("got %+v", s.Pending)
 		}
 		later.end()
 	})
@@ -170,7 +170,7 @@ func TestRolloutByHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
-		i.rollout = Rollout{Stage: Hosts, Hosts: []string{"b.test"}, Seconds: 3600}
+		i.rollout = Rollout{State: Canary, Hosts: []string{"b.test"}, Seconds: 3600}
 		i.load(disallow("GPTBot", "/b"))
 		i.serves("/a")
 		if text := i.text("b.test"); !strings.Contains(text, "Disallow: /b\n") {
@@ -189,7 +189,7 @@ func TestRolloutByHosts(t *testing.T) {
 		if text := i.text("b.test"); strings.Contains(text, "Disallow: /c\n") {
 			t.Errorf("after the stop b.test is served %q", text)
 		}
-		want := []News{IsPublished, IsTried, IsPublished, IsTried, IsStopped}
+		want := []State{Published, Canary, Published, Canary, Rejected}
 		if !slices.Equal(i.news.news, want) {
 			t.Errorf("told %v", i.news.news)
 		}
@@ -219,7 +219,7 @@ func TestStorageDown(t *testing.T) {
 		storage.Break(nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if s, _ := closes.State(); s.Candidate == nil {
+		if s, _ := closes.History(); s.Pending == nil {
 			t.Error("nothing waits although the storage answers")
 		}
 		if _, err := closes.Act(t.Context(), "confirm", "", ann); err != nil {
@@ -252,7 +252,7 @@ func TestFailedLoad(t *testing.T) {
 		time.Sleep(time.Minute)
 		end()
 		i.serves("/a")
-		if state, _ := i.State(); state.Changes != 1 {
+		if state, _ := i.History(); state.Changes != 1 {
 			t.Errorf("%d changes", state.Changes)
 		}
 		i.end()
@@ -269,8 +269,8 @@ func TestSubmit(t *testing.T) {
 		i.Submit(next, FromRules, Proposal{Why: []string{"the list has lost more than half of its rules"}, Published: func() { published.Add(1) }})
 		synctest.Wait()
 		i.serves("/a")
-		if s, _ := i.State(); s.Candidate == nil || s.Candidate.Origin != FromRules || len(s.Candidate.Reasons) != 1 || published.Load() > 0 {
-			t.Errorf("got %+v", s.Candidate)
+		if s, _ := i.History(); s.Pending == nil || s.Pending.Origin != FromRules || len(s.Pending.Reasons) != 1 || published.Load() > 0 {
+			t.Errorf("got %+v", s.Pending)
 		}
 		if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
 			t.Error(err)

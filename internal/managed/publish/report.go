@@ -1,74 +1,72 @@
 package publish
 
 import (
-	"cmp"
-	"fmt"
-	"time"
+	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// mostReported is how many changes that are over a report has.
+// mostReported is how many past changes a report has.
 const mostReported = 20
 
-// Report returns the changes for a report: first what waits or is tried, then what is
-// in force, and the last that were.
+// Report returns the changes for a report: the pending one first, then the published one,
+// and the last past ones.
 func (r *Release) Report() []report.ManagedChange {
-	all := []report.ManagedChange{}
 	if !r.begun.Load() {
-		return all
+		return []report.ManagedChange{}
 	}
-	state, _ := r.State()
-	if c := state.Candidate; c != nil {
-		one := reported(&c.Change, string(c.Stage), c.Since)
-		one.Until = c.Until
-		all = append(all, one)
-	}
-	if c := state.Published; c != nil {
-		one := reported(c, "published", c.Published)
-		one.ReadBy = r.readersOf(c)
-		all = append(all, one)
-	}
-	for i := range state.History[:min(len(state.History), mostReported)] {
-		c := &state.History[i]
-		since := c.Made.At
-		if c.Ended != nil {
-			since = c.Ended.At
+	h, _ := r.History()
+	all := h.report()
+	for i := range all {
+		if all[i].State == string(Published) {
+			all[i].ReadBy = r.ReadBy()
 		}
-		all = append(all, reported(c, string(c.End), since))
 	}
 	return all
 }
 
-// reported returns a change as a report has it.
-func reported(c *Change, state string, since time.Time) report.ManagedChange {
+// report returns the changes for a report, in the order of [Release.Report].
+func (h *History) report() []report.ManagedChange {
+	all := []report.ManagedChange{}
+	for _, c := range []*Change{h.Pending, h.Published} {
+		if c != nil {
+			all = append(all, c.report())
+		}
+	}
+	for i := range h.Past[:min(len(h.Past), mostReported)] {
+		all = append(all, h.Past[i].report())
+	}
+	return all
+}
+
+// report returns the change for a report.
+func (c *Change) report() report.ManagedChange {
 	one := report.ManagedChange{
-		ID: c.ID, Origin: string(c.Origin), State: state, Since: since,
+		Number: c.Number, ID: c.ID, Origin: string(c.Origin), State: string(c.State), Since: c.Since, Until: c.Until,
 		Who: c.Made.Who, Why: c.Made.Why, Ticket: c.Made.Ticket, Reasons: c.Reasons, Difference: c.Difference, ReadBy: c.ReadBy,
+	}
+	if c.StoppedByTrial() {
+		one.Stopped = c.Ended.Why
 	}
 	for _, decision := range []struct {
 		verb string
 		by   *By
-	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {cmp.Or(string(c.End), "ended"), c.Ended}} {
-		if decision.by == nil || decision.by == c.Ended && (c.End == Superseded || c.End == Withdrawn) {
-			continue // the next change says who
+	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {strings.ReplaceAll(string(c.State), "_", " "), c.Ended}} {
+		if decision.by != nil && decision.verb != string(Superseded) { // the next change says who
+			one.Decided = append(one.Decided, decision.verb+" by "+decision.by.words())
 		}
-		said := fmt.Sprintf("%s by %s", wordOf(decision.verb), decision.by.Who)
-		if decision.by.Why != "" {
-			said += ": " + decision.by.Why
-		}
-		if decision.by.Ticket != "" {
-			said += " (" + decision.by.Ticket + ")"
-		}
-		one.Decided = append(one.Decided, said)
 	}
 	return one
 }
 
-// wordOf returns an end as a person writes it.
-func wordOf(end string) string {
-	if end == string(RolledBack) {
-		return "rolled back"
+// words returns who did something, and why.
+func (b *By) words() string {
+	words := b.Who
+	if b.Why != "" {
+		words += ": " + b.Why
 	}
-	return end
+	if b.Ticket != "" {
+		words += " (" + b.Ticket + ")"
+	}
+	return words
 }

@@ -32,7 +32,7 @@ func TestReport(t *testing.T) {
 			}
 			return strings.Join(all, "\n")
 		}
-		if got, want := says(), `confirmation configuration reasons 1 difference true []
+		if got, want := says(), `waiting configuration reasons 1 difference true []
 published configuration reasons 0 difference true []`; got != want {
 			t.Errorf("while it waits:\n%s\nwant\n%s", got, want)
 		}

@@ -56,8 +56,8 @@ func TestRulesAwaitStoredBases(t *testing.T) {
 				two.load(disallow("GPTBot", "/a"))
 				time.Sleep(readInterval)
 				synctest.Wait()
-				if state, _ := two.State(); (state.Candidate != nil) != test.waits {
-					t.Errorf("it waits: %t, want %t: %+v", state.Candidate != nil, test.waits, state.Candidate)
+				if state, _ := two.History(); (state.Pending != nil) != test.waits {
+					t.Errorf("it waits: %t, want %t: %+v", state.Pending != nil, test.waits, state.Pending)
 				}
 				one.end()
 				two.end()

@@ -21,7 +21,7 @@ func TestRolledBackByTwo(t *testing.T) {
 		if err := acts(one, "rollback"); err != nil {
 			t.Fatal(err)
 		}
-		if err := acts(two, "rollback"); !errors.Is(err, ErrNotShown) {
+		if err := acts(two, "rollback"); !errors.Is(err, ErrOther) {
 			t.Errorf("the second ends with %v", err)
 		}
 		one.serves("/b")
@@ -38,7 +38,7 @@ func TestRolledBackByTwo(t *testing.T) {
 // instance has told of: the trial that is over at another one, or what is published while that
 // one has gone on.
 func TestRollsBackWhatWasShown(t *testing.T) {
-	some := Rollout{Stage: Hosts, Hosts: []string{"b.test"}}
+	some := Rollout{State: Canary, Hosts: []string{"b.test"}}
 	for name, tc := range map[string]struct {
 		tried  bool // what two shows
 		then   func(one *instance)
@@ -62,12 +62,12 @@ func TestRollsBackWhatWasShown(t *testing.T) {
 				one.load(disallow("GPTBot", "/b"))
 				two.load(disallow("GPTBot", "/b"))
 				tc.then(one)
-				before, _ := one.State()
+				before, _ := one.History()
 				err := acts(two, "rollback")
-				if tc.isMine != (err == nil) || err != nil && !errors.Is(err, ErrNotShown) {
+				if tc.isMine != (err == nil) || err != nil && !errors.Is(err, ErrOther) {
 					t.Errorf("it ends with %v", err)
 				}
-				if after, _ := two.State(); !tc.isMine && (after.Revision != before.Revision || after.PublishedID() != before.PublishedID()) {
+				if after, _ := two.History(); !tc.isMine && (after.Revision != before.Revision || after.PublishedID() != before.PublishedID()) {
 					t.Errorf("it is %+v, and was %+v", after, before)
 				}
 				time.Sleep(readInterval)

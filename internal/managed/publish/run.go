@@ -73,7 +73,7 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 // step does what is due once the history was read.
 func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 	if err := r.submitPending(ctx, isLatest); err != nil {
-		if state, _ := r.site.State(); state.Changes == 0 {
+		if state, _ := r.site.History(); state.Changes == 0 {
 			r.serveAlone(ctx, err)
 			return err
 		}
@@ -87,12 +87,12 @@ func (r *Release) step(ctx context.Context, isLatest func() bool) error {
 
 // untilNext returns how long nothing is due.
 func (r *Release) untilNext() time.Duration {
-	state, _ := r.site.State()
+	state, _ := r.site.History()
 	most := cmp.Or(r.Interval, readInterval)
-	if isTried(state.Candidate) {
+	if state.Pending.IsTried() {
 		most = cmp.Or(r.Interval, lookInterval)
 	}
-	if c := state.Candidate; c != nil && !c.Until.IsZero() {
+	if c := state.Pending; c != nil && !c.Until.IsZero() {
 		return max(time.Millisecond, min(most, c.Until.Sub(r.Now())))
 	}
 	return most
@@ -101,30 +101,29 @@ func (r *Release) untilNext() time.Duration {
 // restore brings back a state that is lost or damaged, as far as this instance knows
 // it.
 func (r *Release) restore(ctx context.Context) error {
-	_, err := r.update(ctx, nil, func(s State) (State, News, error) {
-		return s, Nothing, nil
+	_, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
+		return s, nil, nil
 	})
 	return err
 }
 
 // update takes a step in the history and tells what came of it.
-func (r *Release) update(ctx context.Context, spec []byte, step func(State) (State, News, error)) (News, error) {
-	var before State
-	after, news, err := r.store.Update(ctx, spec, func(s State) (State, News, error) {
+func (r *Release) update(ctx context.Context, spec []byte, step Step) (*Change, error) {
+	var before History
+	_, changed, err := r.store.Update(ctx, spec, func(s History) (History, *Change, error) {
 		before = s
-		after, news, err := step(s)
+		after, changed, err := step(s)
 		if err == nil && spec == nil {
 			err = r.canServe(ctx, &s, &after)
 		}
-		return r.noteReaders(before, after), news, err
+		return r.noteReaders(before, after), changed, err
 	})
-	if err != nil || news == Nothing {
-		return news, err
+	if err != nil || changed == nil {
+		return nil, err
 	}
-	change := after.Subject(news, before)
-	r.Observer.Changed(r.place.Name, news, change)
-	r.log(news, change)
-	return news, nil
+	r.Observer.Changed(r.place.Name, *changed)
+	r.log(changed)
+	return changed, nil
 }
 
 // apply serves what the history says, until the configuration has ended: who acts may come
@@ -132,7 +131,7 @@ func (r *Release) update(ctx context.Context, spec []byte, step func(State) (Sta
 func (r *Release) apply(ctx context.Context) error {
 	r.applying.Lock()
 	defer r.applying.Unlock()
-	state, known := r.site.State()
+	state, known := r.site.History()
 	if !known || r.over {
 		return nil
 	}
@@ -142,10 +141,10 @@ func (r *Release) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var candidate *Candidate
+	var candidate *Change
 	var tried *managed.Schedule
-	if isTried(state.Candidate) {
-		candidate = state.Candidate
+	if state.Pending.IsTried() {
+		candidate = state.Pending
 		next.tried, next.number = candidate.ID, candidate.Number
 		if tried, err = r.schedule(ctx, next.tried, w); err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
 // Site is what this instance knows of the changes of a site. It outlives a
@@ -13,7 +15,7 @@ type Site struct {
 	busy chan struct{} // has one value while somebody reads or writes the storage
 
 	mu    sync.Mutex
-	state State
+	state History
 	known bool
 	specs map[string][]byte // of what is in use, as far as they were asked for
 	last  []byte            // the spec that was served last, nil for none
@@ -35,8 +37,8 @@ func (s *Site) begin(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// State returns what is known, and whether something is.
-func (s *Site) State() (State, bool) {
+// History returns what is known, and whether something is.
+func (s *Site) History() (History, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state, s.known
@@ -58,7 +60,7 @@ func (s *Site) Begin() (isLatest func() bool) {
 }
 
 // learn takes in what is stored.
-func (s *Site) learn(state State) {
+func (s *Site) learn(state History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state, s.known = state, true
@@ -102,10 +104,59 @@ func (s *Site) keep(id string, spec []byte) {
 }
 
 // inUse returns the IDs of what is published and of the candidate.
-func (s *State) inUse() []string {
+func (s *History) inUse() []string {
 	ids := []string{s.PublishedID()}
-	if s.Candidate != nil {
-		ids = append(ids, s.Candidate.ID)
+	if s.Pending != nil {
+		ids = append(ids, s.Pending.ID)
 	}
 	return ids
+}
+
+// Sites are what this instance knows of the sites of its configurations. The zero
+// Sites is empty.
+type Sites struct {
+	mu    sync.Mutex
+	sites map[string]*used
+}
+
+// used is a site with how many configurations have it.
+type used struct {
+	*Site
+	by int
+}
+
+// Use returns the site of a name, the same as for the configuration before. When
+// nobody uses it any more it is forgotten.
+func (s *Sites) Use(name string) (site *Site, release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sites == nil {
+		s.sites = make(map[string]*used)
+	}
+	u := s.sites[name]
+	if u == nil {
+		u = &used{Site: NewSite()}
+		s.sites[name] = u
+	}
+	u.by++
+	return u.Site, sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if u.by--; u.by == 0 {
+			delete(s.sites, name)
+		}
+	})
+}
+
+// Report returns the changes of each site that are known, by name.
+func (s *Sites) Report() map[string][]report.ManagedChange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make(map[string][]report.ManagedChange, len(s.sites))
+	for name, u := range s.sites {
+		if h, known := u.History(); known {
+			all[name] = h.report()
+		}
+	}
+	return all
 }

@@ -11,248 +11,283 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// News is what a step has come to.
-type News string
-
-// The news.
-const (
-	Nothing      News = ""            // all is as it was
-	HasToWait    News = "waiting"     // the change waits for a person
-	IsTried      News = "trying"      // its trial has begun
-	IsPublished  News = "published"   // all are served it
-	IsWithdrawn  News = "withdrawn"   // a candidate was given up
-	IsRolledBack News = "rolled_back" // an earlier change is published, or a trial was ended
-	IsStopped    News = "stopped"     // a trial was ended, by what it found or by a person
-)
-
-// AllNews returns the news that are worth counting.
-func AllNews() []News {
-	return []News{HasToWait, IsTried, IsPublished, IsWithdrawn, IsRolledBack, IsStopped}
-}
-
-// Submission is a spec that its owner wants now.
-type Submission struct {
-	ID       string
-	Instance string // that submits it
-	Origin   Origin
-	By       By // its time does not count
-	// Findings, Difference and Reasons are those of [Change]. With a reason it has
-	// to be confirmed.
-	Findings, Difference, Reasons []string
-	Rollout                       Rollout
-}
-
-// What cannot be done.
+// Errors of steps that are not possible.
 var (
-	ErrNoCandidate = errors.New("no change waits or is tried")
-	ErrOther       = errors.New("another change waits by now")
+	ErrNonePending = errors.New("no change waits or is tried")
+	ErrOther       = errors.New("by now it is about another change")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no such change was published")
 	ErrIsPublished = errors.New("that change is published already")
-	ErrNotShown    = errors.New("by now another change would be taken back")
-	ErrUnreadable  = errors.New("what that change says is lost or cannot be understood here")
+	ErrUnreadable  = errors.New("the rules of that change are lost or unknown to this version")
 	ErrIsFirst     = errors.New("nothing was published before; there is nothing older to go back to")
 )
 
-// Submit takes in what an instance wants. What is no news changes nothing, and neither
-// does what is published or a candidate already; but the former ends a candidate. Any
-// other spec is a new candidate, in the place of one that was there, or is published
-// at once.
-func (s State) Submit(in Submission, now time.Time) (State, News) {
-	isNews := s.IsNews(in)
-	if before := s.Submitted[in.Instance]; before.ID != in.ID || now.Sub(before.At) >= instanceRenew {
-		s.Submitted = noted(s.Submitted, in.Instance, Submitted{in.ID, now})
+// Each step returns the history after it, and the change that it gave another state, nil
+// if it changed none.
+
+// Submit takes the change that an instance wants. A change that is no news, that is
+// published or that is pending changes nothing, but the second rejects a pending one. Any
+// other change is published, or is pending in the place of the one before. A change with
+// reasons has to be confirmed.
+func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
+	isNews := h.IsNews(instance, &c)
+	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
+		h.Submitted = withSubmitted(h.Submitted, instance, Submitted{c.ID, now})
 	}
 	if !isNews {
-		return s, Nothing
+		return h, nil
 	}
-	s.Latest = in.ID
-	in.By.At = now
-	if p := s.Published; p != nil && p.Origin == FromRollback && in.Origin == FromRules {
-		in.Reasons = append(slices.Clone(in.Reasons), "it was rolled back, and a list of rules has changed since")
+	h.Latest = c.ID
+	c.Made.At = now
+	if p := h.Published; p != nil && p.Origin == FromRollback && c.Origin == FromRules {
+		c.Reasons = append(slices.Clone(c.Reasons), "it was rolled back, and a list of rules has changed since")
 	}
 	switch {
-	case in.ID == s.PublishedID():
-		return s.withdraw(in.By)
-	case s.Candidate != nil && s.Candidate.ID == in.ID:
-		return s, Nothing
+	case c.ID == h.PublishedID():
+		return h.withdraw(c.Made)
+	case h.Pending != nil && h.Pending.ID == c.ID:
+		return h, nil
 	}
-	s, _ = s.withdraw(in.By)
-	s.Changes++
-	s.Candidate = &Candidate{Rollout: in.Rollout, Change: Change{
-		Number: s.Changes, ID: in.ID, Parent: s.PublishedID(), Origin: in.Origin, Made: in.By,
-		Findings: first(in.Findings), Difference: first(in.Difference), Reasons: first(in.Reasons),
-	}}
-	if len(in.Reasons) > 0 {
-		s.Candidate.Stage, s.Candidate.Since = Confirmation, now
-		return s, HasToWait
+	h, _ = h.withdraw(c.Made)
+	h.Changes++
+	c.Number, c.Parent = h.Changes, h.PublishedID()
+	c.Difference, c.Reasons = first(c.Difference), first(c.Reasons)
+	if len(c.Reasons) > 0 {
+		c.State, c.Since, h.Pending = Waiting, now, &c
+		return h, &c
 	}
-	return s.rollOut(now)
+	return h.rollOut(c, now)
 }
 
-// noted returns what instances have submitted, with one more. Those that were not heard of
-// for long are left out, and of too many those farthest from now: a clock that was ahead has
-// noted some that are never old.
-func noted(before map[string]Submitted, instance string, what Submitted) map[string]Submitted {
+// withSubmitted returns what instances submitted, with one more. Instances that submitted
+// nothing for long are left out, and of too many those farthest from now: a clock that was
+// ahead wrote times that are never old.
+func withSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
 	after := maps.Clone(before)
 	if after == nil {
 		after = make(map[string]Submitted)
 	}
-	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return what.At.Sub(s.At) > instanceLife })
-	after[instance] = what
+	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return last.At.Sub(s.At) > instanceLife })
+	after[instance] = last
 	for len(after) > mostInstances {
-		distance := func(instance string) time.Duration { return what.At.Sub(after[instance].At).Abs() }
+		distance := func(instance string) time.Duration { return last.At.Sub(after[instance].At).Abs() }
 		delete(after, slices.MaxFunc(slices.Collect(maps.Keys(after)), func(a, b string) int { return cmp.Compare(distance(a), distance(b)) }))
 	}
 	return after
 }
 
-// rollOut begins the trial of the candidate, or publishes it.
-func (s State) rollOut(now time.Time) (State, News) {
-	c := *s.Candidate
-	if c.Rollout.Stage == "" {
-		return s.publish(now)
+// rollOut begins the trial of a change, or publishes it.
+func (h History) rollOut(c Change, now time.Time) (History, *Change) {
+	if c.Rollout.State == "" {
+		return h.publish(c, now)
 	}
-	c.Stage, c.Since, c.Until = c.Rollout.Stage, now, time.Time{}
+	c.State, c.Since, c.Until = c.Rollout.State, now, time.Time{}
 	if c.Rollout.Seconds > 0 {
 		c.Until = now.Add(time.Duration(c.Rollout.Seconds) * time.Second)
 	}
-	s.Candidate = &c
-	return s, IsTried
+	h.Pending = &c
+	return h, &c
 }
 
-// publish publishes the candidate.
-func (s State) publish(now time.Time) (State, News) {
-	change := s.Candidate.Change
-	change.Published = now
-	s.Candidate = nil
-	return s.succeed(change, Superseded, change.Made.Who, now), IsPublished
+// publish publishes a change, which is no longer pending.
+func (h History) publish(c Change, now time.Time) (History, *Change) {
+	h.Pending = nil
+	h = h.succeed(c, Superseded, c.Made.Who, now)
+	return h, h.Published
 }
 
-// succeed puts a change in the place of what is published.
-func (s State) succeed(change Change, end End, who string, now time.Time) State {
-	if s.Published != nil {
-		s = s.over(*s.Published, end, By{Who: who, At: now})
+// succeed puts a change in the place of the published one, which gets the state end.
+func (h History) succeed(c Change, end State, who string, now time.Time) History {
+	if h.Published != nil {
+		h = h.over(*h.Published, end, By{Who: who, At: now})
 	}
-	s.Published = &change
-	return s
+	c.State, c.Since, c.Until, c.Published = Published, now, time.Time{}, now
+	h.Published = &c
+	return h
 }
 
-// withdraw gives the candidate up for something else.
-func (s State) withdraw(by By) (State, News) {
-	if s.Candidate == nil {
-		return s, Nothing
+// withdraw rejects the pending change in favor of another.
+func (h History) withdraw(by By) (History, *Change) {
+	if h.Pending == nil {
+		return h, nil
 	}
-	s = s.over(s.Candidate.Change, Withdrawn, By{Who: by.Who, At: by.At})
-	s.Candidate = nil
-	return s, IsWithdrawn
+	return h.end(Rejected, By{Who: by.Who, At: by.At})
 }
 
-// over adds a change to the history, and drops what is too old or too much of it. What
-// was published last stays, so that there is always something to go back to.
-func (s State) over(change Change, end End, by By) State {
-	change.End, change.Ended = end, &by
-	history := withoutRepeated(append([]Change{change}, s.History...))
-	history = history[:min(len(history), mostChanges)]
-	last := slices.IndexFunc(history, func(c Change) bool { return !c.Published.IsZero() })
-	for len(history) > last+1 && by.At.Sub(history[len(history)-1].Ended.At) > keptFor {
-		history = history[:len(history)-1]
+// end moves the pending change to the past.
+func (h History) end(state State, by By) (History, *Change) {
+	h = h.over(*h.Pending, state, by)
+	h.Pending = nil
+	return h, &h.Past[0]
+}
+
+// over adds a change to the past, and drops past changes that are too old or too many.
+// The change that was published last stays, so that there is always one to go back to.
+func (h History) over(c Change, state State, by By) History {
+	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
+	past := withoutRepeated(append([]Change{c}, h.Past...))
+	past = past[:min(len(past), mostChanges)]
+	last := slices.IndexFunc(past, func(c Change) bool { return !c.Published.IsZero() })
+	for len(past) > last+1 && by.At.Sub(past[len(past)-1].Ended.At) > keptFor {
+		past = past[:len(past)-1]
 	}
-	s.History = history
-	return s
+	h.Past = past
+	return h
 }
 
-// mostWithdrawn is how many withdrawn changes by lists of rules the history keeps.
-const mostWithdrawn = 20
+// mostRejected is how many rejected changes by lists of rules the history keeps.
+const mostRejected = 20
 
-// withoutRepeated drops all but the last withdrawn changes by lists of rules from a
-// history, which it modifies: a list that comes and goes must not fill the history.
-func withoutRepeated(history []Change) []Change {
+// withoutRepeated drops all but the last rejected changes by lists of rules from past
+// changes, which it modifies: a list that comes and goes must not fill the history.
+func withoutRepeated(past []Change) []Change {
 	seen := 0
-	return slices.DeleteFunc(history, func(c Change) bool {
-		if c.Origin != FromRules || c.End != Withdrawn {
+	return slices.DeleteFunc(past, func(c Change) bool {
+		if c.Origin != FromRules || c.State != Rejected {
 			return false
 		}
 		seen++
-		return seen > mostWithdrawn
+		return seen > mostRejected
 	})
 }
 
-// Confirm lets a candidate go on that waits for it.
-func (s State) Confirm(id string, by By, now time.Time) (State, News, error) {
+// Confirm lets the pending change go on that waits for it.
+func (h History) Confirm(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
-	if err := s.isCandidate(id); err != nil {
-		return s, Nothing, err
+	if err := h.isPending(id); err != nil {
+		return h, nil, err
 	}
-	if s.Candidate.Stage != Confirmation {
-		return s, Nothing, ErrConfirmed
+	if h.Pending.State != Waiting {
+		return h, nil, ErrConfirmed
 	}
-	c := *s.Candidate
+	c := *h.Pending
 	c.Confirmed = &by
-	s.Candidate = &c
-	s, news := s.rollOut(now)
-	return s, news, nil
+	h, changed := h.rollOut(c, now)
+	return h, changed, nil
 }
 
-// Promote publishes a candidate that is tried.
-func (s State) Promote(id string, by By, now time.Time) (State, News, error) {
-	if err := s.isCandidate(id); err != nil {
-		return s, Nothing, err
-	}
-	if s.Candidate.Stage == Confirmation {
-		return s, Nothing, ErrUnconfirmed
-	}
-	c := *s.Candidate
+// Promote publishes the pending change that is tried.
+func (h History) Promote(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
+	if err := h.isPending(id); err != nil {
+		return h, nil, err
+	}
+	if !h.Pending.IsTried() {
+		return h, nil, ErrUnconfirmed
+	}
+	c := *h.Pending
 	c.Promoted = &by
-	s.Candidate = &c
-	s, news := s.publish(now)
-	return s, news, nil
+	h, changed := h.publish(c, now)
+	return h, changed, nil
 }
 
-// Keep keeps what the trial of a candidate has found.
-func (s State) Keep(found Found) State {
-	if s.Candidate == nil || s.Candidate.Stage == Confirmation {
-		return s
+// Keep keeps what the trial of the pending change found.
+func (h History) Keep(found Found) History {
+	if h.Pending.IsTried() {
+		c := *h.Pending
+		found.Pages = first(found.Pages)
+		c.Found = &found
+		h.Pending = &c
 	}
-	c := *s.Candidate
-	found.Pages = first(found.Pages)
-	c.Found = &found
-	s.Candidate = &c
-	return s
+	return h
 }
 
-// Advance publishes a candidate whose trial is over.
-func (s State) Advance(now time.Time) (State, News) {
-	if c := s.Candidate; c == nil || c.Stage == Confirmation || c.Until.IsZero() || now.Before(c.Until) {
-		return s, Nothing
+// Advance publishes the pending change if its trial is over.
+func (h History) Advance(now time.Time) (History, *Change) {
+	if c := h.Pending; !c.IsTried() || c.Until.IsZero() || now.Before(c.Until) {
+		return h, nil
 	}
-	return s.publish(now)
+	return h.publish(*h.Pending, now)
 }
 
-// Stop ends the trial of a candidate, by what it has found or since a person gives it up.
-func (s State) Stop(id string, by By, now time.Time) (State, News, error) {
+// Stop rejects the pending change that is tried.
+func (h History) Stop(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
-	if err := s.isCandidate(id); err != nil {
-		return s, Nothing, err
+	if err := h.isPending(id); err != nil {
+		return h, nil, err
 	}
-	if s.Candidate.Stage == Confirmation {
-		return s, Nothing, ErrUnconfirmed
+	if !h.Pending.IsTried() {
+		return h, nil, ErrUnconfirmed
 	}
-	s = s.over(s.Candidate.Change, Stopped, by)
-	s.Candidate = nil
-	return s, IsStopped, nil
+	h, changed := h.end(Rejected, by)
+	return h, changed, nil
 }
 
-// isCandidate tells why a change is not the candidate, nil if it is. "" stands for
-// whichever is.
-func (s *State) isCandidate(id string) error {
+// isPending returns an error if a change is not the pending one; "" stands for any.
+func (h *History) isPending(id string) error {
 	switch {
-	case s.Candidate == nil:
-		return ErrNoCandidate
-	case id != "" && id != s.Candidate.ID:
-		return fmt.Errorf("%w: %s", ErrOther, s.Candidate.ID)
+	case h.Pending == nil:
+		return ErrNonePending
+	case id != "" && id != h.Pending.ID:
+		return fmt.Errorf("%w: %s", ErrOther, h.Pending.ID)
+	}
+	return nil
+}
+
+// Rollback publishes the change with this ID again, at once. Without an ID it takes back
+// the canary if there is one, and otherwise publishes what was published before, or
+// nothing but the site's own robots.txt.
+func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
+	by.At = now
+	if c := h.Pending; id == "" && c != nil && c.State == Canary {
+		h, changed := h.end(RolledBack, by)
+		return h, changed, nil
+	}
+	if h.Published == nil {
+		return h, nil, fmt.Errorf("%w: nothing was published yet", ErrUnknown)
+	}
+	number := h.Changes + 1
+	if id == "" {
+		var err error
+		if id, number, err = h.parent(); err != nil {
+			return h, nil, err
+		}
+	}
+	restored := h.latest(id, number)
+	switch {
+	case restored == nil && id != IDOf(Empty):
+		return h, nil, fmt.Errorf("%w, or it is not kept any more: %s", ErrUnknown, id)
+	case restored == nil:
+		restored = &Change{ID: id}
+	}
+	if restored.ID == h.Published.ID {
+		return h, nil, ErrIsPublished
+	}
+	h, _ = h.withdraw(by)
+	h.Changes++
+	h = h.succeed(Change{Number: h.Changes, ID: restored.ID, Parent: h.Published.ID, Origin: FromRollback, Restores: restored.Number, Made: by}, RolledBack, by.Who, now)
+	return h, &h.Past[0], nil
+}
+
+// parent returns the ID of what was published before the published change, and the number
+// that it was published before. What a rollback published again stands where it stood
+// first, so that one rollback after another goes further back.
+func (h *History) parent() (id string, before int, err error) {
+	current := h.Published
+	for current.Origin == FromRollback {
+		if current.ID == IDOf(Empty) {
+			return "", 0, ErrIsFirst
+		}
+		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // so that it ends
+		if i < 0 {
+			return "", 0, fmt.Errorf("%w: what was before %s is not kept any more", ErrUnknown, current.ID)
+		}
+		current = &h.Past[i]
+	}
+	return current.Parent, current.Number, nil
+}
+
+// latest returns the last change before a number that was published with an ID, nil for
+// none.
+func (h *History) latest(id string, before int) *Change {
+	for i := range h.Past {
+		if c := &h.Past[i]; c.ID == id && c.Number < before && !c.Published.IsZero() {
+			return c
+		}
+	}
+	if p := h.Published; p != nil && p.ID == id && p.Number < before {
+		return p
 	}
 	return nil
 }

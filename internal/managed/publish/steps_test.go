@@ -14,54 +14,54 @@ var epoch = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 // act is a step in a test: a word, an ID and what news or error are expected.
 type act struct {
 	do, id string
-	news   News
+	state  State
 	err    error
-	then   string // published/candidate
+	then   string // published/pending
 }
 
 // play takes steps, an hour after another. The words: "submit", "ask" for a submission
 // that has to be confirmed, "hosts" for one that is tried at hosts for two hours,
 // "other" for one by another instance.
-func play(t *testing.T, acts []act) State {
+func play(t *testing.T, acts []act) History {
 	t.Helper()
-	var s State
+	var s History
 	for i, a := range acts {
 		now := epoch.Add(time.Duration(i) * time.Hour)
 		by := By{Who: "ann", Why: "because", Ticket: "T-1"}
-		in := Submission{ID: a.id, Instance: "one", Origin: FromConfiguration, By: by}
-		var news News
+		instance, in := "one", Change{ID: a.id, Origin: FromConfiguration, Made: by}
+		var changed *Change
 		var err error
 		before := s
 		switch a.do {
 		case "other":
-			in.Instance = "two"
-			s, news = s.Submit(in, now)
+			instance = "two"
+			s, changed = s.Submit(instance, in, now)
 		case "submit":
-			s, news = s.Submit(in, now)
+			s, changed = s.Submit(instance, in, now)
 		case "ask":
 			in.Reasons = []string{"Googlebot may not fetch / any more"}
-			s, news = s.Submit(in, now)
+			s, changed = s.Submit(instance, in, now)
 		case "ask hosts":
-			in.Reasons, in.Rollout = []string{"why"}, Rollout{Stage: Hosts, Hosts: []string{"a.test"}}
-			s, news = s.Submit(in, now)
+			in.Reasons, in.Rollout = []string{"why"}, Rollout{State: Canary, Hosts: []string{"a.test"}}
+			s, changed = s.Submit(instance, in, now)
 		case "hosts":
-			in.Rollout = Rollout{Stage: Hosts, Hosts: []string{"a.test"}, Seconds: 7200}
-			s, news = s.Submit(in, now)
+			in.Rollout = Rollout{State: Canary, Hosts: []string{"a.test"}, Seconds: 7200}
+			s, changed = s.Submit(instance, in, now)
 		case "confirm":
-			s, news, err = s.Confirm(a.id, by, now)
+			s, changed, err = s.Confirm(a.id, by, now)
 		case "promote":
-			s, news, err = s.Promote(a.id, by, now)
+			s, changed, err = s.Promote(a.id, by, now)
 		case "stop":
-			s, news, err = s.Stop(a.id, by, now)
+			s, changed, err = s.Stop(a.id, by, now)
 		case "rollback":
-			s, news, err = s.Rollback(a.id, by, now)
+			s, changed, err = s.Rollback(a.id, by, now)
 		case "advance":
-			s, news = s.Advance(now)
+			s, changed = s.Advance(now)
 		default:
 			t.Fatalf("unknown step %q", a.do)
 		}
-		if news != a.news || !errors.Is(err, a.err) || (err == nil) != (a.err == nil) {
-			t.Fatalf("step %d, %s %s: got %q, %v; want %q, %v", i, a.do, a.id, news, err, a.news, a.err)
+		if stateOf(changed) != a.state || !errors.Is(err, a.err) || (err == nil) != (a.err == nil) {
+			t.Fatalf("step %d, %s %s: got %q, %v; want %q, %v", i, a.do, a.id, stateOf(changed), err, a.state, a.err)
 		}
 		if got := inForce(s); got != a.then {
 			t.Fatalf("step %d, %s %s: %s; want %s", i, a.do, a.id, got, a.then)
@@ -73,126 +73,134 @@ func play(t *testing.T, acts []act) State {
 	return s
 }
 
-func inForce(s State) string {
-	published, candidate := "-", "-"
+// stateOf returns the state that a step gave a change, "" for none.
+func stateOf(c *Change) State {
+	if c == nil {
+		return ""
+	}
+	return c.State
+}
+
+func inForce(s History) string {
+	published, pending := "-", "-"
 	if s.Published != nil {
 		published = s.Published.ID
 	}
-	if s.Candidate != nil {
-		candidate = s.Candidate.ID + ":" + string(s.Candidate.Stage)
+	if s.Pending != nil {
+		pending = s.Pending.ID + ":" + string(s.Pending.State)
 	}
-	return published + "/" + candidate
+	return published + "/" + pending
 }
 
 func TestSteps(t *testing.T) {
 	empty := IDOf(Empty)
 	for name, acts := range map[string][]act{
 		"published at once": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"submit", "a", Nothing, nil, "a/-"},
-			{"submit", "b", IsPublished, nil, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"submit", "a", "", nil, "a/-"},
+			{"submit", "b", Published, nil, "b/-"},
 		},
 		"confirmed": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"ask", "b", HasToWait, nil, "a/b:confirmation"},
-			{"ask", "b", Nothing, nil, "a/b:confirmation"},
-			{"promote", "b", Nothing, ErrUnconfirmed, "a/b:confirmation"},
-			{"stop", "b", Nothing, ErrUnconfirmed, "a/b:confirmation"},
-			{"advance", "", Nothing, nil, "a/b:confirmation"},
-			{"confirm", "x", Nothing, ErrOther, "a/b:confirmation"},
-			{"confirm", "b", IsPublished, nil, "b/-"},
-			{"confirm", "b", Nothing, ErrNoCandidate, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"ask", "b", Waiting, nil, "a/b:waiting"},
+			{"ask", "b", "", nil, "a/b:waiting"},
+			{"promote", "b", "", ErrUnconfirmed, "a/b:waiting"},
+			{"stop", "b", "", ErrUnconfirmed, "a/b:waiting"},
+			{"advance", "", "", nil, "a/b:waiting"},
+			{"confirm", "x", "", ErrOther, "a/b:waiting"},
+			{"confirm", "b", Published, nil, "b/-"},
+			{"confirm", "b", "", ErrNonePending, "b/-"},
 		},
 		"the first of all waits": {
-			{"ask", "a", HasToWait, nil, "-/a:confirmation"},
-			{"rollback", "", Nothing, ErrUnknown, "-/a:confirmation"},
-			{"confirm", "", IsPublished, nil, "a/-"},
+			{"ask", "a", Waiting, nil, "-/a:waiting"},
+			{"rollback", "", "", ErrUnknown, "-/a:waiting"},
+			{"confirm", "", Published, nil, "a/-"},
 		},
-		"withdrawn by another": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"ask", "b", HasToWait, nil, "a/b:confirmation"},
-			{"ask", "c", HasToWait, nil, "a/c:confirmation"},
-			{"submit", "d", IsPublished, nil, "d/-"},
+		"rejected by another": {
+			{"submit", "a", Published, nil, "a/-"},
+			{"ask", "b", Waiting, nil, "a/b:waiting"},
+			{"ask", "c", Waiting, nil, "a/c:waiting"},
+			{"submit", "d", Published, nil, "d/-"},
 		},
-		"withdrawn by what is published": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"ask", "b", HasToWait, nil, "a/b:confirmation"},
-			{"submit", "a", IsWithdrawn, nil, "a/-"},
+		"rejected by what is published": {
+			{"submit", "a", Published, nil, "a/-"},
+			{"ask", "b", Waiting, nil, "a/b:waiting"},
+			{"submit", "a", Rejected, nil, "a/-"},
 		},
 		"tried and promoted": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"hosts", "b", IsTried, nil, "a/b:hosts"},
-			{"confirm", "b", Nothing, ErrConfirmed, "a/b:hosts"},
-			{"promote", "b", IsPublished, nil, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"hosts", "b", Canary, nil, "a/b:canary"},
+			{"confirm", "b", "", ErrConfirmed, "a/b:canary"},
+			{"promote", "b", Published, nil, "b/-"},
 		},
 		"tried for its time": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"hosts", "b", IsTried, nil, "a/b:hosts"},
-			{"advance", "", Nothing, nil, "a/b:hosts"},
-			{"advance", "", IsPublished, nil, "b/-"},
-			{"advance", "", Nothing, nil, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"hosts", "b", Canary, nil, "a/b:canary"},
+			{"advance", "", "", nil, "a/b:canary"},
+			{"advance", "", Published, nil, "b/-"},
+			{"advance", "", "", nil, "b/-"},
 		},
 		"tried until somebody promotes it": {
-			{"ask hosts", "a", HasToWait, nil, "-/a:confirmation"},
-			{"confirm", "a", IsTried, nil, "-/a:hosts"},
-			{"advance", "", Nothing, nil, "-/a:hosts"},
-			{"promote", "", IsPublished, nil, "a/-"},
+			{"ask hosts", "a", Waiting, nil, "-/a:waiting"},
+			{"confirm", "a", Canary, nil, "-/a:canary"},
+			{"advance", "", "", nil, "-/a:canary"},
+			{"promote", "", Published, nil, "a/-"},
 		},
 		"stopped": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"hosts", "b", IsTried, nil, "a/b:hosts"},
-			{"stop", "b", IsStopped, nil, "a/-"},
-			{"hosts", "b", Nothing, nil, "a/-"}, // the configuration is as it was
-			{"promote", "b", Nothing, ErrNoCandidate, "a/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"hosts", "b", Canary, nil, "a/b:canary"},
+			{"stop", "b", Rejected, nil, "a/-"},
+			{"hosts", "b", "", nil, "a/-"}, // the configuration is as it was
+			{"promote", "b", "", ErrNonePending, "a/-"},
 		},
 		"a rollback holds": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"submit", "b", IsPublished, nil, "b/-"},
-			{"rollback", "", IsRolledBack, nil, "a/-"},
-			{"submit", "b", Nothing, nil, "a/-"},
-			{"other", "b", Nothing, nil, "a/-"}, // that instance is late
-			{"submit", "c", IsPublished, nil, "c/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"submit", "b", Published, nil, "b/-"},
+			{"rollback", "", RolledBack, nil, "a/-"},
+			{"submit", "b", "", nil, "a/-"},
+			{"other", "b", "", nil, "a/-"}, // that instance is late
+			{"submit", "c", Published, nil, "c/-"},
 		},
 		"rollbacks go back and back": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"submit", "b", IsPublished, nil, "b/-"},
-			{"submit", "c", IsPublished, nil, "c/-"},
-			{"rollback", "", IsRolledBack, nil, "b/-"},
-			{"rollback", "", IsRolledBack, nil, "a/-"},
-			{"rollback", "", IsRolledBack, nil, empty + "/-"},
-			{"rollback", "", Nothing, ErrIsFirst, empty + "/-"},
-			{"rollback", empty, Nothing, ErrIsPublished, empty + "/-"},
-			{"rollback", "c", IsRolledBack, nil, "c/-"},
-			{"rollback", "", IsRolledBack, nil, "b/-"},
-			{"rollback", "b", Nothing, ErrIsPublished, "b/-"},
-			{"rollback", "x", Nothing, ErrUnknown, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"submit", "b", Published, nil, "b/-"},
+			{"submit", "c", Published, nil, "c/-"},
+			{"rollback", "", RolledBack, nil, "b/-"},
+			{"rollback", "", RolledBack, nil, "a/-"},
+			{"rollback", "", RolledBack, nil, empty + "/-"},
+			{"rollback", "", "", ErrIsFirst, empty + "/-"},
+			{"rollback", empty, "", ErrIsPublished, empty + "/-"},
+			{"rollback", "c", RolledBack, nil, "c/-"},
+			{"rollback", "", RolledBack, nil, "b/-"},
+			{"rollback", "b", "", ErrIsPublished, "b/-"},
+			{"rollback", "x", "", ErrUnknown, "b/-"},
 		},
 		"back and forth": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"submit", "b", IsPublished, nil, "b/-"},
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"rollback", "", IsRolledBack, nil, "b/-"},
-			{"rollback", "", IsRolledBack, nil, "a/-"},
-			{"rollback", "", IsRolledBack, nil, empty + "/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"submit", "b", Published, nil, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"rollback", "", RolledBack, nil, "b/-"},
+			{"rollback", "", RolledBack, nil, "a/-"},
+			{"rollback", "", RolledBack, nil, empty + "/-"},
 		},
 		"a rollback takes back what hosts have": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"hosts", "b", IsTried, nil, "a/b:hosts"},
-			{"rollback", "", IsRolledBack, nil, "a/-"},
-			{"rollback", "b", Nothing, ErrUnknown, "a/-"}, // it never was published
+			{"submit", "a", Published, nil, "a/-"},
+			{"hosts", "b", Canary, nil, "a/b:canary"},
+			{"rollback", "", RolledBack, nil, "a/-"},
+			{"rollback", "b", "", ErrUnknown, "a/-"}, // it never was published
 		},
 		"a rollback of what is published": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"submit", "b", IsPublished, nil, "b/-"},
-			{"ask", "c", HasToWait, nil, "b/c:confirmation"},
-			{"rollback", "", IsRolledBack, nil, "a/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"submit", "b", Published, nil, "b/-"},
+			{"ask", "c", Waiting, nil, "b/c:waiting"},
+			{"rollback", "", RolledBack, nil, "a/-"},
 		},
 		"a restart of an old instance undoes nothing": {
-			{"submit", "a", IsPublished, nil, "a/-"},
-			{"other", "a", Nothing, nil, "a/-"},
-			{"other", "b", IsPublished, nil, "b/-"},
-			{"submit", "a", Nothing, nil, "b/-"},
-			{"submit", "b", Nothing, nil, "b/-"},
+			{"submit", "a", Published, nil, "a/-"},
+			{"other", "a", "", nil, "a/-"},
+			{"other", "b", Published, nil, "b/-"},
+			{"submit", "a", "", nil, "b/-"},
+			{"submit", "b", "", nil, "b/-"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { play(t, acts) })
@@ -202,26 +210,26 @@ func TestSteps(t *testing.T) {
 // The history says what became of each change, who did it and why.
 func TestHistory(t *testing.T) {
 	s := play(t, []act{
-		{"submit", "a", IsPublished, nil, "a/-"},
-		{"ask", "b", HasToWait, nil, "a/b:confirmation"},
-		{"confirm", "b", IsPublished, nil, "b/-"},
-		{"hosts", "c", IsTried, nil, "b/c:hosts"},
-		{"stop", "c", IsStopped, nil, "b/-"},
-		{"rollback", "a", IsRolledBack, nil, "a/-"},
-		{"ask", "d", HasToWait, nil, "a/d:confirmation"},
-		{"submit", "e", IsPublished, nil, "e/-"},
+		{"submit", "a", Published, nil, "a/-"},
+		{"ask", "b", Waiting, nil, "a/b:waiting"},
+		{"confirm", "b", Published, nil, "b/-"},
+		{"hosts", "c", Canary, nil, "b/c:canary"},
+		{"stop", "c", Rejected, nil, "b/-"},
+		{"rollback", "a", RolledBack, nil, "a/-"},
+		{"ask", "d", Waiting, nil, "a/d:waiting"},
+		{"submit", "e", Published, nil, "e/-"},
 	})
 	var got []string
-	for _, c := range s.History {
-		got = append(got, fmt.Sprintf("%d %s<%s %s %s", c.Number, c.ID, c.Parent, c.Origin, c.End))
+	for _, c := range s.Past {
+		got = append(got, fmt.Sprintf("%d %s<%s %s %s", c.Number, c.ID, c.Parent, c.Origin, c.State))
 	}
 	if all := strings.Join(got, ", "); all != strings.Join([]string{
-		"4 a<b rollback superseded", "5 d<a configuration withdrawn", "2 b<a configuration rolled_back",
-		"3 c<b configuration stopped", "1 a<" + IDOf(Empty) + " configuration superseded",
+		"4 a<b rollback superseded", "5 d<a configuration rejected", "2 b<a configuration rolled_back",
+		"3 c<b configuration rejected", "1 a<" + IDOf(Empty) + " configuration superseded",
 	}, ", ") {
 		t.Errorf("got %s", all)
 	}
-	b := s.History[2]
+	b := s.Past[2]
 	if by := b.Confirmed; by == nil || by.Who != "ann" || by.Why != "because" || by.Ticket != "T-1" || !by.At.Equal(epoch.Add(2*time.Hour)) {
 		t.Errorf("confirmed by %+v", by)
 	}
@@ -235,24 +243,24 @@ func TestHistory(t *testing.T) {
 
 // The history is bounded by number and age, but what was published last stays.
 func TestHistoryIsBounded(t *testing.T) {
-	var s State
+	var s History
 	for i := range mostChanges + 50 {
-		s, _ = s.Submit(Submission{ID: fmt.Sprint(i), Instance: fmt.Sprint("host", i)}, epoch.Add(time.Duration(i)*time.Minute))
+		s, _ = s.Submit(fmt.Sprint("host", i), Change{ID: fmt.Sprint(i)}, epoch.Add(time.Duration(i)*time.Minute))
 	}
-	if len(s.History) != mostChanges || s.History[0].ID != fmt.Sprint(mostChanges+48) || s.Changes != mostChanges+50 {
-		t.Errorf("%d changes of %d, the first %s", len(s.History), s.Changes, s.History[0].ID)
+	if len(s.Past) != mostChanges || s.Past[0].ID != fmt.Sprint(mostChanges+48) || s.Changes != mostChanges+50 {
+		t.Errorf("%d changes of %d, the first %s", len(s.Past), s.Changes, s.Past[0].ID)
 	}
 	if len(s.Submitted) > mostInstances {
 		t.Errorf("%d instances", len(s.Submitted))
 	}
 	late := epoch.Add(2 * keptFor)
-	s, _ = s.Submit(Submission{ID: "late", Instance: "one"}, late)
-	s, _ = s.Submit(Submission{ID: "later", Instance: "one", Reasons: make([]string, 100)}, late.Add(1))
-	if len(s.History) != 1 || len(s.Submitted) != 1 || len(s.Candidate.Reasons) != MostLines || s.Candidate.Reasons[MostLines-1] != "and 81 more" {
-		t.Errorf("%d changes, %d instances, %d reasons", len(s.History), len(s.Submitted), len(s.Candidate.Reasons))
+	s, _ = s.Submit("one", Change{ID: "late"}, late)
+	s, _ = s.Submit("one", Change{ID: "later", Reasons: make([]string, 100)}, late.Add(1))
+	if len(s.Past) != 1 || len(s.Submitted) != 1 || len(s.Pending.Reasons) != MostLines || s.Pending.Reasons[MostLines-1] != "and 81 more" {
+		t.Errorf("%d changes, %d instances, %d reasons", len(s.Past), len(s.Submitted), len(s.Pending.Reasons))
 	}
-	if s, news, err := s.Rollback("", By{}, late.Add(2)); news != IsRolledBack || err != nil || s.Published.ID != fmt.Sprint(mostChanges+49) {
-		t.Errorf("got %q, %v, %+v", news, err, s.Published)
+	if s, changed, err := s.Rollback("", By{}, late.Add(2)); stateOf(changed) != RolledBack || err != nil || s.Published.ID != fmt.Sprint(mostChanges+49) {
+		t.Errorf("got %q, %v, %+v", stateOf(changed), err, s.Published)
 	}
 }
 
@@ -262,24 +270,24 @@ func TestNotedBesideTheFuture(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var all map[string]Submitted
 	for i := range mostInstances {
-		all = noted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
+		all = withSubmitted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
 	}
 	for _, instance := range []string{"one", "two"} {
-		all = noted(all, instance, Submitted{"x", now})
+		all = withSubmitted(all, instance, Submitted{"x", now})
 	}
 	if len(all) != mostInstances || all["one"].ID != "x" || all["two"].ID != "x" {
 		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])
 	}
 }
 
-// TestWithdrawnLists keeps few of the changes by lists of rules that came and went.
-func TestWithdrawnLists(t *testing.T) {
-	var s State
-	for i := range 3 * mostWithdrawn {
-		in := Submission{ID: fmt.Sprint("list ", i), Instance: "one", Origin: FromRules, Reasons: []string{"it has lost much"}}
-		s, _ = s.Submit(in, epoch.Add(time.Duration(i)*time.Minute))
+// TestRejectedLists keeps few of the changes by lists of rules that came and went.
+func TestRejectedLists(t *testing.T) {
+	var s History
+	for i := range 3 * mostRejected {
+		in := Change{ID: fmt.Sprint("list ", i), Origin: FromRules, Reasons: []string{"bingbot may not fetch / any more"}}
+		s, _ = s.Submit("one", in, epoch.Add(time.Duration(i)*time.Minute))
 	}
-	if len(s.History) != mostWithdrawn || s.History[0].ID != fmt.Sprint("list ", 3*mostWithdrawn-2) {
-		t.Errorf("%d changes are kept, the first %s", len(s.History), s.History[0].ID)
+	if len(s.Past) != mostRejected || s.Past[0].ID != fmt.Sprint("list ", 3*mostRejected-2) {
+		t.Errorf("%d changes are kept, the first %s", len(s.Past), s.Past[0].ID)
 	}
 }

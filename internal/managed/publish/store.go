@@ -74,7 +74,7 @@ type Store struct {
 // stored is a state as it is stored, and as it is.
 type stored struct {
 	data  []byte
-	state State
+	state History
 }
 
 // NewStore returns the store of a site. The name of the site may be any text that is
@@ -87,15 +87,15 @@ func NewStore(storage Storage, name string, site *Site, now func() time.Time) *S
 func (s *Store) stateKey() string         { return s.directory + "/state.json" }
 func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
 
-// Read returns what is stored now, the zero State if nothing is.
-func (s *Store) Read(ctx context.Context) (State, error) {
+// Read returns what is stored now, the zero History if nothing is.
+func (s *Store) Read(ctx context.Context) (History, error) {
 	end, err := s.site.begin(ctx)
 	if err != nil {
-		return State{}, err
+		return History{}, err
 	}
 	defer end()
 	state, data, err := s.read(ctx)
-	if known, ok := s.site.State(); err == nil && data == nil && ok && known.Revision > 0 {
+	if known, ok := s.site.History(); err == nil && data == nil && ok && known.Revision > 0 {
 		return known, ErrLost // what is known stays, and the next who writes brings it back
 	}
 	if err == nil {
@@ -104,25 +104,25 @@ func (s *Store) Read(ctx context.Context) (State, error) {
 	return state, err
 }
 
-func (s *Store) read(ctx context.Context) (state State, data []byte, err error) {
+func (s *Store) read(ctx context.Context) (state History, data []byte, err error) {
 	data, err = s.load(ctx, s.stateKey())
 	if errors.Is(err, fs.ErrNotExist) {
-		return State{}, nil, nil
+		return History{}, nil, nil
 	}
 	if err != nil {
-		return State{}, nil, err
+		return History{}, nil, err
 	}
 	if s.last.data != nil && bytes.Equal(data, s.last.data) {
 		return s.last.state, data, nil // as it is nearly each minute
 	}
 	if objects, arrays := jsontext.Nesting(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
-		return State{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
 	}
 	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {
-		return State{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
+		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
 	if !state.isWhole() {
-		return State{}, data, fmt.Errorf("%w: %s: a change that is over does not say since when", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: a change that is over does not say since when", ErrDamaged, s.stateKey())
 	}
 	s.last = stored{data, state}
 	return state, data, nil
@@ -169,19 +169,23 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	return spec, nil
 }
 
+// Step is a step of a history. It returns the history after it, and the change that got
+// another state, nil for none.
+type Step func(History) (after History, changed *Change, err error)
+
 // Update takes a step while no other instance does. spec is what the step submits,
 // nil for a step that submits nothing. What it returns is stored, unless err is set.
-func (s *Store) Update(ctx context.Context, spec []byte, step func(State) (State, News, error)) (after State, news News, err error) {
+func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
 	end, err := s.site.begin(ctx)
 	if err != nil {
-		return State{}, Nothing, err
+		return History{}, nil, err
 	}
 	defer end()
 	lock := strings.ReplaceAll(s.directory, "/", "_")
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if err := s.storage.Lock(waiting, lock); err != nil {
-		return State{}, Nothing, fmt.Errorf("waiting for the lock of the history: %w", err)
+		return History{}, nil, fmt.Errorf("waiting for the lock of the history: %w", err)
 	}
 	locked := s.now()
 	defer func() {
@@ -191,40 +195,40 @@ func (s *Store) Update(ctx context.Context, spec []byte, step func(State) (State
 	}()
 	before, data, err := s.recovered(ctx)
 	if err != nil {
-		return State{}, Nothing, err
+		return History{}, nil, err
 	}
-	if after, news, err = step(before); err != nil {
-		return before, Nothing, err
+	if after, changed, err = step(before); err != nil {
+		return before, nil, err
 	}
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
 			s.site.keep(IDOf(spec), spec) // as after a restart with what is published
 		}
-		return before, news, err
+		return before, changed, err
 	}
 	after.Revision++
-	if spec != nil && news != Nothing {
+	if spec != nil && changed != nil {
 		if err := s.store(ctx, s.specKey(IDOf(spec)), spec); err != nil {
-			return before, Nothing, err
+			return before, nil, err
 		}
 	}
 	if s.now().Sub(locked) > lockHolds {
-		return before, Nothing, errors.New("the storage is too slow: others may write by now")
+		return before, nil, errors.New("the storage is too slow: others may write by now")
 	}
 	if err := s.write(ctx, after); err != nil {
-		return before, Nothing, err
+		return before, nil, err
 	}
 	if spec != nil {
 		s.site.keep(IDOf(spec), spec)
 	}
-	if news != Nothing {
+	if changed != nil {
 		s.deleteSpecs(ctx, after.Specs())
 	}
-	return after, news, nil
+	return after, changed, nil
 }
 
-func (s *Store) write(ctx context.Context, state State) error {
+func (s *Store) write(ctx context.Context, state History) error {
 	data, err := json.Marshal(state)
 	if err == nil {
 		err = s.store(ctx, s.stateKey(), data)
@@ -237,21 +241,21 @@ func (s *Store) write(ctx context.Context, state State) error {
 
 // recovered returns what is stored. Where that is damaged or lost it is what this
 // instance knows, or else nothing, and the damaged value is kept aside.
-func (s *Store) recovered(ctx context.Context) (State, []byte, error) {
+func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
 	state, data, err := s.read(ctx)
-	known, ok := s.site.State()
+	known, ok := s.site.History()
 	switch {
 	case errors.Is(err, ErrDamaged):
 		aside := fmt.Sprintf("%s.damaged-%d", s.stateKey(), s.now().Unix())
 		if kept := s.store(ctx, aside, data); kept != nil {
-			return State{}, nil, errors.Join(err, kept)
+			return History{}, nil, errors.Join(err, kept)
 		}
 		if s.SetAside != nil {
 			s.SetAside(aside, err)
 		}
 		return known, nil, s.restore(ctx, known)
 	case err != nil:
-		return State{}, nil, err
+		return History{}, nil, err
 	case data == nil && ok:
 		return known, nil, s.restore(ctx, known)
 	}
@@ -259,7 +263,7 @@ func (s *Store) recovered(ctx context.Context) (State, []byte, error) {
 }
 
 // restore stores the specs in use once more, as far as this instance has them.
-func (s *Store) restore(ctx context.Context, known State) error {
+func (s *Store) restore(ctx context.Context, known History) error {
 	for _, id := range known.inUse() {
 		if spec, ok := s.site.spec(id); ok {
 			if err := s.store(ctx, s.specKey(id), spec); err != nil {

@@ -17,12 +17,13 @@ import (
 
 func specOf(name string) []byte { return []byte(`{"lines":["` + name + `"]}`) }
 
-func submit(s *Store, instance, name string, reasons ...string) (State, News, error) {
+func submit(s *Store, instance, name string, reasons ...string) (History, State, error) {
 	spec := specOf(name)
-	return s.Update(context.Background(), spec, func(state State) (State, News, error) {
-		after, news := state.Submit(Submission{ID: IDOf(spec), Instance: instance, Reasons: reasons}, s.now())
-		return after, news, nil
+	after, changed, err := s.Update(context.Background(), spec, func(state History) (History, *Change, error) {
+		after, changed := state.Submit(instance, Change{ID: IDOf(spec), Reasons: reasons}, s.now())
+		return after, changed, nil
 	})
+	return after, stateOf(changed), err
 }
 
 func newStore(storage Storage) *Store {
@@ -45,11 +46,11 @@ func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
 	if got := state.PublishedID(); !slices.ContainsFunc(published, func(name string) bool { return got == IDOf(specOf(name)) }) {
 		t.Errorf("published is %s, none of %v", got, published)
 	}
-	if want := len(state.History) + 1; state.Changes != want {
+	if want := len(state.Past) + 1; state.Changes != want {
 		t.Errorf("%d changes of which %d are known", state.Changes, want)
 	}
-	for i, c := range state.History {
-		if c.End == "" || i > 0 && c.Number >= state.History[i-1].Number {
+	for i, c := range state.Past {
+		if c.Ended == nil || i > 0 && c.Number >= state.Past[i-1].Number {
 			t.Errorf("%+v is not over, or out of order", c)
 		}
 	}
@@ -81,7 +82,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 				s := newStore(storage)
 				wg.Go(func() {
 					for n := range each {
-						if _, news, err := submit(s, fmt.Sprint("instance", i), fmt.Sprint(i, " ", n)); err != nil || news != IsPublished {
+						if _, news, err := submit(s, fmt.Sprint("instance", i), fmt.Sprint(i, " ", n)); err != nil || news != Published {
 							t.Errorf("%q, %v", news, err)
 						}
 					}
@@ -93,12 +94,12 @@ func TestManyPublishAtOnce(t *testing.T) {
 			if err != nil || state.Changes != instances*each || int(state.Revision) != instances*each || len(state.Specs()) != instances*each {
 				t.Fatalf("%v: %d changes, revision %d, %d specs", err, state.Changes, state.Revision, len(state.Specs()))
 			}
-			for i, c := range state.History {
+			for i, c := range state.Past {
 				after := state.Published
 				if i > 0 {
-					after = &state.History[i-1]
+					after = &state.Past[i-1]
 				}
-				if after.Parent != c.ID || c.End != Superseded {
+				if after.Parent != c.ID || c.State != Superseded {
 					t.Fatalf("%s follows %s, but is made of %s", after.ID, c.ID, after.Parent)
 				}
 			}
@@ -128,8 +129,8 @@ func TestDamagedState(t *testing.T) {
 		told := ""
 		s.SetAside = func(key string, err error) { told = key }
 		state, news, err := submit(s, "one", "new")
-		if err != nil || news != IsPublished || (len(state.History) == 1) != knows {
-			t.Errorf("knows=%v: %q, %v, %d changes before", knows, news, err, len(state.History))
+		if err != nil || news != Published || (len(state.Past) == 1) != knows {
+			t.Errorf("knows=%v: %q, %v, %d changes before", knows, news, err, len(state.Past))
 		}
 		if kept, err := storage.Load(t.Context(), told); err != nil || string(kept) != string(damaged) {
 			t.Errorf("kept aside at %q: %q, %v", told, kept, err)
@@ -151,7 +152,7 @@ func TestLostState(t *testing.T) {
 	}
 	again := newStore(storage)
 	state, err := again.Read(t.Context())
-	if err != nil || inForce(state) != IDOf(specOf("old"))+"/"+IDOf(specOf("new"))+":confirmation" {
+	if err != nil || inForce(state) != IDOf(specOf("old"))+"/"+IDOf(specOf("new"))+":waiting" {
 		t.Fatalf("%v: %s", err, inForce(state))
 	}
 	if spec, err := again.Spec(t.Context(), state.PublishedID()); err != nil || string(spec) != string(specOf("old")) {
@@ -196,7 +197,7 @@ func TestSilentStorage(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := second.Update(ctx, nil, func(s State) (State, News, error) { return s, Nothing, nil })
+	_, _, err := second.Update(ctx, nil, func(s History) (History, *Change, error) { return s, nil, nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -207,10 +208,10 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 	t.Parallel()
 	storage := prepared(t)
 	writes := storage.Writes
-	if _, news, err := submit(newStore(storage), "one", "old"); news != Nothing || err != nil || storage.Writes != writes {
+	if _, news, err := submit(newStore(storage), "one", "old"); news != "" || err != nil || storage.Writes != writes {
 		t.Errorf("%q, %v, %d writes", news, err, storage.Writes-writes)
 	}
-	if _, _, err := newStore(storage).Update(t.Context(), nil, func(s State) (State, News, error) { return s.Confirm("", By{}, epoch) }); !errors.Is(err, ErrNoCandidate) || storage.Writes != writes {
+	if _, _, err := newStore(storage).Update(t.Context(), nil, func(s History) (History, *Change, error) { return s.Confirm("", By{}, epoch) }); !errors.Is(err, ErrNonePending) || storage.Writes != writes {
 		t.Errorf("%v, %d writes", err, storage.Writes-writes)
 	}
 }
@@ -218,13 +219,13 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 // What is stored is at most some megabytes.
 func TestStateIsBounded(t *testing.T) {
 	t.Parallel()
-	var s State
+	var s History
 	line := strings.Repeat("x", MostText)
 	lines := slices.Repeat([]string{line}, 100)
 	for i := range mostChanges + 2 {
-		in := Submission{ID: fmt.Sprint(i), Instance: fmt.Sprint(i), By: By{Who: line, Why: line, Ticket: line}, Findings: lines, Difference: lines, Reasons: lines}
-		s, _ = s.Submit(in, epoch)
-		s, _, _ = s.Confirm("", in.By, epoch)
+		by := By{Who: line, Why: line, Ticket: line}
+		s, _ = s.Submit(fmt.Sprint(i), Change{ID: fmt.Sprint(i), Made: by, Difference: lines, Reasons: lines}, epoch)
+		s, _, _ = s.Confirm("", by, epoch)
 	}
 	data, err := json.Marshal(s)
 	if err != nil || len(data) > 20<<20 {

@@ -42,10 +42,10 @@ var errEnded = errors.New("another configuration decides by now")
 
 // submit submits what is wanted, unless another configuration has taken over.
 func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) error {
-	in := Submission{Instance: r.Instance(), ID: w.id, Origin: w.origin, By: By{Who: string(w.origin)}, Rollout: r.Rollout}
+	in := Change{ID: w.id, Origin: w.origin, Made: By{Who: string(w.origin)}, Rollout: r.Rollout}
 	for range tries {
-		state, _ := r.site.State()
-		base, isNews := state.PublishedID(), state.IsNews(in)
+		state, _ := r.site.History()
+		base, isNews := state.PublishedID(), state.IsNews(r.Instance(), &in)
 		if isNews {
 			r.awaitStored(ctx)
 			published, err := r.schedule(ctx, base, *w)
@@ -58,15 +58,15 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 			in.Reasons = r.reasons(published, *w, state.Published == nil)
 			in.Difference = managed.Difference(published, w.schedule)
 		}
-		_, err := r.update(ctx, w.spec, func(s State) (State, News, error) {
+		_, err := r.update(ctx, w.spec, func(s History) (History, *Change, error) {
 			switch {
 			case !isLatest():
-				return s, Nothing, errEnded
-			case s.PublishedID() != base || s.IsNews(in) != isNews:
-				return s, Nothing, errMoved // nothing was compared with this
+				return s, nil, errEnded
+			case s.PublishedID() != base || s.IsNews(r.Instance(), &in) != isNews:
+				return s, nil, errMoved // nothing was compared with this
 			}
-			s, news := s.Submit(in, r.Now())
-			return s, news, nil
+			s, changed := s.Submit(r.Instance(), in, r.Now())
+			return s, changed, nil
 		})
 		if errors.Is(err, errEnded) {
 			return nil
@@ -118,7 +118,7 @@ func (r *Release) awaitStored(ctx context.Context) {
 // submitAlone makes what was served while no history was known the first change, where there
 // is none: it was in force, and a wish is compared with it.
 func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
-	if state, _ := r.site.State(); state.Changes > 0 {
+	if state, _ := r.site.History(); state.Changes > 0 {
 		return nil
 	}
 	served, alone := r.lastServed()
@@ -126,14 +126,14 @@ func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
 		return nil
 	}
 	w := newWish(served, FromConfiguration, Proposal{})
-	in := Submission{Instance: r.Instance(), ID: w.id, Origin: w.origin, By: By{Who: string(w.origin)}}
+	in := Change{ID: w.id, Origin: w.origin, Made: By{Who: string(w.origin)}}
 	in.Difference = managed.Difference(r.nothing(), served)
-	_, err := r.update(ctx, w.spec, func(s State) (State, News, error) {
+	_, err := r.update(ctx, w.spec, func(s History) (History, *Change, error) {
 		if s.Changes > 0 || !isLatest() { // another instance has begun one
-			return s, Nothing, nil
+			return s, nil, nil
 		}
-		s, news := s.Submit(in, r.Now())
-		return s, news, nil
+		s, changed := s.Submit(r.Instance(), in, r.Now())
+		return s, changed, nil
 	})
 	return err
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // trialOf returns what some are served of a candidate that is tried.
-func trialOf(c *Candidate, tried *managed.Schedule) managed.Trial {
-	if c == nil || c.Stage == Shadow {
+func trialOf(c *Change, tried *managed.Schedule) managed.Trial {
+	if c == nil || c.State == Shadow {
 		return managed.Trial{}
 	}
 	return managed.Trial{Schedule: tried, Hosts: c.Rollout.Hosts, ID: c.ID, Until: c.Until}
@@ -19,7 +19,7 @@ func trialOf(c *Candidate, tried *managed.Schedule) managed.Trial {
 // is tried: the storage may not answer for long, and what a trial has found is forgotten
 // once nobody tries it.
 func (r *Release) takeOver() {
-	state, known := r.site.State()
+	state, known := r.site.History()
 	if !known {
 		return
 	}
@@ -28,7 +28,7 @@ func (r *Release) takeOver() {
 	w, _ := r.wanted()
 	r.applying.Lock()
 	defer r.applying.Unlock()
-	if c := state.Candidate; isTried(c) {
+	if c := state.Pending; c.IsTried() {
 		published, err := r.schedule(atHand, state.PublishedID(), w)
 		tried, lost := r.schedule(atHand, c.ID, w)
 		if errors.Join(err, lost) == nil {

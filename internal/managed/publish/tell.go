@@ -22,20 +22,20 @@ func (r *Release) tell(err error) {
 	r.told = said
 }
 
-// log tells of a step.
-func (r *Release) log(news News, c Change) {
+// log logs that a change has another state.
+func (r *Release) log(c *Change) {
 	fields := []zap.Field{zap.String("site", r.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
-	switch news {
-	case HasToWait:
+	switch c.State {
+	case Waiting:
 		r.Logger.Warn("a change of a robots_txt waits for confirmation; what was published before stays",
 			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+r.place.Name+" --why <text>"))...)
-	case IsStopped:
+	case Rejected:
 		if !c.StoppedByTrial() {
-			r.Logger.Info("the trial of a change of a robots_txt was given up", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
+			r.Logger.Info("a change of a robots_txt was rejected", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
 			return
 		}
 		r.Logger.Warn("the trial of a change of a robots_txt has ended by itself", append(fields, zap.String("why", c.Ended.Why))...)
 	default:
-		r.Logger.Info("a change of a robots_txt is "+string(news), fields...)
+		r.Logger.Info("a change of a robots_txt is "+string(c.State), fields...)
 	}
 }

@@ -28,14 +28,9 @@ type Trials interface {
 // sourceOf is what tells the trial of a change from others.
 func sourceOf(id string) string { return "change " + id }
 
-// isTried reports whether a candidate is, nil if there is none.
-func isTried(c *Candidate) bool {
-	return c != nil && c.Stage != Confirmation
-}
-
 // judge has a change judged beside what is published, in the place of the one before;
 // none if c is nil. r.applying must be held.
-func (r *Release) judge(c *Candidate, published, tried *managed.Schedule) {
+func (r *Release) judge(c *Change, published, tried *managed.Schedule) {
 	if r.endTrial != nil {
 		r.endTrial()
 		r.endTrial = nil
@@ -71,9 +66,9 @@ func (r *Release) textOf(s *managed.Schedule, host string) policy.Answer {
 // conclude ends the trial of a change: at once if a search engine would be newly
 // forbidden something that nobody has confirmed, and else when its time is over.
 func (r *Release) conclude(ctx context.Context) error {
-	state, _ := r.site.State()
-	c := state.Candidate
-	if !isTried(c) {
+	state, _ := r.site.History()
+	c := state.Pending
+	if !c.IsTried() {
 		return nil
 	}
 	found := r.found(c)
@@ -81,22 +76,22 @@ func (r *Release) conclude(ctx context.Context) error {
 	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); !stops && !over {
 		return nil
 	}
-	_, err := r.update(ctx, nil, func(s State) (State, News, error) {
-		if s.Candidate == nil || s.Candidate.Number != c.Number || s.Candidate.Stage != c.Stage {
-			return s, Nothing, nil
+	_, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
+		if s.Pending == nil || s.Pending.Number != c.Number || s.Pending.State != c.State {
+			return s, nil, nil
 		}
 		s = s.Keep(found)
 		if stops {
 			return s.Stop(c.ID, By{Who: ByTrial, Why: found.Pages[0]}, r.Now())
 		}
-		s, news := s.Advance(r.Now())
-		return s, news, nil
+		s, changed := s.Advance(r.Now())
+		return s, changed, nil
 	})
 	return err
 }
 
 // found returns what the trial of a change has found at this instance.
-func (r *Release) found(c *Candidate) (found Found) {
+func (r *Release) found(c *Change) (found Found) {
 	if r.Trials == nil {
 		return found
 	}

@@ -15,14 +15,14 @@ import (
 // TestTrialOverAReload reloads the configuration in the middle of a trial: what was found
 // before counts, so that a search engine that is newly forbidden something ends it.
 func TestTrialOverAReload(t *testing.T) {
-	for _, stage := range []Stage{Shadow, Hosts} {
+	for _, stage := range []State{Shadow, Canary} {
 		t.Run(string(stage), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				storage := storetest.New()
 				i := newInstance(t, storage, "one")
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
-				i.rollout = Rollout{Stage: stage, Seconds: 3600, Hosts: []string{"b.test"}}
+				i.rollout = Rollout{State: stage, Seconds: 3600, Hosts: []string{"b.test"}}
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
 				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: []shadow.Row{row("bingbot", verify.Verified, shadow.NewlyForbidden)}}})
@@ -34,9 +34,9 @@ func TestTrialOverAReload(t *testing.T) {
 				storage.Break(nil)
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				state, _ := i.State()
-				if state.Candidate != nil || len(state.History) == 0 || !state.History[0].StoppedByTrial() {
-					t.Errorf("candidate %+v, history %+v", state.Candidate, state.History)
+				state, _ := i.History()
+				if state.Pending != nil || len(state.Past) == 0 || !state.Past[0].StoppedByTrial() {
+					t.Errorf("candidate %+v, history %+v", state.Pending, state.Past)
 				}
 				i.end()
 				if len(i.trials.tried()) != 0 {

@@ -87,11 +87,11 @@ func row(token string, identity verify.State, d shadow.Difference) shadow.Row {
 
 // TestShadow judges a change beside what is published for a time, and publishes it then
 // unless a search engine would be newly forbidden something.
-func TestShadow(t *testing.T) { testTrial(t, Rollout{Stage: Shadow}) }
+func TestShadow(t *testing.T) { testTrial(t, Rollout{State: Shadow}) }
 
 // TestHostsStop ends the trial at some hosts for the same reason.
 func TestHostsStop(t *testing.T) {
-	testTrial(t, Rollout{Stage: Hosts, Hosts: []string{"b.test"}})
+	testTrial(t, Rollout{State: Canary, Hosts: []string{"b.test"}})
 }
 
 // testTrial tries changes for six hours.
@@ -134,28 +134,28 @@ func testTrial(t *testing.T, rollout Rollout) {
 						t.Fatal(err)
 					}
 				}
-				state, _ := i.State()
-				if text := i.trials.tried()["change "+state.Candidate.ID]; !strings.Contains(text, "Disallow: /b") {
+				state, _ := i.History()
+				if text := i.trials.tried()["change "+state.Pending.ID]; !strings.Contains(text, "Disallow: /b") {
 					t.Errorf("tried is %q", i.trials.tried())
 				}
 				i.serves("/a")
 				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: test.found}})
 				time.Sleep(5 * hour)
 				synctest.Wait()
-				state, _ = i.State()
-				if stopped := state.Candidate == nil; stopped != test.stops {
-					t.Errorf("after 5 hours: %+v", state.Candidate)
+				state, _ = i.History()
+				if stopped := state.Pending == nil; stopped != test.stops {
+					t.Errorf("after 5 hours: %+v", state.Pending)
 				}
 				i.serves("/a")
 				time.Sleep(hour + time.Minute)
 				synctest.Wait()
-				state, _ = i.State()
+				state, _ = i.History()
 				change := state.Published
 				if test.stops {
-					change = &state.History[0]
+					change = &state.Past[0]
 					i.serves("/a")
-					if change.End != Stopped || !strings.HasPrefix(change.Ended.Why, test.why) {
-						t.Errorf("it has ended as %s: %+v", change.End, change.Ended)
+					if change.State != Rejected || !strings.HasPrefix(change.Ended.Why, test.why) {
+						t.Errorf("it has ended as %s: %+v", change.State, change.Ended)
 					}
 				} else {
 					i.serves("/a", "/b")
@@ -163,7 +163,7 @@ func testTrial(t *testing.T, rollout Rollout) {
 				if len(i.trials.tried()) > 0 || change.Found == nil || change.Found.Requests != uint64(11*len(test.found)) {
 					t.Errorf("still tried are %v; found was %+v", i.trials.tried(), change.Found)
 				}
-				if !slices.Contains(i.news.news, IsTried) || slices.Contains(i.news.news, IsStopped) != test.stops {
+				if !slices.Contains(i.news.news, rollout.State) || slices.Contains(i.news.news, Rejected) != test.stops {
 					t.Errorf("the news are %v", i.news.news)
 				}
 				i.end()
@@ -178,7 +178,7 @@ func TestShadowEndsWithItsConfiguration(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.trials = &trials{texts: make(map[string]string)}
 		i.load(disallow("GPTBot", "/a"))
-		i.rollout = Rollout{Stage: Shadow, Seconds: 3600}
+		i.rollout = Rollout{State: Shadow, Seconds: 3600}
 		i.load(disallow("GPTBot", "/b"))
 		if len(i.trials.tried()) != 1 {
 			t.Errorf("tried are %v", i.trials.tried())
@@ -200,7 +200,7 @@ func TestWithoutItsTrial(t *testing.T) {
 				defer func() { i.end() }()
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
-				i.rollout = Rollout{Stage: Shadow, Seconds: 6 * 3600}
+				i.rollout = Rollout{State: Shadow, Seconds: 6 * 3600}
 				i.confirm = Off
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("CCBot", "/b")}
 				i.load(rules...)
@@ -212,21 +212,21 @@ func TestWithoutItsTrial(t *testing.T) {
 					t.Fatal(err)
 				}
 				i.load(rules...)
-				if state, _ := i.State(); state.Candidate != nil || state.History[0].End != Stopped {
+				if state, _ := i.History(); state.Pending != nil || state.Past[0].State != Rejected {
 					t.Errorf("loaded again: %+v", state)
 				}
 				i.rollout, i.confirm = Rollout{}, Any
 				i.load(rules...)
-				state, _ := i.State()
+				state, _ := i.History()
 				if by == "ann" {
-					if state.Candidate != nil {
-						t.Errorf("a person has given it up, and it is %+v", state.Candidate)
+					if state.Pending != nil {
+						t.Errorf("a person has given it up, and it is %+v", state.Pending)
 					}
 					i.serves("/a")
 					return
 				}
-				if state.Candidate == nil || state.Candidate.Stage != Confirmation || len(state.Candidate.Difference) == 0 {
-					t.Fatalf("it does not wait: %+v", state.Candidate)
+				if state.Pending == nil || state.Pending.State != Waiting || len(state.Pending.Difference) == 0 {
+					t.Fatalf("it does not wait: %+v", state.Pending)
 				}
 				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
 					t.Fatal(err)

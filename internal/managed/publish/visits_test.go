@@ -31,8 +31,8 @@ func TestRulesAwaitStoredVisits(t *testing.T) {
 				close(stored)
 				time.Sleep(readInterval)
 				synctest.Wait()
-				if state, _ := i.State(); (state.Candidate != nil) != test.waits {
-					t.Errorf("it waits: %t, want %t", state.Candidate != nil, test.waits)
+				if state, _ := i.History(); (state.Pending != nil) != test.waits {
+					t.Errorf("it waits: %t, want %t", state.Pending != nil, test.waits)
 				}
 				i.end()
 			})
