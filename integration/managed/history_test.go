@@ -161,7 +161,7 @@ func TestKillWhilePublishing(t *testing.T) {
 		History   []struct {
 			Number int
 			ID     string
-			End    string
+			State  string
 		}
 	}
 	if err := json.NewDecoder(bytes.NewReader([]byte(r.Body))).Decode(&history); err != nil {
@@ -171,7 +171,7 @@ func TestKillWhilePublishing(t *testing.T) {
 		t.Errorf("published is %d, and there are %d before", history.Published.Number, len(history.History))
 	}
 	for _, c := range history.History {
-		if c.End != "superseded" {
+		if c.State != "superseded" {
 			t.Errorf("%+v", c)
 		}
 		if _, code := s.managed("diff", "--from", c.ID); code != 0 {

@@ -241,7 +241,7 @@ func TestFleet(t *testing.T) {
 		return strings.Contains(text, "/second")
 	})
 	if s := history(t, client); s.Published == nil || s.Changes < 2 || len(s.Past) != s.Changes-1 {
-		t.Errorf("the history has %d of %d changes", len(s.History), s.Changes)
+		t.Errorf("the history has %d of %d changes", len(s.Past), s.Changes)
 	}
 }
 

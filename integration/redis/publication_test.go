@@ -131,7 +131,7 @@ func TestPublishingAtOnce(t *testing.T) {
 	next := *state.Published
 	for i, change := range state.Past {
 		if change.ID != next.Parent || change.Number != next.Number-1 || change.State != publish.Superseded {
-			t.Errorf("%d in the history: change %d (%s, %s) stands before %d, whose parent is %s", i, change.Number, change.ID, change.End, next.Number, next.Parent)
+			t.Errorf("%d in the history: change %d (%s, %s) stands before %d, whose parent is %s", i, change.Number, change.ID, change.State, next.Number, next.Parent)
 		}
 		next = change
 	}
