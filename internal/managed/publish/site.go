@@ -104,10 +104,10 @@ func (s *Site) keep(id string, spec []byte) {
 }
 
 // inUse returns the IDs of what is published and of the candidate.
-func (s *History) inUse() []string {
-	ids := []string{s.PublishedID()}
-	if s.Pending != nil {
-		ids = append(ids, s.Pending.ID)
+func (h *History) inUse() []string {
+	ids := []string{h.PublishedID()}
+	if h.Pending != nil {
+		ids = append(ids, h.Pending.ID)
 	}
 	return ids
 }
