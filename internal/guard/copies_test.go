@@ -303,3 +303,15 @@ func TestEndGrace(t *testing.T) {
 		}
 	})
 }
+
+// TestOnlyTheSourceCounts has a source: what crawlers are served instead counts for nobody.
+func TestOnlyTheSourceCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, strict)
+		s.g.SourceKey = "/srv/robots.txt"
+		s.asks("bingbot/2.0")
+		time.Sleep(25 * time.Hour)
+		s.served(s.request("bingbot/2.0", "/robots.txt"), 200, loose)
+		s.wants("served another file", "bingbot/2.0", judge.Disallowed)
+	})
+}
