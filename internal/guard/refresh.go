@@ -63,7 +63,8 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 	if entry.Suspect() || now.Sub(state.Good.LastRead) >= g.leastAge(j.Site.Key) {
 		if refresh, ok := g.refresher(r, entry, j.Site); ok {
 			done := refresh()
-			if done == nil && state.Failures == 0 && !entry.Suspect() { // an attempt under way is new enough
+			// An attempt under way is new enough, and so is one that has failed since.
+			if latest := entry.State(); done == nil && latest != nil && latest.Failures == 0 && !entry.Suspect() {
 				entry.MarkSuspect(now)
 				done = refresh()
 			}

@@ -160,6 +160,7 @@ func TestTimes(t *testing.T) {
 		began := time.Now()
 		stop := test.Start(t.Context())
 		time.Sleep(startDelay + 4*FetchTime - time.Second)
+		synctest.Wait()
 		if n := logs.Len(); fetched != 3 || n != 1 {
 			t.Errorf("%d fetches and %d lines before the fourth fetch ends", fetched, n)
 		}
