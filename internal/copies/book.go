@@ -413,6 +413,19 @@ func (b *Book) Others(host Host, token string, copy *policy.Version, now time.Ti
 	return others, lost || h.isLost(token, now, grace)
 }
 
+// Current returns our copy of a host, by whichever spelling it was fetched last, nil if it is not
+// known.
+func (b *Book) Current(host Host) *policy.Robots {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h := b.get(host); h != nil {
+		if f := h.find(h.current); f != nil {
+			return f.robots.Value()
+		}
+	}
+	return nil
+}
+
 // Recover takes note that our fetches of a host failed for a time, which does not count
 // towards the grace.
 func (b *Book) Recover(host Host, from, to time.Time) {

@@ -315,3 +315,25 @@ func TestOnlyTheSourceCounts(t *testing.T) {
 		s.wants("served another file", "bingbot/2.0", judge.Disallowed)
 	})
 }
+
+// TestSpellingsOfAHost has a library come by another spelling of a host, with a port or without:
+// it waits for the file there if the file that is known names it.
+func TestSpellingsOfAHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, "User-agent: curl\nDisallow: /x\n")
+		s.port = 8080
+		bySpelling := func(host string) judge.Verdict {
+			r := s.request("curl/8.7.1", "/x")
+			r.Host = host
+			verdict := s.g.Judge(r).Verdict
+			synctest.Wait()
+			return verdict
+		}
+		if got := bySpelling("example.com:8080"); got != judge.Unknown {
+			t.Errorf("before anything is known it is %s", got)
+		}
+		if got := bySpelling("example.com"); got != judge.Disallowed {
+			t.Errorf("by another spelling it is %s", got)
+		}
+	})
+}

@@ -17,6 +17,10 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, cached *policy.State, 
 	now := time.Now()
 	until := now.Add(g.FetchWait) // the clock is read again only by who waits
 	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, cached)
+	if !waits && cached == nil { // of this spelling of the host
+		robots := g.shared.Copies.Current(g.copiesOf(r, j.Site).Host)
+		waits = robots != nil && isNamed(j.Client, &policy.State{Good: &policy.Version{Robots: robots}})
+	}
 	if waits && (entry == nil || g.shared.Memory.Cold()) {
 		g.shared.awaitStored(r, g.FetchWait)
 		now = time.Now()
