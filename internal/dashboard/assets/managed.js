@@ -29,15 +29,15 @@ const trouble = (d) => [
   (d.lists ?? []).filter((l) => l.failure).map((l, i) => h("p", { class: "notice", key: `list ${i}` }, `A list of rules cannot be used as it is now: ${l.failure}. The last good one is.`)),
 ];
 
-// states are the states of a change that is not past, with their severity and words.
-const states = {
+// changeStates are the states of a change that is not past, with their severity and words.
+const changeStates = {
   waiting: ["warning", "waits for confirmation"], shadow: ["info", "judges requests without effect"], canary: ["info", "served at some hosts"],
   published: ["info", "in force"],
 };
 
 // changes shows the last changes with what they say otherwise.
 const changes = (d) => h("ol", { class: "turns" }, d.changes.map((c, i) => h("li", { key: `${c.id} ${c.since} ${i}`, class: c.state === "published" ? "now" : null },
-  h("b", {}, badge(`severity ${states[c.state]?.[0] ?? ""}`, states[c.state]?.[1] ?? c.state.replaceAll("_", " "))), " ", h("code", {}, c.id), " ",
+  h("b", {}, badge(`severity ${changeStates[c.state]?.[0] ?? ""}`, changeStates[c.state]?.[1] ?? c.state.replaceAll("_", " "))), " ", h("code", {}, c.id), " ",
   h("span", { class: "quiet" }, "since ", time(c.since), c.until ? [", until ", time(c.until)] : null),
   h("p", { class: "quiet" }, [`from ${origins[c.origin] ?? c.origin}`, c.who === c.origin ? null : `by ${c.who}`, c.why, c.ticket, ...(c.decided ?? [])].filter(Boolean).join(", ")),
   c.read_by ? h("p", { class: "quiet" }, `read since by ${c.read_by.join(", ")}`) : null,
