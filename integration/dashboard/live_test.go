@@ -88,8 +88,19 @@ func TestLiveUpdate(t *testing.T) {
 	crawl(t, s, "localhost", "/while/paused", bytedance)
 	p.eval(`document.querySelector("#foot button").click()`)
 	p.until(`document.querySelector(".detail").innerText.includes("/while/paused")`)
-	if got := p.eval(`document.querySelector(".alarm ~ .todo h2")?.innerText`); got != "Nothing else to do" {
-		t.Errorf("below the alarm stands %q", got)
+
+	p.visit("#/now")
+	const card = `[...document.querySelectorAll(".todo .card")].find((e) => e.innerText.includes("of a search engine are blocked"))`
+	if p.eval(card+` === undefined`) != "true" {
+		t.Error("a card says that a search engine is blocked, but none was")
+	}
+	crawl(t, s, "localhost", "/private/secret", googlebot)
+	p.until(card + `?.innerText.includes("/private/secret")`)
+	if text := p.eval(card + `.innerText`); !strings.Contains(text, "Clients with the name of a search engine are blocked") || !strings.Contains(text, "unverified") {
+		t.Errorf("the card accuses: %s", text)
+	}
+	if got := p.eval(`document.querySelector(".todo h2").innerText`); got != "To do" {
+		t.Errorf("above the card stands %q", got)
 	}
 	p.visit("#/impact")
 	p.until(`document.querySelector(".panel.bad")`) // the request may not be counted yet
