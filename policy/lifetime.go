@@ -201,12 +201,11 @@ func (s *State) retire(before, good *Version, now time.Time) {
 }
 
 // Held returns the versions before the current one that a crawler may still
-// follow at now: those that were current less than grace ago and after the
-// crawler has last read the file, which it did at read (zero if never).
+// follow at now: those that were current less than grace ago.
 // RFC 9309 section 2.4 lets a crawler use a copy for up to 24 hours.
-func (s *State) Held(now, read time.Time, grace time.Duration) []*Version {
+func (s *State) Held(now time.Time, grace time.Duration) []*Version {
 	for i, v := range s.Past {
-		if now.Sub(v.Until) >= grace || !read.IsZero() && !read.Before(v.Until) {
+		if now.Sub(v.Until) >= grace {
 			return s.Past[:i]
 		}
 	}

@@ -108,12 +108,7 @@ func (d dice) freshness(e *event) {
 	}
 }
 
-// question asks about some time after now, and about a crawler that has read
-// the file at some time before.
+// question asks about some time after now.
 func (d dice) question(now time.Time) question {
-	q := question{now: now.Add(max(0, d.step())), grace: pick(d, 0, time.Hour, MaxAge, MaxAge, d.step())}
-	if d.IntN(3) > 0 {
-		q.read = now.Add(-d.step())
-	}
-	return q
+	return question{now: now.Add(max(0, d.step())), grace: pick(d, 0, time.Hour, MaxAge, MaxAge, d.step())}
 }

@@ -13,7 +13,6 @@ import (
 // question is what is asked of a state at some time.
 type question struct {
 	now   time.Time
-	read  time.Time
 	grace time.Duration
 }
 
@@ -71,11 +70,11 @@ func (h history) divergence(s State, q question, f Freshness) string {
 		return fmt.Sprintf("expired at %v: %t", q.now.Sub(epoch), !want)
 	}
 	var held []string
-	for _, v := range s.Held(q.now, q.read, q.grace) {
+	for _, v := range s.Held(q.now, q.grace) {
 		held = append(held, string(v.Robots.text))
 	}
-	if want := h.held(q.now, q.read, q.grace); !slices.Equal(held, want) {
-		return fmt.Sprintf("held at %v by who read at %v, grace %v: %q, want %q", q.now.Sub(epoch), q.read.Sub(epoch), q.grace, held, want)
+	if want := h.held(q.now, q.grace); !slices.Equal(held, want) {
+		return fmt.Sprintf("held at %v, grace %v: %q, want %q", q.now.Sub(epoch), q.grace, held, want)
 	}
 	return ""
 }

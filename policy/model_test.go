@@ -132,11 +132,10 @@ func (h history) usable(now time.Time, choice Fallback) (text string, known, clo
 	return "", false, false
 }
 
-// held returns the texts but the current one that a crawler may follow at now
-// which has read the file at read, or never.
-func (h history) held(now, read time.Time, grace time.Duration) (texts []string) {
+// held returns the texts but the current one that a crawler may follow at now.
+func (h history) held(now time.Time, grace time.Duration) (texts []string) {
 	for _, r := range h.past() {
-		if now.Before(r.until.Add(grace)) && (read.IsZero() || read.Before(r.until)) {
+		if now.Before(r.until.Add(grace)) {
 			texts = append(texts, r.text)
 		}
 	}

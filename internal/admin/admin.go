@@ -31,9 +31,10 @@ type Running interface {
 	// WithheldAt returns in words which crawlers get something else instead of this
 	// robots.txt.
 	WithheldAt(policy.Key) []string
-	// TakesEffect returns when the current robots.txt will be the only one that counts, the
-	// zero time if it is already. EndGrace lets no earlier one count any more.
-	TakesEffect(policy.Key) time.Time
+	// TakesEffect returns a function that tells when the current robots.txt will be the only
+	// one that counts, the zero time if it is already. EndGrace lets no earlier one count any
+	// more.
+	TakesEffect() func(policy.Key) time.Time
 	EndGrace(policy.Key)
 	// Fetch reads a robots.txt and waits for it, and returns an error where that
 	// cannot be tried without a request for its site, or ctx has ended.

@@ -114,7 +114,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	running := a.find()
 	entries := sorted(running.Policies())
 	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
-	after := r.URL.Query().Get("after")
+	after, takesEffect := r.URL.Query().Get("after"), running.TakesEffect()
 	for _, e := range entries {
 		if e.key <= after {
 			continue
@@ -122,7 +122,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, summaryOf(running, e.Entry, e.State(), time.Now()))
+		list.Policies = append(list.Policies, summaryOf(running, takesEffect, e.Entry, e.State(), time.Now()))
 		list.Next = e.key
 	}
 	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
@@ -166,7 +166,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 }
 
 // summaryOf tells what is known of an entry by a state of it, which may be another one by now.
-func summaryOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
+func summaryOf(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), Withheld: running.WithheldAt(e.Key())}
 	if s == nil {
 		return r
@@ -176,7 +176,7 @@ func summaryOf(running Running, e *policy.Entry, s *policy.State, now time.Time)
 		r.FailingSince = &s.FailingSince
 	}
 	r.LastError = report.Trouble(s)
-	if at := running.TakesEffect(e.Key()); !at.IsZero() {
+	if at := takesEffect(e.Key()); !at.IsZero() {
 		r.TakesEffect = &at
 	}
 	if running.Enforces(e.Key()) {
@@ -194,7 +194,7 @@ func summaryOf(running Running, e *policy.Entry, s *policy.State, now time.Time)
 
 // reportOf is summaryOf with the details.
 func reportOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: summaryOf(running, e, s, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
+	r := PolicyReport{PolicySummary: summaryOf(running, running.TakesEffect(), e, s, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Good == nil {
 		return r
 	}

@@ -27,15 +27,17 @@ type known struct {
 	answer func() policy.Answer
 }
 
-func (k known) Policies() []*policy.Entry        { return k.cache.Entries() }
-func (k known) TakesEffect(policy.Key) time.Time { return time.Time{} }
-func (k known) EndGrace(policy.Key)              {}
-func (k known) Enforces(key policy.Key) bool     { return key.Site == "enforced.test" }
-func (known) Registry() *report.Registry         { return nil }
-func (known) Proposals() []report.Proposal       { return nil }
-func (known) Accept(string, string) error        { return nil }
-func (known) WithheldAt(policy.Key) []string     { return nil }
-func (known) Book() *alert.Book                  { return nil }
+func (k known) Policies() []*policy.Entry { return k.cache.Entries() }
+func (k known) TakesEffect() func(policy.Key) time.Time {
+	return func(policy.Key) time.Time { return time.Time{} }
+}
+func (k known) EndGrace(policy.Key)          {}
+func (k known) Enforces(key policy.Key) bool { return key.Site == "enforced.test" }
+func (known) Registry() *report.Registry     { return nil }
+func (known) Proposals() []report.Proposal   { return nil }
+func (known) Accept(string, string) error    { return nil }
+func (known) WithheldAt(policy.Key) []string { return nil }
+func (known) Book() *alert.Book              { return nil }
 
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }

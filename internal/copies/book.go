@@ -465,27 +465,29 @@ func (b *Book) Held(host Host, now time.Time) (held []*policy.Version) {
 }
 
 // EffectiveAt returns when our copy will be the only file that counts for crawlers that were
-// served no other, the zero time if it is already: the latest time of the hosts that has returns
-// true for.
-func (b *Book) EffectiveAt(has func(Host) bool, now time.Time) (at time.Time) {
+// served no other, the zero time if it is already.
+func (b *Book) EffectiveAt(host Host, now time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if h := b.get(host); h != nil {
+		return h.effectiveAt(now)
+	}
+	return time.Time{}
+}
+
+// Pending returns EffectiveAt of all hosts for which that is not the zero time.
+func (b *Book) Pending(now time.Time) map[Host]time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	pending := make(map[Host]time.Time)
 	for i := range b.parts {
 		for _, h := range b.parts[i].hosts.Values() {
-			if !has(h.host) {
-				continue
-			}
-			for _, f := range h.all {
-				if f.digest != h.current && f.counts("", now, h.ended, h.grace) {
-					at = later(at, f.copied.Add(h.grace+f.extra))
-				}
-			}
-			if h.isLost("", now, h.grace) {
-				at = later(at, h.lost.Add(h.grace))
+			if at := h.effectiveAt(now); !at.IsZero() {
+				pending[h.host] = at
 			}
 		}
 	}
-	return at
+	return pending
 }
 
 // EndGrace lets no file count any more that was used until now, for the hosts that has

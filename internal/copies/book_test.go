@@ -71,11 +71,11 @@ const day = 24 * time.Hour
 
 func TestNewDisallowWaits(t *testing.T) {
 	s := newSite(t).reads(200, open).after(5*day).reads(200, closed).wants("foobot", "stale")
-	if at := s.book.EffectiveAt(func(h Host) bool { return h == s.of.Host }, s.now); !at.Equal(s.now.Add(day)) {
+	if at := s.book.EffectiveAt(s.of.Host, s.now); !at.Equal(s.now.Add(day)) {
 		t.Errorf("takes effect at %v, want in a day", at)
 	}
 	s.after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
-	if at := s.book.EffectiveAt(func(h Host) bool { return h == s.of.Host }, s.now); !at.IsZero() {
+	if at := s.book.EffectiveAt(s.of.Host, s.now); !at.IsZero() {
 		t.Errorf("takes effect at %v, want that it does", at)
 	}
 }

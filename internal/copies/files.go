@@ -76,8 +76,8 @@ func (f *file) last() time.Time {
 // files are those of one host. Book.mu guards them.
 type files struct {
 	host    Host
-	named   bool // the configuration names the host
-	grace   time.Duration
+	named   bool          // the configuration names the host
+	grace   time.Duration // that the configuration sets
 	all     []*file
 	current [sha256.Size]byte // digest of our copy
 	noted   time.Time         // when our copy was noted last
@@ -205,6 +205,19 @@ func (h *files) loseFor(token string, at time.Time) {
 func (h *files) isLost(token string, now time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool { return last.After(h.ended) && now.Sub(last) < grace }
 	return within(h.lost) || token != "" && (within(h.lostFor[token]) || within(h.lostFor[everyToken]))
+}
+
+// effectiveAt is [Book.EffectiveAt].
+func (h *files) effectiveAt(now time.Time) (at time.Time) {
+	for _, f := range h.all {
+		if f.digest != h.current && f.counts("", now, h.ended, h.grace) {
+			at = later(at, f.copied.Add(h.grace+f.extra))
+		}
+	}
+	if h.isLost("", now, h.grace) {
+		at = later(at, h.lost.Add(h.grace))
+	}
+	return at
 }
 
 // shift moves all times before to forward by the part of the time since from that came after

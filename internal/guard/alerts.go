@@ -15,7 +15,7 @@ import (
 // Live returns what is known now of each site that a guard has judged for, by name.
 func (s *State) Live() map[string]report.Live {
 	all, enforced := s.presences.all(), s.presences.enforced()
-	sites := make(map[string]report.Live, len(all))
+	sites, takesEffect := make(map[string]report.Live, len(all)), s.TakesEffect()
 	for label, site := range all {
 		key, live := site.key, report.Live{Mode: site.mode, Enforces: enforced[label]}
 		if key != (policy.Key{}) {
@@ -23,7 +23,7 @@ func (s *State) Live() map[string]report.Live {
 			if e := s.Cache.Get(key); e != nil {
 				live.State = e.State()
 			}
-			live.HeldUntil, live.TakesEffect = s.changes.HeldUntil(key), s.TakesEffect(key)
+			live.HeldUntil, live.TakesEffect = s.changes.HeldUntil(key), takesEffect(key)
 		}
 		sites[label] = live
 	}

@@ -289,7 +289,7 @@ func TestEndGrace(t *testing.T) {
 		s.asks("bingbot/2.0")
 		changed := time.Now()
 		key := s.g.siteOf(s.request("bingbot/2.0", "/x")).Key
-		if at := s.g.shared.TakesEffect(key); !at.Equal(changed.Add(24 * time.Hour)) {
+		if at := s.g.shared.TakesEffect()(key); !at.Equal(changed.Add(24 * time.Hour)) {
 			t.Errorf("takes effect at %v, want a day after %v", at, changed)
 		}
 		other := key
@@ -298,7 +298,7 @@ func TestEndGrace(t *testing.T) {
 		s.wants("after another site's grace was ended", "bingbot/2.0", judge.Stale)
 		s.g.shared.EndGrace(key)
 		s.wants("after the grace was ended", "bingbot/2.0", judge.Disallowed)
-		if at := s.g.shared.TakesEffect(key); !at.IsZero() {
+		if at := s.g.shared.TakesEffect()(key); !at.IsZero() {
 			t.Errorf("takes effect at %v, want that it does", at)
 		}
 	})

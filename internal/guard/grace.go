@@ -9,10 +9,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TakesEffect returns when the current robots.txt of a site will be the only one that counts for
-// crawlers that were served no other, the zero time if it is already.
-func (s *State) TakesEffect(key policy.Key) time.Time {
-	return s.Copies.EffectiveAt(hostsOf(key), time.Now())
+// TakesEffect returns a function that tells when the current robots.txt of a site will be the
+// only one that counts for crawlers that were served no other, the zero time if it is already.
+// It is for many sites at one time.
+func (s *State) TakesEffect() func(policy.Key) time.Time {
+	pending := s.Copies.Pending(time.Now())
+	return func(key policy.Key) (at time.Time) {
+		isOf := hostsOf(key)
+		for host, t := range pending {
+			if isOf(host) && t.After(at) {
+				at = t
+			}
+		}
+		return at
+	}
 }
 
 // EndGrace lets no earlier robots.txt of a site count any more, for any crawler. Crawlers that

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -60,8 +61,9 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 }
 
 // logFetched tells the owner when the robots.txt was read, changed or could
-// not be read. Hosts that only clients name are worth a debug line only.
-func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed bool) {
+// not be read. takesEffect is when a change will be the only file that counts, the zero time if it
+// is already. Hosts that only clients name are worth a debug line only.
+func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed bool, takesEffect time.Time) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
 	case after.Failures == 1:
@@ -90,8 +92,8 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 	if trouble := report.Trouble(&after); trouble != "" {
 		fields = append(fields, zap.String("error", trouble))
 	}
-	if at := g.shared.TakesEffect(s.Key); changed && !at.IsZero() {
-		fields = append(fields, zap.Time("takes_effect", at))
+	if !takesEffect.IsZero() {
+		fields = append(fields, zap.Time("takes_effect", takesEffect))
 	}
 	if after.Good != nil {
 		fields = append(fields,

@@ -172,23 +172,23 @@ func TestLogSchema(t *testing.T) {
 		worse := bad.After(refused, time.Now(), freshness, 0)
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(&request.Site{}, good, bad, false)
-			g.logFetched(&request.Site{}, bad, worse, false)
+			g.logFetched(&request.Site{}, good, bad, false, time.Time{})
+			g.logFetched(&request.Site{}, bad, worse, false, time.Time{})
 		})
 		compare(t, got, all, "robots.txt cannot be read", "robots.txt still cannot be read")
 		without := maps.Clone(all)
 		delete(without, "error")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(&request.Site{}, policy.State{}, good, true)
-			g.logFetched(&request.Site{}, good, good, true)
-			g.logFetched(&request.Site{}, bad, good, false)
+			g.logFetched(&request.Site{}, policy.State{}, good, true, time.Time{})
+			g.logFetched(&request.Site{}, good, good, true, time.Time{})
+			g.logFetched(&request.Site{}, bad, good, false, time.Time{})
 		})
 		compare(t, got, without, "robots.txt read", "robots.txt changed", "robots.txt can be read again")
 		always["error"] = all["error"]
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(&request.Site{}, policy.State{}, never, false)
+			g.logFetched(&request.Site{}, policy.State{}, never, false, time.Time{})
 		})
 		compare(t, got, always, "robots.txt cannot be read")
 	})

@@ -13,7 +13,7 @@ func TestNamedByALongerName(t *testing.T) {
 	state := &policy.State{Good: &policy.Version{Robots: policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n"))}}
 	for userAgent, want := range map[string]bool{"Gold/120.1 (iPhone; iOS 17.0)": false, "Gold Crawler/1.0": true} {
 		client := uaident.Default().IdentifyWith(userAgent, uaident.Default().Overlay(state.Good.Robots.Names()))
-		if got := isNamed(client, state); got != want {
+		if got := isNamed(client, state.Good.Robots); got != want {
 			t.Errorf("%s: %v", userAgent, got)
 		}
 	}

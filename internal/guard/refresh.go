@@ -75,10 +75,17 @@ func (g *Guard) readAgain(r *http.Request, j *Judgement, entry *policy.Entry, st
 	}
 	// It may have been read meanwhile on behalf of this request, since it was due, or of
 	// another one while this has waited.
-	if newer := entry.State(); newer != nil && newer.Good != nil && (newer.Good.Hash != state.Good.Hash || !slices.Equal(newer.Via, state.Via)) {
-		return newer
+	return newerState(entry, state)
+}
+
+// newerState returns what is known of a site if that is another file than state has, or one by
+// other redirects; else nil.
+func newerState(entry *policy.Entry, state *policy.State) *policy.State {
+	newer := entry.State()
+	if newer == nil || newer.Good == nil || newer.Good.Hash == state.Good.Hash && slices.Equal(newer.Via, state.Via) {
+		return nil
 	}
-	return nil
+	return newer
 }
 
 // fileInterval is how often a file is read at most before blocks.
@@ -143,7 +150,11 @@ func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after poli
 			}
 			g.shared.Copies.Note(of, &after, now)
 		}
-		g.logFetched(s, before, after, changed)
+		takesEffect := time.Time{}
+		if changed {
+			takesEffect = g.shared.Copies.EffectiveAt(of.Host, time.Now())
+		}
+		g.logFetched(s, before, after, changed, takesEffect)
 		g.noteProtection(s.Key)
 		if changed {
 			g.logFindings(s, after.Good)

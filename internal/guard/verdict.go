@@ -16,11 +16,7 @@ import (
 func (g *Guard) ask(r *http.Request, entry *policy.Entry, cached *policy.State, j *Judgement) {
 	now := time.Now()
 	until := now.Add(g.FetchWait) // the clock is read again only by who waits
-	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, cached)
-	if !waits && cached == nil { // of this spelling of the host
-		robots := g.shared.Copies.Current(g.copiesOf(r, j.Site).Host)
-		waits = robots != nil && isNamed(j.Client, &policy.State{Good: &policy.Version{Robots: robots}})
-	}
+	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, g.knownRobots(r, j, cached))
 	if waits && (entry == nil || g.shared.Memory.Cold()) {
 		g.shared.awaitStored(r, g.FetchWait)
 		now = time.Now()
@@ -34,12 +30,17 @@ func (g *Guard) ask(r *http.Request, entry *policy.Entry, cached *policy.State, 
 	state := g.state(r, entry, j.Site, waits, now, until.Sub(now))
 	named := g.identifyAgain(r, j, cached, state)
 	g.judgeBy(r, j, state, waits, false, now, until)
-	if j.Verdict == judge.Disallowed {
-		if newer := g.readAgain(r, j, entry, state, waits, now, until); newer != nil {
-			state = newer
-			named = g.identifyAgain(r, j, named, newer)
-			g.judgeBy(r, j, newer, waits, true, now, until)
-		}
+	var newer *policy.State
+	switch j.Verdict {
+	case judge.Disallowed:
+		newer = g.readAgain(r, j, entry, state, waits, now, until)
+	case judge.Stale:
+		newer = newerState(entry, state) // which was fetched meanwhile
+	}
+	if newer != nil {
+		state = newer
+		named = g.identifyAgain(r, j, named, newer)
+		g.judgeBy(r, j, newer, waits, true, now, until)
 	}
 	g.spend(r, j, state, now)
 	if j.Rate.State == rate.Slowed && !j.Rate.Limited { // by a delay that the owner may have left out since
@@ -103,15 +104,27 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 	return result.Verdict != judge.Disallowed
 }
 
-// isNamed reports whether a policy names a client, so that its owner wants it to
-// be held to that.
-func isNamed(client uaident.Identity, state *policy.State) bool {
-	if state == nil || state.Good == nil {
+// knownRobots returns the robots.txt of a site, from another spelling of its host if nothing is
+// known by the one of the request; nil if it is not known.
+func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
+	switch {
+	case cached == nil:
+		return g.shared.Copies.Current(g.copiesOf(r, j.Site).Host)
+	case cached.Good == nil:
+		return nil
+	}
+	return cached.Good.Robots
+}
+
+// isNamed reports whether a robots.txt names a client, so that its owner wants it to be held to
+// that. Without a robots.txt it does not.
+func isNamed(client uaident.Identity, robots *policy.Robots) bool {
+	if robots == nil {
 		return false
 	}
 	var names [8]string
 	q := judge.Request{Client: client}
-	_, named, _ := q.Subject(names[:0], false).Group(state.Good.Robots)
+	_, named, _ := q.Subject(names[:0], false).Group(robots)
 	return named
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 )
 
 // maxLine bounds a line, in bytes. It is also the size of a chunk. A server
@@ -30,7 +29,6 @@ type chunk struct {
 	examples  []example
 	events    []event
 	paths     []byte // those of the events
-	delays    []time.Duration
 }
 
 // example is a malformed line.
@@ -65,7 +63,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		*k = chunk{in: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0], delays: k.delays[:0]}
+		*k = chunk{in: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
 		n := copy(k.buf, rest)
 		var readErr error
 		for n < len(k.buf) && readErr == nil {

@@ -20,8 +20,7 @@ import (
 
 // asked is what is asked of the crawler of a request.
 type asked struct {
-	delay   time.Duration    // by the current version, 0 for nothing
-	held    [2]int           // in chunk.delays: by those before it that the crawler may still follow
+	delay   time.Duration    // the least of the versions that the crawler may follow, 0 for nothing
 	limit   *rate.Limit      // nil for none
 	crawler *uaident.Crawler // nil where the registry does not know it
 	host    [2]int           // in chunk.paths
@@ -55,17 +54,15 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 		return a
 	}
 	q.Bound = nil // which is for the current version
-	a.held[0] = len(k.delays)
-	for _, v := range current.state.Held(timeOf(r.At), noTime, w.graceOf(who)) {
+	for _, v := range current.state.Held(timeOf(r.At), w.graceOf(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
 		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
 		if result.Verdict == judge.Exempt {
 			result.Group = nil // it is not meant for the request
 		}
-		k.delays = append(k.delays, judge.Delay(result.Group, who.client.CrawlDelay()).Every)
+		a.delay = min(a.delay, judge.Delay(result.Group, who.client.CrawlDelay()).Every)
 	}
-	a.held[1] = len(k.delays)
 	return a
 }
 
@@ -73,7 +70,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 func (w *worker) pace(k *chunk, who *identity, a asked) {
 	if a.counts() {
 		r := &w.record
-		k.events = append(k.events, event{kind: pacedEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), grace: w.graceOf(who), asked: a})
+		k.events = append(k.events, event{crawler: who.crawler, at: r.At, network: network(r.Client), asked: a})
 	}
 }
 
@@ -81,21 +78,9 @@ func (w *worker) pace(k *chunk, who *identity, a asked) {
 // that it counts.
 func (w *worker) passes() bool { return w.result.Action != judge.Blocked }
 
-// pace counts a request of which something is asked, by the versions that its crawler
-// may follow, which has last read the robots.txt at read.
-func (s *sequence) pace(e *event, k *chunk, read time.Time) {
-	if !e.asked.counts() {
-		return
-	}
-	delay, held := e.asked.delay, k.delays[e.asked.held[0]:e.asked.held[1]]
-	if delay > 0 {
-		for i := range s.versions[e.version].state.Held(timeOf(e.at), read, e.grace) {
-			delay = min(delay, held[i])
-		}
-	}
-	if delay == 0 && e.asked.limit == nil {
-		return
-	}
+// pace counts a request of which something is asked.
+func (s *sequence) pace(e *event, k *chunk) {
+	delay := e.asked.delay
 	key := s.crawlers.key(e.crawler)
 	client := uaident.Identity{Crawler: e.asked.crawler, Class: key.class}
 	rules := s.rate.Rules(&client, verify.Claimed, delay, e.asked.limit)

@@ -123,30 +123,34 @@ func over(t *testing.T, networks int) (n uint64) {
 	return n
 }
 
-// TestRateOfWhatWasRead holds a crawler to a longer delay from when it has read it.
-func TestRateOfWhatWasRead(t *testing.T) {
+// TestRateAfterAChange holds a crawler to a longer delay from a day after the change, also if it
+// has fetched the new file.
+func TestRateAfterAChange(t *testing.T) {
 	t.Parallel()
-	versions := []Version{
-		{Name: "old", Body: []byte("User-agent: *\nCrawl-delay: 1\n"), From: time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)},
-		{Name: "new", Body: []byte("User-agent: *\nCrawl-delay: 20\n"), From: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)},
+	changed := func(at time.Time) []Version {
+		return []Version{
+			{Name: "old", Body: []byte("User-agent: *\nCrawl-delay: 1\n"), From: time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)},
+			{Name: "new", Body: []byte("User-agent: *\nCrawl-delay: 20\n"), From: at},
+		}
 	}
+	began := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) // the log
 	visits := visitsEvery(time.Second, 10*time.Minute, 1, "/", ccbot)
 	read := combined(noon, "GET /robots.txt", ccbot)
 	for name, tc := range map[string]struct {
-		log   string
-		delay float64
-		over  bool
+		change time.Time
+		delay  float64
+		over   bool
 	}{
-		"not read": {visits, 1, false},
-		"read":     {read + visits, 20, true},
+		"just changed": {began, 1, false},
+		"a day later":  {began.Add(-24 * time.Hour), 20, true},
 	} {
-		r := replayed(t, tc.log, func(o *Options) { o.Versions, o.Rate = versions, &rate.Default })
+		r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = changed(tc.change), &rate.Default })
 		if got := r.Crawlers[0].Rate; got == nil || got.CrawlDelay != tc.delay || (got.Over > 0) != tc.over {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	var table strings.Builder
-	r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = versions, enforced() })
+	r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = changed(began.Add(-24*time.Hour)), enforced() })
 	if err := r.WriteTable(&table); err != nil || !strings.Contains(table.String(), "CRAWLER  CRAWL-DELAY  READS IT  LIMIT  COUNTED  TOO MANY  429\n") ||
 		!strings.Contains(table.String(), "\nWith rate enforce CCBot would have got 550 answers 429, and nobody else one.\n") {
 		t.Errorf("%v\n%s", err, table.String())

@@ -127,9 +127,6 @@ func (w *worker) judge(k *chunk) {
 		c.robots++
 		if judge.IsReading(methodOf(r.Method), r.Status) {
 			c.reading(r.At, r.Status)
-			if !current.single() && r.HasTime {
-				k.events = append(k.events, event{kind: readEvent, crawler: who.crawler, version: int32(w.version), at: r.At, network: network(r.Client), status: r.Status})
-			}
 		}
 		return
 	case w.result.Verdict != judge.Disallowed:
@@ -172,7 +169,7 @@ func (w *worker) isAskedAbout() bool {
 }
 
 // disallowed notes a request that the current version forbids: outside of the rules, unless
-// a version allows it that the crawler may still follow, which is known at the end.
+// a version allows it that the crawler may still follow.
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
 	a, passes := w.asks(k, current, who), w.passes()
@@ -181,13 +178,9 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
 		path = withQuery(path, r.Target)
 	}
-	if allows := w.heldThatAllow(current, who); allows != 0 {
-		from := len(k.paths)
-		k.paths = append(k.paths, path[:min(len(path), maxPathSize)]...)
-		k.events = append(k.events, event{
-			kind: heldEvent, crawler: who.crawler, at: r.At, network: network(r.Client), grace: w.graceOf(who), allows: allows,
-			version: int32(w.version), spared: spared, asked: a, passes: passes, rule: v.Rule, group: v.Group.Name, path: [2]int{from, len(k.paths)},
-		})
+	if w.mayFollowOther(current, who) {
+		c.stale++
+		w.pace(k, who, a)
 		return
 	}
 	if passes {
@@ -221,19 +214,19 @@ func (w *worker) current() {
 // graceOf returns how long a client may follow a version that was replaced.
 func (w *worker) graceOf(who *identity) time.Duration { return judge.Grace(who.client, w.grace) }
 
-// heldThatAllow returns which versions before the current one allow the target,
-// of those that a crawler may still follow: a bit for each, the newest first.
-func (w *worker) heldThatAllow(current *version, who *identity) (allows uint16) {
+// mayFollowOther reports whether a version before the current one allows the target that a
+// crawler may still follow.
+func (w *worker) mayFollowOther(current *version, who *identity) bool {
 	if len(current.state.Past) == 0 || !w.record.HasTime {
-		return 0
+		return false
 	}
 	q := w.requestOf(who)
 	q.Bound = nil // which is for the current version
-	for i, v := range current.state.Held(timeOf(w.record.At), noTime, w.graceOf(who)) {
+	for _, v := range current.state.Held(timeOf(w.record.At), w.graceOf(who)) {
 		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
-			allows |= 1 << i
+			return true
 		}
 	}
-	return allows
+	return false
 }
