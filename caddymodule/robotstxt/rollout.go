@@ -83,7 +83,7 @@ func (r *Rollout) validate() error {
 		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
 	case (r.Stage == rolloutHosts) != (len(r.Hosts) > 0):
 		return errors.New("rollout hosts has to name the hosts that have a change first, and nothing else does")
-	case r.Stage != rolloutShadow && r.Duration == 0: // until somebody promotes it
+	case r.Stage != rolloutShadow && r.Duration == 0: // until it is promoted
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
 		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.Short(r.Duration))
 	}

@@ -76,7 +76,7 @@ type By struct {
 // Rollout is how a change is tried before it is published.
 type Rollout struct {
 	State   State    `json:"state,omitempty"`   // Shadow or Canary; "" publishes at once
-	Seconds int64    `json:"seconds,omitempty"` // how long it is tried; 0 until a person promotes it
+	Seconds int64    `json:"seconds,omitempty"` // how long it is tried; 0 until it is promoted
 	Hosts   []string `json:"hosts,omitempty"`   // of Canary
 }
 
