@@ -66,18 +66,12 @@ type keptReading struct {
 // NewReaders returns a Readers for so many in each part, and for so many at hosts that
 // only clients name. Where these are many there is room for a quarter more of them, since
 // chance does not spread them evenly.
-func NewReaders(inPart, invented int) *Readers { return newReaders(inPart, invented, maxReaderShards) }
-
-// NewReadersInOrder is NewReaders for one goroutine: which of too many are forgotten is the
-// same each time.
-func NewReadersInOrder(inPart, invented int) *Readers { return newReaders(inPart, invented, 1) }
-
-func newReaders(inPart, invented, shards int) *Readers {
+func NewReaders(inPart, invented int) *Readers {
 	r := new(Readers)
 	for i := range r.parts {
-		r.parts[i].init(inPart, shards)
+		r.parts[i].init(inPart)
 	}
-	r.invented.init(invented, shards)
+	r.invented.init(invented)
 	return r
 }
 
@@ -87,8 +81,8 @@ const (
 	minInShard      = 256
 )
 
-func (p *readersPart) init(most, shards int) {
-	p.shards = make([]readersShard, min(max(most/minInShard, 1), shards))
+func (p *readersPart) init(most int) {
+	p.shards = make([]readersShard, min(max(most/minInShard, 1), maxReaderShards))
 	for i := range p.shards {
 		s := &p.shards[i]
 		if s.most = max(most, 1); len(p.shards) > 1 {

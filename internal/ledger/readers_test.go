@@ -79,23 +79,3 @@ func TestReadersInShards(t *testing.T) {
 		t.Errorf("%d readings are stored, want %d", len(all), maxStoredReadings)
 	}
 }
-
-// TestReadersInOrder forgets of one too many the one that was seen least lately, which
-// shards would not do each time.
-func TestReadersInOrder(t *testing.T) {
-	const most = maxReaderShards * minInShard
-	r := NewReadersInOrder(most, 1)
-	from := func(i int) Reader {
-		return Reader{Site: policy.Key{Host: "a.test", Site: "a.test"}, Crawler: "bingbot", Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32)}
-	}
-	for i := range most {
-		r.Read(from(i), Reading{Status: i})
-	}
-	r.Last(from(0)) // so that the second is that one
-	r.Read(from(most), Reading{Status: most})
-	for i := range most + 1 {
-		if _, ok := r.Last(from(i)); ok != (i != 1) {
-			t.Fatalf("reader %d of %d is known: %t", i, most, ok)
-		}
-	}
-}
