@@ -72,11 +72,6 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        over      <factor> [for <duration>]
 //	        search    observe|enforce
 //	        count     documents|all
-//	        shed      {
-//	            when    latency_p95 > <duration> for <duration>
-//	            resume  below <duration> for <duration>
-//	            classes <class...>
-//	        }
 //	    }
 //	    status        <code>
 //	    on_violation {

@@ -45,10 +45,10 @@ func init() {
 // `{http.robots_guard.preference.train_ai}` | What it states about training models with what may be fetched: `y`, `n` or `unknown`
 // `{http.robots_guard.preference.ai_use}` | The same for the input of models
 // `{http.robots_guard.preference.search}` | The same for search
-// `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, `slowed` or `shed`, empty where that is nothing
+// `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, or `slowed`, empty where that is nothing
 // `{http.robots_guard.rate.delay}` | The `Crawl-delay` in seconds
 // `{http.robots_guard.rate.line}` | The line of that
-// `{http.robots_guard.rate.wait}` | Where it is `over`, `slowed` or `shed`: in how many seconds to come again
+// `{http.robots_guard.rate.wait}` | Where it is `over` or `slowed`: in how many seconds to come again
 type Handler struct {
 	// What to do about requests that the robots.txt forbids: `monitor` counts
 	// and logs them, `enforce` answers them. Default: `monitor`.

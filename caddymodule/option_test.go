@@ -29,7 +29,6 @@ func blocks() map[string][]option.Option {
 		"registry":  new(crawlers.Registry).Options(),
 		"notify":    new(notify.Config).Options(),
 		"rate":      new(rates.Rate).Options(),
-		"shed":      new(rates.Shed).Options(),
 	}
 }
 
@@ -58,7 +57,6 @@ func TestOptionsInSyntax(t *testing.T) {
 	directive := syntaxOf(t, "caddyfile.go")
 	same(t, "the comment of the directive", optionsIn(directive, "robots_guard"), blocks()["directive"])
 	same(t, "the comment of rate", optionsIn(directive, "rate"), blocks()["rate"])
-	same(t, "the comment of shed", optionsIn(directive, "shed"), blocks()["shed"])
 	global := syntaxOf(t, "caddyfile_app.go")
 	same(t, "the comment of the global option", optionsIn(global, "robots_guard"), blocks()["global"])
 	same(t, "the comment of verify", optionsIn(global, "verify"), blocks()["verify"])

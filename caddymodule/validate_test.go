@@ -73,16 +73,13 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		h    Handler
 		want string // "" for none
 	}{
-		"misspelt":             {Handler{Exempt: []string{"Googelbot"}}, "did you mean Googlebot?"},
-		"of the app":           {Handler{Exempt: []string{"acmespider"}}, ""},
-		"nearly that":          {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
-		"a new one is meant":   {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
-		"an exempt class":      {Handler{Exempt: []string{"crawler"}, Rate: &rates.Rate{Limits: []rates.Limit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
-		"shed and exempt":      {Handler{Exempt: []string{"seo"}, Rate: &rates.Rate{Shed: &rates.Shed{Classes: []string{"archive", "seo"}}}}, "shed of seo is for nobody, since exempt has it, too"},
-		"shed and half exempt": {Handler{Exempt: []string{"AhrefsBot"}, ExemptVerified: []string{"seo"}, Rate: &rates.Rate{Shed: &rates.Shed{Classes: []string{"seo"}}}}, ""},
-		"shed by default":      {Handler{Exempt: []string{"seo"}, Rate: &rates.Rate{Shed: &rates.Shed{}}}, ""},
-		"enforced and exempt":  {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, and exempt has crawler, its class"},
-		"twice":                {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
+		"misspelt":            {Handler{Exempt: []string{"Googelbot"}}, "did you mean Googlebot?"},
+		"of the app":          {Handler{Exempt: []string{"acmespider"}}, ""},
+		"nearly that":         {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
+		"a new one is meant":  {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
+		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &rates.Rate{Limits: []rates.Limit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
+		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, and exempt has crawler, its class"},
+		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
 	} {
 		raw, err := json.Marshal(app)
 		if err != nil {

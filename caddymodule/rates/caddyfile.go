@@ -44,7 +44,6 @@ func (r *Rate) Options() []option.Option {
 		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},
 		{Name: "search", Usage: "observe or enforce", Set: option.One(&r.Search, option.WordOf(modeWords...))},
 		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, option.WordOf(countWords...))},
-		r.shedOption(),
 	}
 }
 

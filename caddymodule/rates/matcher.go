@@ -21,11 +21,10 @@ func init() {
 }
 
 // Match matches requests of crawlers by how fast these ask: `within` what they are
-// asked for, or `over` it; and those answered in place of the site, `slowed` for that
-// or `shed` under load. It goes by what robots_guard has counted, so it has to stand
+// asked for, or `over` it; and those answered in place of the site, `slowed` for that. It goes by what robots_guard has counted, so it has to stand
 // behind a robots_guard with `rate`; a request of which nothing is asked matches none.
 type Match struct {
-	// The states to match: `within`, `over`, `slowed`, `shed`.
+	// The states to match: `within`, `over`, `slowed`.
 	States []string `json:"states,omitempty"`
 }
 
@@ -36,7 +35,7 @@ func (Match) CaddyModule() caddy.ModuleInfo {
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
-//	robots_rate <within|over|slowed|shed...>
+//	robots_rate <within|over|slowed...>
 func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		m.States = append(m.States, d.RemainingArgs()...)

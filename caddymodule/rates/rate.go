@@ -50,10 +50,6 @@ type Rate struct {
 	// What is counted: `documents` leaves out styles, scripts, images and fonts, by the
 	// extension of the path; `all` counts these, too. Default: `documents`.
 	Count string `json:"count,omitempty"`
-
-	// When the site is under load, and which crawlers are answered 503 then. Default: it
-	// is not looked at.
-	Shed *Shed `json:"shed,omitempty"`
 }
 
 // The words of Rate.Mode, Rate.Search and Rate.Count.
@@ -82,8 +78,8 @@ const (
 func (r *Rate) Validate(registry *uaident.Registry) error {
 	switch {
 	case r == nil:
-	case r.IgnoreDelay && len(r.Limits) == 0 && r.Shed == nil:
-		return errors.New("rate: with crawl_delay off nothing is counted; add a limit or shed")
+	case r.IgnoreDelay && len(r.Limits) == 0:
+		return errors.New("rate: with crawl_delay off nothing is counted; add a limit")
 	case r.Search == modeEnforce && r.Mode != modeEnforce:
 		return errors.New("rate: search enforce means nothing unless the mode is enforce; write rate enforce")
 	}
@@ -108,7 +104,6 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 		return err
 	}
 	return cmp.Or(
-		r.Shed.validate(),
 		option.OneOf("the mode of rate", r.Mode, modeWords),
 		option.OneOf("search of rate", r.Search, modeWords),
 		option.OneOf("count of rate", r.Count, countWords),
@@ -132,16 +127,10 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 			return err
 		}
 	}
-	if err := r.Shed.validateBeside(exempt); err != nil {
-		return err
-	}
 	if answers {
 		return nil
 	}
 	const why = "does not go with decide, by which the guard sees no answer; remove it"
-	if r.Shed != nil {
-		return errors.New("rate: shed " + why)
-	}
 	for _, l := range r.Limits {
 		if l.Concurrent != 0 {
 			return fmt.Errorf("rate: concurrent of the limit of %s %s", l.Client, why)
@@ -174,7 +163,6 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 		return nil, nil
 	}
 	limits, err := r.ParseLimits(registry)
-	shed, wrong := r.Shed.settings()
 	return &rate.Settings{
 		MaxDelay: cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
 		Burst:    cmp.Or(r.Burst, rate.Default.Burst),
@@ -182,12 +170,11 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 		Window:   cmp.Or(time.Duration(r.Window), rate.Default.Window),
 		All:      r.Count == countAll,
 		Limits:   limits,
-		Shed:     shed,
 
 		IgnoreDelay: r.IgnoreDelay,
 		Enforce:     r.Enforces(),
 		Search:      r.Search == modeEnforce,
-	}, cmp.Or(err, wrong)
+	}, err
 }
 
 // Enforces reports whether requests that are one too many are answered.

@@ -16,7 +16,7 @@ type crowded struct{ *report.Source }
 // fill gives a crawler large numbers, several identities, a rate above its Crawl-delay and
 // requests by impostors.
 func fill(c *report.Crawler) {
-	c.Requests, c.Disallowed, c.Slowed, c.Shed, c.Impostors = 12_345_678, 1_234_567, 123_456, 12_345, 123_456
+	c.Requests, c.Disallowed, c.Slowed, c.Impostors = 12_345_678, 1_234_567, 123_456, 123_456
 	c.Previous = &report.Counts{Requests: 1_000_000, Disallowed: 1}
 	c.Identities = report.Identities{Verified: 1_234_567, Claimed: 9_999_999, Unknown: 1_111_112, Spoofed: 1_234}
 	c.Rate = report.Rate{PerMinute: 1_234, Day: 1_000, Peak: 9_999, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}

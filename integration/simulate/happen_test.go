@@ -24,8 +24,6 @@ func (w *world) happen(e event) {
 		w.hurries(dice, i, s)
 	case crowds:
 		w.crowds(dice, i, s)
-	case strains:
-		w.strains(i, s)
 	case strolls:
 		w.strolls(dice)
 	case leads:

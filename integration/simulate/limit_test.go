@@ -20,7 +20,7 @@ import (
 )
 
 // The limits of an owner: of a crawler, of a class, and of a search engine that is
-// slowed seldom. Load begins and ends as by default.
+// slowed seldom.
 var ownersLimits = []rate.Limit{
 	newLimit("GPTBot", 30, time.Minute, 5, 2),
 	newLimit("seo", 20, time.Minute, 4, 0),
@@ -51,7 +51,6 @@ func (w *world) rateSettings() *rate.Settings {
 	}
 	s := rates
 	s.Limits = ownersLimits
-	s.Shed = &rate.Shedding{Thresholds: rate.DefaultThresholds, Classes: rate.DefaultClasses()}
 	return &s
 }
 
@@ -220,46 +219,6 @@ func (w *world) crowds(dice *rand.Rand, i *instance, s *site) {
 	}
 }
 
-// strains makes the pages of a site slow for a while, for people too. Then crawlers of
-// some classes are answered 503, a search engine is not, and who has waited for as long as
-// it was told gets its page.
-func (w *world) strains(i *instance, s *site) {
-	const trains, searches = "CCBot", "bingbot"
-	page := w.open(s, trains)
-	if page == "" || w.open(s, searches) != page {
-		return
-	}
-	seconds := func(n int) {
-		for range n {
-			go i.send("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "192.0.2.50", s.host, page)
-			time.Sleep(time.Second)
-		}
-	}
-	ask := func(token string) *httptest.ResponseRecorder {
-		return i.ask(token+"/1.0", "192.0.2.60", s.host, page)
-	}
-	before := ask(trains).Code
-	w.takes.Store(int64(3 * time.Second))
-	seconds(90)
-	during, engine, file := ask(trains), ask(searches).Code, i.ask(trains+"/1.0", "192.0.2.60", s.host, "/robots.txt").Code
-	w.takes.Store(0)
-	wait, err := toWait(during)
-	seconds(10)
-	time.Sleep(time.Duration(wait) * time.Second)
-	after := ask(trains).Code
-	w.settle()
-	w.tell("%s is slow: %s gets %d before, %d during and %d after that, and %s %d", s.host, trains, before, during.Code, after, searches, engine)
-	w.counts.slowed++
-	switch {
-	case before != http.StatusNoContent || after != http.StatusNoContent || err != nil:
-		w.fail("%s gets %d at %s before it is slow and %d after that, having waited for %d seconds", trains, before, i.id, after, wait)
-	case during.Code != http.StatusServiceUnavailable || engine != http.StatusNoContent:
-		w.fail("%s gets %d and %s %d at %s, which has been slow for 90 seconds", trains, during.Code, searches, engine, i.id)
-	case file == http.StatusForbidden || file == http.StatusTooManyRequests && s.mode != limits:
-		w.fail("%s gets %d for the robots.txt at %s, which is slow", trains, file, i.id)
-	}
-}
-
 // open returns a page that no text of a site has ever forbidden a crawler, nor asked it to
 // wait for; "" if there is none.
 func (w *world) open(s *site, token string) string {
@@ -284,8 +243,8 @@ func (w *world) open(s *site, token string) string {
 func toWait(answer *httptest.ResponseRecorder) (seconds int, err error) {
 	header := answer.Header()
 	_, least, ok := strings.Cut(header.Get("RateLimit"), ";t=")
-	if !ok { // under load
-		return int(rate.DefaultThresholds.Calm.Seconds() * 1.1), nil
+	if !ok {
+		return 0, errors.New("it is not told how long to wait")
 	}
 	asked, err := strconv.Atoi(header.Get("Retry-After"))
 	n, wrong := strconv.Atoi(least)

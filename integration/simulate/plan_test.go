@@ -32,21 +32,20 @@ const (
 	reads  // one that reads and does not obey
 	ignores
 	numActions
-	acts    = numActions      // an owner who publishes
-	paces   = numActions + 1  // a crawler that obeys fetches many pages
-	rushes  = numActions + 2  // one that does not
-	sets    = numActions + 3  // the clock of an instance
-	leads   = numActions + 4  // a site to where its robots.txt is, by redirects
-	hurries = numActions + 5  // a crawler, beyond the limit of the owner
-	crowds  = numActions + 6  // many requests at once
-	strains = numActions + 7  // a site is slow
-	strolls = numActions + 8  // a search engine
-	builds  = numActions + 10 // a site, on another text of its own
-	crosses = numActions + 9  // a site that redirects by another one that is guarded
+	acts    = numActions     // an owner who publishes
+	paces   = numActions + 1 // a crawler that obeys fetches many pages
+	rushes  = numActions + 2 // one that does not
+	sets    = numActions + 3 // the clock of an instance
+	leads   = numActions + 4 // a site to where its robots.txt is, by redirects
+	hurries = numActions + 5 // a crawler, beyond the limit of the owner
+	crowds  = numActions + 6 // many requests at once
+	strolls = numActions + 7 // a search engine
+	builds  = numActions + 9 // a site, on another text of its own
+	crosses = numActions + 8 // a site that redirects by another one that is guarded
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "strain", "stroll", "cross", "build"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "stroll", "cross", "build"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -158,7 +157,6 @@ func (p *plan) act() {
 	if p.limits {
 		add(hurries, p.days/3)
 		add(crowds, p.days/3)
-		add(strains, p.days/6)
 		p.stroll(dice)
 	}
 	if p.redirects && p.hosts == 2 {

@@ -92,19 +92,6 @@ https://managed.test:$TLS {
 	}
 	import proxied $MANAGED
 }
-https://slow.test:$TLS {
-	tls internal
-	import guarded enforce {
-		rate enforce {
-			crawl_delay off
-			shed {
-				when latency_p95 > 1s for 5s
-				resume below 1s for 10s
-			}
-		}
-	}
-	import proxied $SLOW
-}
 https://decide.test:$TLS {
 	tls internal
 	import guarded enforce {

@@ -154,11 +154,6 @@ func (w *world) knows(in *instance, t *traffic) error {
 				return err
 			}
 		}
-		if s.sheds {
-			if err := s.isUnder(in); err != nil {
-				return err
-			}
-		}
 		if s.strict {
 			for range 2 { // of which it grants one
 				t.ask(in, s, named("SemrushBot"), "/page", 1, true)

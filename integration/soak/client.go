@@ -18,7 +18,6 @@ const (
 type client struct {
 	name, userAgent, label string // label: in the metrics; empty if not counted
 	kind                   kind
-	later                  bool // of a class that is shed under load
 }
 
 // Addresses of clients as a proxy tells them, each of a network of its own.
@@ -55,21 +54,21 @@ func (c client) identity() string {
 const verix = "Verix/1.0 (+https://verix.test/bot)"
 
 var clients = []client{
-	{"Firefox", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "", browser, false},
-	{"Chrome", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36", "", browser, false},
-	{"Safari", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Mobile/15E148 Safari/604.1", "", browser, false},
-	{"curl", "curl/8.7.1", "curl", bystander, false},
-	{"Feedly", "Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", "Feedly", bystander, false},
-	{"bingbot", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "bingbot", crawler, false},
-	{"Googlebot", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", crawler, false},
-	{"unknown", "FooBarBot/3.1 (+https://foo.example/bot)", "_other", crawler, true},
-	{"Quuxle", "Quuxle/1.0", "Quuxle", crawler, true}, // whom the registry file names
-	{"GPTBot", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)", "GPTBot", banned, true},
-	{"CCBot", "CCBot/2.0 (https://commoncrawl.org/faq/)", "CCBot", managed, true},
-	{"ClaudeBot", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "ClaudeBot", crawler, true},
-	{"SemrushBot", "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)", "SemrushBot", limited, true},
-	{"Verix", verix, "Verix", proved, true},
-	{"false Verix", verix, "_spoofed", liar, true},
+	{"Firefox", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "", browser},
+	{"Chrome", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36", "", browser},
+	{"Safari", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Mobile/15E148 Safari/604.1", "", browser},
+	{"curl", "curl/8.7.1", "curl", bystander},
+	{"Feedly", "Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", "Feedly", bystander},
+	{"bingbot", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "bingbot", crawler},
+	{"Googlebot", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", crawler},
+	{"unknown", "FooBarBot/3.1 (+https://foo.example/bot)", "_other", crawler},
+	{"Quuxle", "Quuxle/1.0", "Quuxle", crawler}, // whom the registry file names
+	{"GPTBot", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)", "GPTBot", banned},
+	{"CCBot", "CCBot/2.0 (https://commoncrawl.org/faq/)", "CCBot", managed},
+	{"ClaudeBot", "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)", "ClaudeBot", crawler},
+	{"SemrushBot", "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)", "SemrushBot", limited},
+	{"Verix", verix, "Verix", proved},
+	{"false Verix", verix, "_spoofed", liar},
 }
 
 // named returns the client by a name.

@@ -1,6 +1,6 @@
 // Command soak runs three instances of the built server on one storage under mixed
 // traffic for a long time, by HTTP/1.1, 2 and 3, while configurations are reloaded,
-// robots.txt files and names of crawlers change, origins fail, are slow and return, and one
+// robots.txt files and names of crawlers change, origins fail and return, and one
 // instance is killed and started again. It knows what each request should be
 // answered with, counts what it sends, and watches what the servers use. It fails
 // if an answer, a counter or a leak is wrong. It needs the Go toolchain and no
@@ -114,7 +114,6 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 	for _, s := range w.sites {
 		do("changes at "+s.host, func() error { return w.changes(running, s, t, r) })
 	}
-	do("load", func() error { return w.burdens(running, beat.calm, t, r) })
 	do("registry", func() error { return w.renames(running, beat.names, t, r) })
 	group.Wait()
 	r.took = time.Since(begun)

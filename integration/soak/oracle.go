@@ -25,11 +25,6 @@ func (s *site) slows(c client, path string) bool {
 	return s.strict && c.kind == limited && path != "/robots.txt"
 }
 
-// stops reports whether a site under load answers a client in place of the origin.
-func (s *site) stops(c client, path string) bool {
-	return s.sheds && c.later && path != "/robots.txt"
-}
-
 // served returns the status of an answer that the guard lets pass.
 func served(path string, s state) int {
 	switch {
@@ -42,11 +37,11 @@ func served(path string, s state) int {
 }
 
 // moment is when a request was sent, as the facts of its site and instance know it.
-type moment struct{ text, state, load, names, config, fresh int }
+type moment struct{ text, state, names, config, fresh int }
 
 // now returns the moment at which a request to a site begins.
 func (w *world) now(in *instance, s *site) moment {
-	return moment{s.text.mark(), s.state.mark(), s.load.mark(), w.names.mark(), in.config.mark(), in.fresh.mark()}
+	return moment{s.text.mark(), s.state.mark(), w.names.mark(), in.config.mark(), in.fresh.mark()}
 }
 
 // expected returns the statuses that an answer may have whose request was sent
@@ -81,23 +76,15 @@ func (w *world) expected(in *instance, s *site, c client, path string, sent mome
 				continue
 			}
 		}
-		for _, status := range s.passes(c, path, sent, fresh) {
+		for _, status := range s.passes(path, sent) {
 			add(status)
 		}
 	}
 	return may
 }
 
-// passes returns the statuses that an answer may have which no text forbids. A site that
-// was just started is not under load yet.
-func (s *site) passes(c client, path string, sent moment, fresh bool) (may []int) {
-	under := s.load.since(sent.load)
-	if s.stops(c, path) && slices.Contains(under, true) {
-		may = append(may, http.StatusServiceUnavailable)
-		if !fresh && !slices.Contains(under, false) {
-			return may
-		}
-	}
+// passes returns the statuses that an answer may have which no text forbids.
+func (s *site) passes(path string, sent moment) (may []int) {
 	for _, state := range s.state.since(sent.state) {
 		if s.asked {
 			state = well // it is not the guard that asks the origin

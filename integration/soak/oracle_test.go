@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ func TestExpected(t *testing.T) {
 		strict       bool
 		managed      bool
 		asked        bool
-		under        bool // load
 		want         int
 	}{
 		{client: "Firefox", path: "/private/x", want: 200},
@@ -58,17 +56,9 @@ func TestExpected(t *testing.T) {
 		{client: "bingbot", path: "/private/x", asked: true, want: 403},
 		{client: "bingbot", path: "/page", asked: true, state: refuses, want: 200},
 		{client: "bingbot", path: "/robots.txt", asked: true, state: robots500, want: 200},
-		{client: "ClaudeBot", path: "/page", under: true, want: 503},
-		{client: "ClaudeBot", path: "/private/x", under: true, want: 403},
-		{client: "ClaudeBot", path: "/robots.txt", under: true, want: 200},
-		{client: "Verix", path: "/page", under: true, want: 503},
-		{client: "false Verix", path: "/page", under: true, want: 503},
-		{client: "bingbot", path: "/page", under: true, want: 200},
-		{client: "Feedly", path: "/page", under: true, want: 200},
-		{client: "Firefox", path: "/page", under: true, want: 200},
 	} {
 		w, in := &world{names: newFact(names(0))}, &instance{config: newFact(row.config), fresh: newFact(false)}
-		s := &site{enforces: !row.monitors, strict: row.strict, managed: row.managed, asked: row.asked, sheds: row.under, text: newFact(row.text), state: newFact(row.state), load: newFact(row.under)}
+		s := &site{enforces: !row.monitors, strict: row.strict, managed: row.managed, asked: row.asked, text: newFact(row.text), state: newFact(row.state)}
 		if got := w.expected(in, s, named(row.client), row.path, w.now(in, s), row.config, nil); !slices.Equal(got, []int{row.want}) {
 			t.Errorf("%+v: got %v", row, got)
 		}
@@ -79,7 +69,7 @@ func TestExpected(t *testing.T) {
 // both answers are right then, and one before and after.
 func TestExpectedMeanwhile(t *testing.T) {
 	w, in := &world{names: newFact(names(0))}, &instance{config: newFact(config(0)), fresh: newFact(false)}
-	s := &site{enforces: true, every: time.Second, text: newFact(text(0)), state: newFact(well), load: newFact(false)}
+	s := &site{enforces: true, every: time.Second, text: newFact(text(0)), state: newFact(well)}
 	private := func() []int { return w.expected(in, s, named("bingbot"), "/private/x", w.now(in, s), 0, nil) }
 	asked := func(sent moment) []int { return w.expected(in, s, named("bingbot"), "/new/x", sent, 0, nil) }
 	before := w.now(in, s)
@@ -113,45 +103,10 @@ func TestExpectedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestExpectedUnderLoad lets load begin and end while requests are under way.
-func TestExpectedUnderLoad(t *testing.T) {
-	w, in := &world{names: newFact(names(0))}, &instance{config: newFact(config(0)), fresh: newFact(false)}
-	s := &site{enforces: true, sheds: true, every: time.Second, text: newFact(text(0)), state: newFact(well), load: newFact(false)}
-	asks := func(who string) []int {
-		return w.expected(in, s, named(who), "/page", w.now(in, s), 0, nil)
-	}
-	both := []int{http.StatusServiceUnavailable, http.StatusOK}
-	before := w.now(in, s)
-	for _, row := range []struct {
-		to   bool
-		want []int // once it is so
-	}{{true, both[:1]}, {false, both[1:]}} {
-		s.load.change(row.to, func() {
-			if got := asks("ClaudeBot"); !slices.Equal(got, both) {
-				t.Errorf("while it becomes %v: %v", row.to, got)
-			}
-			if got := asks("bingbot"); !slices.Equal(got, both[1:]) {
-				t.Errorf("who is never shed, while it becomes %v: %v", row.to, got)
-			}
-		})
-		if got := asks("ClaudeBot"); !slices.Equal(got, row.want) {
-			t.Errorf("once it is %v: %v", row.to, got)
-		}
-	}
-	if got := w.expected(in, s, named("ClaudeBot"), "/page", before, 0, nil); !slices.Equal(got, both) {
-		t.Errorf("sent before and answered after: %v", got)
-	}
-	s.load.change(true, func() {})
-	in.fresh.change(true, func() {})
-	if got := asks("ClaudeBot"); !slices.Equal(got, both) {
-		t.Errorf("where it was just started: %v", got)
-	}
-}
-
 // TestReadings holds a client to what it has read last, as far as others may know.
 func TestReadings(t *testing.T) {
 	w, in := &world{names: newFact(names(0))}, &instance{config: newFact(config(0)), fresh: newFact(false)}
-	s := &site{enforces: true, readers: true, every: time.Second, text: newFact(text(3)), state: newFact(well), load: newFact(false)}
+	s := &site{enforces: true, readers: true, every: time.Second, text: newFact(text(3)), state: newFact(well)}
 	all, who, now := make(readings), reader{"files.test", "bingbot"}, time.Now()
 	asks := func(path string) []int {
 		return w.expected(in, s, named("bingbot"), path, w.now(in, s), 0, all.of(who, now))

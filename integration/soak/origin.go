@@ -13,9 +13,6 @@ import (
 // guard has patience for.
 const hang = 3 * time.Second
 
-// pause is how long an origin that is slow takes for a page, more than its site may take.
-const pause = 1500 * time.Millisecond
-
 // origin is an HTTP server behind a site. It does what its facts say.
 type origin struct {
 	address string
@@ -68,9 +65,6 @@ func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprint(w, o.text.last())
 	default:
-		if s == slow {
-			rest(r.Context(), pause)
-		}
 		fmt.Fprintf(w, "page %s", r.URL.Path)
 	}
 }

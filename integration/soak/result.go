@@ -16,7 +16,6 @@ type result struct {
 	took            time.Duration
 	reloads         int64
 	texts, outages  int64
-	burdens         int // times that a site was under load
 	editions, kills int
 	samples         [][]sample // of the instances that live through it
 	heaps           []heaps    // of the same
@@ -78,7 +77,6 @@ func (r *result) String() string {
 	row("wrong answers", "**%d**", r.wrongs)
 	row("without an answer, since an instance was killed, while Caddy was reloaded, otherwise", "%d, %d, %d", r.broken.by[killed], r.broken.by[reloaded], r.broken.by[otherwise])
 	row("reloads, other robots.txt files, outages, editions of the registry", "%d, %d, %d, %d", r.reloads, r.texts, r.outages, r.editions)
-	row("times that a site was under load, and was no more, at all instances", "%d", r.burdens)
 	row("times that an instance was killed and started again", "%d", r.kills)
 	row("requests in the metrics of the guards, as many as were sent", "%d", r.counted)
 	row("answered in the second before an instance was killed, and so in no metric", "%d", r.lost)

@@ -35,7 +35,6 @@ const (
 	robotsReset state = "robots.txt reset"
 	all500      state = "all 500"
 	refuses     state = "refuses"
-	slow        state = "slow"
 )
 
 // config is a configuration by number. It decides the status of a refusal.
@@ -57,13 +56,11 @@ type site struct {
 	managed  bool          // its robots.txt is composed
 	readers  bool          // clients ask for robots.txt, too
 	asked    bool          // another proxy asks about it, and shows the pages itself
-	sheds    bool          // crawlers that can come later, while it is under load
 	invented bool          // host is the end of names that clients make up, whose robots.txt may not be read in time, or at all
 	every    time.Duration // how often its robots.txt changes, 0 for never
 	fails    []state       // how its origin does, one after the other
 	text     *fact[text]
 	state    *fact[state]
-	load     *fact[bool]      // whether it is under load, at all instances
 	origin   *origin          // nil for files
 	publish  func(text) error // nil where the origin takes it from text
 }

@@ -55,7 +55,7 @@ func newTraffic(w *world) *traffic {
 
 // run makes so many requests a second until ctx ends.
 func (t *traffic) run(ctx context.Context, rate float64) {
-	const workers = 32 // some wait for a site that is slow
+	const workers = 32 // some wait for an origin that hangs
 	var group sync.WaitGroup
 	for i := range workers {
 		group.Go(func() {
@@ -101,14 +101,13 @@ func (t *traffic) ask(in *instance, s *site, c client, path string, by protocol,
 	if s.asked {
 		t.asked++
 	}
-	states := s.state.since(sent.state)
-	if c.kind == browser && path != "/robots.txt" && !slices.Contains(states, slow) {
+	if c.kind == browser && path != "/robots.txt" {
 		t.slowest = max(t.slowest, took)
 	}
 	if len(may) > 1 {
 		t.loose++
 	}
-	passed := slices.Contains(s.passes(c, path, sent, false), got.status)
+	passed := slices.Contains(s.passes(path, sent), got.status)
 	right := slices.Contains(may, got.status) || got.status == http.StatusOK && t.isFirst(in, s, c, path) || passed && t.isPending(in, s, c, path, got.verdict)
 	older := !slices.Contains(configured, answering)
 	if older {

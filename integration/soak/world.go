@@ -24,12 +24,11 @@ func newWorld(folder string, beat beat) (*world, error) {
 		{host: "failing.test", enforces: true, readers: true, every: beat.texts, fails: []state{all500, refuses, robotsHang}},
 		{host: "strict.test", enforces: true, readers: true, strict: true},
 		{host: "managed.test", enforces: true, readers: true, managed: true, every: beat.managed},
-		{host: "slow.test", enforces: true, readers: true, sheds: true, every: beat.texts},
 		{host: "asked.test", enforces: true, readers: true, asked: true, every: beat.texts},
 		{host: "monitored.test", clear: true, readers: true, every: beat.texts},
 		{host: inventedHost, clear: true, enforces: true, readers: true, invented: true},
 	} {
-		s.text, s.state, s.load = newFact(text(0)), newFact(well), newFact(false)
+		s.text, s.state = newFact(text(0)), newFact(well)
 		var err error
 		if s.host == "files.test" {
 			err = s.files(filepath.Join(folder, "site"))

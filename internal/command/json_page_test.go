@@ -62,7 +62,7 @@ func TestJSONPage(t *testing.T) {
 		Client: explain.Client{
 			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.Try{{}},
 		},
-		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{Every: 1, Limit: "x", Shed: true}},
+		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{Every: 1, Limit: "x"}},
 	})
 	if err != nil {
 		t.Fatal(err)

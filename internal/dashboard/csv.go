@@ -44,11 +44,11 @@ func cell(text string) string {
 	return text
 }
 
-var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "shed", "violations_blocked", "violations_only_logged"}
+var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "violations_blocked", "violations_only_logged"}
 
 func countCells(c report.Counts) []string {
 	var cells []string
-	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.Shed, c.ViolationsBlocked, c.ViolationsOnlyLogged} {
+	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.ViolationsBlocked, c.ViolationsOnlyLogged} {
 		cells = append(cells, number(n))
 	}
 	return cells

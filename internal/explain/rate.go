@@ -14,7 +14,6 @@ type Rate struct {
 	Mode  string  `json:"mode"`            // observe or enforce
 	Every float64 `json:"every,omitempty"` // seconds for each request by Crawl-delay, as it counts here
 	Limit string  `json:"limit,omitempty"` // as it is configured, such as "GPTBot 30/1m"
-	Shed  bool    `json:"shed,omitempty"`  // 503 answers it while the site is under load
 	Why   string  `json:"why"`             // what is done about what is one too many
 }
 
@@ -33,14 +32,14 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 		delay = 0 // its group is not meant for it
 	}
 	rules := s.Rate.Rules(&q.Client, q.Identity, delay, limit)
-	told := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds(), Shed: s.Rate.Sheds(q.Client.Class)}
+	told := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds()}
 	if s.Rate.Enforce {
 		told.Mode = "enforce"
 	}
 	if limit != nil {
 		told.Limit = limit.Whole()
 	}
-	if told.Every == 0 && limit == nil && !told.Shed {
+	if told.Every == 0 && limit == nil {
 		return nil
 	}
 	const passes = "what is one too many is counted, and passes"
@@ -77,9 +76,6 @@ func (p *printer) rate(r *Rate) {
 	line := "rate " + r.Mode
 	if len(asked) > 0 {
 		line += ": " + strings.Join(asked, ", ") + ": " + r.Why
-	}
-	if r.Shed {
-		line += "; 503 while the site is under load"
 	}
 	p.line("%s", line)
 }

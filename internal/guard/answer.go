@@ -125,7 +125,6 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
 		a.start(g.shared.clock)
 	}
-	load, _ := g.loadBy(r, j) // before handlers behind change the request
 	finished := false
 	defer func() {
 		code, took := statusCode(r, a.status, err, finished), a.read()
@@ -135,7 +134,6 @@ func (g *Guard) watched(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 				g.Metrics.FirstByte(j.classCounted(), took)
 			}
 		}
-		g.observe(load, took, code == 0)
 	}()
 	err = next.ServeHTTP(a, r)
 	finished = true

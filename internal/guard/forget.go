@@ -31,7 +31,6 @@ func (s *State) forget(sites ConfiguredSites) error {
 	forgetHosts(&s.violations.limits, named)
 	forgetHosts(&s.holdLines.limits, func(host string) bool { return host == undecidedLines || named(host) })
 	forgetHosts(&s.eventTimes.last, named)
-	s.loads.forget(named)
 	s.Metrics.Forget(named)
 	return nil
 }

@@ -8,15 +8,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
 // TestHostsThatNobodyNamesAreForgotten takes a host out of the configuration: what is known
 // of it goes with the guards of the configuration before, and that of others stays.
 func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
-	shed := &rate.Settings{Shed: &rate.Shedding{Thresholds: rate.Thresholds{Above: time.Second, For: time.Minute, Calm: time.Minute}}}
-	first := testGuard(t, options{Enforce: true, Rate: shed, FetchWait: 10 * time.Second}, serving("# nothing\n"))
+	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, serving("# nothing\n"))
 	shared := first.shared
 	names := func(hosts ...string) (release func()) {
 		sites := new(request.Sites)
@@ -37,9 +35,6 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.holdLines.limits, &shared.eventTimes.last} {
 			from.Range(func(key, _ any) bool { n[key.(violationKey).host]++; return true })
 		}
-		for key := range shared.loads.by.All() {
-			n[key.site]++
-		}
 		return n
 	}
 	judgedBy := func(g *Guard, labels ...string) {
@@ -48,7 +43,6 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 			shared.violations.line(label, "FooBot")
 			shared.holdLines.line(label, "")
 			shared.eventTimes.due(label, "FooBot", now)
-			shared.loads.of(label, g)
 		}
 		shared.holdLines.line(undecidedLines, "missing")
 	}
@@ -61,7 +55,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	if got := known(); len(got) != 5 {
 		t.Fatalf("while both run there are %v", got)
 	}
-	if got, want := countKeys(), map[string]int{"stays.test": 4, "new.test": 4, "_other": 4, undecidedLines: 1}; !maps.Equal(got, want) {
+	if got, want := countKeys(), map[string]int{"stays.test": 3, "new.test": 3, "_other": 3, undecidedLines: 1}; !maps.Equal(got, want) {
 		t.Errorf("limits are kept of %v, want %v", got, want)
 	}
 	releaseFirst()

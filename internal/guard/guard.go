@@ -88,10 +88,6 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	if g.ChangeGuard > 0 {
 		g.shared.changes.Guarded(ctx)
 	}
-	if g.Rate != nil && g.Rate.Shed != nil {
-		g.shared.loads.join(g)
-		context.AfterFunc(ctx, func() { g.shared.loads.leave(g) })
-	}
 	if g.SourceKey != "" {
 		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
 	}
@@ -129,9 +125,6 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	case asksForRobots(r, j):
 		return g.observeDelivery(w, r, j, func(w http.ResponseWriter) error { return g.passRobots(w, r, j, next) })
 	case j == nil:
-		if load, began := g.loadBy(r, nil); load != nil {
-			return g.passMeasured(w, r, load, began, next)
-		}
 		return g.passVisitor(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
 		return g.pass(w, r, j, next)

@@ -110,7 +110,6 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		clock:      newClock(),
 		Identities: identity.NewShared(),
 	}
-	shared.loads = newLoads(shared.clock, time.After)
 	if o.Shadow != nil {
 		shared.Ledger = ledger.New(time.Now)
 	}

@@ -16,7 +16,6 @@ type keptSite struct {
 	entry         atomic.Pointer[policy.Ref] // to the one that was found last
 	present       atomic.Bool                // it is known that the guard judges for it
 	host          *metrics.Host              // where its requests are counted
-	load          *siteLoad                  // nil where nobody is shed
 	among         *request.KeptSite          // with what other guards keep of it
 }
 
@@ -44,9 +43,6 @@ func (g *Guard) keep(s *request.KeptSite) *keptSite {
 	kept := &keptSite{Site: &s.Site, host: g.Metrics.Host(s.Label), among: s}
 	if sourced := g.sourced(s.Site); sourced != s.Site {
 		kept.Site = &sourced
-	}
-	if g.Rate != nil && g.Rate.Shed != nil {
-		kept.load = g.shared.loads.of(s.Label, g)
 	}
 	return kept
 }

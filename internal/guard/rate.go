@@ -33,7 +33,7 @@ type Rate struct {
 
 // spend counts a request by how fast its crawler may ask, if anything is asked of it.
 func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
-	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.RobotsTxt || g.shed(j) {
+	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.RobotsTxt {
 		return
 	}
 	limit, robots := g.Rate.LimitOf(j.Client), j.robots()

@@ -8,7 +8,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/strangers"
@@ -61,7 +60,6 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		Verdict:   j.Verdict,
 		Action:    j.Action,
 		Slowed:    j.Rate.Slowed,
-		Shed:      j.Rate.State == rate.Shed && j.Action == judge.Slowed,
 		Method:    r.Method,
 		Target:    j.Target,
 		UserAgent: request.UserAgentOf(r),

@@ -47,7 +47,6 @@ type State struct {
 	tried      *tries // nil in tests that try nothing
 	rates      *rate.Budgets
 	clock      clock          // of stopwatches
-	loads      *loads         // how long sites take to answer
 	Ledger     *ledger.Ledger // what crawlers did; nil in tests that count nothing
 	Alerts     *alert.Book    // what the owner should do something about; nil in tests without
 	presences  presences
@@ -115,7 +114,6 @@ func (s *State) SigningKeys() map[string]int { return s.Identities.SigningKeys()
 // Destruct implements caddy.Destructor. What is known of addresses can still be
 // asked for.
 func (s *State) Destruct() error {
-	s.loads.end()
 	s.Identities.Verifier.Close()
 	return nil
 }
@@ -152,7 +150,6 @@ func NewState() *State {
 		findings:   lint.NewKept(),
 	}
 	s.elsewhere = newElsewhere()
-	s.loads = newLoads(s.clock, time.After)
 	s.Alerts = alert.NewBook(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.Results())

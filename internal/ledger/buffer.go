@@ -53,7 +53,7 @@ type pending struct {
 
 	Verdict                                                   judge.Verdict
 	Action                                                    judge.Action
-	Shared, WouldBlock, Against, Slowed, Shed                 bool
+	Shared, WouldBlock, Against, Slowed                       bool
 	agent, method, target, clientName, hostLen, rule, network uint16 // how long each is, in this order
 }
 
@@ -105,7 +105,7 @@ func (n *notes) add(q *Request, readings uint64) {
 	p.Site, p.at, p.readings = q.Site, q.At.UnixMilli(), readings
 	p.file, p.line, p.GroupLine = n.judgedBy(q), int32(min(q.Rule.Line, math.MaxInt32)), int32(min(q.GroupLine, math.MaxInt32))
 	p.Verdict, p.Action = q.Verdict, q.Action
-	p.Shared, p.WouldBlock, p.Against, p.Slowed, p.Shed = q.Shared, q.WouldBlock, q.Against, q.Slowed, q.Shed
+	p.Shared, p.WouldBlock, p.Against, p.Slowed = q.Shared, q.WouldBlock, q.Against, q.Slowed
 	p.from = uint32(len(n.text))
 	if q.Lasting {
 		p.lasting = text.Cut(q.UserAgent, maxAgent)

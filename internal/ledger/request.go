@@ -49,10 +49,7 @@ type Request struct {
 	Against bool
 	// Slowed says that it was answered in place of the site since it came too early;
 	// Action is what would have been done about it otherwise.
-	Slowed bool
-	// Shed says that it was answered in place of the site since the site was under load;
-	// Action is as with Slowed.
-	Shed      bool
+	Slowed    bool
 	Method    string
 	Target    string // as requested
 	UserAgent string

@@ -157,9 +157,6 @@ func (w *Row) count(c *Cell, q *counted) {
 	if q.Slowed {
 		c.hit(CountSlowed)
 	}
-	if q.Shed {
-		c.hit(CountShed)
-	}
 }
 
 // noteRule counts a request that a rule forbids.

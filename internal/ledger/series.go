@@ -23,7 +23,6 @@ const (
 	CountAgainst    // allowed by the rules, and the file states a preference against what the class fetches for
 	CountTold       // of these, by who had read that file
 	CountSlowed     // answered that it came too early
-	CountShed       // answered that the site is under load
 	// Of the disallowed requests: those that were blocked, and those that only_log lets pass.
 	// All other disallowed requests pass until the site enforces.
 	CountViolationBlocked
@@ -31,7 +30,7 @@ const (
 	NumCounts
 )
 
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "shed", "violations_blocked", "violations_only_logged"}
+var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "violations_blocked", "violations_only_logged"}
 
 // verdictCounts are the counts of the verdicts.
 var verdictCounts = [...]Count{

@@ -57,8 +57,6 @@ type Observed interface {
 	ChangesWaiting() int
 	// ParityFindings are how many verified crawlers do not get what a robots.txt allows.
 	ParityFindings() map[ParityFinding]int
-	// SheddingHosts are those at which crawlers are shed, or would be with rate enforce.
-	SheddingHosts() map[string]bool
 	// SigningKeys are the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }
@@ -99,7 +97,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		StorageMetrics:    newStorageMetrics(name, kinds, results),
 		ManagedMetrics:    newManagedMetrics(name, from),
 		ShadowMetrics:     newShadowMetrics(name),
-		RateMetrics:       newRateMetrics(name, from),
+		RateMetrics:       newRateMetrics(name),
 		ParityMetrics:     newParityMetrics(name, from),
 		DecisionMetrics:   newDecisionMetrics(name),
 		cache: cacheCollector{

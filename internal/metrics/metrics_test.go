@@ -90,7 +90,6 @@ func (nothing) VerifierStats() verify.Stats                 { return verify.Stat
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
 func (nothing) ChangesWaiting() int                         { return 0 }
 func (nothing) NextText() time.Time                         { return time.Time{} }
-func (nothing) SheddingHosts() map[string]bool              { return nil }
 func (nothing) ParityFindings() map[ParityFinding]int       { return nil }
 func (nothing) Registry() *report.Registry                  { return nil }
 func (nothing) SigningKeys() map[string]int                 { return nil }

@@ -16,7 +16,6 @@ import (
 type RateMetrics struct {
 	paced *prometheus.CounterVec
 	under underWayCollector
-	shed  sheddingCollector
 	first *prometheus.HistogramVec
 	times *cowmap.Map[string, prometheus.Observer]     // of first, by class
 	by    *cowmap.Map[pacedLabels, prometheus.Counter] // so that no request takes the lock of the vector
@@ -27,16 +26,14 @@ type pacedLabels struct {
 	state rate.State
 }
 
-func newRateMetrics(name func(string) string, from Observed) RateMetrics {
+func newRateMetrics(name func(string) string) RateMetrics {
 	return RateMetrics{
 		paced: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("rate_requests_total"),
-			Help: "Requests of crawlers of which a Crawl-delay or a limit asks something, by whether this one was one too many, or shed.",
+			Help: "Requests of crawlers of which a Crawl-delay or a limit asks something, by whether this one was one too many.",
 		}, []string{"class", "rate"}),
 		under: underWayCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
 			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
-		shed: sheddingCollector{from, prometheus.NewDesc(name("shedding"),
-			"1 for a configured host while it is under load and crawlers are shed, or would be with rate enforce; absent while it is not.", []string{"host"}, nil)},
 		first: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    name("first_byte_seconds"),
 			Help:    "How long the first byte took of answers of the site to crawlers that were not slowed.",
@@ -48,7 +45,7 @@ func newRateMetrics(name func(string) string, from Observed) RateMetrics {
 }
 
 func (m *RateMetrics) rateCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.paced, m.under, m.first, m.shed}
+	return []prometheus.Collector{m.paced, m.under, m.first}
 }
 
 // Paced counts a request of which something is asked. Of classes that the * group is
@@ -92,21 +89,5 @@ func (c underWayCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
 func (c underWayCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, class := range uaident.Classes()[1:] { // browsers are not counted
 		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(c.counts[class].Load()), class.String())
-	}
-}
-
-// sheddingCollector reads which hosts are under load when it is asked for.
-type sheddingCollector struct {
-	from Observed
-	desc *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (c sheddingCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
-
-// Collect implements prometheus.Collector.
-func (c sheddingCollector) Collect(ch chan<- prometheus.Metric) {
-	for host := range c.from.SheddingHosts() {
-		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, 1, host)
 	}
 }

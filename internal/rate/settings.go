@@ -30,8 +30,6 @@ type Settings struct {
 	// All counts requests for what pages are made of, too: styles, scripts, images,
 	// fonts.
 	All bool
-	// Shed says when and of whom requests are shed, nil for never.
-	Shed *Shedding
 }
 
 // Default are the settings where the owner has decided nothing.
@@ -84,15 +82,6 @@ func MayStop(method, target string, robots *policy.Robots) bool {
 	return method != http.MethodOptions && target != "/robots.txt" && !isForPrograms(target) && !robots.IsSitemap(target)
 }
 
-// Sheds reports whether a client is shed while its site is under load.
-func (s *Settings) Sheds(class uaident.Class) bool { return s.Shed != nil && s.Shed.Classes.Has(class) }
-
-// Measures reports whether the time to the first byte of an answer tells of load. How long
-// an upload takes the client decides.
-func (s *Settings) Measures(method, target string, robots *policy.Robots) bool {
-	return s.Shed != nil && (method == http.MethodGet || method == http.MethodHead) && s.Counts(method, target, robots)
-}
-
 // isForPrograms reports whether a path is under /.well-known/, and for no server leads
 // to a page out of it.
 func isForPrograms(target string) bool {
@@ -119,14 +108,13 @@ const (
 	Within                // it is not too fast
 	Over                  // this request is one too many
 	Slowed                // so it is, and was answered in place of the site
-	Shed                  // the site is under load, and its class is shed then
 	numStates
 )
 
-var stateWords = [numStates]string{"", "within", "over", "slowed", "shed"}
+var stateWords = [numStates]string{"", "within", "over", "slowed"}
 
 // States returns the states of requests of which something is asked.
-func States() []State { return []State{Within, Over, Slowed, Shed} }
+func States() []State { return []State{Within, Over, Slowed} }
 
 // StateOf returns how the rate stands of a request of which something is asked.
 func StateOf(p Pace) State {

@@ -48,12 +48,9 @@ func (w *window) drop(part uint64) {
 }
 
 // sum returns how many there are in a part and those before it.
-func (w *window) sum(part uint64) (seen int) { return w.sumOf(part, parts) }
-
-// sumOf returns how many there are in a part and those before it, n together.
-func (w *window) sumOf(part, n uint64) (seen int) {
+func (w *window) sum(part uint64) (seen int) {
 	for i := range w {
-		if word := w[i].Load(); part-word>>32 < n {
+		if word := w[i].Load(); part-word>>32 < parts {
 			seen += int(uint32(word))
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -23,8 +22,7 @@ import (
 const closedRetryAfter = 10 * time.Minute
 
 // Write responds to a blocked request with this status. The status is 503
-// instead while robots.txt cannot be read or the site is under load, and 429 if
-// the crawler is too fast.
+// instead while robots.txt cannot be read, and 429 if the crawler is too fast.
 //
 // Write never returns a caddyhttp.HandlerError: error routes run with the
 // requested path, so a file server or proxy among them would deliver the page
@@ -32,8 +30,6 @@ const closedRetryAfter = 10 * time.Minute
 func Write(w http.ResponseWriter, r *http.Request, j *guard.Judgement, status int) error {
 	header := w.Header()
 	switch {
-	case j.Action == judge.Slowed && j.Rate.State == rate.Shed:
-		return shed(w, r, j)
 	case j.Action == judge.Slowed:
 		return slow(w, r, j)
 	}

@@ -30,15 +30,6 @@ func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
 	return plain(w, r, http.StatusTooManyRequests, []byte(tooFast(j, wait)))
 }
 
-// shed responds to a crawler that is rejected while the site is under load: 503
-// with the time after which it may come again.
-func shed(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
-	wait := comeBack(w, j)
-	uncached(w.Header())
-	return plain(w, r, http.StatusServiceUnavailable, fmt.Appendf(nil, "This site is under load, and answers people and search engines first.\n\n"+
-		"class: %s\nagain: in %s\n\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n", j.Client.Class, inWords(wait)))
-}
-
 // comeBack returns the seconds after which the client may come again, rounded up, and
 // sets Retry-After to up to a tenth more, so that not all come at once.
 func comeBack(w http.ResponseWriter, j *guard.Judgement) int {

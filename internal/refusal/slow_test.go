@@ -75,32 +75,6 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestShed answers crawlers that are shed: 503, and when to come again.
-func TestShed(t *testing.T) {
-	j := &guard.Judgement{
-		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Method: http.MethodGet, Target: "/a"},
-		Result:  judge.Result{Action: judge.Slowed}, Rate: guard.Rate{State: rate.Shed, Pace: rate.Pace{Wait: 2 * time.Minute}},
-	}
-	waits := make(map[int]bool)
-	for range 500 {
-		w := httptest.NewRecorder()
-		if err := Write(w, httptest.NewRequest(http.MethodGet, "/a", nil), j, http.StatusForbidden); err != nil {
-			t.Fatal(err)
-		}
-		h := w.Header()
-		wait, err := strconv.Atoi(h.Get("Retry-After"))
-		if w.Code != http.StatusServiceUnavailable || err != nil || wait < 120 || wait > 132 || h.Get("Cache-Control") != "no-store" {
-			t.Fatalf("%d %v", w.Code, h)
-		}
-		if waits[wait] = true; !strings.Contains(w.Body.String(), "class: ai_training\nagain: in 120 seconds\n") {
-			t.Fatalf("%q", w.Body)
-		}
-	}
-	if len(waits) < 10 {
-		t.Errorf("all are to come again after %v", waits)
-	}
-}
-
 // checkFields parses the fields as structured ones (RFC 9651), as
 // draft-ietf-httpapi-ratelimit-headers defines them.
 func checkFields(t *testing.T, h http.Header, broken string, wait int) {

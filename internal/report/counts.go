@@ -29,8 +29,6 @@ type Counts struct {
 	WouldBlock uint64 `json:"would_block"`
 	// Slowed are the requests that were answered 429 since they came too early.
 	Slowed uint64 `json:"slowed"`
-	// Shed are the requests that were answered 503 since the site was under load.
-	Shed uint64 `json:"shed"`
 }
 
 // Compliance is the share of requests within robots.txt among those that were

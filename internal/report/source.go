@@ -181,7 +181,6 @@ func countsOf(c ledger.Counts) Counts {
 	return Counts{
 		Requests: c.Requests(), Allowed: c[ledger.CountAllowed], Disallowed: c[ledger.CountDisallowed], Stale: c[ledger.CountStale],
 		Exempt: c[ledger.CountExempt], Unknown: c[ledger.CountUnknown], Blocked: c[ledger.CountBlocked], WouldBlock: c[ledger.CountWouldBlock], Slowed: c[ledger.CountSlowed],
-		Shed:              c[ledger.CountShed],
 		ViolationsBlocked: c[ledger.CountViolationBlocked], ViolationsOnlyLogged: c[ledger.CountViolationOnlyLogged],
 	}
 }

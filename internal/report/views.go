@@ -245,7 +245,6 @@ func (c Counts) plus(other Counts) Counts {
 		Requests: c.Requests + other.Requests, Allowed: c.Allowed + other.Allowed, Disallowed: c.Disallowed + other.Disallowed,
 		Stale: c.Stale + other.Stale, Exempt: c.Exempt + other.Exempt, Unknown: c.Unknown + other.Unknown,
 		Blocked: c.Blocked + other.Blocked, WouldBlock: c.WouldBlock + other.WouldBlock, Slowed: c.Slowed + other.Slowed,
-		Shed:              c.Shed + other.Shed,
 		ViolationsBlocked: c.ViolationsBlocked + other.ViolationsBlocked, ViolationsOnlyLogged: c.ViolationsOnlyLogged + other.ViolationsOnlyLogged,
 	}
 }

@@ -62,7 +62,7 @@ function rows(state, data, opened) {
     { id: "page", title: "Top page", className: "page", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
     { id: "first", title: "First seen", className: "seen", value: (c) => c.first_seen, latest: true, cell: (c) => [when(c.first_seen), h("div", { class: "quiet" }, "last ", when(c.last_seen))] },
     { id: "read", title: "Read robots.txt", className: "reading", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => reading(c) },
-    { id: "rate", title: "Rate now", className: "pace", number: true, value: (c) => c.rate.per_minute, cell: (c) => [pace(c.rate), c.slowed ? h("div", { class: "quiet", title: "answered 429 since they came too early" }, `${count(c.slowed)} slowed`) : null, c.shed ? h("div", { class: "quiet", title: "answered 503 since the site was under load" }, `${count(c.shed)} shed`) : null] },
+    { id: "rate", title: "Rate now", className: "pace", number: true, value: (c) => c.rate.per_minute, cell: (c) => [pace(c.rate), c.slowed ? h("div", { class: "quiet", title: "answered 429 since they came too early" }, `${count(c.slowed)} slowed`) : null] },
     { id: "action", title: "Action", className: "action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(data.crawlers, c.sparkline) },
   ], data.crawlers.crawlers, {

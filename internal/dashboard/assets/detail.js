@@ -62,7 +62,7 @@ const rules = (state, d) => list("Rules", ["Rule", "Verdict", "#Requests", "From
   [rule(state, r), h("div", { class: "quiet" }, `User-agent: ${r.group}, ${siteName(r.site)}`)], verdictBadge(r.verdict), counted(r), when(r.first), when(r.last)]));
 
 const sites = (d) => list("Sites", ["Site", "#Requests", "#Against", "#Rate now", "Read robots.txt"], d.sites_seen.map((s) => [
-  siteName(s.site), count(s.requests), count(s.disallowed), [rate(s.rate.per_minute), s.rate.exceeds ? [" ", badge("severity warning", "faster than asked")] : null, s.slowed ? ` ${count(s.slowed)} slowed` : null, s.shed ? ` ${count(s.shed)} shed` : null],
+  siteName(s.site), count(s.requests), count(s.disallowed), [rate(s.rate.per_minute), s.rate.exceeds ? [" ", badge("severity warning", "faster than asked")] : null, s.slowed ? ` ${count(s.slowed)} slowed` : null],
   s.read ? h("span", { class: "reading" }, when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`) : "not seen"]));
 
 const paths = (state, d) => list("Pages against the rules", ["Page", "Rule", "Verdict", "#Requests", "From", "To"], d.paths.map((p) => [
