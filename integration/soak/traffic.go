@@ -43,7 +43,7 @@ type count struct{ instance, host, crawler, identity string }
 type tally struct {
 	answered int
 	refused  int // of these
-	slowed   int // of these, too fast or while the site was under load
+	slowed   int // of these, too fast
 	broken   int // no answer came, so the server may have counted it or not
 	compared int // answered when the metrics were looked at
 	passed   int // where few requests in a life are

@@ -61,7 +61,6 @@ func TestGuarded(t *testing.T) {
 	var p jsonParser
 	for guard, want := range map[string]bool{
 		`{"verdict":"disallowed","action":"blocked","line":2}`:                       true,
-		`{"verdict":"allowed","action":"slowed","rate":"shed"}`:                      true,
 		` { "action" : "slowed" } `:                                                  true,
 		`{"verdict":"disallowed","action":"logged"}`:                                 false,
 		`{"verdict":"allowed","action":"none","crawler":"x\",\"action\":\"blocked"}`: false,
