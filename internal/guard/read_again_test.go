@@ -99,9 +99,12 @@ func TestAnswerThatDiffersIsReadAtOnce(t *testing.T) {
 // what has come meanwhile decides whether that is blocked.
 func TestBlockedByACopyThatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newChangingSite(t, options{Enforce: true}, strict)
+		s := newChangingSite(t, options{Enforce: true, FetchWait: 10 * time.Second}, strict)
 		s.hold() // for an hour
-		s.text = loose
+		s.g.Source = &scriptedSource{answer: func(context.Context) policy.Answer {
+			time.Sleep(time.Second) // so that the request is judged by the old copy first
+			return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		}}
 		time.Sleep(2 * time.Hour)
 		if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Allowed {
 			t.Errorf("%s", j.Verdict)
