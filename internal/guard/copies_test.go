@@ -320,13 +320,17 @@ func TestOnlyTheSourceCounts(t *testing.T) {
 // it waits for the file there if the file that is known names it.
 func TestSpellingsOfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFairSite(t, "User-agent: curl\nDisallow: /x\n")
+		s := newFairSite(t, "")
+		s.g = testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, &scriptedSource{answer: func(context.Context) policy.Answer {
+			time.Sleep(time.Second)
+			return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: curl\nDisallow: /x\n")}
+		}})
 		s.port = 8080
 		bySpelling := func(host string) judge.Verdict {
 			r := s.request("curl/8.7.1", "/x")
 			r.Host = host
 			verdict := s.g.Judge(r).Verdict
-			synctest.Wait()
+			time.Sleep(time.Minute)
 			return verdict
 		}
 		if got := bySpelling("example.com:8080"); got != judge.Unknown {
