@@ -100,9 +100,6 @@ func (r running) Managed() (all []admin.Managed) {
 	return all
 }
 
-// Accept implements admin.Running.
-func (r running) Accept(id, who string) error { return r.known.Accept(id, who) }
-
 // Policy implements admin.Running.
 func (r running) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {

@@ -30,15 +30,3 @@ func (s PurposeSet) Words() (words []string) {
 	}
 	return words
 }
-
-// IsMixed reports whether there are several.
-func (s PurposeSet) IsMixed() bool { return s&(s-1) != 0 }
-
-// TrainsOnly reports whether training models is all that the crawler fetches for, by
-// its operator's own page. That its class is [AITraining] is not enough: many of these
-// feed a search as well, or do not say. It does not hold for a crawler that the owner
-// of a server has put into another class.
-func (c *Crawler) TrainsOnly() bool {
-	return c != nil && c.Class == AITraining && c.Provenance == Documented && !c.UserTriggered &&
-		c.Purposes.Of == ForTraining && c.Purposes.Source != ""
-}

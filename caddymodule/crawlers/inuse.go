@@ -2,7 +2,6 @@ package crawlers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"weak"
@@ -30,8 +29,8 @@ type InUse struct {
 	logger  *zap.Logger
 
 	mu    sync.Mutex
-	has   *registry.Text // what Current was made of
-	wrong string         // what the owner was told of one that does not go with the configuration
+	has   *registry.Version // what Current was made of
+	wrong string            // what the owner was told of one that does not go with the configuration
 	adopt func(*uaident.Registry) error
 }
 
@@ -70,7 +69,7 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 
 // acquire has the registry read until the configuration of ctx ends.
 func (u *InUse) acquire(ctx caddy.Context, r *Registry) error {
-	key := r.From + "\n" + r.Key + "\n" + fmt.Sprint(r.Interval)
+	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := feeds.LoadOrNew(key, func() (caddy.Destructor, error) {
 		feed, err := r.feed()
 		if err != nil {
@@ -87,7 +86,7 @@ func (u *InUse) acquire(ctx caddy.Context, r *Registry) error {
 }
 
 // with returns what is known with a text, which may be nil.
-func (u *InUse) with(t *registry.Text) (known *uaident.Registry, err error) {
+func (u *InUse) with(t *registry.Version) (known *uaident.Registry, err error) {
 	base := uaident.Default()
 	if t != nil {
 		if base, err = t.Over(base); err != nil {
@@ -148,16 +147,4 @@ func (u *InUse) Status() *report.Registry {
 		s.Failure = u.wrong
 	}
 	return s
-}
-
-// errNone says that the configuration names no registry.
-var errNone = errors.New("the configuration names no registry; the option is registry in the global option robots_guard")
-
-// Accept takes the text with this id into use, which waits, as somebody wants, "" for who is not
-// known.
-func (u *InUse) Accept(id, who string) error {
-	if u == nil || u.feed == nil {
-		return errNone
-	}
-	return u.feed.Accept(id, who)
 }

@@ -12,17 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
 // Registry says where a registry of crawlers is that is laid over the built-in one.
 type Registry struct {
 	// The file or the http or https URL. It is read again when it changes.
 	From string `json:"from"`
-
-	// The public Ed25519 key by which it has to be signed, in base64. The signature is
-	// expected beside it, with `.sig` behind its path. Default: it need not be signed.
-	Key string `json:"key,omitempty"`
 
 	// How often it is looked whether it has changed. Default: as often as the server of a
 	// URL says, from a minute to an hour; two seconds for a file.
@@ -56,7 +51,6 @@ func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options are what may stand in the block of registry.
 func (r *Registry) Options() []option.Option {
 	return []option.Option{
-		{Name: "key", Usage: "a public Ed25519 key in base64, as caddy robots-guard registry sign prints it", Set: option.One(&r.Key, option.Word)},
 		{Name: "interval", Usage: "a duration such as 1h", Set: option.One(&r.Interval, option.Duration)},
 	}
 }
@@ -72,12 +66,6 @@ func (r *Registry) feed() (*registry.Feed, error) {
 	s := registry.Settings{Place: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
 	if s.Interval != 0 && (s.Interval < minInterval || s.Interval > maxInterval) {
 		return nil, fmt.Errorf("registry: interval %s cannot be; use 1s to 7d", option.Short(r.Interval))
-	}
-	if r.Key != "" {
-		var err error
-		if s.Key, err = edition.ParseKey(r.Key); err != nil {
-			return nil, fmt.Errorf("registry: key: %w", err)
-		}
 	}
 	return registry.New(s)
 }

@@ -50,7 +50,6 @@ func TestHelpExamples(t *testing.T) {
 		"user-agents.txt": harness.GPTBot + "\n", "Caddyfile": "example.com {\n\trobots_guard enforce\n\trobots_txt {\n\t\tdisallow GPTBot\n\t}\n}\n", "access.log": logLine("/private/a", harness.Firefox),
 		"custom.log":              "192.0.2.1 [21/Nov/2026:12:00:00 +0000] \"GET /private/a HTTP/1.1\" 200 \"GPTBot/1.2\"\n",
 		"versions/2026-11-01.txt": checked,
-		"key.pem":                 privateKey,
 	})
 	if out, code := shell(t, dir, "git init -q && git add robots.txt && git commit -qm one && git commit -q --allow-empty -m two && mkdir logs && gzip -c access.log >logs/1.gz"); code != 0 {
 		t.Fatal(out)

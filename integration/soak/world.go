@@ -60,10 +60,10 @@ func (s *site) files(folder string) error {
 
 // name writes an edition of the registry file.
 func (w *world) name(n names) error {
-	return replaceFile(w.registry, fmt.Sprintf(`{"serial": %d, "crawlers": [
+	return replaceFile(w.registry, fmt.Sprintf(`{"crawlers": [
 	{"token": "Quuxle", "operator": "Quux", "class": %q, "source": "https://quuxle.test/"}
 ]}
-`, int(n)+1, n.class()))
+`, n.class()))
 }
 
 // replaceFile puts another file in the place of one at once.

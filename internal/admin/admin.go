@@ -48,10 +48,8 @@ type Running interface {
 	// Managed returns the robots_txt that run.
 	Managed() []Managed
 	// Registry returns how it stands with the registry that the configuration names, nil
-	// for none, and Accept takes the text of it with this id into use, which waits, as
-	// somebody wants, "" for who is not known.
+	// for none.
 	Registry() *report.Registry
-	Accept(id, who string) error
 	// Proposals returns the names that clients often call themselves by and that no
 	// registry knows.
 	Proposals() []report.Proposal
@@ -85,7 +83,6 @@ func (a *API) Routes() []caddy.AdminRoute {
 		caddy.AdminRoute{Pattern: AlertsPath, Handler: taking(a.alerts)},
 		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: taking(a.acknowledge)},
 		caddy.AdminRoute{Pattern: RegistryPath, Handler: taking(a.registry)},
-		caddy.AdminRoute{Pattern: RegistryPath + "/accept", Handler: taking(a.accept)},
 		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: taking(a.proposals)},
 		caddy.AdminRoute{Pattern: PoliciesPath, Handler: taking(a.list, "limit", "after")},
 		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: taking(a.one, "server")},

@@ -48,7 +48,6 @@ func TestParameters(t *testing.T) {
 	}
 	for target, want := range map[string]string{
 		"managed/rollback?site=shop.test":       "takes none",
-		"registry/accept?id=1":                  "takes none",
 		"explain?url=http://shop.test/":         "takes none",
 		"alerts/a/acknowledge?note=1":           "takes none",
 		"policies/shop.test/refresh?wait=1":     `unknown parameter "wait"; known is server`,
@@ -66,7 +65,6 @@ func TestFields(t *testing.T) {
 	for target, body := range map[string]string{
 		"explain":          `{"useragent": "GPTBot", "url": "http://shop.test/"}`,
 		"managed/rollback": `{"who": "ann", "sites": "shop.test"}`,
-		"registry/accept":  `{"id": "0123456789abcdef", "by": "ann"}`,
 	} {
 		status, answer := k.ask(t, http.MethodPost, "/robots_guard/"+target, body)
 		if status != http.StatusBadRequest || !strings.Contains(answer, `unknown field "`) || strings.Contains(answer, "json:") {

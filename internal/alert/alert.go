@@ -55,7 +55,6 @@ const (
 	RobotsWithheld  Kind = "robots_withheld"   // a crawler gets something else instead of the robots.txt
 	StorageFailing  Kind = "storage_failing"   // what is known is not stored
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
-	RegistryWaits   Kind = "registry_waiting"  // a new text of the registry waits
 	RegistryFails   Kind = "registry_failing"  // the registry cannot be used
 	UnknownCrawler  Kind = "unknown_crawler"   // a robot with many requests is in no registry
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
@@ -65,7 +64,7 @@ const (
 // kinds returns all kinds.
 func kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryWaits, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

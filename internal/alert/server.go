@@ -62,20 +62,10 @@ func findInRegistry(r *report.Registry) (found []finding) {
 	if r == nil {
 		return nil
 	}
-	name := text.Printable(r.Name)
-	if w := r.Waiting; w != nil {
-		found = append(found, finding{Alert: Alert{
-			ID: idOf(RegistryWaits, r.Name, w.ID), Kind: RegistryWaits, Severity: Warning, Since: w.Since,
-			Title:  "A new text of the registry of crawlers waits",
-			Detail: fmt.Sprintf("%s: %s. What it said before stays in force.", name, text.Cut(text.Printable(strings.Join(w.Why, "; ")), maxError)),
-			Do:     "See what it changes with: caddy robots-guard registry status. If that is meant, accept it.",
-			Copy:   "caddy robots-guard registry accept " + w.ID,
-		}})
-	}
 	if r.Failure != "" {
-		meanwhile := "The built-in registry is in force alone."
+		meanwhile := "Only the built-in registry is in use."
 		if r.InUse != nil {
-			meanwhile = "What it said before stays in force."
+			meanwhile = "The previous version stays in use."
 		}
 		found = append(found, finding{after: registryAfter, Alert: Alert{
 			ID: idOf(RegistryFails, r.Name), Kind: RegistryFails, Severity: Warning, Since: r.FailingSince,

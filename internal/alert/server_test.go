@@ -46,18 +46,17 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestRegistry tells of a text that waits at once, and of one that cannot be used later.
+// TestRegistry opens an alert if a registry cannot be used for an hour.
 func TestRegistry(t *testing.T) {
 	w := newWorld(t)
-	w.registry = &report.Registry{Name: "https://names.test/", Waiting: &report.RegistryText{ID: "0123456789abcdef", Since: start, Why: []string{"the search engine X is gone"}}}
-	if a := w.only(); a.Kind != RegistryWaits || !strings.Contains(a.Detail, "https://names.test/: the search engine X is gone.") || !strings.HasSuffix(a.Copy, "registry accept 0123456789abcdef") {
-		t.Errorf("%+v", a)
-	}
 	w.registry = &report.Registry{Name: "https://names.test/", Failure: "no route to host", FailingSince: w.time}
 	w.pass(59 * time.Minute)
-	w.want("accepted", "over warning registry_waiting")
+	w.want("failing for less than an hour", "")
 	w.pass(time.Minute)
-	w.want("failing", "open warning registry_failing, over warning registry_waiting")
+	w.want("failing for an hour", "open warning registry_failing")
+	w.registry = &report.Registry{Name: "https://names.test/"}
+	w.pass(time.Minute)
+	w.want("usable", "over warning registry_failing")
 }
 
 // TestUnknownCrawlers tells of robots that no registry knows, if they come often.

@@ -121,11 +121,10 @@ func TestJSONPage(t *testing.T) {
 		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
 		"identify": identityReport{Registry: &known},
 		"registry": []any{
-			checkedRegistry{Serial: 1, Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
+			checkedRegistry{Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
 			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), MoreNetworks: true}}},
 			admin.RegistryReport{Registry: &report.Registry{
-				InUse: new(report.RegistryText), Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
-				Waiting: &report.RegistryText{Serial: 1, Date: "x", Since: time.Now(), Why: []string{"x"}, Changes: []edition.Change{{}}},
+				InUse: &report.RegistryVersion{Date: "x"}, Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
 			}},
 		},
 		"verify": claimReport{Operator: "x", Steps: []claimStep{{}}},

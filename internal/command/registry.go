@@ -1,17 +1,14 @@
 package command
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
@@ -24,11 +21,9 @@ func registryCommand() *cobra.Command {
   caddy robots-guard registry export
   caddy robots-guard registry check [--json] <file|->
   caddy robots-guard registry diff [--json] [<old file>] <new file|->
-  caddy robots-guard registry sign --key <private key> <file>
   caddy robots-guard registry status [--address <host:port>] [--json]
-  caddy robots-guard registry accept [--address <host:port>] [--json] [--who <name>] <id>
   caddy robots-guard registry propose [--address <host:port>] [--json]`,
-		Short: "Shows, checks, compares and signs registries of crawlers, and accepts what waits",
+		Short: "Shows, checks and compares registries of crawlers",
 		Long: `
 A registry is what is known of crawlers, as JSON. One is built in.
 
@@ -43,14 +38,8 @@ diff tells which crawlers the second registry adds, removes and says something e
 With one file that is compared with the built-in registry, over which it is laid: what is
 not in it stays.
 
-sign writes the signature of a file into another of that name with .sig behind it, and
-prints the public key for the option key of registry. The private key is one that
-"openssl genpkey -algorithm ed25519 -out key.pem" makes.
-
-status asks the admin API of a running server how it stands with the registry that its
-configuration names: which text is in use, why there is no newer one, and which waits
-since it says what nobody would expect. accept takes the text with this id into use; the
-log keeps who did, by --who or the name of the user.
+status asks the admin API of a running server for the state of the registry that its
+configuration names: which version is in use, and why there is no newer one.
 
 propose asks it for names that clients often call themselves by and that no registry
 knows: how many requests and readings of robots.txt there were since it was started, from
@@ -65,9 +54,7 @@ caddy robots-guard registry show --stale 180d
 caddy robots-guard registry export > registry.json
 caddy robots-guard registry check registry.json
 caddy robots-guard registry diff registry.json
-caddy robots-guard registry sign --key key.pem registry.json
 caddy robots-guard registry status
-caddy robots-guard registry accept 4be1c6a42a1e51d2
 caddy robots-guard registry propose
 `,
 		RunE: runCommand(g.run),
@@ -75,8 +62,6 @@ caddy robots-guard registry propose
 	g.api.define(cmd.Flags())
 	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
 	cmd.Flags().StringVar(&g.stale, "stale", "", "of show: only entries that were not checked for so long, such as 180d")
-	cmd.Flags().StringVar(&g.who, "who", "", "of accept: who does it")
-	cmd.Flags().StringVar(&g.key, "key", "", "of sign: the file with the private key")
 	return cmd
 }
 
@@ -84,8 +69,6 @@ caddy robots-guard registry propose
 type registry struct {
 	api  adminAPI
 	json bool
-	key  string
-	who  string
 
 	stale string
 }
@@ -108,21 +91,14 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 		return g.check(cmd, rest[0])
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diff(cmd, rest)
-	case what == "sign" && len(rest) == 1:
-		return 0, g.sign(out, rest[0])
 	case what == "status" && len(rest) == 0:
-		return 0, g.status(out, http.MethodGet, admin.RegistryPath, nil)
-	case what == "accept" && len(rest) == 1:
-		body, err := json.Marshal(admin.Acceptance{ID: rest[0], Who: whoOr(g.who)})
-		return 0, cmp.Or(err, g.status(out, http.MethodPost, admin.RegistryPath+"/accept", body))
+		return 0, g.status(out)
 	case what == "propose" && len(rest) == 0:
 		return 0, g.propose(out)
-	case what == "accept":
-		return 0, errors.New("registry accept needs the id of the text that waits; caddy robots-guard registry status tells it")
-	case what == "check", what == "diff", what == "sign":
+	case what == "check", what == "diff":
 		return 0, fmt.Errorf("registry %s needs a file; see caddy robots-guard help registry", what)
 	}
-	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, sign, status, accept or propose")
+	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, status or propose")
 }
 
 // readEdition reads a registry from a file, or from standard input.
@@ -144,7 +120,6 @@ func readRegistryFile(cmd *cobra.Command, name string) ([]byte, error) {
 
 // checkedRegistry is what check prints as JSON.
 type checkedRegistry struct {
-	Serial   uint64   `json:"serial,omitempty"`
 	Date     string   `json:"date,omitempty"`
 	Crawlers int      `json:"crawlers"`
 	Mistakes []string `json:"mistakes"`
@@ -165,7 +140,7 @@ func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
 		code = ExitFailed
 		report.Mistakes = strings.Split(err.Error(), "\n")
 	} else {
-		report.Serial, report.Date, report.Crawlers = e.Serial, e.Date, len(e.Crawlers)
+		report.Date, report.Crawlers = e.Date, len(e.Crawlers)
 		if report.Changes, err = laidOver(e); err != nil {
 			return 0, err
 		}

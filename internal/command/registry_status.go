@@ -4,20 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
+	"net/http"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// status asks a running server, and prints how it stands with its registry.
-func (g *registry) status(w io.Writer, method, uri string, body []byte) error {
+// status prints the state of the registry of a running server.
+func (g *registry) status(w io.Writer) error {
 	api, err := g.api.find()
 	if err != nil {
 		return err
 	}
-	return api.ask(method, uri, body, func(answer io.Reader) error {
+	return api.ask(http.MethodGet, admin.RegistryPath, nil, func(answer io.Reader) error {
 		if g.json {
 			_, err := io.Copy(w, answer)
 			return err
@@ -36,29 +36,15 @@ func (g *registry) status(w io.Writer, method, uri string, body []byte) error {
 	})
 }
 
-// printRegistry prints how it stands with a registry, in a few lines.
+// printRegistry prints the state of a registry, in one or two lines.
 func printRegistry(w io.Writer, r *report.Registry) {
 	fmt.Fprintf(w, "%s: ", text.Printable(r.Name))
-	if r.InUse == nil {
+	if v := r.InUse; v == nil {
 		fmt.Fprintln(w, "not in use; the built-in registry is")
 	} else {
-		fmt.Fprintf(w, "%s is in use, last known to be current at %s\n", textWords(r.InUse), shortTime(r.Checked))
+		fmt.Fprintf(w, "version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(v.ID), v.Crawlers, shortTime(r.Checked))
 	}
 	if r.Failure != "" {
-		fmt.Fprintf(w, "  %s: it cannot be used as it is now, since %s: %s\n", text.Paint(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
+		fmt.Fprintf(w, "  %s: the registry cannot be used since %s: %s\n", text.Paint(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
 	}
-	if t := r.Waiting; t != nil {
-		fmt.Fprintf(w, "  %s: %s waits since %s: %s\n", text.Paint(w, "warning"), textWords(t), shortTime(t.Since), text.Printable(strings.Join(t.Why, "; ")))
-		fmt.Fprintf(w, "  to take it into use: caddy robots-guard registry accept %s\n\n", text.Printable(t.ID))
-		printRegistryChanges(w, t.Changes)
-	}
-}
-
-// textWords tells which text is meant.
-func textWords(t *report.RegistryText) string {
-	words := "text " + text.Printable(t.ID)
-	if t.Serial > 0 {
-		words += fmt.Sprintf(", serial %d", t.Serial)
-	}
-	return words + fmt.Sprintf(", with %d entries", t.Crawlers)
 }

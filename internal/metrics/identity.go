@@ -62,7 +62,7 @@ type identityCollector struct {
 	prefixes, checked         *prometheus.Desc
 	keys                      *prometheus.Desc
 
-	entries, held, current *prometheus.Desc // of the registry
+	entries, current *prometheus.Desc // of the registry
 }
 
 func newIdentityCollector(name func(string) string, from Observed) identityCollector {
@@ -79,14 +79,13 @@ func newIdentityCollector(name func(string) string, from Observed) identityColle
 		keys: prometheus.NewDesc(name("signature_directory_keys"),
 			"Usable keys in the key directory of a signing agent; 0 if it was never read.", []string{"agent"}, nil),
 		entries: prometheus.NewDesc(name("registry_entries"), "Entries of the registry that the configuration names; 0 if it was never read.", nil, nil),
-		held:    prometheus.NewDesc(name("registry_waiting"), "Whether a new text of the registry waits until it is accepted.", nil, nil),
 		current: prometheus.NewDesc(name("registry_checked_timestamp_seconds"), "When the registry was last known to be current.", nil, nil),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c identityCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{c.lookups, c.running, c.waiting, c.prefixes, c.checked, c.keys, c.entries, c.held, c.current} {
+	for _, desc := range []*prometheus.Desc{c.lookups, c.running, c.waiting, c.prefixes, c.checked, c.keys, c.entries, c.current} {
 		ch <- desc
 	}
 }
@@ -119,15 +118,11 @@ func (c identityCollector) collectRegistry(ch chan<- prometheus.Metric) {
 	if r == nil {
 		return
 	}
-	entries, held := 0, 0
+	entries := 0
 	if r.InUse != nil {
 		entries = r.InUse.Crawlers
 	}
-	if r.Waiting != nil {
-		held = 1
-	}
 	ch <- prometheus.MustNewConstMetric(c.entries, prometheus.GaugeValue, float64(entries))
-	ch <- prometheus.MustNewConstMetric(c.held, prometheus.GaugeValue, float64(held))
 	if !r.Checked.IsZero() {
 		ch <- prometheus.MustNewConstMetric(c.current, prometheus.GaugeValue, timestamp(r.Checked))
 	}

@@ -31,6 +31,7 @@ func TestPlaces(t *testing.T) {
 		"other 1":                               "other is of another; go there, at x:2",
 		"near 1":                                "near is an option of far, which is of another; go there, at x:2",
 		"outer {\n other 1\n}":                  `unrecognized option "other"; known are size and inner, at x:3`,
+		"outer {\n inner {\n other 1\n }\n}":    `unrecognized option "other"; the only one is depth, at x:4`,
 		"file_server":                           "file_server is a directive and no option; end the block with } before it, at x:2",
 		"color red":                             `unrecognized option "color"; did you mean colour?, at x:2`,
 	} {

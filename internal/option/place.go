@@ -92,5 +92,8 @@ func hintOf(name string, names []string) string {
 	if near := spelling.Near(name, names); near != "" {
 		return "did you mean " + near + "?"
 	}
+	if len(names) == 1 {
+		return "the only one is " + names[0]
+	}
 	return "known are " + Listed(names, "and")
 }

@@ -16,15 +16,15 @@ import (
 func TestEachOperationOfARegistry(t *testing.T) {
 	lives := func(f *storetest.Faulty) {
 		synctest.Test(t, func(t *testing.T) {
-			source := remotetest.NewSource("https://names.test/registry.json", text(1, "ABot"), nil)
-			r := read(t, f, nil, source, nil)
+			source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)
+			r := read(t, f, source)
 			next(5 * time.Minute)
-			source.Say(text(2, "ABot", "BBot"), nil)
+			source.Say(registryOf("ABot", "BBot"), nil)
 			next(2 * time.Hour)
 			r.has(t, "ABot BBot")
 			r.end()
 			source.Say("", errDown)
-			r = read(t, f.Storage, nil, source, nil)
+			r = read(t, f.Storage, source)
 			want := []string{"ABot BBot"}
 			if f.Crash {
 				want = append(want, "ABot", "nothing")
@@ -36,12 +36,12 @@ func TestEachOperationOfARegistry(t *testing.T) {
 				r.end()
 				return
 			}
-			source.Say(text(2, "ABot", "BBot"), nil)
+			source.Say(registryOf("ABot", "BBot"), nil)
 			next(2 * time.Hour)
 			r.has(t, "ABot BBot")
 			r.end()
 			source.Say("", errDown)
-			r = read(t, f.Storage, nil, source, nil)
+			r = read(t, f.Storage, source)
 			r.has(t, "ABot BBot")
 			r.end()
 		})

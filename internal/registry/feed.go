@@ -1,15 +1,11 @@
-// Package registry knows the registry of crawlers that a configuration names beside the
-// built-in one: where it is, which text of it is in use, and which waits for the owner,
-// since it says what nobody would expect of a newer one.
+// Package registry reads the registry of crawlers that a configuration names in addition to
+// the built-in one, from a file or a URL, and keeps its last good version.
 package registry
 
 import (
 	"context"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -23,117 +19,101 @@ import (
 type Settings struct {
 	// Place is a file, or a URL of http or https.
 	Place string
-	// Key is by whom it has to be signed; nil if it need not be.
-	Key ed25519.PublicKey
-	// Interval is how often it is read; 0 for as often as its server says, and for a file
-	// every two seconds.
+	// Interval is the time between two fetches. Zero means two seconds for a file, and the
+	// lifetime that the server states for a URL.
 	Interval time.Duration
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// Text is a registry as it was read. It is immutable.
-type Text struct {
+// Version is one fetched registry. It is immutable.
+type Version struct {
 	*edition.Edition
-	hash            [sha256.Size]byte
-	data, signature []byte // to be stored
+	hash [sha256.Size]byte
+	data []byte
 }
 
-// ID is by what the owner names a text.
-func (t *Text) ID() string { return hex.EncodeToString(t.hash[:8]) }
+// ID identifies the version in messages.
+func (v *Version) ID() string { return hex.EncodeToString(v.hash[:8]) }
 
-// equal reports whether two texts are the same.
-func (t *Text) equal(o *Text) bool { return t == o || t != nil && o != nil && t.hash == o.hash }
+// equal reports whether two versions, which may be nil, have the same content.
+func (v *Version) equal(o *Version) bool { return v == o || v != nil && o != nil && v.hash == o.hash }
 
-// User is a configuration, for which a registry is read.
+// User is a configuration that uses a registry.
 type User struct {
-	// Changed is called when another text may be in use. It must not wait for the feed.
+	// Changed is called when another version may be in use. It must not wait for the feed.
 	Changed func()
-	// What follows is used of the first user alone, so that the owner is told once.
+	// The fields below are used of the first user only, so that each message is sent once.
 	Logger  *zap.Logger
-	Tell    func(event string, data map[string]any) // nil for nobody
-	Storage remote.Storage                          // nil for none
+	Tell    func(event string, data map[string]any) // nil sends no events
+	Storage remote.Storage                          // nil stores nothing
 	asking  remote.Asking                           // that storage
 }
 
-// Feed is a registry at a file or a URL. It outlives a configuration, and keeps nothing
-// of one but its users.
+// Feed is a registry at a file or a URL. It outlives a configuration, and keeps nothing of one
+// except its users. Several goroutines may use a Feed.
 type Feed struct {
 	Settings
-	source, signature remote.Source // signature is nil without a key
+	source remote.Source
 
-	reading sync.Mutex // held while the registry is read or kept
-	stored  bool       // whether it was looked what is stored
-	kept    [sha256.Size]byte
-	unkept  bool // the last attempt has failed, so the next failure is no news
+	reading  sync.Mutex // held while the registry is fetched or stored; guards the next fields
+	restored bool       // the storage has answered what it has, or something was fetched
+	stored   [sha256.Size]byte
+	unstored bool // the last attempt to store failed, so the next failure is not logged
 
-	mu       sync.Mutex
-	users    remote.Users[User]
-	loads    any  // the load of a configuration for which it was read last
-	unseen   bool // the storage has failed when it was looked what is stored, and is asked again
-	accepted bool // the owner has accepted a text since
+	mu    sync.Mutex
+	users remote.Users[User]
+	load  any // the configuration that was loaded last
 	state
 }
 
-// state is what is known of a registry.
+// state is the last version and the result of the last fetch.
 type state struct {
-	good     *Text    // nil for none
-	waiting  *Text    // until it is accepted, nil for none
-	why      []string // it waits
-	since    time.Time
+	good     *Version      // the version in use, nil for none
 	last     remote.Answer // without its data
-	trouble  error         // why there is no newer one, nil for no reason
-	failing  time.Time     // since when
-	wrong    error         // with the text that last stands for, nil for nothing
-	told     bool          // of trouble
-	asked    bool          // the owner was, to accept what waits
+	trouble  error         // why there is no newer version, nil if there is no reason
+	failing  time.Time     // since when there is trouble
+	invalid  error         // what is wrong with the version of the last answer, nil for nothing
+	reported bool          // the trouble was logged
 	failures int           // in a row
-	checked  time.Time     // when good was last known to be current
-	next     time.Time
+	checked  time.Time     // when good was last confirmed as current
+	next     time.Time     // the next fetch
 }
 
-// New returns the registry at a place. It is not read yet.
+// New returns the registry at a place. It is not fetched yet.
 func New(s Settings) (*Feed, error) {
-	kind := remote.Kind{Option: "registry", Text: "a registry", Max: edition.MaxBytes}
-	f := &Feed{Settings: s}
-	var err error
-	if f.source, err = kind.New(s.Place, s.Now); err != nil || s.Key == nil {
-		return f, err
-	}
-	kind = remote.Kind{Option: "registry", Text: "a signature", Max: 1 << 10}
-	f.signature, err = kind.New(edition.SignaturePlace(s.Place), s.Now)
-	return f, err
+	source, err := remote.Kind{Option: "registry", Text: "a registry", Max: edition.MaxBytes}.New(s.Place, s.Now)
+	return &Feed{Settings: s, source: source}, err
 }
 
-// Name is what messages call the registry.
+// Name returns the file or the URL.
 func (f *Feed) Name() string { return f.source.Name() }
 
-// IsFile reports whether the registry is on this machine.
+// IsFile reports whether the registry is a file.
 func (f *Feed) IsFile() bool { return !f.source.IsURL() }
 
-// Good returns the text in use, nil for none.
-func (f *Feed) Good() *Text {
+// Good returns the version in use, nil for none.
+func (f *Feed) Good() *Version {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.good
 }
 
-// Trouble returns why there is no newer text, nil for no reason.
+// Trouble returns why there is no newer version, nil if there is no reason.
 func (f *Feed) Trouble() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.trouble
 }
 
-// Use begins to tell a user, until release is called, first of what nobody was told yet.
+// Use adds a user until release is called, and reports trouble that no user was there to
+// receive.
 func (f *Feed) Use(u *User) (release func()) {
 	f.mu.Lock()
 	f.users.Add(u)
-	tells := []func(){f.tellTrouble(), f.tellWaiting()}
+	report := f.reportTrouble()
 	f.mu.Unlock()
-	for _, tell := range tells {
-		tell()
-	}
+	report()
 	u.Changed()
 	return func() {
 		f.mu.Lock()
@@ -142,58 +122,47 @@ func (f *Feed) Use(u *User) (release func()) {
 	}
 }
 
-// Load reads the registry for a configuration that is being loaded: of two loads the
-// values of by differ, which can be compared. Where nothing is known yet of one at a URL,
-// it looks in the storage first, which may be nil. What has come of it tell Good and
-// Trouble. It waits no longer than ctx lasts, also for who reads it already.
-func (f *Feed) Load(ctx context.Context, by any, storage remote.Storage) {
+// Load fetches the registry for a configuration that is being loaded, which config identifies
+// by a comparable value. If no version is known, it looks into the storage first, which may be
+// nil. The result is in Good and Trouble. Load returns when ctx ends, also if another fetch is
+// under way.
+func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.mu.Lock()
-	again := f.loads == by
-	f.loads = by
+	again := f.load == config
+	f.load = config
 	f.mu.Unlock()
 	if again || !remote.LockUntil(ctx, &f.reading) {
 		return
 	}
 	defer f.reading.Unlock()
-	if !f.stored && f.source.IsURL() && storage != nil && f.Good() == nil {
-		f.stored = true
-		f.restore(ctx, storage)
-	}
-	f.read(ctx, f.IsFile())
-	f.ask()
+	f.restore(ctx, new(remote.Asking), storage)
+	f.fetch(ctx, true)
 }
 
-// errNotWaiting is in the error for an id that is not that of a text that waits.
-var errNotWaiting = errors.New("no such text waits")
+// Run fetches the registry when that is due, until ctx ends, and stores it in the storage of
+// its users.
+func (f *Feed) Run(ctx context.Context) { remote.Run(ctx, f.step) }
 
-// Accept takes the text with this id into use, which waits, and stores it. The log keeps who wanted
-// that, "" where it is not known.
-func (f *Feed) Accept(id, who string) error {
+// step does what is due, and returns the time until the next fetch.
+func (f *Feed) step(ctx context.Context) time.Duration {
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	if f.wait() <= 0 {
+		f.fetch(ctx, false)
+	}
 	f.mu.Lock()
-	t := f.waiting
-	if t == nil || t.ID() != id {
-		f.mu.Unlock()
-		return fmt.Errorf("%s: %w: %s", f.Name(), errNotWaiting, id)
-	}
 	user := f.users.First()
-	f.accepted = f.unseen
-	f.take(t)
-	if user != nil {
-		user.Logger.Info("a text of the registry was accepted", zap.String("registry", f.Name()), zap.String("id", id), zap.String("who", who))
+	f.mu.Unlock()
+	if user != nil && user.Storage != nil && f.source.IsURL() {
+		f.restore(ctx, &user.asking, user.Storage)
+		f.store(ctx, user)
 	}
-	if f.IsFile() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), acceptTime)
-	defer cancel()
-	if remote.LockUntil(ctx, &f.reading) { // else it is stored once it was read
-		defer f.reading.Unlock()
-		if !f.isUnseen() {
-			f.keep(ctx)
-		}
-	}
-	return nil
+	return f.wait()
 }
 
-// acceptTime is how long one who accepts a text waits until it is stored.
-const acceptTime = 5 * time.Second
+// wait returns the time until the next fetch.
+func (f *Feed) wait() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.next.Sub(f.Now())
+}

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,29 +14,23 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// text returns a registry of search engines of these names; a class may stand behind a
-// colon.
-func text(serial int, names ...string) string {
+// registryOf returns a registry with crawlers of these names.
+func registryOf(names ...string) string {
 	var entries []string
 	for _, name := range names {
-		token, class, ok := strings.Cut(name, ":")
-		if !ok {
-			class = "seo"
-		}
-		entries = append(entries, fmt.Sprintf(`{"token": %q, "class": %q, "source": "https://names.test/"}`, token, class))
+		entries = append(entries, fmt.Sprintf(`{"token": %q, "class": "seo", "source": "https://names.test/"}`, name))
 	}
-	return fmt.Sprintf(`{"serial": %d, "crawlers": [%s]}`, serial, strings.Join(entries, ",\n"))
+	return fmt.Sprintf(`{"crawlers": [%s]}`, strings.Join(entries, ",\n"))
 }
 
-func (t *Text) names() string {
-	if t == nil {
+func (v *Version) names() string {
+	if v == nil {
 		return "nothing"
 	}
 	var names []string
-	for _, c := range t.Crawlers {
+	for _, c := range v.Crawlers {
 		names = append(names, c.Token)
 	}
 	return strings.Join(names, " ")
@@ -46,22 +39,18 @@ func (t *Text) names() string {
 // reader is a registry that a configuration reads.
 type reader struct {
 	*Feed
-	source, signature *remotetest.Source
-	log               *observer.ObservedLogs
-	events            []string
-	changed           int
-	end               func()
+	source  *remotetest.Source
+	log     *observer.ObservedLogs
+	events  []string
+	changed int
+	end     func()
 }
 
-// read returns a registry that says this, once a configuration with it runs.
-func read(t *testing.T, storage remote.Storage, key ed25519.PublicKey, source, signature *remotetest.Source) *reader {
+// read returns the registry of a source, in use by a configuration that runs.
+func read(t *testing.T, storage remote.Storage, source *remotetest.Source) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
-	r := &reader{source: source, signature: signature, log: log}
-	r.Feed = &Feed{Settings: Settings{Key: key, Now: time.Now}, source: source}
-	if signature != nil {
-		r.Feed.signature = signature
-	}
+	r := &reader{Feed: &Feed{Settings: Settings{Now: time.Now}, source: source}, source: source, log: log}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()
@@ -94,13 +83,3 @@ func (r *reader) told(t *testing.T, want ...string) {
 }
 
 var errDown = remotetest.ErrDown
-
-// known is what is known with the text in use.
-func (r *reader) known(t *testing.T) *uaident.Registry {
-	t.Helper()
-	known, err := r.Good().Over(uaident.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return known
-}

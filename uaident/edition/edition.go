@@ -1,5 +1,5 @@
 // Package edition knows the registry of crawlers as a text: JSON that people write,
-// publish, sign and compare. The registry that is built into the package uaident is
+// publish and compare. The registry that is built into the package uaident is
 // compiled from one, which [Embedded] returns.
 //
 // docs/registry.schema.json is its form.
@@ -23,9 +23,6 @@ const (
 
 // Edition is a registry as a text has it, or a part of one.
 type Edition struct {
-	// Serial counts the editions of a publisher upwards, 0 if it counts none. A signed
-	// edition never takes the place of one with a higher serial.
-	Serial uint64
 	// Date is the day of the edition, such as 2026-11-23, "" if it has none.
 	Date string
 	// Crawlers are the entries, in the order of the text.

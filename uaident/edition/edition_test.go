@@ -19,8 +19,8 @@ func TestEmbedded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Serial == 0 || e.Date == "" {
-		t.Errorf("serial %d, date %q", e.Serial, e.Date)
+	if e.Date == "" {
+		t.Error("it has no date")
 	}
 	for i, c := range uaident.Default().Crawlers() {
 		if !reflect.DeepEqual(c, e.Crawlers[i]) {
@@ -60,9 +60,9 @@ func TestMistakes(t *testing.T) {
 		{`{}`, "f:1:1: it has no crawlers"},
 		{`{"crawlers": {}}`, "f:1:14: crawlers has to be a list"},
 		{`{"crawler": []}`, `f:1:2: unknown field "crawler"; did you mean crawlers?`},
-		{`{"serial": 0, "crawlers": []}`, "f:1:12: serial has to be a whole number from 1 to 9007199254740992, and not 0"},
-		{`{"serial": 1.5, "crawlers": []}`, "and not 1.5"},
-		{`{"serial": 99999999999999999999999, "crawlers": []}`, "serial has to be a whole number"},
+		{one(good + `, "robots_lag": 0, "robots_lag_source": "https://foo.example/a"`), "robots_lag has to be a whole number from 1 to 604800, and not 0"},
+		{one(good + `, "robots_lag": 1.5, "robots_lag_source": "https://foo.example/a"`), "and not 1.5"},
+		{one(good + `, "robots_lag": 99999999999999999999999, "robots_lag_source": "https://foo.example/a"`), "robots_lag has to be a whole number"},
 		{`{"date": "yesterday", "crawlers": []}`, `date has to be a day such as 2026-11-23, and not "yesterday"`},
 		{one(`"token": "FooBot", "clas": "search"`), `f:2:21: unknown field "clas"; did you mean class?`},
 		{one(`"token": "FooBot", "token": "BarBot"`), "f:2:21: token stands here twice; keep one"},
@@ -188,7 +188,7 @@ func TestSchema(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"serial": 1, "date": "2026-11-23", "crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot", "verification": {"rdns": [".foo.example"]}}]}`))
+	f.Add([]byte(`{"date": "2026-11-23", "crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot", "verification": {"rdns": [".foo.example"]}}]}`))
 	f.Add([]byte(`{"crawlers": [{"aliases": [1, {"a": []}], "token": "\ud800"}, 5]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := Parse("f", data)

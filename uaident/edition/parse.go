@@ -13,7 +13,7 @@ import (
 
 const wantEdition = `a registry is an object such as {"crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}]}`
 
-var editionFields = []string{"$schema", "serial", "date", "crawlers"}
+var editionFields = []string{"$schema", "date", "crawlers"}
 
 // reader reads an edition, and collects what is wrong with it.
 type reader struct {
@@ -57,8 +57,6 @@ func (r *reader) edition() (*Edition, []entry) {
 		switch field {
 		case "$schema":
 			r.text(field, maxText)
-		case "serial":
-			e.Serial = r.number(field, 1<<53)
 		case "date":
 			e.Date = r.date(field)
 		case "crawlers":

@@ -68,7 +68,6 @@ type entry struct {
 func Generate(dir string) ([]byte, error) {
 	var file struct {
 		Schema   string  `json:"$schema"`
-		Serial   uint64  `json:"serial"`
 		Date     string  `json:"date"`
 		Crawlers []entry `json:"crawlers"`
 	}

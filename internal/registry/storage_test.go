@@ -1,0 +1,115 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
+)
+
+// TestDamagedRegistry ignores a stored registry whose checksum differs, although it is valid.
+func TestDamagedRegistry(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		damage func(*record)
+		want   string
+	}{
+		{"whole", func(*record) {}, "ABot BBot"},
+		{"damaged", func(r *record) { r.Data = []byte(registryOf("ABot", "CBot")) }, "nothing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot", "BBot"), nil)
+				r := read(t, storage, source)
+				next(time.Minute)
+				r.end()
+				value, err := storage.Load(t.Context(), r.key())
+				var stored record
+				if err != nil || json.Unmarshal(value, &stored) != nil || stored.SHA256 == "" {
+					t.Fatalf("%v: stored is %s", err, value)
+				}
+				c.damage(&stored)
+				value, _ = json.Marshal(stored)
+				storage.Damage(string(value))
+				source.Say("", errDown)
+				r = read(t, storage, source)
+				r.has(t, c.want)
+				r.end()
+			})
+		})
+	}
+}
+
+// TestStoredRegistryIsOlder keeps what is known where a configuration turns the storage on:
+// what is there may be from long before.
+func TestStoredRegistryIsOlder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := remotetest.NewStorage()
+		source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)
+		r := read(t, storage, source)
+		next(time.Minute)
+		r.end()
+
+		source.Say(registryOf("BBot", "CBot"), nil)
+		r = read(t, nil, source)
+		source.Say("", errDown)
+		r.Load(t.Context(), new(int), storage)
+		r.has(t, "BBot CBot")
+		r.end()
+	})
+}
+
+// TestLoadWhileItIsRead keeps no configuration from being loaded while a server takes its
+// time for an answer in the background.
+func TestLoadWhileItIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Feed{Settings: Settings{Now: time.Now}, source: remotetest.Slow{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)}}
+		remotetest.LoadsInTime(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
+		if r.Good() == nil {
+			t.Error("it is never read")
+		}
+	})
+}
+
+// TestStorageFailsAtTheStart uses the stored version as soon as the storage answers, if the
+// server is down. A version that was fetched before stays, and replaces the stored one.
+func TestStorageFailsAtTheStart(t *testing.T) {
+	for name, tc := range map[string]struct{ serves, before, after string }{
+		"the server is down":    {"", "nothing", "ABot BBot"},
+		"it serves another":     {registryOf("CBot"), "CBot", "CBot"},
+		"it serves no registry": {"<html>", "nothing", "ABot BBot"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				storage := remotetest.NewStorage()
+				source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot", "BBot"), nil)
+				r := read(t, storage, source)
+				next(time.Minute)
+				r.end()
+				storage.Fail(errors.New("no network"))
+				if source.Say(tc.serves, nil); tc.serves == "" {
+					source.Say("", errDown)
+				}
+				r = read(t, storage, source)
+				next(time.Minute)
+				r.has(t, tc.before)
+				storage.Fail(nil)
+				next(10 * time.Minute)
+				r.has(t, tc.after)
+				if trouble := r.Trouble() != nil; trouble != (tc.before == "nothing") {
+					t.Errorf("trouble: %t", trouble)
+				}
+				r.end()
+				source.Say("", errDown)
+				r = read(t, storage, source)
+				defer r.end()
+				r.has(t, tc.after)
+			})
+		})
+	}
+}
