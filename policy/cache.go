@@ -119,7 +119,7 @@ type Bounds struct {
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
-	index  cowmap.Index[Key, *Entry]
+	index  cowmap.Large[Key, *Entry]
 
 	mu   sync.Mutex // guards all below
 	kept [segments]*segment
@@ -152,10 +152,18 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 
 // Get returns the entry of a site, nil if there is none. It takes no lock and
 // does not allocate.
-func (c *Cache) Get(key Key) *Entry { return c.index.Load(key) }
+func (c *Cache) Get(key Key) *Entry {
+	e, _ := c.index.Load(key)
+	return e
+}
 
 // Entries returns all entries, in no order.
-func (c *Cache) Entries() []*Entry { return slices.Collect(c.index.All()) }
+func (c *Cache) Entries() (entries []*Entry) {
+	for _, e := range c.index.All() {
+		entries = append(entries, e)
+	}
+	return entries
+}
 
 // Add returns the entry of a site, making one if there is none.
 func (c *Cache) Add(key Key, s Segment) *Entry {
@@ -176,7 +184,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	e.placed = c.now().Unix()
 	e.used.Store(e.placed)
 	kept.order.add(e)
-	c.index.Store(e)
+	c.index.Store(key, e)
 	return e
 }
 

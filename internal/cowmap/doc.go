@@ -1,3 +1,3 @@
-// Package cowmap has a map for what is read at every request and hardly ever
-// written.
+// Package cowmap has maps that every request reads and few requests write. Reading them takes
+// no lock and does not allocate.
 package cowmap

@@ -21,7 +21,7 @@ import (
 // hosts, of which [State.Names] tells. The zero presences are empty.
 type presences struct {
 	mu       sync.Mutex
-	sites    cowmap.Sharded[string, *presence] // by label
+	sites    cowmap.Large[string, *presence] // by label
 	registry *uaident.Current                  // of the last of them; nil before there was one
 	named    func(label string) bool           // whether the configuration names a host; nil while none says so
 	modes    map[string]string                 // see [ConfiguredSites]
@@ -183,7 +183,7 @@ type standing struct {
 func (p *presences) all() map[string]standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make(map[string]standing, p.sites.Len())
+	all := make(map[string]standing)
 	for label, site := range p.sites.All() {
 		all[label] = standing{*site.key, cmp.Or(site.mode(), p.modes[label])}
 	}

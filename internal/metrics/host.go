@@ -18,7 +18,7 @@ type Host struct {
 }
 
 // hosts are the configured hosts of which something is known, by name.
-type hosts struct{ cowmap.Sharded[string, *Host] }
+type hosts struct{ cowmap.Large[string, *Host] }
 
 // of returns a host, making it if it is not there.
 func (h *hosts) of(name string) *Host {
